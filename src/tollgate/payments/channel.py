@@ -1,0 +1,41 @@
+"""Who asks: a merchant, its channels and the credentials that open them. How they are stored or checked is not known here."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.values import ChannelId, Instant, MerchantId
+
+
+class Merchant(msgspec.Struct, frozen=True, kw_only=True):
+    id: MerchantId
+    name: str
+    created_at: Instant
+
+
+class Channel(msgspec.Struct, frozen=True, kw_only=True):
+    """One entity id: the settings under which a merchant's requests are read and routed."""
+
+    id: ChannelId
+    merchant_id: MerchantId
+    name: str
+    created_at: Instant
+    is_lenient: bool = False
+    requires_cvv: bool = False
+    is_closed: bool = False
+    test_url: str | None = None
+    """The processor's own test system, for requests in EXTERNAL test mode."""
+    live_url: str | None = None
+    """The acquirer of a live host."""
+
+
+class Credential(msgspec.Struct, frozen=True, kw_only=True):
+    """An access token as it is stored: hashed to be found, sealed to be shown."""
+
+    id: str
+    merchant_id: MerchantId
+    user_id: str
+    token_hash: bytes
+    sealed_token: bytes
+    created_at: Instant
+    revoked_at: Instant | None = None

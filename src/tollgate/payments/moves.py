@@ -1,0 +1,64 @@
+"""What a verdict does to an attempt, decided by table. Pure: nothing is read, written or sent here."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+import msgspec
+
+from tollgate.payments.verdict import Outcome
+
+
+class State(IntEnum):
+    """Where an attempt stands; the numbers are stored, so a number is never used again for something else."""
+
+    STARTED = 0
+    """Written before it is sent; only its settling may end this."""
+    APPROVED = 1
+    DECLINED = 2
+    WAITING = 3
+    """The shopper acts elsewhere."""
+    UNRESOLVED = 4
+    """Sent, unanswered, and finished by the worker that asks again."""
+
+
+class Nature(StrEnum):
+    """Whose loss it is when nobody knows what happened."""
+
+    TAKES = "takes"
+    """Takes the shopper's money (or a hold on it): in doubt it is given back."""
+    GIVES = "gives"
+    """Moves money the merchant already decided about: in doubt it is asked for again, never repeated by a person."""
+
+
+class Errand(StrEnum):
+    """What is still owed after a settlement; each is a durable job."""
+
+    REVERSE = "reverse"
+    INQUIRE = "inquire"
+
+
+class Move(msgspec.Struct, frozen=True):
+    state: State
+    errand: Errand | None = None
+    code: str | None = None
+    """The result code that the situation dictates; None means the verdict's own."""
+
+
+SILENT_CODE = "900.100.300"
+PENDING_CODE = "000.200.000"
+
+MOVES: dict[tuple[Nature, Outcome], Move] = {
+    (Nature.TAKES, Outcome.APPROVED): Move(State.APPROVED),
+    (Nature.TAKES, Outcome.DECLINED): Move(State.DECLINED),
+    (Nature.TAKES, Outcome.WAITING): Move(State.WAITING),
+    # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
+    (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, Errand.REVERSE, SILENT_CODE),
+    (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
+    (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
+    (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
+    (Nature.GIVES, Outcome.WAITING): Move(State.WAITING),
+    # Nobody is invited to pay out twice: it stays open until the acquirer says which it was.
+    (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, Errand.INQUIRE, PENDING_CODE),
+    (Nature.GIVES, Outcome.UNSENT): Move(State.DECLINED),
+}

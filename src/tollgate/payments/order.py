@@ -1,0 +1,48 @@
+"""What a merchant asks for, understood: one typed order. How it was spelled on the wire is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from tollgate.payments.account import CardAccount
+from tollgate.payments.details import NO_DETAILS, Details
+from tollgate.values import Money
+
+
+class TestMode(StrEnum):
+    """Which wire a request of a test host takes."""
+
+    __test__ = False
+
+    INTERNAL = "INTERNAL"
+    EXTERNAL = "EXTERNAL"
+
+
+class ProcessingCode(StrEnum):
+    PURCHASE = "PURCHASE"
+    FUNDING = "FUNDING"
+    PAYMENT = "PAYMENT"
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    kind: str
+    money: Money
+    brand: str
+    method: str
+    account: CardAccount
+    statement: str
+    """What the shopper shall read on the statement: the merchant's name, or else the descriptor."""
+    descriptor: str
+    """Answered to the merchant."""
+    short_id: str
+    processing_code: ProcessingCode = ProcessingCode.PURCHASE
+    test_mode: TestMode | None = None
+    merchant_transaction_id: str | None = None
+    details: Details = NO_DETAILS
+    levers: Mapping[str, str] = {}
+    """Custom parameters that a simulator understands; real acquirers never see them."""
+    echo: Mapping[str, str] = {}
+    """The fields as sent that may be stored and answered again; never a card number or a CVV."""

@@ -1,0 +1,26 @@
+"""What the world answered to an order: a value, never raised. Which words an acquirer used for it is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+
+class Outcome(StrEnum):
+    APPROVED = "approved"
+    DECLINED = "declined"
+    WAITING = "waiting"
+    """The shopper has to act before it goes on."""
+    SILENT = "silent"
+    """It was sent and no answer came: nobody knows whether money moved."""
+    UNSENT = "unsent"
+    """It never left, so nothing happened."""
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    outcome: Outcome
+    code: str
+    details: Mapping[str, str] = {}
+    """The acquirer's own words and references, answered as `resultDetails`."""

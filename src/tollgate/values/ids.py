@@ -1,0 +1,21 @@
+"""Ids and where their chance comes from. Chance is an argument, so that tests can hold the dice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NewType
+
+PaymentId = NewType("PaymentId", str)
+MerchantId = NewType("MerchantId", str)
+ChannelId = NewType("ChannelId", str)
+
+Chance = Callable[[int], bytes]
+"""Gives that many unpredictable bytes."""
+
+system_chance: Chance = os.urandom
+
+
+def make_id(chance: Chance = system_chance) -> str:
+    """32 lower-case hex digits: `8a` and 120 random bits. Never a leading 0, because some clients compare ids as numbers."""
+    return "8a" + chance(15).hex()
