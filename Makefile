@@ -1,0 +1,130 @@
+# Everything a developer types. All of it installs into .venv; stamp files there keep re-runs quick.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+PYTHON ?= python3
+BIN := .venv/bin
+# Extra arguments for the command behind a target, as in: make serve ARGS="--port 9090"
+ARGS ?=
+
+# Root needs no sudo, and a machine without sudo gets the plain command and its honest error.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo || true)
+APT_INSTALL = $(SUDO) apt-get update -qq && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+
+# Suites in the order they run, and the seconds each may take on two cores. The sum stays under 15 minutes.
+SUITES := tidy unit property databases api crash
+BUDGET_check := 120
+BUDGET_tidy := 30
+BUDGET_unit := 120
+BUDGET_property := 120
+BUDGET_databases := 150
+BUDGET_api := 210
+BUDGET_crash := 120
+
+.PHONY: help setup serve test check prove bench docs lock clean machine $(addprefix test-,$(SUITES))
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+
+setup: .venv/.dev-ok  ## create .venv with everything needed to develop
+
+serve: .venv/.ok  ## set up and start the sandbox; arguments through ARGS=
+	@exec $(BIN)/tollgate serve $(ARGS)
+
+test: .venv/.dev-ok machine check $(addprefix test-,$(SUITES))  ## every check and every suite
+	@echo "all suites passed"
+
+check: .venv/.dev-ok  ## ruff, mypy strict, import order
+	@began=$$SECONDS; \
+	$(BIN)/ruff check .; \
+	$(BIN)/ruff format --check .; \
+	timeout --kill-after=10 $(BUDGET_check) $(BIN)/mypy; \
+	$(BIN)/pytest -q tests/tidy/test_imports.py; \
+	echo "check: passed in $$((SECONDS - began)) s of $(BUDGET_check) s"
+
+# A suite without a test file is reported and passes; a suite with one must collect and pass, so exit code 5 fails too.
+$(addprefix test-,$(SUITES)): test-%: .venv/.dev-ok
+	@if [ -z "$$(find tests/$* -name 'test_*.py' -print -quit 2>/dev/null)" ]; then \
+		echo "$*: no tests yet"; exit 0; \
+	fi; \
+	began=$$SECONDS; code=0; \
+	timeout --kill-after=10 $(BUDGET_$*) $(BIN)/pytest -q -m "not prove" tests/$* $(ARGS) || code=$$?; \
+	case $$code in \
+		0) echo "$*: passed in $$((SECONDS - began)) s of $(BUDGET_$*) s" ;; \
+		124|137) echo "$*: stopped, over its budget of $(BUDGET_$*) s"; exit 1 ;; \
+		*) echo "$*: failed after $$((SECONDS - began)) s"; exit 1 ;; \
+	esac
+
+prove: .venv/.dev-ok machine  ## the long runs: many more examples, many more crashes
+	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600 tests/property $(ARGS)
+	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600 -m prove tests $(ARGS) || [ $$? = 5 ]
+
+bench: .venv/.bench-ok machine  ## payments per second beside the limit, into docs/benchmarks.md
+	$(BIN)/python tools/bench/run.py $(ARGS)
+
+docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
+	$(BIN)/python tools/make_reference.py
+
+lock: .venv/.dev-ok  ## resolve the newest dependencies into the lock files, which name no host
+	$(BIN)/uv lock --quiet
+	$(BIN)/uv export --quiet $(EXPORT) --no-dev --output-file requirements.lock
+	$(BIN)/uv export --quiet $(EXPORT) --group dev --output-file requirements-dev.lock
+	$(BIN)/uv export --quiet $(EXPORT) --only-group bench --output-file requirements-bench.lock
+	$(BIN)/uv export --quiet $(EXPORT) --only-group build --output-file requirements-build.lock
+	rm -f uv.lock
+EXPORT := --frozen --no-emit-project --no-header
+
+clean:  ## remove what can be made again; never the data folder
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- the virtual environment ---------------------------------------------------------------------------------------
+
+# Debian ships python3 without ensurepip, and then `python3 -m venv` cannot finish; python3-venv brings it.
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name one with PYTHON="; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(APT_INSTALL) python3-venv; }
+	$(PYTHON) -m venv .venv
+
+# pip brings the pinned uv and the build backend; from then on uv installs, and pip steps in where uv cannot.
+.venv/.build-ok: requirements-build.lock | .venv/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
+	@touch $@
+
+define install
+$(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || \
+	$(BIN)/pip install --quiet --disable-pip-version-check $(1)
+endef
+
+.venv/.ok: requirements.lock pyproject.toml .venv/.build-ok
+	$(call install,--require-hashes -r requirements.lock)
+	$(call install,--no-deps --no-build-isolation --editable .)
+	@touch $@
+
+.venv/.dev-ok: requirements-dev.lock .venv/.ok
+	$(call install,--require-hashes -r requirements-dev.lock)
+	@touch $@
+
+.venv/.bench-ok: requirements-bench.lock .venv/.dev-ok
+	$(call install,--require-hashes -r requirements-bench.lock)
+	@touch $@
+
+# ---- the machine ---------------------------------------------------------------------------------------------------
+
+# Looks for the programs first: when all are there, apt is not called and root is not needed.
+machine:
+	@missing=""; \
+	have() { command -v "$$1" >/dev/null 2>&1; }; \
+	have initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || missing="$$missing postgresql"; \
+	have chromium || have google-chrome || missing="$$missing chromium fonts-liberation"; \
+	have wrk || missing="$$missing wrk"; \
+	have faketime || missing="$$missing faketime"; \
+	if [ -n "$$missing" ]; then \
+		have apt-get || { echo "please install:$$missing"; exit 1; }; \
+		$(APT_INSTALL) $$missing; \
+	fi
