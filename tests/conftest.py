@@ -1,4 +1,4 @@
-"""What every suite shares: the event loop of the server and two sizes of Hypothesis runs. Fixtures of one suite live there."""
+"""What every suite shares: the server's event loop, two sizes of Hypothesis runs. Fixtures of one suite live with it."""
 
 from __future__ import annotations
 
