@@ -1,4 +1,4 @@
-"""What every suite shares: the server's event loop, two sizes of Hypothesis runs. Fixtures of one suite live with it."""
+"""What every suite shares: the server's event loop, two sizes of Hypothesis runs. A suite's own fixtures stay there."""
 
 from __future__ import annotations
 

@@ -1,0 +1,66 @@
+"""Files and functions stay short enough to read in one sitting. Tables of rows are measured by other means."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tidy.house import SOURCE, code_files, name, parse
+
+FILE_LINES_MAX = 400
+FUNCTION_LINES_MAX = 49
+ROW_SHARE_MIN = 0.8
+"""The share of a file that has to be module-level values for it to count as a table."""
+
+
+def row_share(tree: ast.Module) -> float:
+    """How much of a module is values written down, counted in lines; imports and docstrings weigh for neither side."""
+    weights = {True: 0, False: 0}
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Expr):
+            continue
+        is_row = isinstance(node, ast.Assign | ast.AnnAssign)
+        weights[is_row] += (node.end_lineno or node.lineno) - node.lineno + 1
+    return weights[True] / (sum(weights.values()) or 1)
+
+
+def is_row_table(path: Path) -> bool:
+    return path.is_relative_to(SOURCE / "catalog") and row_share(parse(path)) >= ROW_SHARE_MIN
+
+
+def long_functions(tree: ast.Module) -> list[str]:
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > FUNCTION_LINES_MAX:
+                found.append(f"{node.name} has {lines} lines")
+    return found
+
+
+@pytest.mark.parametrize("path", code_files(), ids=name)
+def test_files_are_short(path: Path) -> None:
+    assert is_row_table(path) or len(path.read_text("utf-8").splitlines()) <= FILE_LINES_MAX
+
+
+@pytest.mark.parametrize("path", code_files(), ids=name)
+def test_functions_are_short(path: Path) -> None:
+    assert long_functions(parse(path)) == []
+
+
+def test_parts_of_the_widget_are_short() -> None:
+    parts = [path for ending in ("*.js", "*.css") for path in SOURCE.rglob(ending)]
+    assert [name(path) for path in parts if len(path.read_text("utf-8").splitlines()) > FILE_LINES_MAX] == []
+
+
+def test_the_ruler_measures_a_long_function() -> None:
+    body = "    x = 1\n"
+    assert long_functions(ast.parse("def f():\n" + body * FUNCTION_LINES_MAX)) == ["f has 50 lines"]
+    assert long_functions(ast.parse("def f():\n" + body * (FUNCTION_LINES_MAX - 1))) == []
+
+
+def test_the_ruler_tells_a_table_from_code() -> None:
+    assert row_share(ast.parse("ROWS = (\n    1,\n    2,\n)\n")) == 1
+    assert row_share(ast.parse("def f():\n    return 1\n")) == 0
