@@ -75,7 +75,7 @@ def test_locks_agree_on_versions() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["--index-url https://packages.example/simple", "click>=8", "click @ file:///wheels/click.whl", "-e ."]
+    "line", ["--index-url https://packages.example", "click>=8", "click @ file:///wheels/click.whl", "-e ."]
 )
 def test_the_reader_sees_a_planted_strange_line(line: str) -> None:
     assert strange_lines(line) == [line]
