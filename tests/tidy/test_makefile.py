@@ -31,3 +31,9 @@ def test_every_folder_of_tests_is_a_suite() -> None:
 def test_the_targets_a_newcomer_needs_are_explained() -> None:
     explained = re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.M)
     assert {"setup", "serve", "test", "check", "prove", "bench", "docs", "lock", "clean"} <= set(explained)
+
+
+def test_every_tool_that_a_target_calls_exists() -> None:
+    called = set(re.findall(r"\btools/[\w/]+\.py\b", MAKEFILE))
+    assert called
+    assert [tool for tool in sorted(called) if not (ROOT / tool).exists()] == []
