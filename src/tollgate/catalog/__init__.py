@@ -1,0 +1,80 @@
+"""Facts as rows: parameters, rules, results, kinds, brands, currencies, countries, limits.
+
+Nothing here does more than answer.
+"""
+
+from tollgate.catalog.brand_rows import Account, Brand
+from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
+from tollgate.catalog.countries import COUNTRIES, Country
+from tollgate.catalog.currencies import CURRENCIES, Currency
+from tollgate.catalog.ibans import is_iban
+from tollgate.catalog.kinds import FOLLOW_UP_KINDS, INITIAL_KINDS, KINDS, Direction, Kind, Role
+from tollgate.catalog.limits import LIMITS, Limits
+from tollgate.catalog.parameters import (
+    ALIASES,
+    PARAMETERS,
+    Need,
+    Parameter,
+    Resolved,
+    Secrecy,
+    find_parameter,
+    resolve,
+)
+from tollgate.catalog.results import GROUPS, RESULTS, get_result, is_pending, is_review, is_success
+from tollgate.catalog.rule import OPERATIONS, Rule, Situation
+from tollgate.catalog.rules import RULES, check_rules
+from tollgate.catalog.shape import Shape, is_true
+from tollgate.catalog.test_cards import LEVERS, TEST_CARDS, Behaviour, Lever, TestCard
+from tollgate.catalog.throttles import THROTTLES, Throttle
+
+__all__ = [
+    "ALIASES",
+    "BRANDS",
+    "CARD_BRANDS",
+    "COUNTRIES",
+    "CURRENCIES",
+    "FOLLOW_UP_KINDS",
+    "GROUPS",
+    "INITIAL_KINDS",
+    "KINDS",
+    "LEVERS",
+    "LIMITS",
+    "OPERATIONS",
+    "PARAMETERS",
+    "RESULTS",
+    "RULES",
+    "TEST_CARDS",
+    "THROTTLES",
+    "Account",
+    "Behaviour",
+    "Brand",
+    "Country",
+    "Currency",
+    "Direction",
+    "Kind",
+    "Lever",
+    "Limits",
+    "Need",
+    "Parameter",
+    "Resolved",
+    "Role",
+    "Rule",
+    "Secrecy",
+    "Shape",
+    "Situation",
+    "TestCard",
+    "Throttle",
+    "accepts_number",
+    "check_rules",
+    "detect_brand",
+    "find_brand",
+    "find_parameter",
+    "get_result",
+    "is_iban",
+    "is_pending",
+    "is_review",
+    "is_success",
+    "is_true",
+    "passes_luhn",
+    "resolve",
+]

@@ -1,0 +1,307 @@
+"""The brand rows: how a payment method is charged, what its numbers look like, how it is grouped on a form.
+
+Reading them is left to brands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Account(Enum):
+    """Which structure carries what is charged."""
+
+    CARD = "card"
+    WALLET = "wallet"
+    BANK = "bankAccount"
+    VIRTUAL = "virtualAccount"
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    code: str
+    account: Account
+    method: str
+    """CC card, DC debit card, DD direct debit, VA virtual account, OT online transfer, PP prepayment."""
+    label: str
+    prefixes: tuple[str, ...] = ()
+    """Ranges of the brand's own, as `4` or `2221-2720`; the longest prefix wins."""
+    lengths: tuple[int, ...] = ()
+    cvv_length: int = 3
+    grouping: tuple[int, ...] = ()
+    """How digits are set in blocks on a form."""
+    luhn: bool = False
+    aliases: tuple[str, ...] = ()
+    """Spellings other networks and libraries use; lenient channels take them."""
+    shares: tuple[str, ...] = ()
+    """Networks whose numbers a co-brand also carries; without being asked, the network is taken."""
+    wallet: str = ""
+    """Prefix of the wallet's own parameters."""
+    is_async: bool = False
+    """The shopper goes to a page of the bank or provider."""
+    needs: tuple[str, ...] = ()
+    """Parameters without which the provider cannot start."""
+
+
+_FOURS = (4, 4, 4, 4)
+_LONG = tuple(range(12, 20))
+
+
+def _card(
+    code: str,
+    label: str,
+    prefixes: str = "",
+    lengths: tuple[int, ...] = (16,),
+    *,
+    method: str = "CC",
+    cvv_length: int = 3,
+    grouping: tuple[int, ...] = _FOURS,
+    luhn: bool = True,
+    aliases: str = "",
+    shares: str = "",
+) -> Brand:
+    return Brand(
+        code,
+        Account.CARD,
+        method,
+        label,
+        tuple(prefixes.split()),
+        lengths,
+        cvv_length,
+        grouping,
+        luhn,
+        tuple(aliases.split()),
+        tuple(shares.split()),
+    )
+
+
+def _store_card(code: str, label: str) -> Brand:
+    """A shop's own card: no public range and no public check digit."""
+    return _card(code, label, lengths=(), luhn=False)
+
+
+def _wallet(code: str, label: str, wallet: str = "") -> Brand:
+    return Brand(code, Account.WALLET, "CC", label, wallet=wallet)
+
+
+def _bank(code: str, label: str, method: str = "OT", *, is_async: bool = True) -> Brand:
+    return Brand(code, Account.BANK, method, label, is_async=is_async)
+
+
+def _virtual(code: str, label: str, *needs: str) -> Brand:
+    return Brand(code, Account.VIRTUAL, "VA", label, is_async=True, needs=needs)
+
+
+_NETWORKS = (
+    _card("VISA", "Visa", "4", (13, 16, 18, 19), aliases="VISA_CARD VI"),
+    _card("MASTER", "Mastercard", "51-55 2221-2720", aliases="MASTERCARD MASTER_CARD MC EUROCARD"),
+    _card(
+        "AMEX",
+        "American Express",
+        "34 37",
+        (15,),
+        cvv_length=4,
+        grouping=(4, 6, 5),
+        aliases="AMERICAN_EXPRESS AMERICANEXPRESS",
+    ),
+    _card("MAESTRO", "Maestro", "50 56-58 60-61 63 66-69", _LONG, method="DC", aliases="MAESTRO_CARD"),
+    _card(
+        "DINERS",
+        "Diners Club",
+        "300-305 3095 36 38-39",
+        (14, 16, 19),
+        grouping=(4, 6, 4),
+        aliases="DINERS_CLUB DINERSCLUB",
+    ),
+    _card("DISCOVER", "Discover", "6011 644-649 65", (16, 19)),
+    _card("JCB", "JCB", "3528-3589", (16, 17, 18, 19)),
+    _card(
+        "UNIONPAY", "UnionPay", "62 81", (14, 15, 16, 17, 18, 19), luhn=False, aliases="CUP CHINA_UNION_PAY UNION_PAY"
+    ),
+    _card("AIRPLUS", "AirPlus", "1220 1920", (15,), grouping=(4, 5, 6), aliases="UATP"),
+    _card("AXP", "American Express (direct)", lengths=(15,), cvv_length=4, grouping=(4, 6, 5), shares="AMEX"),
+    _card("DANKORT", "Dankort", "5019", method="DC", shares="VISA"),
+    _card(
+        "ELO",
+        "Elo",
+        "401178-401179 431274 438935 451416 457393 457631-457632 504175 506699-506778 509000-509999 627780 "
+        "636297 636368 650031-650033 650035-650051 650405-650439 650485-650538 650541-650598 650700-650718 "
+        "650720-650727 650901-650920 651652-651679 655000-655019 655021-655058",
+    ),
+    _card("HIPERCARD", "Hipercard", "384100 384140 384160 606282 637095 637568 637599 637609 637612", (13, 16, 19)),
+    _card("MEEZA", "Meeza", "507803 507808-507811", method="DC"),
+    _card("NARANJA", "Naranja", "377798-377799 402917-402918 527571-527572 589562"),
+    _card("CABAL", "Cabal", "589657 600691 603522 604201-604219 627170 650272"),
+    _card("ARGENCARD", "Argencard", "501105"),
+    _card("CENCOSUD", "Cencosud", "603493"),
+    _card("TARJETASHOPPING", "Tarjeta Shopping", "279 603488"),
+    _card("NATIVA", "Nativa", "487017 520053 546553 554730"),
+    _card("CARNET", "Carnet", "286900 502275 506199 506201-506499 606333 636318 636379 639388 639484 639559"),
+    _card("PROSTIR", "Prostir", "9804", method="DC"),
+)
+
+_CO_BRANDS = (
+    _card("VISADEBIT", "Visa Debit", method="DC", lengths=(13, 16, 18, 19), aliases="VISA_DEBIT", shares="VISA"),
+    _card("VISAELECTRON", "Visa Electron", method="DC", aliases="VISA_ELECTRON ELECTRON", shares="VISA"),
+    _card("VPAY", "V PAY", method="DC", lengths=(13, 16, 18, 19), aliases="V_PAY", shares="VISA MAESTRO"),
+    _card("MASTERDEBIT", "Mastercard Debit", method="DC", aliases="MASTERCARD_DEBIT", shares="MASTER MAESTRO"),
+    _card("UNIONPAY_SMS", "UnionPay (SMS)", lengths=(14, 15, 16, 17, 18, 19), luhn=False, shares="UNIONPAY"),
+    _card("MADA", "mada", "9682", method="DC", shares="VISA MASTER MAESTRO DISCOVER"),
+    _card("OMANNET", "OmanNet", "4837 484130-484131", method="DC", shares="VISA MASTER MAESTRO"),
+    _card("JAYWAN", "Jaywan", method="DC", lengths=_LONG, luhn=False),
+    _card(
+        "CARTEBANCAIRE", "Carte Bancaire", aliases="CARTE_BANCAIRE CB CARTES_BANCAIRES", shares="VISA MASTER MAESTRO"
+    ),
+    _card("CARTEBLEUE", "Carte Bleue", aliases="CARTE_BLEUE", shares="VISA"),
+    _card(
+        "BCMC", "Bancontact", method="DC", lengths=_LONG, aliases="BANCONTACT MISTER_CASH", shares="MAESTRO VISA MASTER"
+    ),
+    _card("ALIA", "Alia", lengths=_LONG, luhn=False),
+    _card("ALIADEBIT", "Alia Debit", method="DC", lengths=_LONG, luhn=False),
+    _card("CABALDEBIT", "Cabal Debit", method="DC", shares="CABAL"),
+    _card("CASHLINKMALTA", "Cashlink Malta", method="DC", lengths=_LONG, luhn=False),
+    _card("MERCADOLIVRE", "Mercado Livre", lengths=_LONG, luhn=False),
+    _card("SERVIRED", "ServiRed", lengths=_LONG, shares="VISA MASTER MAESTRO"),
+    _card("SISTEMACLAVE", "Sistema Clave", method="DC", lengths=_LONG, luhn=False),
+    _card("TCARD", "T-Card", lengths=_LONG, luhn=False),
+    _card("TCARDDEBIT", "T-Card Debit", method="DC", lengths=_LONG, luhn=False),
+    _card("CLICK_TO_PAY", "Click to Pay", lengths=_LONG, shares="VISA MASTER AMEX DISCOVER"),
+    _card("FACILYPAY_3X", "FacilyPay 3x", lengths=_LONG, shares="VISA MASTER"),
+    _card("FACILYPAY_3XSANSFRAIS", "FacilyPay 3x sans frais", lengths=_LONG, shares="VISA MASTER"),
+    _card("FACILYPAY_4X", "FacilyPay 4x", lengths=_LONG, shares="VISA MASTER"),
+    _card("FACILYPAY_4XSANSFRAIS", "FacilyPay 4x sans frais", lengths=_LONG, shares="VISA MASTER"),
+    _store_card("STAPLES", "Staples"),
+    _store_card("SCHEELS", "Scheels"),
+    _store_card("HEB_GIFT_CARD", "H-E-B Gift Card"),
+    _store_card("CASEYS_GIFT_CARD", "Casey's Gift Card"),
+    _store_card("COSMOPROF_RCC", "CosmoProf"),
+    _store_card("PMICHAELS_PLCC", "Michaels"),
+    _store_card("TRADE_UK", "TradeUK"),
+)
+
+_WALLETS = (
+    _wallet("APPLEPAY", "Apple Pay", "walletA"),
+    _wallet("APPLEPAYTKN", "Apple Pay (token)", "walletA"),
+    _wallet("GOOGLEPAY", "Google Pay", "walletB"),
+    _wallet("GOOGLEPAYTKN", "Google Pay (token)", "walletB"),
+    _wallet("SAMSUNGPAY", "Samsung Pay", "walletC"),
+    _wallet("PAZE", "Paze"),
+    _wallet("CLIQ", "CliQ"),
+)
+
+_BANKS = (
+    _bank("DIRECTDEBIT_SEPA", "SEPA Direct Debit", "DD", is_async=False),
+    _bank("SEPA", "SEPA", "DD", is_async=False),
+    _bank("BOLETO", "Boleto", "PP"),
+    _bank("OXXO", "OXXO", "PP"),
+    _bank("PREPAYMENT", "Prepayment", "PP"),
+    _bank("SADAD", "SADAD"),
+    _bank("EPS", "EPS"),
+    _bank("GIROPAY", "giropay"),
+    _bank("IDEAL", "iDEAL"),
+    _bank("SOFORTUEBERWEISUNG", "SOFORT"),
+    _bank("INTERAC_ONLINE", "Interac Online"),
+    _bank("POLI", "POLi"),
+    _bank("ENTERCASH", "Entercash"),
+    _bank("TRUSTPAY_VA", "TrustPay"),
+    _bank("BITCOIN", "Bitcoin"),
+)
+
+_PROVIDERS = (
+    _virtual("ACI_INSTANTPAY", "InstantPay"),
+    _virtual("AFFIRM", "Affirm"),
+    _virtual("AFTERPAY", "Afterpay"),
+    _virtual("AFTERPAY_PACIFIC", "Afterpay Pacific"),
+    _virtual("ALIPAY", "Alipay"),
+    _virtual("ASTROPAY_STREAMLINE_CASH", "AstroPay Cash"),
+    _virtual("ASTROPAY_STREAMLINE_OT", "AstroPay Transfer"),
+    _virtual("BANCONTACT_LINK", "Bancontact Link"),
+    _virtual("BANCONTACT_QR", "Bancontact QR"),
+    _virtual("CASHU", "CashU"),
+    _virtual("CHINAUNIONPAY", "China UnionPay"),
+    _virtual("CLEARPAY", "Clearpay"),
+    _virtual("CREDIT_CLICK", "Credit Click"),
+    _virtual("DAOPAY", "DaoPay"),
+    _virtual("ENTERPAY", "Enterpay"),
+    _virtual("HYPERCASH", "HyperCash"),
+    _virtual("IKANOOI_SE", "Ikano"),
+    _virtual("INICIS", "Inicis"),
+    _virtual("KLARNA_PAYMENTS_BILLPAY", "Klarna BillPay"),
+    _virtual("KLARNA_PAYMENTS_ONE", "Klarna"),
+    _virtual("KLARNA_PAYMENTS_PAYLATER", "Klarna Pay Later"),
+    _virtual("KLARNA_PAYMENTS_PAYNOW", "Klarna Pay Now"),
+    _virtual("KLARNA_PAYMENTS_SLICEIT", "Klarna Slice It"),
+    _virtual("KNET", "KNET"),
+    _virtual("LINEPAY", "LINE Pay"),
+    _virtual("MASTERPASS", "Masterpass"),
+    _virtual("MBWAY", "MB WAY", "virtualAccount.accountId"),
+    _virtual("MONEYBOOKERS", "Skrill"),
+    _virtual("MONEYSAFE", "MoneySafe"),
+    _virtual("MSTART", "mStart"),
+    _virtual("ONECARD", "OneCard"),
+    _virtual("PAYBOX", "Paybox"),
+    _virtual("PAYDIREKT", "paydirekt"),
+    _virtual("PAYOLUTION_ELV", "Payolution direct debit"),
+    _virtual("PAYOLUTION_INS", "Payolution instalments"),
+    _virtual("PAYOLUTION_INVOICE", "Payolution invoice"),
+    _virtual("PAYPAL", "PayPal"),
+    _virtual("PAYPAL_CONTINUE", "PayPal (continue)"),
+    _virtual("PAYSAFECARD", "paysafecard"),
+    _virtual("PAYTRAIL", "Paytrail"),
+    _virtual("PAYTRAIL_VA", "Paytrail (account)"),
+    _virtual("PF_KARTE_DIRECT", "PostFinance Card"),
+    _virtual("PIX", "Pix"),
+    _virtual("POSTPAY", "Postpay"),
+    _virtual("PRZELEWY", "Przelewy24"),
+    _virtual("QIWI", "QIWI"),
+    _virtual("RAKUTENPAY", "Rakuten Pay"),
+    _virtual("RATENKAUF", "Ratenkauf"),
+    _virtual("RATEPAY_INVOICE", "Ratepay invoice"),
+    _virtual("ROCKETFUEL", "RocketFuel"),
+    _virtual("SADAD_VA", "SADAD (account)"),
+    _virtual("SEZZLE", "Sezzle"),
+    _virtual("SHETAB", "Shetab"),
+    _virtual("SIBS_MULTIBANCO", "Multibanco"),
+    _virtual("SOFINCO", "Sofinco"),
+    _virtual("SOFINCOSANSFRAIS", "Sofinco sans frais"),
+    _virtual("SPOTII", "Spotii"),
+    _virtual("STC_PAY", "STC Pay"),
+    _virtual("TABBY", "Tabby"),
+    _virtual("TAMARA", "Tamara"),
+    _virtual("TENPAY", "Tenpay"),
+    _virtual("TRUSTLY", "Trustly"),
+    _virtual("TWINT", "TWINT"),
+    _virtual("VALU", "valU"),
+    _virtual("VIPPS", "Vipps"),
+    _virtual("WECHAT_PAY", "WeChat Pay"),
+    _virtual("WESTERN_UNION", "Western Union"),
+    _virtual("YANDEX", "Yandex"),
+    _virtual("YANDEX_CHECKOUT", "Yandex Checkout"),
+    _virtual("ZOODPAY", "ZoodPay"),
+    _virtual("APOSTAR", "Apostar"),
+    _virtual("BALOTO", "Baloto"),
+    _virtual("BANCOLOMBIA", "Bancolombia"),
+    _virtual("BBVA_CONTINENTAL", "BBVA Continental"),
+    _virtual("BCP", "BCP"),
+    _virtual("BEVALIDA", "Bevalida"),
+    _virtual("BOTON_PSE", "PSE"),
+    _virtual("DIMONEX", "Dimonex"),
+    _virtual("EFECTY", "Efecty"),
+    _virtual("GANA", "Gana"),
+    _virtual("INTERBANK", "Interbank"),
+    _virtual("NEQUI", "Nequi"),
+    _virtual("PAGOSNET", "PagosNet"),
+    _virtual("PAGO_EFECTIVO", "PagoEfectivo"),
+    _virtual("PAGO_FACIL", "Pago Fácil"),
+    _virtual("PAYNET", "Paynet"),
+    _virtual("PUNTO_RED", "Punto Red"),
+    _virtual("RAPI_PAGO", "Rapipago"),
+    _virtual("RED_SERVI", "RedServi"),
+    _virtual("SCOTIABANK", "Scotiabank"),
+    _virtual("SENCILLITO", "Sencillito"),
+    _virtual("SU_RED", "SuRed"),
+    _virtual("SU_SUERTE", "SuSuerte"),
+)
+
+ROWS = (*_NETWORKS, *_CO_BRANDS, *_WALLETS, *_BANKS, *_PROVIDERS)

@@ -1,0 +1,93 @@
+"""The engine over the brand rows: find a brand by its code, tell it from a card number, judge a number.
+
+The rows stand in brand_rows.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tollgate.catalog.brand_rows import ROWS, Account, Brand
+
+_KEY_DIGITS = 8
+"""No published range needs more digits than the eight of a modern issuer number."""
+
+BRANDS: Mapping[str, Brand] = MappingProxyType({row.code: row for row in ROWS})
+
+_ALIASES: Mapping[str, Brand] = {alias: row for row in ROWS for alias in row.aliases}
+
+
+def find_brand(code: str, *, lenient: bool = False) -> Brand | None:
+    """A lenient channel also takes other networks' spellings, in any case."""
+    brand = BRANDS.get(code)
+    if brand is not None or not lenient:
+        return brand
+    upper = code.upper().replace("-", "_").replace(" ", "_")
+    return BRANDS.get(upper) or _ALIASES.get(upper)
+
+
+def detect_brand(number: str) -> Brand | None:
+    """The brand whose own range the number falls in; a co-brand has none, so its network wins."""
+    if not number.isdecimal():
+        return None
+    key = int(number[:_KEY_DIGITS].ljust(_KEY_DIGITS, "0"))
+    return _OWNERS[bisect_right(_STARTS, key)]
+
+
+def accepts_number(brand: Brand, number: str) -> bool:
+    """Whether the number can be of this brand: length, range and, where the brand uses it, the check digit."""
+    if brand.lengths and len(number) not in brand.lengths:
+        return False
+    if not _is_in_range(brand, number):
+        return False
+    return not brand.luhn or passes_luhn(number)
+
+
+def passes_luhn(number: str) -> bool:
+    text = number.encode()
+    doubled = text[-2::-2].translate(_DOUBLED)
+    kept = text[-1::-2].translate(_KEPT)
+    return (sum(doubled) + sum(kept)) % 10 == 0
+
+
+def _digit_table(values: tuple[int, ...]) -> bytes:
+    return bytes(values[code - 48] if 48 <= code <= 57 else 0 for code in range(256))
+
+
+_DOUBLED = _digit_table((0, 2, 4, 6, 8, 1, 3, 5, 7, 9))
+_KEPT = _digit_table((0, 1, 2, 3, 4, 5, 6, 7, 8, 9))
+
+
+def _is_in_range(brand: Brand, number: str) -> bool:
+    if not brand.prefixes and not brand.shares:
+        return True
+    detected = detect_brand(number)
+    return detected is not None and (detected.code == brand.code or detected.code in brand.shares)
+
+
+def _key_range(prefix: str) -> tuple[int, int]:
+    """`51-55` to the first key inside and the first key after."""
+    low, _, high = prefix.partition("-")
+    width = 10 ** (_KEY_DIGITS - len(low))
+    return int(low) * width, (int(high or low) + 1) * width
+
+
+def _build_owners() -> tuple[list[int], list[Brand | None]]:
+    """Cut the number line at every range's ends and give each piece to the longest prefix that covers it."""
+    ranges = sorted(
+        ((len(prefix.partition("-")[0]), *_key_range(prefix), row) for row in ROWS for prefix in row.prefixes),
+        key=lambda entry: entry[0],
+        reverse=True,
+    )
+    starts = sorted({edge for _, start, end, _ in ranges for edge in (start, end)})
+    owners: list[Brand | None] = [None]
+    for start in starts:
+        owners.append(next((row for _, low, end, row in ranges if low <= start < end), None))
+    return starts, owners
+
+
+_STARTS, _OWNERS = _build_owners()
+
+CARD_BRANDS = tuple(row for row in ROWS if row.account is Account.CARD)

@@ -1,0 +1,70 @@
+"""The payment types of the interface: what each is called, whether it starts or follows, which way money moves.
+
+Moves of state are decided in payments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+
+class Role(Enum):
+    STARTS = "starts a chain"
+    FOLLOWS = "follows an earlier payment"
+    SYSTEM = "follows an earlier payment, made by the system only"
+    REGISTERS = "acts on a registration"
+    SCHEDULES = "acts on a schedule"
+    AUTHENTICATES = "authenticates the shopper"
+
+
+class Direction(Enum):
+    """As the shopper's account sees it."""
+
+    NONE = "moves no money"
+    HOLD = "holds money"
+    TAKE = "takes money"
+    GIVE = "gives money"
+    UNDO = "undoes what it names"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    code: str
+    label: str
+    role: Role
+    direction: Direction
+    follows: tuple[str, ...] = ()
+    """The types it may name as its reference."""
+
+
+_ROWS = (
+    Kind("PA", "pre-authorisation", Role.STARTS, Direction.HOLD, ("PA",)),
+    Kind("DB", "debit", Role.STARTS, Direction.TAKE),
+    Kind("CD", "credit", Role.STARTS, Direction.GIVE),
+    Kind("PA.CP", "pre-authorisation with automatic capture", Role.STARTS, Direction.TAKE),
+    Kind("CP", "capture", Role.FOLLOWS, Direction.TAKE, ("PA",)),
+    Kind("RV", "reversal", Role.FOLLOWS, Direction.UNDO, ("PA", "DB", "PA.CP", "CP", "RB")),
+    Kind("RF", "refund", Role.FOLLOWS, Direction.GIVE, ("DB", "PA.CP", "CP", "RB", "RC")),
+    Kind("RB", "rebill", Role.FOLLOWS, Direction.TAKE, ("DB", "PA.CP", "CP")),
+    Kind("RC", "receipt", Role.SYSTEM, Direction.TAKE, ("PA", "DB", "CP", "RB", "RG")),
+    Kind("CB", "chargeback", Role.SYSTEM, Direction.GIVE, ("DB", "PA.CP", "CP", "RB", "RF", "CR")),
+    Kind("CR", "chargeback reversal", Role.SYSTEM, Direction.TAKE, ("CB",)),
+    Kind("RG", "registration", Role.REGISTERS, Direction.NONE),
+    Kind("DR", "deregistration", Role.REGISTERS, Direction.NONE, ("RG",)),
+    Kind("CF", "confirmation of a registration", Role.REGISTERS, Direction.NONE, ("RG",)),
+    Kind("SD", "schedule", Role.SCHEDULES, Direction.NONE, ("RG",)),
+    Kind("RS", "reschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
+    Kind("DS", "deschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
+    Kind("3D", "3D Secure authentication", Role.AUTHENTICATES, Direction.NONE),
+)
+
+KINDS: Mapping[str, Kind] = MappingProxyType({row.code: row for row in _ROWS})
+
+INITIAL_KINDS = tuple(row.code for row in _ROWS if row.role is Role.STARTS)
+"""What a payment may begin with, in the order the interface lists them."""
+
+FOLLOW_UP_KINDS = (*(row.code for row in _ROWS if row.role in (Role.FOLLOWS, Role.SYSTEM)), "PA")
+"""What may name an earlier payment; PA does so to raise or renew itself."""

@@ -1,0 +1,72 @@
+"""Every bound of the house in one frozen row: sizes, counts, lifetimes, indices.
+
+Shapes bound single values; nothing is measured here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tollgate.values import DAY, HOUR, MINUTE, Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    # What a caller may send.
+    body_bytes_max: int = 1024 * 1024
+    parameters_max: int = 10_000
+    name_length_max: int = 256
+    header_bytes_max: int = 16_384
+    headers_max: int = 100
+    path_length_max: int = 1024
+    query_bytes_max: int = 16_384
+    read_timeout_s: float = 15.0
+    idempotency_key_length_max: int = 255
+    idempotency_lifetime: Instant = 24 * HOUR
+
+    # Highest index in a name; items are counted besides, because the index may skip.
+    item_index_max: int = 1000
+    items_max: int = 1000
+    cart_payment_index_max: int = 99
+    seller_index_max: int = 999
+    passenger_index_max: int = 99
+    leg_index_max: int = 99
+    registration_index_max: int = 99
+
+    # Checkouts and challenges.
+    checkout_lifetime: Instant = 30 * MINUTE
+    checkout_reminder_after: Instant = 29 * MINUTE
+    checkout_attempts_max: int = 10
+    checkout_attempts_per_address_max: int = 100
+    challenge_lifetime: Instant = 15 * MINUTE
+    script_lifetime: Instant = 30 * MINUTE
+
+    # The wire.
+    acquirer_timeout_s: float = 30.0
+    acquirer_connect_timeout_s: float = 5.0
+    acquirer_reply_bytes_max: int = 1024 * 1024
+    acquirer_sends_max: int = 2
+    acquirer_connections_max: int = 100
+    notification_timeout_s: float = 10.0
+    webhook_timeout_s: float = 30.0
+    webhook_lifetime: Instant = 30 * DAY
+    receiver_reply_bytes_max: int = 64 * 1024
+
+    # Durable work.
+    outbox_batch: int = 100
+    outbox_lease_s: int = 60
+    job_batch: int = 100
+    job_lease_s: int = 60
+    reversal_lease_s: int = 60
+    settle_margin_s: float = 30.0
+    """How long after the acquirer's time is up an attempt may still be settled by whoever started it."""
+    reconcile_batch: int = 100
+    writer_batch_max: int = 256
+
+    # Reading back.
+    query_page_max: int = 500
+    query_page: int = 100
+    rebills_max: int = 98
+
+
+LIMITS = Limits()

@@ -1,0 +1,79 @@
+"""Rows of what can be charged: cards, wallets, virtual accounts, bank accounts, tokens.
+
+Which of them a brand needs is a rule.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, OPEN, REQUIRED, SEAL, Parameter, mount, several
+from tollgate.catalog.shape import choice, country2, date, digits, iban, pattern, text
+
+_MONTH = pattern("0[1-9]|1[0-2]", 2, 2, notation="N2, 01-12")
+_YEAR = pattern("(19|20)[0-9]{2}", 4, 4, notation="N4, 19xx or 20xx")
+_WALLET_TOKEN = text(1, 65536)
+_SOURCE = choice("web", "app")
+
+CARD = mount(
+    "card",
+    (
+        Parameter("holder", text(3, 128), note="Name on the card"),
+        Parameter("number", digits(8, 32), REQUIRED, SEAL, note="Card number without blanks"),
+        Parameter("expiryMonth", _MONTH, REQUIRED, note="Month it expires"),
+        Parameter("expiryYear", _YEAR, REQUIRED, note="Year it expires"),
+        Parameter("cvv", digits(3, 4), CONDITIONAL, NEVER, note="Security code; used once, never kept"),
+        Parameter("numberType", choice("PAN", "DPAN"), secrecy=OPEN, note="DPAN is a number made for one device"),
+    ),
+)
+
+_WALLET = (
+    Parameter("paymentToken", _WALLET_TOKEN, CONDITIONAL, SEAL, note="The wallet's encrypted token, as received"),
+    Parameter("source", _SOURCE, CONDITIONAL, OPEN, note="Where a token opened by the merchant came from"),
+)
+_WALLET_A_ONLY = (
+    Parameter("cardNetwork", text(1, 64), secrecy=OPEN, note="Network as the wallet names it"),
+    Parameter("cardType", text(1, 64), secrecy=OPEN, note="Card type as the wallet names it"),
+)
+
+WALLETS = (
+    *mount("walletA", _WALLET + _WALLET_A_ONLY),
+    *mount("walletB", _WALLET),
+    *mount("walletC", _WALLET),
+)
+
+VIRTUAL_ACCOUNT = mount(
+    "virtualAccount",
+    (Parameter("accountId", text(1, 100), REQUIRED, note="The shopper's account at the provider"),),
+)
+
+BANK_ACCOUNT = mount(
+    "bankAccount",
+    (
+        Parameter("holder", text(4, 128), REQUIRED, note="Name of the account's owner"),
+        Parameter("bankName", text(1, 255), CONDITIONAL, note="Name of the bank"),
+        Parameter("number", pattern("[a-zA-Z0-9]{3,64}", 3, 64), CONDITIONAL, SEAL, note="This or iban"),
+        Parameter("iban", iban(), CONDITIONAL, SEAL, note="This or number"),
+        Parameter("bankCode", pattern("[a-zA-Z0-9]{1,12}", 1, 12), CONDITIONAL, note="This or bic"),
+        Parameter("bic", pattern("[a-zA-Z0-9]{8}([a-zA-Z0-9]{3})?", 8, 11), CONDITIONAL, note="This or bankCode"),
+        Parameter("country", country2(), CONDITIONAL, note="Country of the bank"),
+        Parameter("mandate.id", pattern("[a-zA-Z-]{0,256}", 0, 256), CONDITIONAL, note="Direct debit mandate"),
+        Parameter("mandate.dateOfSignature", date(), CONDITIONAL, note="When the mandate was signed"),
+    ),
+)
+
+TOKEN_ACCOUNT = mount(
+    "tokenAccount",
+    (
+        Parameter("number", digits(12, 19), REQUIRED, SEAL, note="The token that stands for a card"),
+        Parameter("type", choice("EXTERNAL", "NETWORK"), REQUIRED, OPEN, note="Who issued the token"),
+        *several("expiryMonth", _MONTH),
+        *several("expiryYear", _YEAR),
+        Parameter(
+            "cryptogram",
+            pattern("[A-Za-z0-9+/]{26,32}={0,2}", 28, 32, message="must have 28 to 32 base64 characters"),
+            CONDITIONAL,
+            NEVER,
+            note="Proof for one payment",
+        ),
+        Parameter("dtvc", digits(3, 4), CONDITIONAL, NEVER, note="One-time security code of a token"),
+    ),
+)

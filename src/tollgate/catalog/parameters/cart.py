@@ -1,0 +1,133 @@
+"""Rows of what is bought: cart items, payments already made for them, airline tickets.
+
+How many there may be is a limit and a rule.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog.parameters.row import (
+    AMOUNT,
+    BOOLEAN,
+    CONDITIONAL,
+    EXACT_AMOUNT,
+    OPEN,
+    Parameter,
+    mount,
+    several,
+)
+from tollgate.catalog.shape import (
+    choice,
+    country2,
+    country2_or_numeric,
+    currency,
+    date,
+    digits,
+    number,
+    pattern,
+    text,
+    url,
+)
+
+_ITEM_TYPES = ("PHYSICAL", "DIGITAL", "MIXED", "ANONYMOUS_DONATION", "AUTHORITIES_PAYMENT")
+_PERCENTAGE = pattern(
+    r"100(\.0{1,2})?|[0-9]{1,2}(\.[0-9]{1,2})?",
+    1,
+    6,
+    message="must be a percentage from 0 to 100 with up to 2 decimals",
+    notation="AN6, 0-100 with up to 2 decimals",
+)
+
+_RECIPIENT = (
+    Parameter("salutation", text(1, 5)),
+    *several("firstName lastName", text(1, 48)),
+    Parameter("middleName", text(1, 50)),
+    *several("apartment street address", text(1, 100)),
+    Parameter("city", text(1, 80)),
+    Parameter("state", text(1, 50)),
+    Parameter("postcode", text(1, 16)),
+    Parameter("country", country2_or_numeric()),
+    Parameter("phone", digits(1, 25), lenient=text(1, 25)),
+    Parameter("email", text(1, 128)),
+)
+
+CART_ITEMS = mount(
+    "cart.items[n]",
+    (
+        *several("name merchantItemId", text(1, 255), CONDITIONAL, OPEN),
+        Parameter("description", text(1, 2048), CONDITIONAL, OPEN),
+        Parameter("type", choice(*_ITEM_TYPES), CONDITIONAL, OPEN),
+        Parameter("quantity", pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, OPEN),
+        Parameter("currency", currency(), CONDITIONAL, OPEN),
+        Parameter("price", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Per unit, with tax and discount"),
+        Parameter("totalAmount", EXACT_AMOUNT, CONDITIONAL, OPEN),
+        Parameter("taxAmount", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Per unit"),
+        Parameter("totalTaxAmount", EXACT_AMOUNT, CONDITIONAL, OPEN),
+        Parameter("tax", _PERCENTAGE, CONDITIONAL, OPEN),
+        Parameter("taxCategory", choice("AA", "S", "E", "Z"), CONDITIONAL, OPEN),
+        Parameter("shipping", AMOUNT, CONDITIONAL, OPEN),
+        Parameter("discount", EXACT_AMOUNT, CONDITIONAL, OPEN),
+        Parameter("commodityCode", digits(1, 8), secrecy=OPEN, note="UNSPSC"),
+        Parameter("commodityDescription", text(1, 50), secrecy=OPEN),
+        Parameter("originalPrice", text(1, 255), secrecy=OPEN, note="Without tax and discount"),
+        *several("sku sellerId shippingMethod", text(1, 255), secrecy=OPEN),
+        *several("giftMessage shippingInstructions shippingTrackingNumber", text(1, 255)),
+        Parameter("quantityUnit", choice("M", "CM", "KG", "G", "COUNT"), secrecy=OPEN, note="COUNT unless it is said"),
+        *several("productUrl imageUrl", url(), secrecy=OPEN),
+        Parameter("totalDiscountAmount", AMOUNT, secrecy=OPEN),
+        *several("productCode partNumber vatReferenceNumber", text(1, 30), secrecy=OPEN),
+        Parameter("itemNumber", number(1, 999), secrecy=OPEN, note="Line of the invoice"),
+        Parameter("deliveryDate", date(), secrecy=OPEN),
+    ),
+) + mount("cart.items[n].recipient", _RECIPIENT)
+
+CART_PAYMENTS = mount(
+    "cart.payments[n]",
+    (
+        *several("name brand", text(1, 255), secrecy=OPEN),
+        *several("type", choice("GIFTCARD", "PROMOTION"), secrecy=OPEN),
+        *several("amount", AMOUNT, secrecy=OPEN),
+        *several("currency", currency(), secrecy=OPEN),
+        *several("status", choice("pending", "authorized", "captured"), secrecy=OPEN),
+        *several("primary", BOOLEAN, secrecy=OPEN),
+    ),
+)
+
+_LEG = (
+    *several(
+        "ticketNumber stopOverAllowed restrictions flightNumber fareBasis exchangeTicketNum departureCountry"
+        " departureAirport airlineName airlineCode departureTime arrivalCountry arrivalAirport arrivalTime couponNumber"
+        " classOfService carrierCode",
+        text(1, 255),
+        CONDITIONAL,
+    ),
+    *several("taxAmount feesAmount fareAmount departureTaxAmount", AMOUNT, CONDITIONAL),
+    *several("departureDate arrivalDate", date(), CONDITIONAL),
+    Parameter("timeToDeparture", text(1, 10), CONDITIONAL, note="Days"),
+)
+
+_PASSENGER = (
+    *several(
+        "type name ticketRestricted ticketNumber status phone frequentFlyerNumber email dob checkDigit",
+        text(1, 255),
+        CONDITIONAL,
+    ),
+    *several("residenceCountry", country2(), CONDITIONAL),
+)
+
+AIRLINE = (
+    *mount(
+        "airline",
+        (
+            *several("totalTaxAmount totalFeesAmount totalFareAmount", AMOUNT, CONDITIONAL),
+            *several("ticketIssueDate", date(), CONDITIONAL),
+            *several(
+                "ticketIssueAddress thirdPartyBooking bookingtype ticketDeliveryMethod bookingRefNum agentName"
+                " agentCode",
+                text(1, 255),
+                CONDITIONAL,
+            ),
+        ),
+    ),
+    *mount("airline.passengers[n]", _PASSENGER),
+    *mount("airline.passengers[n].legs[n]", _LEG),
+)

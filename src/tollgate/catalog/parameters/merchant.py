@@ -1,0 +1,53 @@
+"""Rows that describe the merchant and the sellers on its marketplace.
+
+Its billing and shipping addresses are mounted in places.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog.parameters.row import EXACT_AMOUNT, HYPHEN_POSTCODE, OPEN, Parameter, mount, several
+from tollgate.catalog.shape import country2, country_numeric, pattern, text
+
+_COORDINATES = pattern(
+    r"[+-]?[0-9]{1,3}(\.[0-9]{1,15})?,[+-]?[0-9]{1,3}(\.[0-9]{1,15})?",
+    3,
+    20,
+    message="must be latitude,longitude in at most 20 characters",
+    notation="NS20, latitude,longitude",
+)
+
+MERCHANT = mount(
+    "merchant",
+    (
+        Parameter("name", text(1, 100), secrecy=OPEN, note="Replaces the name on the shopper's statement"),
+        Parameter("mcc", text(1, 4), secrecy=OPEN, note="Merchant category code"),
+        *several("street city", text(1, 100), secrecy=OPEN),
+        *several("state", text(1, 50), secrecy=OPEN),
+        *several("countryCode", country_numeric(), secrecy=OPEN),
+        *several("country", country2(), secrecy=OPEN),
+        *several("postcode", HYPHEN_POSTCODE, secrecy=OPEN),
+        *several("geographicCoordinates serviceLocationGeographicCoordinates", _COORDINATES),
+        *several("serviceLocationCity", text(1, 100)),
+        *several("serviceLocationState", text(1, 50)),
+        *several("serviceLocationCountryCode", text(1, 3)),
+        *several("serviceLocationPostCode", text(1, 16)),
+        *several("additionalContact", text(1, 255)),
+        *several("phone customerContactPhone foreignRetailIndicator", text(1, 25)),
+        Parameter("websiteId", text(1, 255), note="A session id, unique per payment"),
+        *several("url", text(1, 255), secrecy=OPEN),
+        *several("partnerIdCode taxId", text(1, 60)),
+        *several("isoId payFacId payFacName marketplaceId", text(1, 255)),
+        *several("legalName", text(1, 100)),
+        Parameter("submerchantId", text(1, 100), note="For payment facilitators of one card network"),
+        Parameter("data[key]", text(0, 2048), note="Free data of the merchant"),
+        Parameter("app.schemeUrl", text(1, 255), note="Scheme that opens the merchant's app"),
+    ),
+)
+
+MARKETPLACE = mount(
+    "marketPlace",
+    (
+        Parameter("sellers[n].id", text(1, 255), secrecy=OPEN, note="As named by cart items in sellerId"),
+        Parameter("sellers[n].amount", EXACT_AMOUNT, secrecy=OPEN, note="The seller's part of the amount"),
+    ),
+)

@@ -1,0 +1,190 @@
+"""The one table of parameters, and how a name that was sent finds its row: plain, by alias, or with holes filled.
+
+Values are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.parameters.accounts import BANK_ACCOUNT, CARD, TOKEN_ACCOUNT, VIRTUAL_ACCOUNT, WALLETS
+from tollgate.catalog.parameters.basic import ACCESS, ASYNC, BASIC, FOREX, REGISTRATION, REPORTING
+from tollgate.catalog.parameters.cart import AIRLINE, CART_ITEMS, CART_PAYMENTS
+from tollgate.catalog.parameters.merchant import MARKETPLACE, MERCHANT
+from tollgate.catalog.parameters.people import CUSTOMERS, RECIPIENT, SENDER
+from tollgate.catalog.parameters.places import ADDRESSES, CORPORATE
+from tollgate.catalog.parameters.repeated import (
+    DATES,
+    JOB,
+    OLDER_RECURRING,
+    RECURRING_MIGRATION,
+    STANDING_INSTRUCTION,
+)
+from tollgate.catalog.parameters.risk import CUSTOM, RISK, THREE_D_SECURE
+from tollgate.catalog.parameters.row import Parameter
+from tollgate.values import Fault
+
+_ROWS = tuple(
+    chain(
+        ACCESS,
+        BASIC,
+        FOREX,
+        CARD,
+        WALLETS,
+        VIRTUAL_ACCOUNT,
+        BANK_ACCOUNT,
+        TOKEN_ACCOUNT,
+        CUSTOMERS,
+        ADDRESSES,
+        CORPORATE,
+        SENDER,
+        RECIPIENT,
+        MERCHANT,
+        CART_ITEMS,
+        CART_PAYMENTS,
+        MARKETPLACE,
+        AIRLINE,
+        REGISTRATION,
+        STANDING_INSTRUCTION,
+        OLDER_RECURRING,
+        RECURRING_MIGRATION,
+        THREE_D_SECURE,
+        RISK,
+        CUSTOM,
+        JOB,
+        ASYNC,
+        DATES,
+        REPORTING,
+    )
+)
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType({row.name: row for row in _ROWS})
+
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "applePay": "walletA",
+        "googlePay": "walletB",
+        "samsungPay": "walletC",
+        "authentication.entityId": "entityId",
+    }
+)
+"""Alias to canonical name; an alias stands for the name itself and for everything below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    parameter: Parameter
+    canonical_name: str
+    """The catalog's spelling with the holes filled: alias and quotes are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """What may stand between brackets."""
+
+    pattern: re.Pattern[str]
+    message: str
+    index_max: int | None = None
+
+    def accepts(self, content: str) -> bool:
+        if self.pattern.fullmatch(content) is None:
+            return False
+        return self.index_max is None or int(content) <= self.index_max
+
+
+def _index(index_max: int) -> Hole:
+    # Without leading zeros, so that two spellings never name one item.
+    return Hole(re.compile("0|[1-9][0-9]{0,3}"), f"index must be a number from 0 to {index_max}", index_max)
+
+
+def _key(regex: str) -> Hole:
+    return Hole(re.compile(regex), f"key must match ^{regex}$")
+
+
+_CUSTOM_KEY = _key("[a-zA-Z0-9._]{3,64}")
+
+HOLES: Mapping[str, Hole] = MappingProxyType(
+    {
+        "airline.passengers": _index(LIMITS.passenger_index_max),
+        "airline.passengers[].legs": _index(LIMITS.leg_index_max),
+        "cart.items": _index(LIMITS.item_index_max),
+        "cart.payments": _index(LIMITS.cart_payment_index_max),
+        "customParameters": _CUSTOM_KEY,
+        "marketPlace.sellers": _index(LIMITS.seller_index_max),
+        "merchant.data": _CUSTOM_KEY,
+        "overridePaymentType": _key("[a-zA-Z0-9_]{1,32}"),
+        "registrations": _index(LIMITS.registration_index_max),
+        "risk.parameters": _CUSTOM_KEY,
+        # Schemes hyphenate their own field names.
+        "threeDSecure.schemeData": _key("[a-zA-Z0-9._-]{3,64}"),
+    }
+)
+"""By what stands before the bracket."""
+
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_TEMPLATE_HOLE = re.compile(r"\[(?:n|key|brand)\]")
+
+
+def _spellings(name: str) -> Iterator[str]:
+    yield name
+    for alias, canonical in ALIASES.items():
+        if name == canonical:
+            yield alias
+        elif name.startswith(f"{canonical}."):
+            yield alias + name[len(canonical) :]
+
+
+def _holes_of(skeleton: str) -> tuple[Hole, ...]:
+    return tuple(HOLES[skeleton[: match.start()]] for match in re.finditer(r"\[\]", skeleton))
+
+
+_PLAIN: Mapping[str, Resolved] = {
+    spelling: Resolved(row, row.name)
+    for row in _ROWS
+    if _TEMPLATE_HOLE.search(row.name) is None
+    for spelling in _spellings(row.name)
+}
+
+_SKELETONS: Mapping[str, tuple[Parameter, tuple[Hole, ...]]] = {
+    skeleton: (row, _holes_of(skeleton))
+    for row in _ROWS
+    if _TEMPLATE_HOLE.search(row.name) is not None
+    for skeleton in [_TEMPLATE_HOLE.sub("[]", row.name)]
+}
+
+
+def resolve(name: str) -> Resolved | Fault | None:
+    """The row a sent name belongs to; None when the name is unknown, a fault when only its index or key is wrong."""
+    found = _PLAIN.get(name)
+    if found is not None or "[" not in name:
+        return found
+    return _resolve_holes(name)
+
+
+def find_parameter(name: str) -> Parameter | Fault | None:
+    found = resolve(name)
+    return found.parameter if isinstance(found, Resolved) else found
+
+
+def _resolve_holes(name: str) -> Resolved | Fault | None:
+    template = _SKELETONS.get(_BRACKETS.sub("[]", name))
+    if template is None:
+        return None
+    parameter, holes = template
+    canonical = _BRACKETS.sub(_without_quotes, name)
+    for hole, content in zip(holes, _BRACKETS.findall(canonical), strict=True):
+        if not hole.accepts(content):
+            return Fault(name, hole.message)
+    return Resolved(parameter, canonical)
+
+
+def _without_quotes(match: re.Match[str]) -> str:
+    content = match[1]
+    if len(content) >= 2 and content[0] == content[-1] and content[0] in "\"'":
+        content = content[1:-1]
+    return f"[{content}]"

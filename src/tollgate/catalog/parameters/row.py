@@ -1,0 +1,125 @@
+"""What a row of the parameter tables is, and how tables are mounted under a prefix.
+
+The rows themselves stand in the group files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from types import MappingProxyType
+
+from tollgate.catalog.shape import Shape, amount, boolean, exact_amount, loose_boolean, pattern, text
+from tollgate.values import Fault
+
+
+class Need(Enum):
+    REQUIRED = "required"
+    CONDITIONAL = "conditional"
+    OPTIONAL = "optional"
+
+
+class Secrecy(Enum):
+    """Who may ever see a value; a row that does not say is masked."""
+
+    OPEN = "open"
+    """Stored, echoed and loggable."""
+    MASK = "mask"
+    """Stored and echoed to its owner, masked in logs and in faults."""
+    SEAL = "seal"
+    """Stored only encrypted."""
+    NEVER = "never"
+    """Never stored."""
+
+
+REQUIRED, CONDITIONAL, OPTIONAL = Need
+OPEN, MASK, SEAL, NEVER = Secrecy
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One row: what the interface calls it, what it must look like and who may see it."""
+
+    name: str
+    shape: Shape
+    need: Need = OPTIONAL
+    secrecy: Secrecy = MASK
+    lenient: Shape | None = None
+    """The shape on a lenient channel; None when it is the same."""
+    note: str = ""
+    group: str = ""
+    """Where it was mounted; sections of the reference."""
+
+    def shape_for(self, *, is_lenient: bool) -> Shape:
+        return self.lenient if is_lenient and self.lenient is not None else self.shape
+
+    def show(self, value: str) -> str:
+        """The value as a fault or a log line may carry it."""
+        return value if self.secrecy is OPEN else "***"
+
+    def check_value(self, name: str, value: str, *, is_lenient: bool) -> Fault | None:
+        """`name` is the spelling the client used, holes filled."""
+        shape = self.lenient if is_lenient and self.lenient is not None else self.shape
+        return None if shape.accepts(value) else Fault(name, shape.message, self.show(value))
+
+
+AMOUNT = amount()
+EXACT_AMOUNT = exact_amount()
+BOOLEAN = boolean()
+MERCHANT_REFERENCE = text(8, 255)
+PHONE = pattern(r"[+0-9][0-9 .()/-]{0,24}", 1, 25)
+LONG_PHONE = pattern(r"[+0-9][0-9 .()/-]{5,25}", 6, 26)
+RECIPIENT_PHONE = pattern(r"[+0-9][0-9 .()/-]{7,25}", 8, 26)
+POSTCODE = pattern("[A-Za-z0-9]{1,16}", 1, 16)
+HYPHEN_POSTCODE = pattern("[A-Za-z0-9-]{1,16}", 1, 16)
+STATE = pattern("[a-zA-Z0-9.]{1,50}", 1, 50)
+LETTERS_CITY = pattern(
+    "([^\\W\\d_]|[ '\u2019-])+",
+    1,
+    80,
+    message="must have 1 to 80 letters, blanks, hyphens or apostrophes",
+    notation="AN80, letters, blanks, hyphens, apostrophes",
+)
+
+_LOOSE_AMOUNT = amount(12)
+
+RELAXED: Mapping[Shape, Shape] = MappingProxyType(
+    {
+        AMOUNT: _LOOSE_AMOUNT,
+        EXACT_AMOUNT: _LOOSE_AMOUNT,
+        amount(8): _LOOSE_AMOUNT,
+        amount(9): _LOOSE_AMOUNT,
+        BOOLEAN: loose_boolean(),
+        MERCHANT_REFERENCE: text(1, 255),
+        PHONE: text(1, 25),
+        LONG_PHONE: text(1, 26),
+        RECIPIENT_PHONE: text(1, 26),
+        POSTCODE: text(1, 16),
+        HYPHEN_POSTCODE: text(1, 16),
+        STATE: text(1, 50),
+        LETTERS_CITY: text(1, 80),
+    }
+)
+"""How a shape relaxes on a lenient channel, unless its row says otherwise: public clients break these every day."""
+
+
+def several(names: str, shape: Shape, need: Need = OPTIONAL, secrecy: Secrecy = MASK) -> tuple[Parameter, ...]:
+    """Rows that differ in nothing but their name."""
+    return tuple(Parameter(name, shape, need, secrecy) for name in names.split())
+
+
+def mount(prefix: str, rows: Iterable[Parameter], without: Iterable[str] = ()) -> tuple[Parameter, ...]:
+    """The same rows under a prefix; `without` names rows, or branches ending in a dot, that are not offered there."""
+    left_out = tuple(without)
+    branches = tuple(name for name in left_out if name.endswith("."))
+    return tuple(
+        replace(
+            row,
+            name=f"{prefix}.{row.name}" if prefix else row.name,
+            group=prefix,
+            lenient=row.lenient or RELAXED.get(row.shape),
+        )
+        for row in rows
+        if row.name not in left_out and not row.name.startswith(branches)
+    )

@@ -1,0 +1,104 @@
+"""What a cross-field rule is, the situation it is asked in, and the few checks most rules are made of.
+
+No rule stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from tollgate.values import Fault
+
+Fields = Mapping[str, str]
+"""Canonical name to value; every value has passed its own shape and is not empty."""
+
+OPERATIONS = frozenset(
+    {
+        "payment",
+        "follow_up",
+        "checkout",
+        "checkout_update",
+        "checkout_payment",
+        "registration",
+        "registration_update",
+        "registration_payment",
+        "three_d_secure",
+        "schedule",
+        "query",
+    }
+)
+
+MISSING = "may not be empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What is being asked for, besides the fields."""
+
+    operation: str
+    kind: str | None
+    """The payment type as it was sent."""
+    is_lenient: bool = False
+    host_is_live: bool = False
+
+
+Check = Callable[[Fields, Situation], Iterable[Fault]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    name: str
+    text: str
+    """One sentence for the reference."""
+    check: Check
+    groups: frozenset[str] = frozenset()
+    """First words of names: one of them must be present for the rule to be worth asking. Empty: always ask."""
+    operations: frozenset[str] = frozenset()
+    """Empty: all."""
+    binds_lenient: bool = True
+
+
+def fault_missing(names: Iterable[str], fields: Fields) -> list[Fault]:
+    return [Fault(name, MISSING) for name in names if name not in fields]
+
+
+def all_or_none(*names: str) -> Check:
+    """As soon as one is sent, the others are missed."""
+
+    def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+        missing = fault_missing(names, fields)
+        return missing if len(missing) < len(names) else ()
+
+    return check
+
+
+def needs(dependent: str, *names: str) -> Check:
+    """When the first is sent, the others are missed."""
+
+    def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+        return fault_missing(names, fields) if dependent in fields else ()
+
+    return check
+
+
+def required(*names: str) -> Check:
+    """Missed whenever the rule is asked; its groups and operations say when that is."""
+
+    def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+        return fault_missing(names, fields)
+
+    return check
+
+
+def not_after(earlier: str, later: str) -> Check:
+    """Dates are written so that they sort as text."""
+
+    def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+        first, last = fields.get(earlier), fields.get(later)
+        # A bare date means its whole day, so only what both wrote is compared.
+        if first is None or last is None or first[: len(last)] <= last[: len(first)]:
+            return ()
+        return (Fault(later, f"must not be before {earlier}", last),)
+
+    return check

@@ -1,0 +1,199 @@
+"""Rules of what is charged: which brand, and which fields its account needs.
+
+Whether a number fits its brand is a result, not a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tollgate.catalog.brand_rows import Account, Brand
+from tollgate.catalog.brands import detect_brand, find_brand
+from tollgate.catalog.rule import MISSING, Fields, Rule, Situation, fault_missing, required
+from tollgate.values import Fault
+
+_CHARGING = frozenset({"payment", "registration", "three_d_secure", "checkout_payment"})
+"""Operations that bring an account of their own, unless they name a stored one."""
+
+_WALLETS = ("walletA", "walletB", "walletC")
+_ACCOUNT_PREFIXES = ("card.", "bankAccount.", "virtualAccount.", "tokenAccount.", "walletA.", "walletB.", "walletC.")
+_CARD_FIELDS = ("card.number", "card.expiryMonth", "card.expiryYear")
+_OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
+
+
+def _names_stored_account(fields: Fields) -> bool:
+    return "registrationId" in fields or "referenceUuid" in fields
+
+
+def _has_token(fields: Fields) -> bool:
+    return "tokenAccount.number" in fields or any(f"{wallet}.paymentToken" in fields for wallet in _WALLETS)
+
+
+def _brand_of(fields: Fields, situation: Situation) -> Brand | None:
+    code = fields.get("paymentBrand")
+    brand = find_brand(code, lenient=situation.is_lenient) if code else None
+    if brand is None and (code is None or situation.is_lenient):
+        # A lenient channel settles an odd spelling by the number, as if no brand had been named.
+        return detect_brand(fields.get("card.number") or fields.get("tokenAccount.number") or "")
+    return brand
+
+
+def _check_brand_known(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if _brand_of(fields, situation) is not None:
+        return ()
+    return (Fault("paymentBrand", "must be a brand of this gateway", fields["paymentBrand"]),)
+
+
+def _check_brand_told(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if "paymentBrand" in fields or _names_stored_account(fields) or not _has_account(fields):
+        return ()
+    if _brand_of(fields, situation) is not None or ("card.number" not in fields and _has_card(fields)):
+        # A card without its number is complained about as a card, not as a brand.
+        return ()
+    return fault_missing(("paymentBrand",), fields)
+
+
+def _check_account_present(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if "card.number" in fields or _names_stored_account(fields) or _has_account(fields):
+        return ()
+    code = fields.get("paymentBrand")
+    brand = _brand_of(fields, situation)
+    is_card = brand.account is Account.CARD if brand else code is None
+    return (Fault("paymentBrand", "card properties must be set", code),) if is_card else ()
+
+
+def _has_account(fields: Fields) -> bool:
+    return any(name.startswith(_ACCOUNT_PREFIXES) for name in fields)
+
+
+def _has_card(fields: Fields) -> bool:
+    return any(name.startswith("card.") for name in fields)
+
+
+def _check_card_complete(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    if _names_stored_account(fields) or _has_token(fields):
+        return ()
+    return fault_missing(_CARD_FIELDS, fields)
+
+
+def _check_wallet_mode(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    faults: list[Fault] = []
+    for wallet in _WALLETS:
+        token, source = f"{wallet}.paymentToken", f"{wallet}.source"
+        if token in fields and source in fields:
+            faults.append(Fault(source, f"must not be sent together with {token}", fields[source]))
+        elif source in fields:
+            faults += fault_missing(_OPENED_WALLET_FIELDS, fields)
+        elif token not in fields and any(name.startswith(f"{wallet}.") for name in fields):
+            faults.append(Fault(token, MISSING))
+    return faults
+
+
+def _check_wallet_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    brand = _brand_of(fields, situation)
+    if brand is None or not brand.wallet or _names_stored_account(fields) or "tokenAccount.number" in fields:
+        return ()
+    if any(name.startswith(f"{brand.wallet}.") for name in fields):
+        return ()
+    return (Fault(f"{brand.wallet}.paymentToken", MISSING),)
+
+
+def _check_bank(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    brand = _brand_of(fields, situation)
+    if brand is None or brand.method != "DD" or _names_stored_account(fields):
+        return ()
+    faults = fault_missing(("bankAccount.holder",), fields)
+    if "bankAccount.number" not in fields and "bankAccount.iban" not in fields:
+        faults.append(Fault("bankAccount.iban", "bankAccount.iban or bankAccount.number may not be empty"))
+    return faults
+
+
+def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    brand = _brand_of(fields, situation)
+    if brand is None or brand.method != "DD" or _names_stored_account(fields):
+        return ()
+    if "bankAccount.bankCode" in fields or "bankAccount.bic" in fields:
+        return ()
+    return (Fault("bankAccount.bic", "bankAccount.bic or bankAccount.bankCode may not be empty"),)
+
+
+def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    brand = _brand_of(fields, situation)
+    return fault_missing(brand.needs, fields) if brand and not _names_stored_account(fields) else ()
+
+
+_BRAND = frozenset({"paymentBrand"})
+
+ACCOUNT_RULES = (
+    Rule(
+        "brand_known",
+        "paymentBrand is a code of the brand list; a lenient channel also takes spellings the card number can settle.",
+        _check_brand_known,
+        groups=_BRAND,
+    ),
+    Rule(
+        "account_present",
+        "Without a stored account, a payment brings one: a card brand, or no brand at all, calls for card fields.",
+        _check_account_present,
+        operations=_CHARGING,
+    ),
+    Rule(
+        "brand_told",
+        "paymentBrand may be left out only when a card number tells the brand.",
+        _check_brand_told,
+        operations=_CHARGING,
+    ),
+    Rule(
+        "card_complete",
+        "Any card field calls for card.number, card.expiryMonth and card.expiryYear, unless a token or a stored "
+        "account stands for the card.",
+        _check_card_complete,
+        groups=frozenset({"card"}),
+        operations=_CHARGING,
+    ),
+    Rule(
+        "wallet_mode",
+        "A wallet sends its encrypted paymentToken, or source with card.number, card.expiryMonth, card.expiryYear, "
+        "threeDSecure.verificationId and threeDSecure.eci; never both.",
+        _check_wallet_mode,
+        groups=frozenset(_WALLETS),
+        operations=_CHARGING,
+    ),
+    Rule(
+        "wallet_brand",
+        "A wallet's brand calls for that wallet's fields.",
+        _check_wallet_brand,
+        groups=_BRAND,
+        operations=_CHARGING,
+    ),
+    Rule(
+        "token_complete",
+        "Any tokenAccount field calls for tokenAccount.number and tokenAccount.type.",
+        required("tokenAccount.number", "tokenAccount.type"),
+        groups=frozenset({"tokenAccount"}),
+        operations=_CHARGING,
+    ),
+    Rule(
+        "bank_account",
+        "A direct debit needs bankAccount.holder and one of bankAccount.iban and bankAccount.number.",
+        _check_bank,
+        groups=_BRAND,
+        operations=_CHARGING,
+    ),
+    Rule(
+        "bank_named",
+        "A direct debit needs one of bankAccount.bic and bankAccount.bankCode; a lenient channel reads the bank from "
+        "the IBAN.",
+        _check_bank_named,
+        groups=_BRAND,
+        operations=_CHARGING,
+        binds_lenient=False,
+    ),
+    Rule(
+        "brand_needs",
+        "Some brands cannot start without a field of their own, as the brand list says.",
+        _check_brand_needs,
+        groups=_BRAND,
+        operations=_CHARGING,
+    ),
+)

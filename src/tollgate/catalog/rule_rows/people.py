@@ -1,0 +1,99 @@
+"""Rules of customers and addresses: which fields call for others. Lenient channels take any subset of a customer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tollgate.catalog.rule import OPERATIONS, Check, Fields, Rule, Situation, all_or_none, fault_missing, needs
+from tollgate.values import Fault
+
+_BROWSER = tuple(
+    f"customer.browser.{field}"
+    for field in ("acceptHeader", "language", "screenHeight", "screenWidth", "timezone", "userAgent", "javaEnabled")
+)
+
+_MERCHANT_SENDS = OPERATIONS - {"checkout_payment"}
+"""What the form collects from a shopper is not the merchant's to complete."""
+
+
+def _names_of(customer: str) -> Check:
+    names = (f"{customer}.givenName", f"{customer}.surname")
+    # These say where a request came from, not who the customer is.
+    silent = tuple(f"{customer}.{field}" for field in ("ip", "browser.", "browserFingerprint.", "app."))
+
+    def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+        missing = fault_missing(names, fields)
+        if not missing:
+            return ()
+        is_described = any(name.startswith(f"{customer}.") and not name.startswith(silent) for name in fields)
+        return missing if is_described else ()
+
+    return check
+
+
+def _not_digits_only(address: str) -> Check:
+    street1, street2, house_number = (f"{address}.{field}" for field in ("street1", "street2", "houseNumber1"))
+
+    def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+        # Beside a house number the second line is not read.
+        second = "" if house_number in fields else fields.get(street2, "")
+        letters = "".join((fields.get(street1, "") + second).split())
+        if not letters.isdecimal():
+            return ()
+        named = street1 if street1 in fields else street2
+        return (Fault(named, "street1 and street2 together must not consist of digits only"),)
+
+    return check
+
+
+def _customer_rules(customer: str, word: str) -> tuple[Rule, ...]:
+    return (
+        Rule(
+            f"{word}_names",
+            f"Any {customer} field but ip, browser, browserFingerprint and app calls for givenName and surname.",
+            _names_of(customer),
+            groups=frozenset({customer.partition(".")[0]}),
+            operations=_MERCHANT_SENDS,
+            binds_lenient=False,
+        ),
+        Rule(
+            f"{word}_document",
+            f"{customer}.identificationDocType and {customer}.identificationDocId are sent together or not at all.",
+            all_or_none(f"{customer}.identificationDocType", f"{customer}.identificationDocId"),
+            groups=frozenset({customer.partition(".")[0]}),
+            binds_lenient=False,
+        ),
+    )
+
+
+def _house_number_rule(address: str) -> Rule:
+    return Rule(
+        f"{address.replace('.', '_')}_house_number",
+        f"{address}.houseNumber2 stands only beside {address}.houseNumber1.",
+        needs(f"{address}.houseNumber2", f"{address}.houseNumber1"),
+        groups=frozenset({address.partition(".")[0]}),
+    )
+
+
+def _street_rule(address: str) -> Rule:
+    return Rule(
+        f"{address.replace('.', '_')}_street",
+        f"{address}.street1 and {address}.street2 together do not consist of digits only.",
+        _not_digits_only(address),
+        groups=frozenset({address.partition(".")[0]}),
+    )
+
+
+PEOPLE_RULES = (
+    *_customer_rules("customer", "customer"),
+    *_customer_rules("shipping.customer", "shipping_customer"),
+    Rule(
+        "browser_complete",
+        "When 3D Secure runs, the seven mandatory customer.browser fields are sent together or not at all.",
+        all_or_none(*_BROWSER),
+        groups=frozenset({"customer"}),
+        operations=frozenset({"three_d_secure"}),
+    ),
+    *(_house_number_rule(address) for address in ("billing", "shipping", "merchant.billing", "merchant.shipping")),
+    *(_street_rule(address) for address in ("billing", "merchant.billing")),
+)

@@ -1,0 +1,201 @@
+"""Rules of the request as a whole: what each operation needs and which type it may ask for.
+
+Accounts and people have their own tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tollgate.catalog.kinds import FOLLOW_UP_KINDS, INITIAL_KINDS
+from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
+from tollgate.catalog.shape import is_true
+from tollgate.values import Fault
+
+_MONEY = ("amount", "currency")
+_PAYMENT = (*_MONEY, "paymentType")
+
+_NEEDED_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
+    "payment": _PAYMENT,
+    "registration_payment": _PAYMENT,
+    "checkout": _PAYMENT,
+    "three_d_secure": _MONEY,
+    "follow_up": ("paymentType",),
+}
+
+_FOLLOW_UPS_WITH_AMOUNT = frozenset({"CP", "RF", "RB", "PA"})
+"""A reversal undoes all that is left, so it needs none; the other types are made by the system."""
+
+_UNNEEDED_WHEN_CHANGED = frozenset({"RS", "DS"})
+"""Rescheduling and descheduling name a schedule that already has all this."""
+
+
+def _check_needed(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if situation.operation == "checkout" and _only_registers(fields):
+        return ()
+    return fault_missing(_NEEDED_BY_OPERATION[situation.operation], fields)
+
+
+def _only_registers(fields: Fields) -> bool:
+    return "paymentType" not in fields and is_true(fields.get("createRegistration"))
+
+
+def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    return fault_missing(_MONEY, fields) if situation.kind in _FOLLOW_UPS_WITH_AMOUNT else ()
+
+
+def _check_initial_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    return () if "referenceUuid" in fields else _check_type(fields, INITIAL_KINDS)
+
+
+def _check_follow_up_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if situation.operation == "payment" and "referenceUuid" not in fields:
+        return ()
+    return _check_type(fields, FOLLOW_UP_KINDS)
+
+
+def _check_type(fields: Fields, kinds: tuple[str, ...]) -> Iterable[Fault]:
+    kind = fields.get("paymentType")
+    if kind is None or kind in kinds:
+        return ()
+    return (Fault("paymentType", f"must be one of [{', '.join(kinds)}]", kind),)
+
+
+def _check_renewal(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if fields.get("paymentType") != "PA":
+        return ()
+    if situation.operation == "payment" and "referenceUuid" not in fields:
+        return ()
+    return fault_missing(("standingInstruction.industryPractice",), fields)
+
+
+def _check_override(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    return [
+        Fault(name, "is accepted only when a checkout is created", value)
+        for name, value in fields.items()
+        if name.startswith("overridePaymentType[")
+    ]
+
+
+def _check_schedule(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if situation.kind in _UNNEEDED_WHEN_CHANGED:
+        return ()
+    return fault_missing((*_MONEY, "registrationId"), fields)
+
+
+_JOB_PARTS = tuple(f"job.{part}" for part in ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year"))
+
+
+def _check_job(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if situation.kind == "DS" or "job.expression" in fields or any(part in fields for part in _JOB_PARTS):
+        return ()
+    return fault_missing(("job.expression",), fields)
+
+
+def _check_short_id(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    if "shortId" not in fields or "merchantTransactionId" in fields or "date.from" in fields:
+        return ()
+    return fault_missing(("merchantTransactionId",), fields)
+
+
+REQUEST_RULES = (
+    Rule(
+        "needed_fields",
+        "A payment or checkout needs amount, currency and paymentType (a checkout that only registers does not), "
+        "an authentication needs amount and currency, a follow-up needs paymentType.",
+        _check_needed,
+        operations=frozenset(_NEEDED_BY_OPERATION),
+    ),
+    Rule(
+        "follow_up_amount",
+        "A capture, refund, rebill or further authorisation needs amount and currency.",
+        _check_follow_up_amount,
+        operations=frozenset({"follow_up"}),
+    ),
+    Rule(
+        "initial_type",
+        f"A payment begins as one of {', '.join(INITIAL_KINDS)}.",
+        _check_initial_type,
+        operations=frozenset({"payment", "registration_payment", "checkout", "checkout_update"}),
+    ),
+    Rule(
+        "follow_up_type",
+        f"A payment that names an earlier one is one of {', '.join(FOLLOW_UP_KINDS)}.",
+        _check_follow_up_type,
+        operations=frozenset({"payment", "follow_up"}),
+    ),
+    Rule(
+        "renewal_practice",
+        "An authorisation that names an earlier one says in standingInstruction.industryPractice why.",
+        _check_renewal,
+        operations=frozenset({"payment", "follow_up"}),
+    ),
+    Rule(
+        "override_at_creation",
+        "overridePaymentType[brand] is accepted only when a checkout is created.",
+        _check_override,
+        groups=frozenset({"overridePaymentType"}),
+        operations=OPERATIONS - {"checkout"},
+    ),
+    Rule(
+        "forex_pair",
+        "forex.amount and forex.currency are sent together or not at all.",
+        all_or_none("forex.amount", "forex.currency"),
+        groups=frozenset({"forex"}),
+    ),
+    Rule(
+        "migration_type",
+        "Any recurringMigration field calls for recurringMigration.paymentType.",
+        required("recurringMigration.paymentType"),
+        groups=frozenset({"recurringMigration"}),
+    ),
+    Rule(
+        "schedule_fields",
+        "A new schedule needs amount, currency and registrationId.",
+        _check_schedule,
+        operations=frozenset({"schedule"}),
+    ),
+    Rule(
+        "schedule_times",
+        "A schedule says when: job.expression or at least one of its parts.",
+        _check_job,
+        operations=frozenset({"schedule"}),
+    ),
+    Rule(
+        "job_duration",
+        "job.durationNumber and job.durationUnit are sent together or not at all.",
+        all_or_none("job.durationNumber", "job.durationUnit"),
+        groups=frozenset({"job"}),
+    ),
+    Rule(
+        "job_notice",
+        "job.noticeNumber and job.noticeUnit are sent together or not at all.",
+        all_or_none("job.noticeNumber", "job.noticeUnit"),
+        groups=frozenset({"job"}),
+    ),
+    Rule(
+        "job_order",
+        "A schedule does not end before it starts.",
+        not_after("job.startDate", "job.endDate"),
+        groups=frozenset({"job"}),
+    ),
+    Rule(
+        "report_dates",
+        "date.from and date.to are sent together or not at all.",
+        all_or_none("date.from", "date.to"),
+        groups=frozenset({"date"}),
+    ),
+    Rule(
+        "report_order",
+        "A report does not end before it starts.",
+        not_after("date.from", "date.to"),
+        groups=frozenset({"date"}),
+    ),
+    Rule(
+        "report_short_id",
+        "shortId narrows a search by merchantTransactionId or by dates and does not stand alone.",
+        _check_short_id,
+        groups=frozenset({"shortId"}),
+        operations=frozenset({"query"}),
+    ),
+)

@@ -1,0 +1,290 @@
+"""What a single text value must look like, as a value that rows carry and readers ask.
+
+Nothing here knows a parameter's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date as calendar_date
+from datetime import datetime
+
+from tollgate.catalog.countries import ALPHA2_CODES, ALPHA3_CODES, NUMERIC_CODES
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.ibans import is_iban
+
+# TAB, CR and LF are legal in free text; lone surrogates are not characters and could not be stored.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# Schemes that run or read something in the shopper's browser instead of leading somewhere.
+UNSAFE_SCHEMES = frozenset({"about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source"})
+
+TRUE_WORDS = frozenset({"true", "True", "1"})
+"""What counts as yes once a boolean shape, strict or lenient, has accepted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A length, and then either choices, a pattern (with an optional check) or free text."""
+
+    length_min: int
+    length_max: int
+    pattern: re.Pattern[str] | None
+    choices: tuple[str, ...]
+    check: Callable[[str], bool] | None
+    message: str
+    """What would be accepted, told to the client."""
+    notation: str
+    """The same for the reference page, in its shorthand."""
+
+    def accepts(self, text: str) -> bool:
+        if not self.length_min <= len(text) <= self.length_max:
+            return False
+        if self.choices:
+            return text in self.choices
+        if self.pattern is None:
+            # Nearly all text is printable, and that test is several times faster than a search.
+            return text.isprintable() or _FORBIDDEN.search(text) is None
+        if self.pattern.fullmatch(text) is None:
+            return False
+        return self.check is None or self.check(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A whole number within bounds, both included."""
+
+    low: int
+    high: int
+
+    def __call__(self, text: str) -> bool:
+        return self.low <= int(text) <= self.high
+
+
+def is_true(text: str | None) -> bool:
+    return text in TRUE_WORDS
+
+
+def text(length_min: int, length_max: int) -> Shape:
+    message = f"must have {length_min} to {length_max} characters"
+    return Shape(length_min, length_max, None, (), None, message, _notation("AN", length_min, length_max))
+
+
+def pattern(
+    regex: str,
+    length_min: int,
+    length_max: int,
+    check: Callable[[str], bool] | None = None,
+    *,
+    message: str = "",
+    notation: str = "",
+) -> Shape:
+    """The regex is matched against the whole value; lengths bound the work before it starts."""
+    return Shape(
+        length_min,
+        length_max,
+        re.compile(regex),
+        (),
+        check,
+        message or f"must match ^{regex}$",
+        notation or f"AN{length_max}, {regex}",
+    )
+
+
+def digits(length_min: int, length_max: int) -> Shape:
+    bounds = f"{length_min}" if length_min == length_max else f"{length_min},{length_max}"
+    regex = f"[0-9]{{{bounds}}}"
+    return pattern(regex, length_min, length_max, notation=_notation("N", length_min, length_max))
+
+
+def number(low: int, high: int) -> Shape:
+    length_max = len(str(high))
+    message = f"must be a number from {low} to {high}"
+    notation = f"N{length_max}, {low}-{high}"
+    return pattern("[0-9]+", 1, length_max, Between(low, high), message=message, notation=notation)
+
+
+def choice(*values: str) -> Shape:
+    lengths = [len(value) for value in values]
+    message = f"must be one of [{', '.join(values)}]"
+    return Shape(min(lengths), max(lengths), None, values, None, message, ", ".join(values))
+
+
+def amount(digits_max: int = 10) -> Shape:
+    regex = rf"[0-9]{{1,{digits_max}}}(\.[0-9]{{2}})?"
+    return pattern(regex, 1, digits_max + 3, notation=f"N{digits_max}.N2")
+
+
+def exact_amount(digits_max: int = 10) -> Shape:
+    """An amount whose decimals are not optional."""
+    regex = rf"[0-9]{{1,{digits_max}}}\.[0-9]{{2}}"
+    return pattern(regex, 4, digits_max + 3, notation=f"N{digits_max + 3}, {regex}")
+
+
+def boolean() -> Shape:
+    return choice("true", "false")
+
+
+def loose_boolean() -> Shape:
+    """How languages that know booleans spell them when they forget to write text."""
+    return choice("true", "false", "True", "1", "0")
+
+
+def date() -> Shape:
+    return pattern(
+        "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+        10,
+        10,
+        _is_calendar_date,
+        message="must be a calendar date yyyy-MM-dd",
+        notation="AN10, yyyy-MM-dd",
+    )
+
+
+def recent_date() -> Shape:
+    """A date a living person can name: the year starts with 19 or 20."""
+    return pattern(
+        "(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}",
+        10,
+        10,
+        _is_calendar_date,
+        message="must be a calendar date yyyy-MM-dd of 1900 to 2099",
+        notation="AN10, yyyy-MM-dd, year 19xx or 20xx",
+    )
+
+
+def timestamp() -> Shape:
+    return pattern(
+        "[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}",
+        19,
+        19,
+        _is_moment,
+        message="must be a time yyyy-MM-dd HH:mm:ss",
+        notation="AN19, yyyy-MM-dd HH:mm:ss",
+    )
+
+
+def date_or_timestamp() -> Shape:
+    return pattern(
+        "[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?",
+        10,
+        19,
+        _is_moment,
+        message="must be a date yyyy-MM-dd or a time yyyy-MM-dd HH:mm:ss",
+        notation="AN19, yyyy-MM-dd or yyyy-MM-dd HH:mm:ss",
+    )
+
+
+def currency() -> Shape:
+    return pattern(
+        "[A-Z]{3}",
+        3,
+        3,
+        CURRENCIES.__contains__,
+        message="must be an ISO 4217 currency code",
+        notation="A3, ISO 4217",
+    )
+
+
+def country2() -> Shape:
+    return pattern(
+        "[A-Z]{2}",
+        2,
+        2,
+        ALPHA2_CODES.__contains__,
+        message="must be an ISO 3166-1 alpha-2 country code",
+        notation="A2, ISO 3166-1 alpha-2",
+    )
+
+
+def country3() -> Shape:
+    return pattern(
+        "[A-Z]{3}",
+        3,
+        3,
+        ALPHA3_CODES.__contains__,
+        message="must be an ISO 3166-1 alpha-3 country code",
+        notation="A3, ISO 3166-1 alpha-3",
+    )
+
+
+def country_numeric() -> Shape:
+    return pattern(
+        "[0-9]{3}",
+        3,
+        3,
+        NUMERIC_CODES.__contains__,
+        message="must be an ISO 3166-1 numeric country code",
+        notation="N3, ISO 3166-1 numeric",
+    )
+
+
+def country2_or_numeric() -> Shape:
+    return pattern(
+        "[A-Z]{2}|[0-9]{3}",
+        2,
+        3,
+        (ALPHA2_CODES | NUMERIC_CODES).__contains__,
+        message="must be an ISO 3166-1 alpha-2 or numeric country code",
+        notation="A2 or N3, ISO 3166-1",
+    )
+
+
+def url(length_max: int = 2048) -> Shape:
+    """A web address; a page or an image is never anywhere else."""
+    return pattern(
+        r"[hH][tT][tT][pP][sS]?://[^\s\x00-\x20\x7f-\x9f<>\"`\\/?#][^\s\x00-\x20\x7f-\x9f<>\"`\\]*",
+        8,
+        length_max,
+        message="must be an http or https URL",
+        notation=f"AN{length_max}, http or https URL",
+    )
+
+
+def return_url(length_max: int = 2048) -> Shape:
+    """Where a browser may be sent back to: the web or an app's own scheme, never a scheme that runs script."""
+    return pattern(
+        r"[a-zA-Z][a-zA-Z0-9+.-]{0,63}://[^\s\x00-\x20\x7f-\x9f<>\"`\\]+",
+        5,
+        length_max,
+        _leads_somewhere,
+        message="must be an absolute URL of the web or of an app",
+        notation=f"AN{length_max}, absolute URL",
+    )
+
+
+def iban() -> Shape:
+    return pattern(
+        "[a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}",
+        15,
+        31,
+        is_iban,
+        message="must be an IBAN with a correct checksum",
+        notation="AN31, [a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}",
+    )
+
+
+def _notation(letters: str, length_min: int, length_max: int) -> str:
+    return f"{letters}{length_max}" if length_min <= 1 else f"{letters}{length_max}, {length_min}-{length_max}"
+
+
+def _is_calendar_date(text: str) -> bool:
+    try:
+        calendar_date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _leads_somewhere(text: str) -> bool:
+    return text.partition(":")[0].lower() not in UNSAFE_SCHEMES

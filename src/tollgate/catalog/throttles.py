@@ -1,0 +1,43 @@
+"""How often an operation may be asked for, as rows that the configuration switches on. Counting is done elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+_MINUTE_S = 60
+_HOUR_S = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    operation: str
+    counted_by: Literal["entity", "id"]
+    count: int
+    window_s: int
+    is_on: bool = False
+    """All rows but the checkout status wait for the configuration."""
+
+
+_ROWS = (
+    # The specification's own number, counted in the checkout's row so that it holds for any number of processes.
+    Throttle("read_checkout", "id", 2, _MINUTE_S, is_on=True),
+    Throttle("create_checkout", "entity", 600, _MINUTE_S),
+    Throttle("update_checkout", "id", 200, _MINUTE_S),
+    Throttle("create_payment", "entity", 600, _MINUTE_S),
+    Throttle("read_payment", "id", 2, _MINUTE_S),
+    Throttle("follow_up", "id", 200, _MINUTE_S),
+    Throttle("create_registration", "entity", 600, _MINUTE_S),
+    Throttle("read_registration", "id", 100, _HOUR_S),
+    Throttle("pay_registration", "id", 200, _MINUTE_S),
+    Throttle("authenticate", "entity", 600, _MINUTE_S),
+    Throttle("schedule", "entity", 200, _MINUTE_S),
+    Throttle("query", "id", 2, _MINUTE_S),
+    Throttle("query_list", "entity", 2, _MINUTE_S),
+    Throttle("reconciliations", "entity", 60, _MINUTE_S),
+    Throttle("result_codes", "entity", 60, _MINUTE_S),
+)
+
+THROTTLES: Mapping[str, Throttle] = MappingProxyType({row.operation: row for row in _ROWS})
