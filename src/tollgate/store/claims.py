@@ -1,0 +1,54 @@
+"""Idempotency keys and the answers they replay. A key is claimed by starting a payment, so not here."""
+
+from __future__ import annotations
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.store.database import Database
+from tollgate.store.schema import claims
+from tollgate.store.statements import Statement
+from tollgate.values import ChannelId, Instant, PaymentId
+
+
+class StoredClaim(msgspec.Struct, frozen=True):
+    """Without a status the first request is still running."""
+
+    fingerprint: bytes
+    payment_id: PaymentId
+    created_at: Instant
+    status: int | None
+    body: bytes | None
+
+
+_find = Statement(
+    sa.select(*[claims.c[name] for name in StoredClaim.__struct_fields__]).where(
+        claims.c.channel_id == sa.bindparam("channel_id"),
+        claims.c.key == sa.bindparam("key"),
+        claims.c.created_at >= sa.bindparam("cutoff"),
+    ),
+    is_quick=True,
+)
+_oldest = (
+    sa.select(claims.c.channel_id, claims.c.key, claims.c.merchant_id)
+    .where(claims.c.created_at < sa.bindparam("before"))
+    .order_by(claims.c.created_at)
+    .limit(sa.bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_purge = Statement(
+    sa.delete(claims)
+    .where(sa.tuple_(claims.c.channel_id, claims.c.key, claims.c.merchant_id).in_(_oldest))
+    .returning(claims.c.key)
+)
+
+
+async def find_claim(db: Database, channel_id: ChannelId, key: str, cutoff: Instant) -> StoredClaim | None:
+    """A claim made before the cutoff has outlived its lifetime and counts as absent."""
+    row = await db.fetch_one(_find, {"channel_id": channel_id, "key": key, "cutoff": cutoff})
+    return None if row is None else StoredClaim(*row)
+
+
+async def purge_claims(db: Database, before: Instant, limit: int) -> int:
+    """Remove the oldest; how many went."""
+    return len(await db.fetch(_purge, {"before": before, "limit": limit}))

@@ -1,0 +1,135 @@
+"""Merchants, their channels and credentials; every change moves a version, by which other processes notice.
+
+Small, read as a whole and kept in memory by those who serve. How a token is checked is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.payments import Channel, Credential, Merchant
+from tollgate.store.database import Database
+from tollgate.store.schema import channels, credentials, merchants
+from tollgate.store.settings import get_setting, steps_add_to_setting
+from tollgate.store.statements import Statement, Step
+from tollgate.values import Instant
+
+DIRECTORY_VERSION = "directory_version"
+
+
+class Directory(msgspec.Struct, frozen=True, kw_only=True):
+    version: int
+    merchants: tuple[Merchant, ...]
+    channels: tuple[Channel, ...]
+    credentials: tuple[Credential, ...]
+
+
+def _all_of(table: sa.Table, members: tuple[str, ...]) -> sa.Select[Any]:
+    return sa.select(*[table.c[name] for name in members]).order_by(table.c.created_at, table.c.id)
+
+
+def _insert_into(table: sa.Table, members: tuple[str, ...]) -> Statement:
+    return Statement(sa.insert(table).values({name: sa.bindparam(name) for name in members}))
+
+
+_MERCHANT, _CHANNEL, _CREDENTIAL = (kind.__struct_fields__ for kind in (Merchant, Channel, Credential))
+_FLAGS = ("is_lenient", "requires_cvv", "is_closed")
+_insert_merchant = _insert_into(merchants, _MERCHANT)
+_insert_channel = _insert_into(channels, _CHANNEL)
+_insert_credential = _insert_into(credentials, _CREDENTIAL)
+_list_merchants = Statement(_all_of(merchants, _MERCHANT))
+_list_channels = Statement(_all_of(channels, _CHANNEL))
+_list_credentials = Statement(_all_of(credentials, _CREDENTIAL))
+_CHANGEABLE = tuple(name for name in _CHANNEL if name not in {"id", "merchant_id", "created_at"})
+_update_channel = Statement(
+    sa.update(channels)
+    .where(channels.c.id == sa.bindparam("channel_id"))
+    .values({name: sa.bindparam(f"new_{name}") for name in _CHANGEABLE})
+)
+_revoke_credential = Statement(
+    sa.update(credentials)
+    .where(credentials.c.id == sa.bindparam("credential_id"), credentials.c.revoked_at.is_(None))
+    .values(revoked_at=sa.bindparam("at"))
+)
+_rewrap_token = Statement(
+    sa.update(credentials)
+    .where(credentials.c.id == sa.bindparam("credential_id"), credentials.c.sealed_token == sa.bindparam("old"))
+    .values(sealed_token=sa.bindparam("new"))
+)
+
+
+async def insert_merchant(db: Database, merchant: Merchant) -> None:
+    await _change(db, Step(_insert_merchant, msgspec.structs.asdict(merchant), rows=1))
+
+
+async def insert_channel(db: Database, channel: Channel) -> None:
+    await _change(db, Step(_insert_channel, _flatten(channel), rows=1))
+
+
+async def update_channel(db: Database, channel: Channel) -> bool:
+    """Saves the settings of a channel; to which merchant it belongs cannot change. False: there is none."""
+    flat = _flatten(channel)
+    params = {f"new_{name}": flat[name] for name in _CHANGEABLE} | {"channel_id": channel.id}
+    return await _change(db, Step(_update_channel, params, rows=1))
+
+
+async def insert_credential(db: Database, credential: Credential) -> None:
+    await _change(db, Step(_insert_credential, msgspec.structs.asdict(credential), rows=1))
+
+
+async def revoke_credential(db: Database, credential_id: str, at: Instant) -> bool:
+    """False: there is none, or it was revoked before."""
+    return await _change(db, Step(_revoke_credential, {"credential_id": credential_id, "at": at}, rows=1))
+
+
+async def rewrap_token(db: Database, credential_id: str, old: bytes, new: bytes) -> bool:
+    """The same token under another key. False: somebody changed it meanwhile."""
+    return await _change(db, Step(_rewrap_token, {"credential_id": credential_id, "old": old, "new": new}, rows=1))
+
+
+async def list_merchants(db: Database) -> list[Merchant]:
+    return [Merchant(**_name(_MERCHANT, row)) for row in await db.fetch(_list_merchants, {})]
+
+
+async def list_channels(db: Database) -> list[Channel]:
+    return [_read_channel(_name(_CHANNEL, row)) for row in await db.fetch(_list_channels, {})]
+
+
+async def list_credentials(db: Database) -> list[Credential]:
+    return [Credential(**_name(_CREDENTIAL, row)) for row in await db.fetch(_list_credentials, {})]
+
+
+async def get_directory_version(db: Database) -> int:
+    """Cheap enough to ask often."""
+    return int(await get_setting(db, DIRECTORY_VERSION, "0"))
+
+
+async def load_directory(db: Database) -> Directory:
+    """The version is read first: a change made while reading moves it again, so that nobody keeps a stale directory."""
+    return Directory(
+        version=await get_directory_version(db),
+        merchants=tuple(await list_merchants(db)),
+        channels=tuple(await list_channels(db)),
+        credentials=tuple(await list_credentials(db)),
+    )
+
+
+async def _change(db: Database, step: Step) -> bool:
+    return await db.write([step, *steps_add_to_setting(DIRECTORY_VERSION, 1)])
+
+
+def _name(members: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
+    return dict(zip(members, row, strict=True))
+
+
+def _flatten(channel: Channel) -> Mapping[str, Any]:
+    flat = msgspec.structs.asdict(channel)
+    return flat | {name: int(flat[name]) for name in _FLAGS}
+
+
+def _read_channel(named: dict[str, Any]) -> Channel:
+    return Channel(**named | {name: bool(named[name]) for name in _FLAGS})

@@ -1,0 +1,194 @@
+"""The two writes of every payment, shaped for group commit: one statement per batch or a few per row.
+
+What a row means is decided by its noun's file; how a batch is gathered and sent, by the batcher and the drivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import sqlalchemy as sa
+
+from tollgate.catalog import LIMITS
+from tollgate.store.schema import STARTED, outbox, payments
+from tollgate.store.statements import Statement
+
+Row = tuple[Any, ...]
+Run = Callable[[str, Sequence[Any]], int]
+"""Runs one text on the SQLite writer and answers how many rows it changed."""
+Columns = tuple[tuple[str, str], ...]
+"""Name and PostgreSQL type of each member of a row, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class HotWrite:
+    name: str
+    columns: Columns
+    batch_text: str
+    """PostgreSQL: takes one array per column, answers the positions (from 1) of the rows it accepted."""
+    write_row: Callable[[Run, Row], bool]
+    """SQLite: False only when nothing was changed, so that a refused row needs no undoing."""
+    is_written: Statement
+    """Whether exactly this row is durable; asked when a connection was lost between sending and hearing."""
+
+    def name_members(self, row: Row) -> dict[str, Any]:
+        return dict(zip((name for name, _ in self.columns), row, strict=True))
+
+
+def _pick(columns: Columns, *names: str) -> Callable[[Row], Sequence[Any]]:
+    places = [name for name, _ in columns]
+    return itemgetter(*[places.index(name) for name in names])
+
+
+def _given(columns: Columns) -> str:
+    arrays = ", ".join(f"${place}::{kind}[]" for place, (_, kind) in enumerate(columns, 1))
+    names = ", ".join(name for name, _ in columns)
+    return f"given AS (SELECT * FROM unnest({arrays}) WITH ORDINALITY AS given({names}, n))"
+
+
+def _array_type(column: sa.Column[Any]) -> str:
+    return {sa.Text: "text", sa.BigInteger: "int8", sa.SmallInteger: "int2", sa.LargeBinary: "bytea"}[type(column.type)]
+
+
+# ---- start: an attempt, and the claim of its idempotency key ----
+
+AT_START = {"state": "0", "result_code": "''", "details": "'{}'", "settled_at": "NULL"}
+"""A started attempt has no result yet, so these stand in the text instead of travelling in every row."""
+
+_STARTED: Columns = tuple((c.name, _array_type(c)) for c in payments.columns if c.name not in AT_START)
+START_COLUMNS: Columns = (*_STARTED, ("fingerprint", "bytea"), ("claimed_at", "int8"))
+_started_names = ", ".join(name for name, _ in _STARTED)
+_fixed_names, _fixed_values = ", ".join(AT_START), ", ".join(AT_START.values())
+_claim_picks = ("channel_id", "idempotency_key", "merchant_id", "fingerprint", "id", "claimed_at")
+
+_INSERT_CLAIM = "INSERT INTO claims (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
+# A claim past its lifetime counts as absent, so the next request may take the key over.
+_TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
+ payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
+ WHERE claims.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
+_INSERT_PAYMENT = f"INSERT INTO payments ({_started_names}, {_fixed_names})"
+
+# Sorted and distinct: two batches take keys in one order (no deadlock), and a key that occurs twice in a batch is no
+# error that would send the whole batch down the slow path.
+_START_BATCH = f"""
+WITH {_given(START_COLUMNS)},
+first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given WHERE idempotency_key IS NOT NULL
+ ORDER BY channel_id, idempotency_key, n),
+claimed AS ({_INSERT_CLAIM} SELECT {", ".join(_claim_picks)} FROM first {_TAKE_OVER} RETURNING payment_id),
+started AS ({_INSERT_PAYMENT} SELECT {_started_names}, {_fixed_values} FROM given
+ WHERE idempotency_key IS NULL OR id IN (SELECT payment_id FROM claimed) RETURNING id)
+SELECT n FROM given WHERE id IN (SELECT id FROM started)"""
+
+_PAYMENT_TEXT = f"{_INSERT_PAYMENT} VALUES ({', '.join('?' * len(_STARTED))}, {_fixed_values})"
+_CLAIM_TEXT = f"{_INSERT_CLAIM} VALUES (?, ?, ?, ?, ?, ?) {_TAKE_OVER}"
+_pick_claim = _pick(START_COLUMNS, *_claim_picks)
+_key_at = [name for name, _ in START_COLUMNS].index("idempotency_key")
+_started_width = len(_STARTED)
+
+
+def _start_row(run: Run, row: Row) -> bool:
+    if row[_key_at] is not None and not run(_CLAIM_TEXT, _pick_claim(row)):
+        return False
+    run(_PAYMENT_TEXT, row[:_started_width])
+    return True
+
+
+START = HotWrite(
+    name="start",
+    columns=START_COLUMNS,
+    batch_text=_START_BATCH,
+    write_row=_start_row,
+    is_written=Statement(
+        sa.select(payments.c.id).where(
+            payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id")
+        )
+    ),
+)
+
+# ---- settle: the result, its event, the errand that is still owed, the answer of its claim ----
+
+SETTLE_COLUMNS: Columns = (
+    ("merchant_id", "text"),
+    ("id", "text"),
+    ("state", "int2"),
+    ("result_code", "text"),
+    ("details", "text"),
+    ("settled_at", "int8"),
+    ("event_id", "text"),
+    ("event_topic", "text"),
+    ("job_id", "text"),
+    ("job_topic", "text"),
+    ("status", "int2"),
+    ("body", "bytea"),
+)
+_settled_columns = ("state", "result_code", "details", "settled_at")
+_event_picks = ("merchant_id", "event_id", "id", "event_topic", "settled_at", "result_code")
+_job_picks = ("merchant_id", "job_id", "job_topic", "id", "settled_at")
+
+_INSERT_EVENT = "INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)"
+_INSERT_JOB = "INSERT INTO jobs (merchant_id, id, topic, subject_id, due_at, leased_until, lease_owner, tries, body)"
+_NEW_JOB = "0, NULL, 0, '{}'"
+
+
+def _from_given(picks: Sequence[str]) -> str:
+    return ", ".join(f"given.{name}" for name in picks)
+
+
+# Two rows for one payment in a batch: the update takes one of them, and `n` says which, so the other is refused.
+_SETTLE_BATCH = f"""
+WITH {_given(SETTLE_COLUMNS)},
+settled AS (UPDATE payments SET {", ".join(f"{name} = given.{name}" for name in _settled_columns)} FROM given
+ WHERE payments.merchant_id = given.merchant_id AND payments.id = given.id AND payments.{STARTED}
+ RETURNING given.n, payments.channel_id, payments.idempotency_key),
+announced AS ({_INSERT_EVENT} SELECT {_from_given(_event_picks)} FROM settled JOIN given USING (n)),
+owed AS ({_INSERT_JOB} SELECT {_from_given(_job_picks)}, {_NEW_JOB} FROM settled JOIN given USING (n)
+ WHERE given.job_id IS NOT NULL),
+answered AS (UPDATE claims SET status = given.status, body = given.body FROM settled JOIN given USING (n)
+ WHERE claims.channel_id = settled.channel_id AND claims.key = settled.idempotency_key
+ AND claims.merchant_id = given.merchant_id AND claims.payment_id = given.id AND given.status IS NOT NULL)
+SELECT n FROM settled"""
+
+_SETTLE_TEXT = (
+    f"UPDATE payments SET {', '.join(f'{name} = ?' for name in _settled_columns)}"
+    f" WHERE merchant_id = ? AND id = ? AND {STARTED}"
+)
+_EVENT_TEXT = f"{_INSERT_EVENT} VALUES (?, ?, ?, ?, ?, ?)"
+_JOB_TEXT = f"{_INSERT_JOB} VALUES (?, ?, ?, ?, ?, {_NEW_JOB})"
+_ANSWER_TEXT = """UPDATE claims SET status = ?, body = ? WHERE payment_id = ? AND (channel_id, key, merchant_id) =
+ (SELECT channel_id, idempotency_key, merchant_id FROM payments WHERE merchant_id = ? AND id = ?)"""
+_pick_settled = _pick(SETTLE_COLUMNS, *_settled_columns, "merchant_id", "id")
+_pick_event = _pick(SETTLE_COLUMNS, *_event_picks)
+_pick_job = _pick(SETTLE_COLUMNS, *_job_picks)
+_pick_answer = _pick(SETTLE_COLUMNS, "status", "body", "id", "merchant_id", "id")
+_job_at = [name for name, _ in SETTLE_COLUMNS].index("job_id")
+_status_at = [name for name, _ in SETTLE_COLUMNS].index("status")
+
+
+def _settle_row(run: Run, row: Row) -> bool:
+    if not run(_SETTLE_TEXT, _pick_settled(row)):
+        return False
+    run(_EVENT_TEXT, _pick_event(row))
+    if row[_job_at] is not None:
+        run(_JOB_TEXT, _pick_job(row))
+    if row[_status_at] is not None:
+        run(_ANSWER_TEXT, _pick_answer(row))
+    return True
+
+
+SETTLE = HotWrite(
+    name="settle",
+    columns=SETTLE_COLUMNS,
+    batch_text=_SETTLE_BATCH,
+    write_row=_settle_row,
+    # The event shares the commit and is never changed, while the payment may have moved on since.
+    is_written=Statement(
+        sa.select(outbox.c.id).where(
+            outbox.c.merchant_id == sa.bindparam("merchant_id"), outbox.c.id == sa.bindparam("event_id")
+        )
+    ),
+)
+
+HOT_WRITES = (START, SETTLE)

@@ -1,0 +1,105 @@
+"""Durable work with a due time, leased by one worker at a time. What a job does is known to the workers alone."""
+
+from __future__ import annotations
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.store.database import Database
+from tollgate.store.schema import jobs
+from tollgate.store.statements import Statement, Step
+from tollgate.values import SECOND, Instant, MerchantId
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """`due_at` is business time, so that moving a test clock moves the work; leases are wall time."""
+
+    id: str
+    merchant_id: MerchantId
+    topic: str
+    subject_id: str
+    due_at: Instant
+    body: str = "{}"
+    tries: int = 0
+    """How often it was leased."""
+    lease_owner: str | None = None
+
+
+_members = Job.__struct_fields__
+_mine = (
+    jobs.c.merchant_id == sa.bindparam("job_merchant_id"),
+    jobs.c.id == sa.bindparam("job_id"),
+    # An outlived lease may have gone to another worker; what this one then says no longer counts.
+    jobs.c.lease_owner == sa.bindparam("owner"),
+)
+_insert = Statement(
+    sa.insert(jobs).values({name: sa.bindparam(name) for name in _members} | {"leased_until": sa.literal_column("0")})
+)
+_due = (
+    sa.select(jobs.c.merchant_id, jobs.c.id)
+    .where(jobs.c.due_at <= sa.bindparam("now"), jobs.c.leased_until <= sa.bindparam("wall_now"))
+    .order_by(jobs.c.due_at)
+    .limit(sa.bindparam("limit"))
+    # SQLite leaves this out: there the single writer is the lock.
+    .with_for_update(skip_locked=True)
+)
+_lease = Statement(
+    sa.update(jobs)
+    .where(sa.tuple_(jobs.c.merchant_id, jobs.c.id).in_(_due))
+    .values(
+        lease_owner=sa.bindparam("owner"),
+        leased_until=sa.bindparam("until"),
+        tries=jobs.c.tries + sa.literal_column("1"),
+    )
+    .returning(*[jobs.c[name] for name in _members])
+)
+_finish = Statement(sa.delete(jobs).where(*_mine))
+_postpone = Statement(
+    sa.update(jobs)
+    .where(*_mine)
+    .values(
+        due_at=sa.bindparam("new_due_at"),
+        leased_until=sa.literal_column("0"),
+        lease_owner=sa.null(),
+    )
+)
+
+
+def steps_insert_job(job: Job) -> list[Step]:
+    return [Step(_insert, msgspec.structs.asdict(job), rows=1)]
+
+
+def steps_finish_job(job: Job) -> list[Step]:
+    """Removes a leased job; the unit is undone when the lease was lost."""
+    return [Step(_finish, _name_lease(job), rows=1)]
+
+
+def steps_postpone_job(job: Job, due_at: Instant) -> list[Step]:
+    """Gives the lease back; the job comes again when due."""
+    return [Step(_postpone, {**_name_lease(job), "new_due_at": due_at}, rows=1)]
+
+
+async def insert_job(db: Database, job: Job) -> bool:
+    return await db.write(steps_insert_job(job))
+
+
+async def lease_due(
+    db: Database, *, now: Instant, wall_now: Instant, owner: str, lease_s: float, limit: int
+) -> list[Job]:
+    """Due jobs that nobody holds, oldest first, now held by the owner."""
+    until = wall_now + int(lease_s * SECOND)
+    params = {"now": now, "wall_now": wall_now, "owner": owner, "until": until, "limit": limit}
+    leased = [Job(**dict(zip(_members, row, strict=True))) for row in await db.fetch(_lease, params)]
+    return sorted(leased, key=lambda job: job.due_at)
+
+
+async def finish_job(db: Database, job: Job) -> bool:
+    return await db.write(steps_finish_job(job))
+
+
+async def postpone_job(db: Database, job: Job, due_at: Instant) -> bool:
+    return await db.write(steps_postpone_job(job, due_at))
+
+
+def _name_lease(job: Job) -> dict[str, str | None]:
+    return {"job_merchant_id": job.merchant_id, "job_id": job.id, "owner": job.lease_owner}

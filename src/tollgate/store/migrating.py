@@ -1,0 +1,67 @@
+"""Which statements bring a database to the schema of this release. Alembic writes them, our own drivers run them.
+
+Alembic works offline: it never sees a connection, so only one SQLite library ever opens the file. It is imported only
+when something is really missing, because the import costs half a second.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tollgate.store.faults import WrongSchema
+from tollgate.store.statements import COMPILERS, Dialect
+
+HEAD = "0001"
+"""The newest revision; a test keeps it in step with the folder."""
+
+VERSIONS = Path(__file__).parent / "migrations"
+READ_REVISION = "SELECT version_num FROM alembic_version"
+
+
+class _Statements:
+    """Takes the place of Alembic's output file: it is written to once per statement."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def write(self, text: str) -> None:
+        stripped = text.strip().removesuffix(";")
+        if stripped and not stripped.startswith("--"):
+            self.texts.append(stripped)
+
+    def flush(self) -> None:
+        pass
+
+
+def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]:
+    """From the stored revision (None: an empty database) to HEAD, to be run in one transaction."""
+    if revision == HEAD:
+        return []
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory(str(VERSIONS))
+    if revision is not None and revision not in {script.revision for script in scripts.walk_revisions()}:
+        raise WrongSchema(f"the database is at revision {revision}, which this release does not know; it is newer")
+    output = _Statements()
+    context = MigrationContext.configure(
+        dialect=COMPILERS[dialect],
+        opts={
+            "as_sql": True,
+            "output_buffer": output,
+            "starting_rev": revision,
+            # The driver owns the transaction.
+            "transactional_ddl": False,
+            "fn": lambda current, _: scripts._upgrade_revs(HEAD, current),
+        },
+    )
+    with Operations.context(context):
+        context.run_migrations()
+    return output.texts
+
+
+def refuse_old_schema(revision: str | None) -> None:
+    """For those who may look but not change."""
+    if revision != HEAD:
+        raise WrongSchema(f"the database is at revision {revision}, this release needs {HEAD}: run `tollgate migrate`")

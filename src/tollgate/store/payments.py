@@ -1,0 +1,322 @@
+"""Payments: started, settled, read again. Whether a settlement is right was decided before it arrives here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+import orjson
+import sqlalchemy as sa
+
+from tollgate.payments import CardFace, Claim, Payment, Settlement, State, TestMode
+from tollgate.store.database import Database
+from tollgate.store.hot import SETTLE, START
+from tollgate.store.jobs import Job, steps_insert_job
+from tollgate.store.outbox import PAYMENT_SETTLED, Event, make_event_id, steps_append_event
+from tollgate.store.schema import STARTED, claims, payments
+from tollgate.store.statements import Statement, Step
+from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId
+
+_encode_card = msgspec.json.Encoder().encode
+_decode_card = msgspec.json.Decoder(CardFace).decode
+_NO_DETAILS = "{}"
+
+
+class Answer(Protocol):
+    """What an idempotency key replays."""
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def body(self) -> bytes: ...
+
+
+class SealedAccount(msgspec.Struct, frozen=True):
+    merchant_id: MerchantId
+    payment_id: PaymentId
+    sealed: bytes
+
+
+# ---- the two hot writes ----
+
+
+async def start_payment(db: Database, payment: Payment, sealed_account: bytes | None, claim: Claim | None) -> bool:
+    """Makes the attempt durable before anything is sent. False: its idempotency key is taken; nothing was written."""
+    if payment.state is not State.STARTED:
+        raise ValueError("only an attempt that has no result yet can be started")
+    money, card = payment.money, payment.card
+    return await db.submit(
+        START,
+        (
+            payment.merchant_id,
+            payment.id,
+            payment.channel_id,
+            payment.kind,
+            money.hundredths,
+            money.currency,
+            payment.brand,
+            payment.method,
+            payment.descriptor,
+            payment.short_id,
+            payment.ndc,
+            payment.created_at,
+            payment.deadline_at,
+            payment.test_mode,
+            payment.merchant_transaction_id,
+            payment.referenced_id,
+            None if card is None else _encode_card(card).decode(),
+            _encode_map(payment.echo),
+            None if claim is None else claim.key,
+            sealed_account,
+            None if claim is None else claim.fingerprint,
+            None if claim is None else claim.created_at,
+        ),
+    )
+
+
+async def settle_payment(db: Database, settlement: Settlement, answer: Answer | None) -> bool:
+    """Result, event, errand and the claim's answer in one commit. False: another settled it; nothing was written."""
+    payment, errand = settlement.payment, settlement.errand
+    settled_at = _settled_at(payment)
+    return await db.submit(
+        SETTLE,
+        (
+            payment.merchant_id,
+            payment.id,
+            int(payment.state),
+            payment.result_code,
+            _encode_map(payment.details),
+            settled_at,
+            make_event_id(settled_at, payment.id),
+            PAYMENT_SETTLED,
+            None if errand is None else f"{errand}.{payment.id}",
+            errand,
+            None if answer is None else answer.status,
+            None if answer is None else answer.body,
+        ),
+    )
+
+
+# ---- the same as steps, for units that do more in one commit ----
+
+_insert = Statement(sa.insert(payments).values({column.name: sa.bindparam(column.name) for column in payments.columns}))
+_settle = Statement(
+    sa.update(payments)
+    .where(
+        payments.c.merchant_id == sa.bindparam("of_merchant_id"),
+        payments.c.id == sa.bindparam("payment_id"),
+        payments.c.state == sa.bindparam("expected"),
+    )
+    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "result_code", "details", "settled_at")})
+)
+_answer = Statement(
+    sa.update(claims)
+    .where(
+        claims.c.payment_id == sa.bindparam("of_payment_id"),
+        sa.tuple_(claims.c.channel_id, claims.c.key, claims.c.merchant_id).in_(
+            sa.select(payments.c.channel_id, payments.c.idempotency_key, payments.c.merchant_id).where(
+                payments.c.merchant_id == sa.bindparam("of_merchant_id"), payments.c.id == sa.bindparam("of_payment_id")
+            )
+        ),
+    )
+    .values(status=sa.bindparam("new_status"), body=sa.bindparam("new_body"))
+)
+
+
+def steps_insert_payment(payment: Payment, sealed_account: bytes | None = None) -> list[Step]:
+    """A transaction the system makes by itself, in any state and without a claim; a settled one brings its event."""
+    steps = [Step(_insert, _flatten(payment, sealed_account), rows=1)]
+    return steps if payment.state is State.STARTED else steps + steps_append_event(_make_event(payment))
+
+
+def steps_settle(
+    settlement: Settlement, answer: Answer | None = None, *, expected: State = State.STARTED
+) -> list[Step]:
+    """As `settle_payment`, from any expected state, to be joined with other steps."""
+    payment, errand = settlement.payment, settlement.errand
+    params = {
+        "of_merchant_id": payment.merchant_id,
+        "payment_id": payment.id,
+        "expected": int(expected),
+        "new_state": int(payment.state),
+        "new_result_code": payment.result_code,
+        "new_details": _encode_map(payment.details),
+        "new_settled_at": payment.settled_at,
+    }
+    steps = [Step(_settle, params, rows=1), *steps_append_event(_make_event(payment))]
+    if errand is not None:
+        steps += steps_insert_job(
+            Job(
+                id=f"{errand}.{payment.id}",
+                merchant_id=payment.merchant_id,
+                topic=errand,
+                subject_id=payment.id,
+                due_at=_settled_at(payment),
+            )
+        )
+    if answer is not None:
+        of = {"of_merchant_id": payment.merchant_id, "of_payment_id": payment.id}
+        steps.append(Step(_answer, of | {"new_status": answer.status, "new_body": answer.body}))
+    return steps
+
+
+# ---- reading ----
+
+_SHOWN = tuple(column for column in payments.columns if column.name not in {"idempotency_key", "sealed_account"})
+_by_key = (payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
+_find = Statement(sa.select(*_SHOWN).where(*_by_key), is_quick=True)
+_list = Statement(
+    sa.select(*_SHOWN)
+    .where(
+        payments.c.merchant_id == sa.bindparam("merchant_id"),
+        payments.c.channel_id == sa.bindparam("channel_id"),
+        payments.c.merchant_transaction_id == sa.bindparam("merchant_transaction_id"),
+    )
+    .order_by(payments.c.created_at, payments.c.id)
+    .limit(sa.bindparam("limit"))
+)
+_overdue = Statement(
+    sa.select(*_SHOWN)
+    .where(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
+    .order_by(payments.c.deadline_at)
+    .limit(sa.bindparam("limit"))
+)
+
+
+async def find_payment(db: Database, merchant_id: MerchantId, payment_id: str) -> Payment | None:
+    row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": payment_id})
+    return None if row is None else _read_payment(row)
+
+
+async def list_payments(
+    db: Database, merchant_id: MerchantId, channel_id: ChannelId, merchant_transaction_id: str, limit: int
+) -> list[Payment]:
+    """Oldest first."""
+    params = {
+        "merchant_id": merchant_id,
+        "channel_id": channel_id,
+        "merchant_transaction_id": merchant_transaction_id,
+        "limit": limit,
+    }
+    return [_read_payment(row) for row in await db.fetch(_list, params)]
+
+
+async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Payment]:
+    """Attempts that nobody is still working on: started, and past their deadline."""
+    return [_read_payment(row) for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit})]
+
+
+# ---- sealed accounts ----
+
+_get_sealed = Statement(sa.select(payments.c.sealed_account).where(*_by_key), is_quick=True)
+_after = sa.tuple_(payments.c.merchant_id, payments.c.id) > sa.tuple_(
+    sa.bindparam("after_merchant_id", type_=payments.c.id.type), sa.bindparam("after_id", type_=payments.c.id.type)
+)
+_sealed_otherwise = Statement(
+    sa.select(payments.c.merchant_id, payments.c.id, payments.c.sealed_account)
+    .where(
+        payments.c.sealed_account.is_not(None),
+        sa.func.substr(payments.c.sealed_account, sa.literal_column("1"), sa.bindparam("length", type_=sa.Integer()))
+        != sa.bindparam("prefix", type_=payments.c.sealed_account.type),
+        _after,
+    )
+    .order_by(payments.c.merchant_id, payments.c.id)
+    .limit(sa.bindparam("limit"))
+)
+_rewrap = Statement(
+    sa.update(payments)
+    .where(
+        payments.c.merchant_id == sa.bindparam("of_merchant_id"),
+        payments.c.id == sa.bindparam("payment_id"),
+        payments.c.sealed_account == sa.bindparam("old"),
+    )
+    .values(sealed_account=sa.bindparam("new"))
+)
+
+
+async def get_sealed_account(db: Database, merchant_id: MerchantId, payment_id: PaymentId) -> bytes | None:
+    """None where a payment has no account of its own."""
+    row = await db.fetch_one(_get_sealed, {"merchant_id": merchant_id, "id": payment_id})
+    if row is None:
+        raise LookupError(f"there is no payment {payment_id}")
+    sealed: bytes | None = row[0]
+    return sealed
+
+
+async def list_sealed(
+    db: Database, after: SealedAccount | None, active_prefix: bytes, limit: int
+) -> list[SealedAccount]:
+    """Accounts whose first bytes are not those of the active key, in the order of the primary key."""
+    params = {
+        "after_merchant_id": after.merchant_id if after else "",
+        "after_id": after.payment_id if after else "",
+        "prefix": active_prefix,
+        "length": len(active_prefix),
+        "limit": limit,
+    }
+    return [SealedAccount(*row) for row in await db.fetch(_sealed_otherwise, params)]
+
+
+async def rewrap_sealed(db: Database, account: SealedAccount, new: bytes) -> bool:
+    """The same account under another key. False: it was changed meanwhile."""
+    of = {"of_merchant_id": account.merchant_id, "payment_id": account.payment_id}
+    return await db.write([Step(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)])
+
+
+# ---- between rows and values ----
+
+
+def _encode_map(mapping: Mapping[str, str]) -> str:
+    return orjson.dumps(mapping, default=dict).decode() if mapping else _NO_DETAILS
+
+
+def _settled_at(payment: Payment) -> Instant:
+    if payment.settled_at is None:
+        raise ValueError("a settlement says when it happened")
+    return payment.settled_at
+
+
+def _make_event(payment: Payment) -> Event:
+    settled_at = _settled_at(payment)
+    return Event(
+        id=make_event_id(settled_at, payment.id),
+        merchant_id=payment.merchant_id,
+        subject_id=payment.id,
+        topic=PAYMENT_SETTLED,
+        created_at=settled_at,
+        result_code=payment.result_code,
+    )
+
+
+def _flatten(payment: Payment, sealed_account: bytes | None) -> dict[str, Any]:
+    flat = msgspec.structs.asdict(payment)
+    money: Money = flat.pop("money")
+    return flat | {
+        "amount": money.hundredths,
+        "currency": money.currency,
+        "state": int(payment.state),
+        "card": None if payment.card is None else _encode_card(payment.card).decode(),
+        "echo": _encode_map(payment.echo),
+        "details": _encode_map(payment.details),
+        "idempotency_key": None,
+        "sealed_account": sealed_account,
+    }
+
+
+def _read_payment(row: tuple[Any, ...]) -> Payment:
+    named = {column.name: value for column, value in zip(_SHOWN, row, strict=True)}
+    amount, currency, card = named.pop("amount"), named.pop("currency"), named["card"]
+    test_mode = named["test_mode"]
+    return Payment(
+        **named
+        | {
+            "money": Money(amount, currency),
+            "state": State(named["state"]),
+            "test_mode": None if test_mode is None else TestMode(test_mode),
+            "card": None if card is None else _decode_card(card),
+            "echo": orjson.loads(named["echo"]),
+            "details": orjson.loads(named["details"]),
+        }
+    )

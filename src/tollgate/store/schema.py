@@ -1,0 +1,157 @@
+"""The tables, once, for both databases. No statement and no driver lives here.
+
+Portable on purpose: text ids, whole hundredths and whole microseconds, JSON as text, no triggers, no sequences. Every
+key of a table that grows with a merchant contains the merchant, so that rows can be distributed by it; the directory
+is small and read as a whole.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+METADATA = sa.MetaData()
+
+TEXT = sa.Text()
+BYTES = sa.LargeBinary()
+# STRICT tables know five types only, so the widths of PostgreSQL need their SQLite twin.
+WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+SMALL = sa.SmallInteger().with_variant(sa.Integer(), "sqlite")
+
+STARTED = "state = 0"
+"""The predicate of the reconcile index; statements repeat it literally, or the planner would not recognise it."""
+
+payments = sa.Table(
+    "payments",
+    METADATA,
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("kind", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("amount", WHOLE, nullable=False),
+    sa.Column("currency", TEXT, nullable=False),
+    sa.Column("brand", TEXT, nullable=False),
+    sa.Column("method", TEXT, nullable=False),
+    sa.Column("descriptor", TEXT, nullable=False),
+    sa.Column("short_id", TEXT, nullable=False),
+    sa.Column("ndc", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("deadline_at", WHOLE, nullable=False),
+    sa.Column("test_mode", TEXT),
+    sa.Column("merchant_transaction_id", TEXT),
+    sa.Column("referenced_id", TEXT),
+    sa.Column("card", TEXT),
+    sa.Column("echo", TEXT, nullable=False),
+    sa.Column("result_code", TEXT, nullable=False),
+    sa.Column("details", TEXT, nullable=False),
+    sa.Column("settled_at", WHOLE),
+    sa.Column("idempotency_key", TEXT),
+    sa.Column("sealed_account", BYTES),
+    sqlite_strict=True,
+)
+sa.Index(
+    "payments_by_transaction",
+    payments.c.merchant_id,
+    payments.c.channel_id,
+    payments.c.merchant_transaction_id,
+    payments.c.created_at,
+    postgresql_where=payments.c.merchant_transaction_id.is_not(None),
+    sqlite_where=payments.c.merchant_transaction_id.is_not(None),
+)
+# Holds only what is in flight: rows leave it by being settled.
+sa.Index(
+    "payments_in_flight",
+    payments.c.deadline_at,
+    postgresql_where=sa.text(STARTED),
+    sqlite_where=sa.text(STARTED),
+)
+
+claims = sa.Table(
+    "claims",
+    METADATA,
+    # The channel leads, because a key is looked up before anything else is known; it implies the merchant.
+    sa.Column("channel_id", TEXT, primary_key=True),
+    sa.Column("key", TEXT, primary_key=True),
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("fingerprint", BYTES, nullable=False),
+    sa.Column("payment_id", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("status", SMALL),
+    sa.Column("body", BYTES),
+    sqlite_strict=True,
+)
+sa.Index("claims_by_age", claims.c.created_at)
+
+outbox = sa.Table(
+    "outbox",
+    METADATA,
+    # Ids begin with the instant, so a merchant's events are appended to the end of the key.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("subject_id", TEXT, nullable=False),
+    sa.Column("topic", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("result_code", TEXT, nullable=False),
+    sqlite_strict=True,
+)
+
+jobs = sa.Table(
+    "jobs",
+    METADATA,
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("topic", TEXT, nullable=False),
+    sa.Column("subject_id", TEXT, nullable=False),
+    sa.Column("due_at", WHOLE, nullable=False),
+    sa.Column("leased_until", WHOLE, nullable=False),
+    sa.Column("lease_owner", TEXT),
+    sa.Column("tries", WHOLE, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
+    sqlite_strict=True,
+)
+sa.Index("jobs_due", jobs.c.due_at)
+
+merchants = sa.Table(
+    "merchants",
+    METADATA,
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sqlite_strict=True,
+)
+
+channels = sa.Table(
+    "channels",
+    METADATA,
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("merchant_id", TEXT, nullable=False),
+    sa.Column("name", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("is_lenient", SMALL, nullable=False),
+    sa.Column("requires_cvv", SMALL, nullable=False),
+    sa.Column("is_closed", SMALL, nullable=False),
+    sa.Column("test_url", TEXT),
+    sa.Column("live_url", TEXT),
+    sqlite_strict=True,
+)
+
+credentials = sa.Table(
+    "credentials",
+    METADATA,
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("merchant_id", TEXT, nullable=False),
+    sa.Column("user_id", TEXT, nullable=False),
+    sa.Column("token_hash", BYTES, nullable=False, unique=True),
+    sa.Column("sealed_token", BYTES, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("revoked_at", WHOLE),
+    sqlite_strict=True,
+)
+
+settings = sa.Table(
+    "settings",
+    METADATA,
+    sa.Column("name", TEXT, primary_key=True),
+    sa.Column("value", TEXT, nullable=False),
+    sqlite_strict=True,
+)

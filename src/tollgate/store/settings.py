@@ -1,0 +1,45 @@
+"""Small named values that every process shares, such as the clock's offset. What they mean, those who ask know."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
+
+from tollgate.store.database import Database
+from tollgate.store.schema import TEXT, WHOLE, settings
+from tollgate.store.statements import Statement, Step
+
+_get = Statement(sa.select(settings.c.value).where(settings.c.name == sa.bindparam("name")), is_quick=True)
+_inserted = insert(settings).values(name=sa.bindparam("name"), value=sa.bindparam("value"))
+_put = Statement(
+    _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": _inserted.excluded.value})
+)
+_sum = sa.cast(settings.c.value, WHOLE) + sa.cast(_inserted.excluded.value, WHOLE)
+_add = Statement(
+    _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": sa.cast(_sum, TEXT)}).returning(
+        settings.c.value
+    )
+)
+
+
+async def get_setting(db: Database, name: str, default: str = "") -> str:
+    row = await db.fetch_one(_get, {"name": name})
+    return default if row is None else str(row[0])
+
+
+async def put_setting(db: Database, name: str, value: str) -> None:
+    await db.write([Step(_put, {"name": name, "value": value}, rows=1)])
+
+
+async def add_to_setting(db: Database, name: str, amount: int) -> int:
+    """Adds to a whole number (absent counts as 0) in one statement, so that no process undoes another's addition."""
+    row = await db.fetch_one(_add, {"name": name, "value": str(amount)})
+    if row is None:
+        raise LookupError(f"setting {name} was added to and is gone")
+    return int(row[0])
+
+
+def steps_add_to_setting(name: str, amount: int) -> list[Step]:
+    return [Step(_add, {"name": name, "value": str(amount)}, rows=1)]

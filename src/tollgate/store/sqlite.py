@@ -1,0 +1,249 @@
+"""SQLite: one writer thread that commits in groups, and readers that cannot write. Knows nothing of what is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import apsw
+
+from tollgate.store.batching import Batcher
+from tollgate.store.faults import AlreadyServed, Damaged, StoreFault, Unavailable, Unwritable
+from tollgate.store.hot import HotWrite, Row, Run
+from tollgate.store.migrating import READ_REVISION, make_missing_statements, refuse_old_schema
+from tollgate.store.statements import Dialect, Statement, Step
+
+# Older ones can corrupt a file when two connections write and checkpoint at the same moment.
+VERSION_MIN = (3, 51, 3)
+BUSY_TIMEOUT_MS = 5_000
+READERS = 2
+BATCH_MAX = 128
+
+_WRITER_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",
+    "PRAGMA wal_autocheckpoint = 4000",
+    "PRAGMA cache_size = -65536",
+    "PRAGMA temp_store = MEMORY",
+)
+_READER_PRAGMAS = ("PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0", "PRAGMA cache_size = -16384")
+
+# The disk, not a row, is to blame: nobody may be told that anything is durable, and trying again row by row could turn
+# a failed flush into a false success.
+_DISK_FAULTS = (
+    apsw.FullError,
+    apsw.IOError,
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.CantOpenError,
+    apsw.ReadOnlyError,
+)
+_ROW_FAULTS = (apsw.Error, ValueError, TypeError, OverflowError)
+
+Write = tuple[Callable[[Run, Any], Any], Any]
+"""A function of the writer thread and its argument."""
+
+
+class SqliteDatabase:
+    dialect = Dialect.SQLITE
+
+    def __init__(self, writer: apsw.Connection | None, readers: Sequence[apsw.Connection], lock: int | None) -> None:
+        self._writer = writer
+        self._quick_reader, *rest = readers
+        self._readers: SimpleQueue[apsw.Connection] = SimpleQueue()
+        for reader in rest:
+            self._readers.put(reader)
+        self._lock = lock
+        self._loop = asyncio.get_running_loop()
+        self._writer_thread = ThreadPoolExecutor(1, "sqlite-writer")
+        self._reader_threads = ThreadPoolExecutor(len(rest), "sqlite-reader")
+        self._batcher: Batcher[Write, Any] = Batcher(self._write_in_thread, lanes=1, items_max=BATCH_MAX)
+        if writer is not None:
+            self._changes = writer.changes
+            self._execute = writer.cursor().execute
+
+    async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
+        compiled = statement.compiled_for(Dialect.SQLITE)
+        bindings = compiled.bind(params)
+        if statement.is_quick:
+            # A point read takes about ten microseconds, a visit to another thread several times that.
+            return self._read(self._quick_reader, compiled.text, bindings)
+        if statement.is_write:
+            rows: list[Row] = await self._submit(self._write_and_fetch, (compiled.text, bindings))
+            return rows
+        return await self._loop.run_in_executor(self._reader_threads, self._read_in_thread, compiled.text, bindings)
+
+    async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
+        rows = await self.fetch(statement, params)
+        return rows[0] if rows else None
+
+    async def write(self, steps: Sequence[Step]) -> bool:
+        bound = []
+        for step in steps:
+            compiled = step.statement.compiled_for(Dialect.SQLITE)
+            bound.append((compiled.text, compiled.bind(step.params), step.rows))
+        is_written: bool = await self._submit(_write_unit, bound)
+        return is_written
+
+    def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
+        return self._submit(hot.write_row, row)
+
+    async def is_ready(self) -> bool:
+        try:
+            return bool(self._read(self._quick_reader, READ_REVISION, ()))
+        except StoreFault:
+            return False
+
+    async def close(self) -> None:
+        await self._batcher.close()
+        await self._loop.run_in_executor(None, self._let_go)
+
+    def _let_go(self) -> None:
+        self._writer_thread.shutdown()
+        self._reader_threads.shutdown()
+        while not self._readers.empty():
+            self._readers.get().close()
+        self._quick_reader.close()
+        if self._writer is not None:
+            self._writer.close()
+        if self._lock is not None:
+            os.close(self._lock)
+
+    def _submit(self, function: Callable[[Run, Any], Any], argument: object) -> asyncio.Future[Any]:
+        if self._writer is None:
+            raise Unavailable("the database was opened for reading only")
+        return self._batcher.submit((function, argument))
+
+    def _write_in_thread(self, writes: Sequence[Write]) -> asyncio.Future[Sequence[Any]]:
+        return self._loop.run_in_executor(self._writer_thread, self._write_batch, writes)
+
+    def _write_batch(self, writes: Sequence[Write]) -> Sequence[Any]:
+        """One transaction; a row that cannot be written undoes it, and the batcher then writes each row alone."""
+        run = self._run
+        try:
+            self._execute("BEGIN IMMEDIATE")
+            answers = [function(run, argument) for function, argument in writes]
+            self._execute("COMMIT")
+        except _DISK_FAULTS as fault:
+            self._roll_back()
+            raise Damaged(f"the database file cannot be written ({type(fault).__name__})") from None
+        except apsw.BusyError:
+            self._roll_back()
+            raise Unavailable("another process kept the database busy") from None
+        except _ROW_FAULTS as fault:
+            self._roll_back()
+            # The driver's text may repeat what was stored.
+            raise Unwritable(type(fault).__name__) from None
+        return answers
+
+    def _run(self, text: str, bindings: Sequence[Any]) -> int:
+        self._execute(text, bindings)
+        return self._changes()
+
+    def _write_and_fetch(self, _: Run, bound: tuple[str, Sequence[Any]]) -> list[Row]:
+        return self._execute(*bound).fetchall()
+
+    def _roll_back(self) -> None:
+        # A full disk may already have ended the transaction.
+        if self._writer is not None and self._writer.in_transaction:
+            self._execute("ROLLBACK")
+
+    def _read_in_thread(self, text: str, bindings: Sequence[Any]) -> list[Row]:
+        reader = self._readers.get()
+        try:
+            return self._read(reader, text, bindings)
+        finally:
+            self._readers.put(reader)
+
+    @staticmethod
+    def _read(reader: apsw.Connection, text: str, bindings: Sequence[Any]) -> list[Row]:
+        try:
+            return reader.execute(text, bindings).fetchall()
+        except apsw.Error as fault:
+            raise Unavailable(f"the database file cannot be read ({type(fault).__name__})") from None
+
+
+def _write_unit(run: Run, bound: Sequence[tuple[str, Sequence[Any], int | None]]) -> bool:
+    """A savepoint, because a guard that does not hold is no fault of the neighbours in the batch."""
+    run("SAVEPOINT unit", ())
+    for text, bindings, rows in bound:
+        changed = run(text, bindings)
+        if rows is not None and changed != rows:
+            run("ROLLBACK TO unit", ())
+            run("RELEASE unit", ())
+            return False
+    run("RELEASE unit", ())
+    return True
+
+
+async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool) -> SqliteDatabase:
+    """`exclusive` is for servers: a second one on the same file is refused."""
+    if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")[:3]) < VERSION_MIN:
+        raise Unavailable(f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, VERSION_MIN))} is needed")
+    lock = _take_lock(path) if exclusive else None
+    try:
+        writer = None if read_only else await asyncio.to_thread(_open_writer, path)
+        readers = [_open(path, _READER_PRAGMAS) for _ in range(READERS + 1)]
+        if read_only:
+            refuse_old_schema(_read_revision(readers[0]))
+    except BaseException:
+        if lock is not None:
+            os.close(lock)
+        raise
+    return SqliteDatabase(writer, readers, lock)
+
+
+def _take_lock(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise AlreadyServed(f"another server uses {path}; an embedded database has one, or use PostgreSQL") from None
+    return lock
+
+
+def _open_writer(path: Path) -> apsw.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Made before SQLite does, so that the file and its companions are the owner's alone.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    writer = _open(path, _WRITER_PRAGMAS)
+    _migrate(writer)
+    return writer
+
+
+def _open(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        for pragma in pragmas:
+            connection.execute(pragma)
+    except apsw.Error as fault:
+        raise Unavailable(f"{path} cannot be opened as a database ({type(fault).__name__})") from None
+    return connection
+
+
+def _migrate(writer: apsw.Connection) -> None:
+    if not make_missing_statements(Dialect.SQLITE, _read_revision(writer)):
+        return
+    # Asked again under the write lock: another process may have been faster.
+    writer.execute("BEGIN IMMEDIATE")
+    with writer:
+        for text in make_missing_statements(Dialect.SQLITE, _read_revision(writer)):
+            writer.execute(text)
+    writer.execute("COMMIT")
+
+
+def _read_revision(connection: apsw.Connection) -> str | None:
+    if not connection.table_exists(None, "alembic_version"):
+        return None
+    revision = connection.execute(READ_REVISION).get
+    return None if revision is None else str(revision)

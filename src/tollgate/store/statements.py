@@ -1,0 +1,72 @@
+"""A statement is a Core expression, compiled once per dialect to bare text. Drivers run the text, no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import Dialect as Compiler
+from sqlalchemy.sql.dml import UpdateBase
+
+
+class Dialect(StrEnum):
+    POSTGRESQL = "postgresql"
+    SQLITE = "sqlite"
+
+
+COMPILERS: dict[Dialect, Compiler] = {
+    Dialect.POSTGRESQL: postgresql.dialect(paramstyle="numeric_dollar"),  # type: ignore[no-untyped-call]
+    Dialect.SQLITE: sqlite.dialect(paramstyle="qmark"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledText:
+    """What a driver needs: the text, and which parameter stands at which place."""
+
+    text: str
+    names: tuple[str, ...]
+    constants: Mapping[str, Any]
+
+    def bind(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+        if self.constants:
+            params = {**self.constants, **params}
+        return tuple([params[name] for name in self.names])
+
+
+class Statement:
+    """Built once at import. `is_quick` promises a read by key, short enough to run without leaving the event loop."""
+
+    __slots__ = ("_compiled", "_expression", "is_quick", "is_write")
+
+    def __init__(self, expression: sa.sql.expression.Executable, *, is_quick: bool = False) -> None:
+        self._expression = expression
+        self._compiled: dict[Dialect, CompiledText] = {}
+        self.is_quick = is_quick
+        self.is_write = isinstance(expression, UpdateBase)
+
+    def compiled_for(self, dialect: Dialect) -> CompiledText:
+        found = self._compiled.get(dialect)
+        if found is None:
+            found = self._compiled[dialect] = _compile(self._expression, dialect)
+        return found
+
+
+def _compile(expression: sa.sql.expression.Executable, dialect: Dialect) -> CompiledText:
+    compiled = expression.compile(dialect=COMPILERS[dialect])  # type: ignore[attr-defined]
+    # The compiler may add constants of its own, as SQLite's LIMIT wants an OFFSET beside it.
+    constants = {name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required}
+    return CompiledText(str(compiled), tuple(compiled.positiontup), constants)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement of an atomic unit; with `rows` given, any other number of affected rows undoes the unit."""
+
+    statement: Statement
+    params: Mapping[str, Any]
+    rows: int | None = None
