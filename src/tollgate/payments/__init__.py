@@ -14,12 +14,13 @@ from tollgate.payments.details import (
     Party,
     StandingInstruction,
 )
-from tollgate.payments.moves import MOVES, Errand, Move, Nature, State
+from tollgate.payments.moves import MOVES, NATURES, Errand, Move, Nature, State
 from tollgate.payments.order import Order, ProcessingCode, TestMode
 from tollgate.payments.verdict import Outcome, Verdict
 
 __all__ = [
     "MOVES",
+    "NATURES",
     "NO_DETAILS",
     "Acceptor",
     "Address",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from tollgate.payments.account import CardFace
-from tollgate.payments.moves import MOVES, Errand, Nature, State
+from tollgate.payments.moves import MOVES, NATURES, Errand, State
 from tollgate.payments.order import TestMode
 from tollgate.payments.verdict import Verdict
 from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId
@@ -56,9 +56,9 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     errand: Errand | None
 
 
-def settle(started: Payment, nature: Nature, verdict: Verdict, now: Instant) -> Settlement:
+def settle(started: Payment, verdict: Verdict, now: Instant) -> Settlement:
     """Apply the table; the only way an attempt ends."""
-    move = MOVES[nature, verdict.outcome]
+    move = MOVES[NATURES[started.kind], verdict.outcome]
     settled = msgspec.structs.replace(
         started,
         state=move.state,

@@ -31,6 +31,14 @@ class Nature(StrEnum):
     """Moves money the merchant already decided about: in doubt it is asked for again, never repeated by a person."""
 
 
+NATURES: dict[str, Nature] = {
+    "PA": Nature.TAKES,
+    "DB": Nature.TAKES,
+    "PA.CP": Nature.TAKES,
+    "CD": Nature.GIVES,
+}
+
+
 class Errand(StrEnum):
     """What is still owed after a settlement; each is a durable job."""
 

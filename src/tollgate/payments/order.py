@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.account import CardAccount
+from tollgate.payments.account import CardAccount, CardFace
 from tollgate.payments.details import NO_DETAILS, Details
 from tollgate.values import Money
 
@@ -33,6 +33,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     brand: str
     method: str
     account: CardAccount
+    face: CardFace
+    """What of the account may be stored in clear."""
     statement: str
     """What the shopper shall read on the statement: the merchant's name, or else the descriptor."""
     descriptor: str
@@ -44,5 +46,11 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     details: Details = NO_DETAILS
     levers: Mapping[str, str] = {}
     """Custom parameters that a simulator understands; real acquirers never see them."""
+    objection: str | None = None
+    """The result code of a check that failed before anything was sent; such an order is recorded as declined."""
     echo: Mapping[str, str] = {}
     """The fields as sent that may be stored and answered again; never a card number or a CVV."""
+
+    @property
+    def has_details(self) -> bool:
+        return self.details is not NO_DETAILS

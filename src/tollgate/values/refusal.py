@@ -79,9 +79,10 @@ class TooLarge(Refusal):
 class TooMany(Refusal):
     http_status = 429
 
-    def __init__(self, result: Result, retry_after_s: int) -> None:
+    def __init__(self, result: Result, retry_after_s: int, subject_id: str | None = None) -> None:
         super().__init__(result)
         self.retry_after_s = retry_after_s
+        self.subject_id = subject_id
 
 
 class Conflict(Refusal):

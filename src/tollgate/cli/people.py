@@ -1,0 +1,190 @@
+"""merchant, channel, token: who may take payments. Changes reach running servers within seconds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.config import Settings
+from tollgate.payments import Channel, Merchant
+from tollgate.store import (
+    Database,
+    insert_channel,
+    insert_credential,
+    insert_merchant,
+    list_channels,
+    list_credentials,
+    list_merchants,
+    open_database,
+    revoke_credential,
+    update_channel,
+)
+from tollgate.values import ChannelId, MerchantId, SystemClock, make_id
+from tollgate.vault import make_credential, show_token
+from tollgate.wiring import get_keyring
+
+_T = TypeVar("_T")
+
+
+@program.group()
+def merchant() -> None:
+    """Merchants of this host."""
+
+
+@program.group()
+def channel() -> None:
+    """Channels (entity ids) of merchants."""
+
+
+@program.group()
+def token() -> None:
+    """Access tokens of merchants."""
+
+
+def with_store(flags: dict[str, Any], work: Callable[[Database, Settings], Awaitable[_T]]) -> _T:
+    settings = read_settings(flags)
+
+    async def run() -> _T:
+        database = await open_database(settings.database_url)
+        try:
+            return await work(database, settings)
+        finally:
+            await database.close()
+
+    return run_async(run())
+
+
+@merchant.command("add")
+@click.argument("name")
+@with_settings(*STORE_FLAGS)
+def add_merchant(name: str, **flags: Any) -> None:
+    """Make a merchant and print its id."""
+    new = Merchant(id=MerchantId(make_id()), name=name, created_at=SystemClock().now())
+    with_store(flags, lambda database, _settings: insert_merchant(database, new))
+    click.echo(new.id)
+
+
+@merchant.command("list")
+@with_settings(*STORE_FLAGS)
+def show_merchants(**flags: Any) -> None:
+    """One line a merchant."""
+    for row in with_store(flags, lambda database, _settings: list_merchants(database)):
+        click.echo(f"{row.id}  {row.name}")
+
+
+_CHANNEL_FLAGS = (
+    click.option("--lenient/--strict", "is_lenient", default=None, help="Take what public clients really send."),
+    click.option("--require-cvv/--allow-no-cvv", "requires_cvv", default=None, help="Refuse cards without CVV."),
+    click.option("--test-url", help="The processor's own test system, for testMode=EXTERNAL."),
+    click.option("--live-url", help="The acquirer of a live host."),
+)
+
+
+def _with_channel_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    for flag in reversed(_CHANNEL_FLAGS):
+        command = flag(command)
+    return command
+
+
+def _split_flags(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(what changes the channel, what names the store)"""
+    store = {name: flags.pop(name) for name in STORE_FLAGS}
+    return {name: value for name, value in flags.items() if value is not None}, store
+
+
+@channel.command("add")
+@click.argument("merchant_id")
+@click.argument("name")
+@_with_channel_flags
+@with_settings(*STORE_FLAGS)
+def add_channel(merchant_id: str, name: str, **flags: Any) -> None:
+    """Make a channel and print its entity id."""
+    changes, store = _split_flags(flags)
+    now = SystemClock().now()
+    new = Channel(
+        id=ChannelId(make_id()), merchant_id=MerchantId(merchant_id), name=name, created_at=now, **changes
+    )
+
+    async def insert(database: Database, _settings: Settings) -> None:
+        await _get_merchant(database, merchant_id)
+        await insert_channel(database, new)
+
+    with_store(store, insert)
+    click.echo(new.id)
+
+
+@channel.command("set")
+@click.argument("entity_id")
+@_with_channel_flags
+@click.option("--closed/--open", "is_closed", default=None, help="Refuse or take requests on this channel.")
+@with_settings(*STORE_FLAGS)
+def set_channel(entity_id: str, **flags: Any) -> None:
+    """Change the settings of a channel."""
+    changes, store = _split_flags(flags)
+
+    async def update(database: Database, _settings: Settings) -> None:
+        found = next((row for row in await list_channels(database) if row.id == entity_id), None)
+        if found is None:
+            sys.exit(f"tollgate: no channel {entity_id}")
+        await update_channel(database, msgspec.structs.replace(found, **changes))
+
+    with_store(store, update)
+
+
+@channel.command("list")
+@with_settings(*STORE_FLAGS)
+def show_channels(**flags: Any) -> None:
+    """One line a channel."""
+    for row in with_store(flags, lambda database, _settings: list_channels(database)):
+        traits = [
+            "lenient" if row.is_lenient else "strict",
+            *(["closed"] if row.is_closed else []),
+            *([f"test {row.test_url}"] if row.test_url else []),
+            *([f"live {row.live_url}"] if row.live_url else []),
+        ]
+        click.echo(f"{row.id}  merchant {row.merchant_id}  {row.name}  ({', '.join(traits)})")
+
+
+@token.command("add")
+@click.argument("merchant_id")
+@with_settings(*STORE_FLAGS)
+def add_token(merchant_id: str, **flags: Any) -> None:
+    """Make an access token and print it; it is stored hashed and sealed."""
+
+    async def insert(database: Database, settings: Settings) -> str:
+        await _get_merchant(database, merchant_id)
+        new = make_credential(MerchantId(merchant_id), get_keyring(settings), SystemClock().now())
+        await insert_credential(database, new.credential)
+        return show_token(new.token)
+
+    click.echo(with_store(flags, insert))
+
+
+@token.command("list")
+@with_settings(*STORE_FLAGS)
+def show_tokens(**flags: Any) -> None:
+    """One line a token, without the token."""
+    for row in with_store(flags, lambda database, _settings: list_credentials(database)):
+        click.echo(f"{row.id}  merchant {row.merchant_id}{'  revoked' if row.revoked_at else ''}")
+
+
+@token.command("revoke")
+@click.argument("token_id")
+@with_settings(*STORE_FLAGS)
+def revoke_token(token_id: str, **flags: Any) -> None:
+    """Take an access token away."""
+    now = SystemClock().now()
+    if not with_store(flags, lambda database, _settings: revoke_credential(database, token_id, now)):
+        sys.exit(f"tollgate: no token {token_id} that is not revoked already")
+
+
+async def _get_merchant(database: Database, merchant_id: str) -> Merchant:
+    found = next((row for row in await list_merchants(database) if row.id == merchant_id), None)
+    if found is None:
+        sys.exit(f"tollgate: no merchant {merchant_id}")
+    return found

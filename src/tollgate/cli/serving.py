@@ -1,0 +1,130 @@
+"""serve, credentials, migrate, check, clock: running a host and asking how it stands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+import msgspec
+
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.config import Settings
+from tollgate.hosting import find_missing, find_missing_acquirer, run
+from tollgate.store import add_to_setting, get_setting, list_channels, open_database
+from tollgate.values import SECOND, SystemClock, render_timestamp
+from tollgate.wiring import BASE_URL, get_keyring
+from tollgate.workers import CLOCK_OFFSET
+
+
+@program.command()
+@with_settings()
+def serve(**flags: Any) -> None:
+    """Serve payments until stopped. On a test host the first start makes a sandbox merchant."""
+    settings = read_settings(flags)
+    missing = find_missing(settings) or run_async(_prepare(settings))
+    if missing:
+        sys.exit("\n".join(["tollgate: this host is not ready to serve:", *(f"  - {line}" for line in missing)]))
+    run(settings)
+
+
+async def _prepare(settings: Settings) -> list[str]:
+    """Bring the store up to date and greet, before the server takes over."""
+    settings.data_folder.mkdir(parents=True, exist_ok=True)
+    keyring = get_keyring(settings)
+    database = await open_database(settings.database_url)
+    try:
+        if settings.is_live:
+            return find_missing_acquirer(settings, await list_channels(database))
+        from tollgate.sandbox import ensure_tenant, welcome
+
+        tenant = await ensure_tenant(database, keyring, SystemClock().now())
+        click.echo((await welcome(database, keyring, tenant, settings.base_url)).render())
+        return []
+    finally:
+        await database.close()
+
+
+@program.command()
+@with_settings(*STORE_FLAGS)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a script to read.")
+def credentials(as_json: bool, **flags: Any) -> None:
+    """Print what a test host's first payment needs."""
+    settings = read_settings(flags)
+    if settings.is_live:
+        raise click.UsageError("a live host shows no credentials; see `tollgate token`")
+    run_async(_show_credentials(settings, as_json))
+
+
+async def _show_credentials(settings: Settings, as_json: bool) -> None:
+    from tollgate.sandbox import find_tenant, welcome
+
+    database = await open_database(settings.database_url)
+    try:
+        tenant = await find_tenant(database)
+        if tenant is None:
+            sys.exit("tollgate: no sandbox merchant yet; start the host once with `tollgate serve`")
+        base_url = await get_setting(database, BASE_URL) or settings.base_url
+        shown = await welcome(database, get_keyring(settings), tenant, base_url)
+        click.echo(msgspec.json.encode(shown).decode() if as_json else shown.render())
+    finally:
+        await database.close()
+
+
+@program.command()
+@with_settings(*STORE_FLAGS)
+def migrate(**flags: Any) -> None:
+    """Bring the store's tables up to date."""
+    settings = read_settings(flags)
+    if settings.uses_sqlite:
+        settings.data_folder.mkdir(parents=True, exist_ok=True)
+    run_async(_migrate(settings))
+
+
+async def _migrate(settings: Settings) -> None:
+    database = await open_database(settings.database_url)
+    await database.close()
+    click.echo("the store is up to date")
+
+
+@program.command()
+@with_settings()
+def check(**flags: Any) -> None:
+    """Tell whether a host with these settings could serve, and what is missing."""
+    settings = read_settings(flags)
+    missing = find_missing(settings)
+    if not missing:
+        missing = run_async(_check_store(settings))
+    for line in missing:
+        click.echo(f"missing: {line}")
+    if missing:
+        sys.exit(1)
+    click.echo(f"ready: {settings.environment} host on {settings.base_url}")
+
+
+async def _check_store(settings: Settings) -> list[str]:
+    database = await open_database(settings.database_url, read_only=True)
+    try:
+        return find_missing_acquirer(settings, await list_channels(database))
+    finally:
+        await database.close()
+
+
+@program.command()
+@with_settings(*STORE_FLAGS)
+@click.option("--advance", type=click.IntRange(min=0), help="Move the clock forward by that many seconds.")
+def clock(advance: int | None, **flags: Any) -> None:
+    """Tell the time of a test host, or move it forward."""
+    settings = read_settings(flags)
+    if settings.is_live:
+        raise click.UsageError("a live host has no test clock")
+    run_async(_move_clock(settings, advance or 0))
+
+
+async def _move_clock(settings: Settings, advance_s: int) -> None:
+    database = await open_database(settings.database_url)
+    try:
+        offset = await add_to_setting(database, CLOCK_OFFSET, advance_s * SECOND)
+        click.echo(render_timestamp(SystemClock(offset).now()))
+    finally:
+        await database.close()

@@ -1,0 +1,126 @@
+"""Settings: one table of rows, each a flag of `tollgate serve` and a TOLLGATE_* variable. What is built from them is decided in wiring."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+
+class Environment(StrEnum):
+    TEST = "test"
+    LIVE = "live"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Defaults are those of a laptop: a test host on loopback with an embedded database."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    data: str = "data"
+    database: str = ""
+    environment: Environment = Environment.TEST
+    workers: int = 1
+    tls_cert: str = ""
+    tls_key: str = ""
+    tls_self_signed: bool = False
+    http_port: int = 0
+    trusted_proxy: str = ""
+    public_url: str = ""
+    key_file: str = ""
+    metrics_port: int = 0
+    acquirer_timeout_s: float = 30.0
+    throttles: str = ""
+    log_level: str = "info"
+
+    @property
+    def is_live(self) -> bool:
+        return self.environment is Environment.LIVE
+
+    @property
+    def data_folder(self) -> Path:
+        return Path(self.data)
+
+    @property
+    def database_url(self) -> str:
+        return self.database or f"sqlite:///{self.data_folder / 'tollgate.db'}"
+
+    @property
+    def uses_sqlite(self) -> bool:
+        return self.database_url.startswith("sqlite:")
+
+    @property
+    def key_path(self) -> Path:
+        return Path(self.key_file) if self.key_file else self.data_folder / "keys.json"
+
+    @property
+    def serves_tls(self) -> bool:
+        return bool(self.tls_cert) or self.tls_self_signed
+
+    @property
+    def base_url(self) -> str:
+        if self.public_url:
+            return self.public_url.rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.serves_tls else 'http'}://{host}:{self.port}"
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One row: the member it fills, and what it is for. Flag and variable names follow from the member's."""
+
+    member: str
+    text: str
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.member.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        return "TOLLGATE_" + self.member.upper()
+
+
+SETTINGS = (
+    Setting("host", "Address to listen on."),
+    Setting("port", "Port to listen on."),
+    Setting("data", "Folder for the embedded database and, on a test host, the key file."),
+    Setting("database", "sqlite:///FILE or postgresql://...; by default a file in the data folder."),
+    Setting("environment", "test (simulators, test clock) or live (real acquirers only)."),
+    Setting("workers", "Server processes; above 1 needs PostgreSQL."),
+    Setting("tls_cert", "PEM certificate chain to serve HTTPS with."),
+    Setting("tls_key", "PEM private key that belongs to it."),
+    Setting("tls_self_signed", "Serve HTTPS with a certificate made for localhost; test hosts only."),
+    Setting("http_port", "Port that answers plain HTTP with 307 to the HTTPS address."),
+    Setting("trusted_proxy", "Address of a proxy that ends TLS in front of this process."),
+    Setting("public_url", "How clients reach this host, where it differs from host and port."),
+    Setting("key_file", "Key file; on a live host it is required and lies outside the data folder."),
+    Setting("metrics_port", "Port for /metrics alone; on a live host metrics are served nowhere else."),
+    Setting("acquirer_timeout_s", "Seconds to wait for an acquirer's answer."),
+    Setting("throttles", "Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas."),
+    Setting("log_level", "debug, info, warning or error."),
+)
+
+
+def load_settings(flags: Mapping[str, object] | None = None, variables: Mapping[str, str] | None = None) -> Settings:
+    """Flags win over variables, variables over defaults. A value of the wrong type is a ValueError that names its row."""
+    variables = os.environ if variables is None else variables
+    chosen: dict[str, object] = {}
+    for setting in SETTINGS:
+        value = (flags or {}).get(setting.member)
+        if value is None:
+            value = variables.get(setting.variable)
+        if value is not None and value != "":
+            chosen[setting.member] = value
+    try:
+        return msgspec.convert(chosen, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"a setting is wrong: {error}") from None
+
+
+def export_settings(settings: Settings) -> dict[str, str]:
+    """The settings as variables, by which a worker process receives them."""
+    plain = msgspec.to_builtins(settings)
+    return {setting.variable: str(plain[setting.member]) for setting in SETTINGS}

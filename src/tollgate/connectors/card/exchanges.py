@@ -1,0 +1,97 @@
+"""The card connector: what to say to an acquirer and what its answers mean. Every answer, however odd, ends in one verdict."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import RESULTS, is_pending, is_review, is_success
+from tollgate.connectors.card.messages import (
+    CHARGES,
+    INQUIRIES,
+    REVERSALS,
+    AcquirerReply,
+    KeyMessage,
+    decode_reply,
+    encode_message,
+    make_charge,
+)
+from tollgate.connectors.card.responses import RESPONSES, UNLISTED
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
+from tollgate.payments import Order, Outcome, Verdict
+
+_SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
+_NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code="900.100.310")
+
+
+def charge(order: Order, key: str, approved_code: str) -> Exchange:
+    """Authorise, debit or credit a card."""
+    request = WireRequest(path=CHARGES, body=encode_message(make_charge(order, key)), key=key, levers=order.levers)
+    reply = read_reply((yield request))
+    return judge_charge(reply, approved_code) if reply else _SILENT
+
+
+def reverse(key: str) -> Exchange:
+    """Undo a charge whose fate is unknown. A charge the acquirer never saw counts as undone: it blocks the key from then on."""
+    request = WireRequest(path=REVERSALS, body=encode_message(KeyMessage(key)), key=f"{key}-reversal")
+    reply = read_reply((yield request))
+    if reply is None or reply.status not in ("reversed", "unknown"):
+        return _SILENT
+    return Verdict(outcome=Outcome.APPROVED, code="", details=describe(reply))
+
+
+def inquire(key: str, approved_code: str) -> Exchange:
+    """Ask what became of a charge. One the acquirer never saw is blocked by the question, so it never happens later."""
+    request = WireRequest(path=INQUIRIES, body=encode_message(KeyMessage(key)), key=f"{key}-inquiry")
+    reply = read_reply((yield request))
+    if reply is None:
+        return _SILENT
+    return _NOT_FOUND if reply.status == "unknown" else judge_charge(reply, approved_code)
+
+
+def read_reply(reply: WireReply) -> AcquirerReply | None:
+    """None for whatever is not an answer of this protocol: the acquirer may have acted and broken down while telling."""
+    if reply.status >= 500:
+        return None
+    try:
+        return decode_reply(reply.body)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def judge_charge(reply: AcquirerReply, approved_code: str) -> Verdict:
+    details = describe(reply)
+    if reply.result_code in RESULTS:
+        return Verdict(outcome=classify(reply.result_code), code=reply.result_code, details=details)
+    match reply.status:
+        case "approved":
+            return Verdict(outcome=Outcome.APPROVED, code=approved_code, details=details)
+        case "declined":
+            return Verdict(
+                outcome=Outcome.DECLINED, code=RESPONSES.get(reply.response_code, UNLISTED), details=details
+            )
+        case "pending":
+            return Verdict(outcome=Outcome.WAITING, code="000.200.000", details=details)
+        case _:
+            return _SILENT
+
+
+def classify(code: str) -> Outcome:
+    if is_success(code) or is_review(code):
+        return Outcome.APPROVED
+    return Outcome.WAITING if is_pending(code) else Outcome.DECLINED
+
+
+def describe(reply: AcquirerReply) -> dict[str, str]:
+    """Clients that read result details at all insist on the extended description, so it is always among them."""
+    details = {"ExtendedDescription": reply.message}
+    for name, value in (
+        ("clearingInstituteName", reply.institute),
+        ("ConnectorTxID1", reply.reference),
+        ("ConnectorTxID2", reply.authorization_code),
+        ("ConnectorTxID3", reply.scheme_transaction_id),
+        ("AcquirerResponse", reply.response_code),
+        ("CardholderInitiatedTransactionID", reply.scheme_transaction_id),
+    ):
+        if value:
+            details[name] = value
+    return details

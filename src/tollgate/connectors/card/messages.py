@@ -1,0 +1,105 @@
+"""The card protocol's words: JSON over HTTP, amounts in minor units, response codes as in ISO 8583 field 39. No decisions here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from tollgate.catalog import CURRENCIES
+from tollgate.payments import CardAccount, Details, Order
+from tollgate.values import Money
+
+CHARGES = "/v1/charges"
+REVERSALS = "/v1/reversals"
+INQUIRIES = "/v1/inquiries"
+
+CHARGE_TYPES = {"PA": "authorization", "DB": "sale", "PA.CP": "sale", "CD": "credit"}
+
+_ShortText = Annotated[str, msgspec.Meta(max_length=128)]
+_LongText = Annotated[str, msgspec.Meta(max_length=512)]
+
+
+class CardMessage(msgspec.Struct, frozen=True, omit_defaults=True):
+    number: str
+    expiry: str
+    """yyyy-MM"""
+    holder: str | None = None
+    cvv: str | None = None
+    number_type: str = "PAN"
+
+
+class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    key: str
+    type: str
+    amount: int
+    currency: str
+    brand: str
+    card: CardMessage
+    statement: str
+    processing: str = "PURCHASE"
+    details: Details | None = None
+
+
+class KeyMessage(msgspec.Struct, frozen=True):
+    """Names an earlier charge by its key, to reverse it or to ask what became of it."""
+
+    key: str
+
+
+class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    status: str
+    """approved, declined, pending, reversed or unknown"""
+    response_code: _ShortText = ""
+    message: _LongText = ""
+    authorization_code: _ShortText = ""
+    reference: _ShortText = ""
+    scheme_transaction_id: _ShortText = ""
+    institute: _ShortText = ""
+    result_code: _ShortText = ""
+    """Set by test systems that are asked for a particular result of the gateway's catalogue."""
+
+
+def _encode_member(value: object) -> object:
+    if isinstance(value, Money):
+        return {"amount": to_minor_units(value), "currency": value.currency}
+    raise NotImplementedError(f"{type(value).__name__} has no place in a message")
+
+
+encode_message = msgspec.json.Encoder(enc_hook=_encode_member).encode
+decode_reply = msgspec.json.Decoder(AcquirerReply).decode
+
+
+def to_minor_units(money: Money) -> int:
+    """Hundredths to yen, cents or fils: exactly or not at all."""
+    exponent = CURRENCIES[money.currency].exponent
+    if exponent >= 2:
+        return money.hundredths * int(10 ** (exponent - 2))
+    units, rest = divmod(money.hundredths, int(10 ** (2 - exponent)))
+    if rest:
+        raise ValueError(f"{money.currency} has no such fraction")
+    return units
+
+
+def make_charge(order: Order, key: str) -> ChargeMessage:
+    return ChargeMessage(
+        key=key,
+        type=CHARGE_TYPES[order.kind],
+        amount=to_minor_units(order.money),
+        currency=order.money.currency,
+        brand=order.brand,
+        card=_make_card(order.account),
+        statement=order.statement,
+        processing=order.processing_code,
+        details=order.details if order.has_details else None,
+    )
+
+
+def _make_card(card: CardAccount) -> CardMessage:
+    return CardMessage(
+        number=card.number.reveal(),
+        expiry=f"{card.expiry_year}-{card.expiry_month}",
+        holder=card.holder,
+        cvv=card.cvv.reveal() if card.cvv else None,
+        number_type=card.number_type,
+    )

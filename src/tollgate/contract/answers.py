@@ -1,0 +1,157 @@
+"""Payments, refusals and lists to the JSON that merchants read. Key order follows what clients have recorded; nothing secret is here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+import orjson
+
+from tollgate.catalog import RESULTS, get_result
+from tollgate.contract.fields import first_word
+from tollgate.payments import Payment
+from tollgate.values import Fault, InvalidParameters, Refusal, Result, TooMany, render_timestamp
+
+Json = dict[str, Any]
+
+# Groups of fields that an answer repeats as they were sent, in the order they appear.
+_ECHOED = frozenset(
+    {
+        "merchantTransactionId",
+        "merchantInvoiceId",
+        "merchantMemo",
+        "taxAmount",
+        "transactionCategory",
+        "recurringType",
+        "lifecycleId",
+        "customer",
+        "billing",
+        "shipping",
+        "cart",
+        "threeDSecure",
+        "standingInstruction",
+        "customParameters",
+    }
+)
+_STEP = re.compile(r"\[(?P<index>[0-9]+)\](?=\.)|\[(?P<key>[^\]]*)\]|(?P<word>[^.\[\]]+)")
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A finished answer: what goes on the wire and what an idempotency key replays."""
+
+    status: int
+    body: bytes
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """What every answer of this process carries."""
+
+    build_number: str
+
+    def wrap(self, result: Result, ndc: str, now: int, **more: Any) -> Json:
+        answer: Json = {"result": render_result(result), "buildNumber": self.build_number}
+        return {**answer, "timestamp": render_timestamp(now), "ndc": ndc, **more}
+
+
+def encode_answer(status: int, body: Json) -> Answer:
+    return Answer(status, orjson.dumps(body))
+
+
+def render_result(result: Result) -> Json:
+    return {"code": result.code, "description": result.description}
+
+
+def answer_payment(payment: Payment, envelope: Envelope) -> Answer:
+    """The whole answer is a function of the payment's row, so that a later read tells the same story."""
+    body = render_payment(payment)
+    body["buildNumber"] = envelope.build_number
+    body["timestamp"] = render_timestamp(payment.created_at)
+    body["ndc"] = payment.ndc
+    return encode_answer(get_result(body["result"]["code"]).http_status, body)
+
+
+def render_payment(payment: Payment) -> Json:
+    body: Json = {"id": payment.id}
+    if payment.referenced_id:
+        body["referencedId"] = payment.referenced_id
+    body["paymentType"] = payment.kind
+    if payment.brand:
+        body["paymentBrand"] = payment.brand
+    body["amount"] = payment.money.render()
+    body["currency"] = payment.money.currency
+    body["descriptor"] = payment.descriptor
+    # Started and not yet settled reads as pending: the outcome is still being worked on.
+    body["result"] = render_result(RESULTS[payment.result_code or "000.200.000"])
+    if payment.details:
+        body["resultDetails"] = dict(payment.details)
+    if payment.card:
+        body["card"] = render_card(payment)
+    body.update(nest_fields((name, text) for name, text in payment.echo.items() if first_word(name) in _ECHOED))
+    body["risk"] = {"score": "0"}
+    return body
+
+
+def render_card(payment: Payment) -> Json:
+    card = payment.card
+    if card is None:
+        return {}
+    face = {"bin": card.bin, "last4Digits": card.last_digits}
+    if card.holder:
+        face["holder"] = card.holder
+    face["expiryMonth"] = card.expiry_month
+    face["expiryYear"] = card.expiry_year
+    return face
+
+
+def answer_payment_list(payments: Iterable[Payment], envelope: Envelope, ndc: str, now: int) -> Answer:
+    rows = [
+        {**render_payment(payment), "timestamp": render_timestamp(payment.created_at), "ndc": payment.ndc}
+        for payment in payments
+    ]
+    return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, payments=rows))
+
+
+def answer_refusal(refusal: Refusal, envelope: Envelope, ndc: str, now: int) -> Answer:
+    body = envelope.wrap(refusal.result, ndc, now)
+    if refusal.detail:
+        body["result"]["description"] += f" - {refusal.detail}"
+    if isinstance(refusal, InvalidParameters):
+        body["result"]["parameterErrors"] = [_render_fault(fault) for fault in refusal.faults]
+    if isinstance(refusal, TooMany):
+        body["id"] = refusal.subject_id or ndc
+    return encode_answer(refusal.status, body)
+
+
+def nest_fields(fields: Iterable[tuple[str, str]]) -> Json:
+    """`cart.items[0].name` and `customParameters[key]` to nested objects and lists; gaps between indices close."""
+    tree: Json = {}
+    for name, text in fields:
+        place: Any = tree
+        steps = _split_name(name)
+        for step in steps[:-1]:
+            place = place.setdefault(step, {})
+        place[steps[-1]] = text
+    return {key: _close(value) for key, value in tree.items()}
+
+
+def _split_name(name: str) -> list[str | int]:
+    """A hole before a dot counts the members of a list, one at the end is a key."""
+    return [
+        int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)
+    ]
+
+
+def _close(value: Any) -> Any:
+    """Objects keyed by numbers become lists in the order of their numbers."""
+    if not isinstance(value, dict):
+        return value
+    if value and all(isinstance(key, int) for key in value):
+        return [_close(value[key]) for key in sorted(value)]
+    return {key: _close(member) for key, member in value.items()}
+
+
+def _render_fault(fault: Fault) -> Mapping[str, str | None]:
+    return {"name": fault.name, "value": fault.value, "message": fault.message}
+

@@ -1,0 +1,131 @@
+"""Fields to the typed structures of `payments`: one small reader fills them all, because their members carry the interface's names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any, TypeVar
+
+import msgspec
+
+from tollgate.contract.fields import Fields
+from tollgate.payments import (
+    NO_DETAILS,
+    Acceptor,
+    Address,
+    Authentication,
+    CartItem,
+    Customer,
+    Details,
+    Party,
+    StandingInstruction,
+)
+from tollgate.values import Money, read_hundredths
+
+_Structure = TypeVar("_Structure", bound=msgspec.Struct)
+_Reader = Callable[[str, str], Any]
+
+_CART_ITEM = re.compile(r"cart\.items\[([0-9]+)\]\.(.+)")
+_WORD_START = re.compile("_([a-z])")
+
+# How a member's type reads its text; the second argument is the currency that amounts are in.
+_READERS: dict[Any, _Reader] = {
+    str | None: lambda text, _currency: text,
+    date | None: lambda text, _currency: date.fromisoformat(text),
+    Money | None: lambda text, currency: Money(read_hundredths(text), currency),
+}
+
+# Groups whose presence makes it worth building details at all; a plain card payment has none of them.
+_DETAILED = frozenset(
+    {
+        "taxAmount",
+        "discountAmount",
+        "transactionPurposeCode",
+        "transactionBai",
+        "transactionTti",
+        "forex",
+        "customer",
+        "billing",
+        "shipping",
+        "sender",
+        "recipient",
+        "merchant",
+        "threeDSecure",
+        "standingInstruction",
+        "cart",
+    }
+)
+
+
+def read_details(fields: Fields, currency: str) -> Details:
+    if fields.groups.isdisjoint(_DETAILED):
+        return NO_DETAILS
+    values = fields.values
+    return Details(
+        tax_amount=_read_money(values.get("taxAmount"), currency),
+        discount_amount=_read_money(values.get("discountAmount"), currency),
+        shipping_cost=_read_money(values.get("shipping.cost"), currency),
+        forex=_read_money(values.get("forex.amount"), values.get("forex.currency", currency)),
+        customer=_read_group(Customer, "customer", fields, currency),
+        billing=_read_group(Address, "billing", fields, currency),
+        shipping=_read_group(Address, "shipping", fields, currency),
+        sender=_read_group(Party, "sender", fields, currency),
+        recipient=_read_group(Party, "recipient", fields, currency),
+        acceptor=_read_group(Acceptor, "merchant", fields, currency),
+        authentication=_read_group(Authentication, "threeDSecure", fields, currency),
+        standing_instruction=_read_group(StandingInstruction, "standingInstruction", fields, currency),
+        cart=_read_cart(fields, currency),
+        purpose_code=values.get("transactionPurposeCode"),
+        business_application_id=values.get("transactionBai"),
+        transaction_type_id=values.get("transactionTti"),
+    )
+
+
+def to_camel_case(member: str) -> str:
+    return _WORD_START.sub(lambda match: match[1].upper(), member)
+
+
+def _plan(structure: type[msgspec.Struct]) -> tuple[tuple[str, str, _Reader], ...]:
+    annotations = {field.name: field.type for field in msgspec.structs.fields(structure)}
+    return tuple((member, to_camel_case(member), _READERS[kind]) for member, kind in annotations.items())
+
+
+_PLANS: dict[type[msgspec.Struct], tuple[tuple[str, str, _Reader], ...]] = {
+    structure: _plan(structure)
+    for structure in (Acceptor, Address, Authentication, CartItem, Customer, Party, StandingInstruction)
+}
+
+
+def _read_group(structure: type[_Structure], group: str, fields: Fields, currency: str) -> _Structure | None:
+    if group not in fields.groups:
+        return None
+    return _read_structure(structure, f"{group}.", fields.values, currency)
+
+
+def _read_structure(
+    structure: type[_Structure], prefix: str, values: Mapping[str, str], currency: str
+) -> _Structure | None:
+    members = {
+        member: read(text, currency)
+        for member, name, read in _PLANS[structure]
+        if (text := values.get(prefix + name)) is not None
+    }
+    return structure(**members) if members else None
+
+
+def _read_cart(fields: Fields, currency: str) -> tuple[CartItem, ...]:
+    if "cart" not in fields.groups:
+        return ()
+    lines: dict[int, dict[str, str]] = {}
+    for name, value in fields.values.items():
+        if match := _CART_ITEM.fullmatch(name):
+            lines.setdefault(int(match[1]), {})[match[2]] = value
+    items = (
+        _read_structure(CartItem, "", line, line.get("currency", currency)) for _, line in sorted(lines.items())
+    )
+    return tuple(item for item in items if item is not None)
+
+
+def _read_money(text: str | None, currency: str) -> Money | None:
+    return None if text is None else Money(read_hundredths(text), currency)

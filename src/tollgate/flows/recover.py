@@ -1,0 +1,96 @@
+"""What a process left behind when it died or an acquirer fell silent: settle it, then run the errand that is owed.
+
+There is no second path: the same table decides, the same connector speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from tollgate.catalog import LIMITS
+from tollgate.connectors import card
+from tollgate.contract import answer_payment
+from tollgate.payments import Errand, Outcome, Payment, State, Verdict, settle
+from tollgate.steps import SUCCESS_CODES, House, Route, choose_route, dispatch
+from tollgate.store import (
+    Job,
+    find_payment,
+    list_overdue,
+    settle_payment,
+    steps_finish_job,
+    steps_insert_payment,
+    steps_settle,
+)
+from tollgate.values import PaymentId, make_id
+
+_SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
+
+
+async def settle_overdue(house: House) -> int:
+    """Attempts past their deadline have nobody working on them: nobody knows what happened, and the table says what follows."""
+    overdue = await list_overdue(house.database, house.clock.wall(), LIMITS.reconcile_batch)
+    for started in overdue:
+        settlement = settle(started, _SILENT, house.clock.now())
+        await settle_payment(house.database, settlement, answer_payment(settlement.payment, house.envelope))
+    return len(overdue)
+
+
+async def run_errand(house: House, job: Job) -> bool:
+    """True when the errand is done and its job gone; False asks for another try later."""
+    payment = await find_payment(house.database, job.merchant_id, PaymentId(job.subject_id))
+    if payment is None:
+        raise LookupError(f"job {job.id} speaks of a payment that does not exist")
+    route = choose_route(house, house.directory.get_channel(payment.channel_id), payment.test_mode)
+    return await _ERRANDS[Errand(job.topic)](house, job, payment, route)
+
+
+async def reverse_doubtful(house: House, job: Job, payment: Payment, route: Route) -> bool:
+    verdict = await dispatch(card.reverse(payment.id), route.wire, timeout_s=house.acquirer_timeout_s)
+    if verdict.outcome is not Outcome.APPROVED:
+        return False
+    reversal = make_reversal(house, payment, verdict)
+    return await house.database.write([*steps_finish_job(job), *steps_insert_payment(reversal)])
+
+
+async def resolve_silent(house: House, job: Job, payment: Payment, route: Route) -> bool:
+    exchange = card.inquire(payment.id, route.approved_code)
+    verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
+    if verdict.outcome not in (Outcome.APPROVED, Outcome.DECLINED):
+        return False
+    settlement = settle(payment, verdict, house.clock.now())
+    return await house.database.write(
+        [*steps_finish_job(job), *steps_settle(settlement, expected=State.UNRESOLVED)]
+    )
+
+
+_ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] = {
+    Errand.REVERSE: reverse_doubtful,
+    Errand.INQUIRE: resolve_silent,
+}
+
+
+def make_reversal(house: House, payment: Payment, verdict: Verdict) -> Payment:
+    """The reversal is a transaction of its own, so that reports show both."""
+    now = house.clock.now()
+    return Payment(
+        id=PaymentId(make_id(house.chance)),
+        merchant_id=payment.merchant_id,
+        channel_id=payment.channel_id,
+        kind="RV",
+        state=State.APPROVED,
+        money=payment.money,
+        brand=payment.brand,
+        method=payment.method,
+        descriptor=payment.descriptor,
+        short_id=payment.short_id,
+        ndc=payment.ndc,
+        created_at=now,
+        deadline_at=payment.deadline_at,
+        test_mode=payment.test_mode,
+        merchant_transaction_id=payment.merchant_transaction_id,
+        referenced_id=payment.id,
+        card=payment.card,
+        result_code=SUCCESS_CODES[payment.test_mode],
+        details=verdict.details,
+        settled_at=now,
+    )

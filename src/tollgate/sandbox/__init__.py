@@ -1,0 +1,7 @@
+"""What exists on a test host only: the simulated acquirer, the test clock, the sandbox merchant. Live hosts never import it."""
+
+from tollgate.sandbox.acquirer import SimulatedAcquirer
+from tollgate.sandbox.clock import ROUTES
+from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, find_tenant, welcome
+
+__all__ = ["ROUTES", "SimulatedAcquirer", "Tenant", "Welcome", "ensure_tenant", "find_tenant", "welcome"]

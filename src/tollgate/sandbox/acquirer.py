@@ -1,0 +1,113 @@
+"""The simulated acquirer: answers the card protocol as a processor would, and misbehaves on request. Exists on test hosts only.
+
+It keeps a ledger of what it charged, so that a reversal or an inquiry finds what really happened and a repeat is recognised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import msgspec
+
+from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS, AcquirerReply, ChargeMessage, KeyMessage
+from tollgate.values import Chance, system_chance
+from tollgate.wire import Silent, Unsent
+
+_LEDGER_MAX = 100_000
+"""Old charges are forgotten: a simulator on a laptop must not grow for ever."""
+
+_read_charge = msgspec.json.Decoder(ChargeMessage).decode
+_read_key = msgspec.json.Decoder(KeyMessage).decode
+_write = msgspec.json.Encoder().encode
+
+_UNKNOWN = AcquirerReply(status="unknown", message="no such charge; its key is blocked")
+
+
+class SimulatedAcquirer:
+    """A wire with an acquirer at the other end."""
+
+    def __init__(self, chance: Chance = system_chance) -> None:
+        self._chance = chance
+        self._ledger: OrderedDict[str, AcquirerReply] = OrderedDict()
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        levers = request.levers
+        if not levers:
+            return WireReply(200, self.answer(request.path, request.body))
+        return await self._misbehave(request, levers, timeout_s)
+
+    def answer(self, path: str, body: bytes, levers: Mapping[str, str] | None = None) -> bytes:
+        """Act and tell. Which faults happen on the way is the wire's affair."""
+        match path:
+            case x if x == CHARGES:
+                reply = self._charge(_read_charge(body), levers or {})
+            case x if x == REVERSALS:
+                reply = self._reverse(_read_key(body).key)
+            case x if x == INQUIRIES:
+                reply = self._inquire(_read_key(body).key)
+            case _:
+                reply = AcquirerReply(status="declined", response_code="12", message="no such operation")
+        return _write(reply)
+
+    async def _misbehave(self, request: WireRequest, levers: Mapping[str, str], timeout_s: float) -> WireReply:
+        fault = levers.get("simulatorFault")
+        if fault == "unsent":
+            raise Unsent
+        delay_s = int(levers.get("simulatorDelay", "0")) / 1000
+        if delay_s >= timeout_s:
+            # The acquirer acts, but later than anybody waits.
+            self.answer(request.path, request.body, levers)
+            await asyncio.sleep(timeout_s)
+            raise Silent
+        await asyncio.sleep(delay_s)
+        if fault == "dropped":
+            raise Silent
+        body = self.answer(request.path, request.body, levers)
+        if fault == "lost":
+            raise Silent
+        return WireReply(200, body[: len(body) // 2] if fault == "garbled" else body)
+
+    def _charge(self, charge: ChargeMessage, levers: Mapping[str, str]) -> AcquirerReply:
+        known = self._ledger.get(charge.key)
+        if known is not None:
+            # The same key is the same charge: a repeat is told what the first one was told.
+            return known
+        reply = self._decide(charge, levers)
+        self._remember(charge.key, reply)
+        return reply
+
+    def _decide(self, charge: ChargeMessage, levers: Mapping[str, str]) -> AcquirerReply:
+        dice = self._chance(9).hex()
+        return AcquirerReply(
+            status="approved",
+            response_code="00",
+            message="Approved by the simulator",
+            authorization_code=dice[:6].upper(),
+            reference=dice[6:18],
+            scheme_transaction_id=dice[3:18],
+            institute="Tollgate Simulator",
+            result_code=levers.get("forceResultCode", ""),
+        )
+
+    def _reverse(self, key: str) -> AcquirerReply:
+        if key not in self._ledger or self._ledger[key] is _UNKNOWN:
+            self._remember(key, _UNKNOWN)
+            return _UNKNOWN
+        reversed_charge = AcquirerReply(status="reversed", response_code="00", message="Reversed by the simulator")
+        self._remember(key, reversed_charge)
+        return reversed_charge
+
+    def _inquire(self, key: str) -> AcquirerReply:
+        known = self._ledger.get(key)
+        if known is None:
+            self._remember(key, _UNKNOWN)
+            return _UNKNOWN
+        return known
+
+    def _remember(self, key: str, reply: AcquirerReply) -> None:
+        self._ledger[key] = reply
+        if len(self._ledger) > _LEDGER_MAX:
+            self._ledger.popitem(last=False)

@@ -1,0 +1,93 @@
+"""The merchant that a test host makes on its first start, so that a payment can be tried at once."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.payments import Channel, Merchant
+from tollgate.store import (
+    Database,
+    get_setting,
+    insert_channel,
+    insert_credential,
+    insert_merchant,
+    list_credentials,
+    put_setting,
+)
+from tollgate.values import ChannelId, Instant, MerchantId, make_id
+from tollgate.vault import Keyring, make_credential, open_token, show_token
+
+_SETTING = "sandbox_tenant"
+
+
+class Tenant(msgspec.Struct, frozen=True, kw_only=True):
+    entity_id: str
+    lenient_entity_id: str
+    credential_id: str
+
+
+class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a newcomer needs for the first payment; the token is shown on purpose, it opens a sandbox only."""
+
+    base_url: str
+    entity_id: str
+    lenient_entity_id: str
+    access_token: str
+
+    def render(self) -> str:
+        return f"""
+  Tollgate sandbox
+  base URL          {self.base_url}
+  entity id         {self.entity_id}
+  lenient entity id {self.lenient_entity_id}
+  access token      {self.access_token}
+
+  Your first payment:
+
+  curl {self.base_url}/v1/payments \\
+    -H "Authorization: Bearer {self.access_token}" \\
+    -d entityId={self.entity_id} \\
+    -d amount=92.00 -d currency=EUR -d paymentType=DB -d paymentBrand=VISA \\
+    -d card.number=4200000000000000 -d card.holder="Jane Jones" \\
+    -d card.expiryMonth=05 -d card.expiryYear=2034 -d card.cvv=123
+"""
+
+
+async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
+    """Made once, found ever after."""
+    found = await find_tenant(database)
+    if found is not None:
+        return found
+    merchant = Merchant(id=MerchantId(make_id()), name="Sandbox merchant", created_at=now)
+    strict = _make_channel(merchant, "Sandbox", now, is_lenient=False)
+    lenient = _make_channel(merchant, "Sandbox lenient", now, is_lenient=True)
+    credential = make_credential(merchant.id, keyring, now).credential
+    await insert_merchant(database, merchant)
+    await insert_channel(database, strict)
+    await insert_channel(database, lenient)
+    await insert_credential(database, credential)
+    tenant = Tenant(entity_id=strict.id, lenient_entity_id=lenient.id, credential_id=credential.id)
+    await put_setting(database, _SETTING, msgspec.json.encode(tenant).decode())
+    return tenant
+
+
+async def find_tenant(database: Database) -> Tenant | None:
+    written = await get_setting(database, _SETTING)
+    return msgspec.json.decode(written, type=Tenant) if written else None
+
+
+async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url: str) -> Welcome:
+    credentials = await list_credentials(database)
+    own = next(credential for credential in credentials if credential.id == tenant.credential_id)
+    return Welcome(
+        base_url=base_url,
+        entity_id=tenant.entity_id,
+        lenient_entity_id=tenant.lenient_entity_id,
+        access_token=show_token(open_token(own, keyring)),
+    )
+
+
+def _make_channel(merchant: Merchant, name: str, now: Instant, *, is_lenient: bool) -> Channel:
+    return Channel(
+        id=ChannelId(make_id()), merchant_id=merchant.id, name=name, created_at=now, is_lenient=is_lenient
+    )

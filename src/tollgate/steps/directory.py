@@ -1,0 +1,47 @@
+"""Merchants, channels and credentials in memory, refreshed when the store says they changed. Nothing is decided about a caller here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hmac import compare_digest
+
+from tollgate.payments import Channel, Credential
+from tollgate.store import Database, get_directory_version, load_directory
+from tollgate.values import ChannelId, Secret
+from tollgate.vault import hash_token
+
+
+class Directory:
+    """A snapshot; every process of a host refreshes its own within seconds of a change."""
+
+    def __init__(self) -> None:
+        self._version = -1
+        self._channels: dict[str, Channel] = {}
+        self._credentials: dict[bytes, Credential] = {}
+
+    async def refresh(self, database: Database) -> bool:
+        """True when something changed."""
+        if await get_directory_version(database) == self._version:
+            return False
+        rows = await load_directory(database)
+        self.fill(rows.channels, rows.credentials)
+        self._version = rows.version
+        return True
+
+    def fill(self, channels: Iterable[Channel], credentials: Iterable[Credential]) -> None:
+        self._channels = {channel.id: channel for channel in channels}
+        self._credentials = {
+            credential.token_hash: credential for credential in credentials if credential.revoked_at is None
+        }
+
+    def find_channel(self, channel_id: str) -> Channel | None:
+        return self._channels.get(channel_id)
+
+    def get_channel(self, channel_id: ChannelId) -> Channel:
+        return self._channels[channel_id]
+
+    def find_credential(self, token: Secret) -> Credential | None:
+        """Found by hash, which tells nothing of the token, and compared in constant time."""
+        hashed = hash_token(token)
+        credential = self._credentials.get(hashed)
+        return credential if credential is not None and compare_digest(credential.token_hash, hashed) else None

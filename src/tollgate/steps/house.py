@@ -1,0 +1,40 @@
+"""What every story needs to hand: the store, the keys, the clock, chance, the wires. Built once in wiring, passed as an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from tollgate.contract import Envelope
+from tollgate.payments import TestMode
+from tollgate.steps.directory import Directory
+from tollgate.store import Database
+from tollgate.values import Chance, Clock, system_chance
+from tollgate.vault import Keyring
+from tollgate.wire import Wire
+
+
+class House(msgspec.Struct, frozen=True, kw_only=True):
+    database: Database
+    directory: Directory
+    keyring: Keyring
+    clock: Clock
+    envelope: Envelope
+    is_live: bool
+    acquirer_timeout_s: float
+    find_wire: Callable[[str], Wire]
+    """The wire to a configured address; one pool of connections for each."""
+    simulator: Wire | None = None
+    """Answers as an acquirer would; exists on a test host only."""
+    key_path: Path | None = None
+    """The key file to follow when a rotation replaces it."""
+    chance: Chance = system_chance
+
+
+SUCCESS_CODES: dict[TestMode | None, str] = {
+    None: "000.000.000",
+    TestMode.INTERNAL: "000.100.110",
+    TestMode.EXTERNAL: "000.100.112",
+}

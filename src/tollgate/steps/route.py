@@ -1,0 +1,27 @@
+"""Which wire a request takes and which code its success has. Decided by table from channel, test mode and host."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import get_result
+from tollgate.payments import Channel, TestMode
+from tollgate.steps.house import SUCCESS_CODES, House
+from tollgate.values import Refusal
+from tollgate.wire import Wire
+
+
+class Route(msgspec.Struct, frozen=True):
+    wire: Wire
+    approved_code: str
+
+
+def choose_route(house: House, channel: Channel, test_mode: TestMode | None) -> Route:
+    approved_code = SUCCESS_CODES[test_mode]
+    if test_mode is TestMode.INTERNAL and house.simulator is not None:
+        return Route(house.simulator, approved_code)
+    address = channel.test_url if test_mode is TestMode.EXTERNAL else channel.live_url
+    if not address:
+        missing = "no test system" if test_mode is TestMode.EXTERNAL else "no acquirer"
+        raise Refusal(get_result("600.200.700"), f"{missing} is configured for this channel")
+    return Route(house.find_wire(address), approved_code)

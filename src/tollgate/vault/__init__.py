@@ -1,0 +1,31 @@
+"""Seals and opens what must not be stored in clear, with keys from a ring that can be rotated. Talks to no database."""
+
+from tollgate.vault.cards import name_owner, open_card, seal_card
+from tollgate.vault.envelope import EnvelopeError, open_sealed, rewrap, seal, sealed_prefix, sealing_key_id
+from tollgate.vault.fingerprint import fingerprint
+from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
+from tollgate.vault.tokens import NewCredential, hash_token, make_credential, make_token, open_token, show_token
+
+__all__ = [
+    "EnvelopeError",
+    "Keyring",
+    "KeyringError",
+    "NewCredential",
+    "fingerprint",
+    "hash_token",
+    "load_keyring",
+    "make_credential",
+    "make_keyring",
+    "make_token",
+    "name_owner",
+    "open_card",
+    "open_sealed",
+    "open_token",
+    "rewrap",
+    "save_keyring",
+    "seal",
+    "seal_card",
+    "sealed_prefix",
+    "sealing_key_id",
+    "show_token",
+]

@@ -1,0 +1,23 @@
+"""HTTP in: the server, who may call, how often, and the merchant's endpoints."""
+
+from tollgate.web.api import METRICS, ROUTES
+from tollgate.web.protocol import BoundedHttp
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow
+from tollgate.web.routes import RouteTable
+from tollgate.web.server import Gateway
+from tollgate.web.throttle import Throttles, configure_throttles
+
+__all__ = [
+    "METRICS",
+    "ROUTES",
+    "Access",
+    "BoundedHttp",
+    "Caller",
+    "Gateway",
+    "Reply",
+    "Request",
+    "RouteRow",
+    "RouteTable",
+    "Throttles",
+    "configure_throttles",
+]

@@ -1,0 +1,50 @@
+"""Reports: look payments up by id or by the merchant's reference. A miss is a 400 here, as clients of reports expect."""
+
+from __future__ import annotations
+
+from tollgate.catalog import Situation, get_result
+from tollgate.contract import answer_payment, answer_payment_list, read_fields
+from tollgate.flows import look_up, look_up_reference
+from tollgate.steps import House
+from tollgate.values import Fault, InvalidParameters, Refusal
+from tollgate.web.api.payments import get_channel, reply_with
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow
+
+
+async def query_payment(request: Request, caller: Caller, house: House) -> Reply:
+    payment = await look_up(house, caller.merchant_id, request.names[0])
+    if payment is None or payment.channel_id != get_channel(caller).id:
+        raise Refusal(get_result("700.400.580"))
+    return reply_with(answer_payment(payment, house.envelope))
+
+
+async def query_payments(request: Request, caller: Caller, house: House) -> Reply:
+    channel = get_channel(caller)
+    fields = read_fields(request.pairs, Situation("query", None, channel.is_lenient, house.is_live))
+    reference = fields.get("merchantTransactionId")
+    if reference is None:
+        raise InvalidParameters(get_result("200.300.404"), [Fault("merchantTransactionId", "may not be empty")])
+    payments = await look_up_reference(house, channel, reference)
+    if not payments:
+        raise Refusal(get_result("700.400.580"))
+    return reply_with(answer_payment_list(payments, house.envelope, caller.ndc, house.clock.now()))
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path="/v1/query/{id}",
+        operation="query",
+        summary="Report on one payment.",
+        access=Access.ENTITY,
+        handler=query_payment,
+    ),
+    RouteRow(
+        method="GET",
+        path="/v1/query",
+        operation="query_list",
+        summary="Report on all payments with a merchantTransactionId, oldest first.",
+        access=Access.ENTITY,
+        handler=query_payments,
+    ),
+)

@@ -1,0 +1,72 @@
+"""What the host says of itself: alive, ready, its counters, its result codes. Open to everyone who can reach it."""
+
+from __future__ import annotations
+
+import orjson
+
+from tollgate.catalog import RESULTS, get_result
+from tollgate.contract import encode_answer
+from tollgate.steps import House
+from tollgate.web.api.payments import reply_with
+from tollgate.web.metrics import CONTENT_TYPE, render_metrics
+from tollgate.web.request import Access, Reply, Request, RouteRow
+
+_CODES = [{"code": row.code, "description": row.description} for row in RESULTS.values()]
+
+
+async def read_result_codes(request: Request, house: House) -> Reply:
+    result = get_result("000.000.100")
+    body = house.envelope.wrap(result, request.trace, house.clock.now(), resultCodes=_CODES)
+    return reply_with(encode_answer(200, body))
+
+
+async def tell_alive(_request: Request, _house: House) -> Reply:
+    return Reply(200, orjson.dumps({"status": "alive"}))
+
+
+async def tell_ready(_request: Request, house: House) -> Reply:
+    """Ready means that the store answers; a load balancer sends nobody here while it does not."""
+    ready = await house.database.is_ready()
+    return Reply(200 if ready else 503, orjson.dumps({"status": "ready" if ready else "store unreachable"}))
+
+
+async def tell_metrics(_request: Request, _house: House) -> Reply:
+    return Reply(200, render_metrics(), CONTENT_TYPE)
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path="/v1/resultcodes",
+        operation="result_codes",
+        summary="The whole catalogue of result codes.",
+        access=Access.OPEN,
+        handler=read_result_codes,
+    ),
+    RouteRow(
+        method="GET",
+        path="/healthz",
+        operation="healthz",
+        summary="Is the process alive?",
+        access=Access.OPEN,
+        handler=tell_alive,
+    ),
+    RouteRow(
+        method="GET",
+        path="/readyz",
+        operation="readyz",
+        summary="Can it take payments?",
+        access=Access.OPEN,
+        handler=tell_ready,
+    ),
+)
+
+METRICS = RouteRow(
+    method="GET",
+    path="/metrics",
+    operation="metrics",
+    summary="Counters and timings for Prometheus.",
+    access=Access.OPEN,
+    handler=tell_metrics,
+)
+"""Joined where metrics may be seen: on a test host's port, or alone on a port of its own."""

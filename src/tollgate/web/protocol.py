@@ -1,0 +1,102 @@
+"""The HTTP protocol of uvicorn with bounds: how large a head may be, how long it may take, and refusals in our envelope."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tollgate.catalog import LIMITS
+
+Render = Callable[[bool], bytes]
+"""Gives the JSON body of a refusal; True when the head was too large, False when it was not HTTP."""
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """A connection that cannot be used to fill memory or to wait for ever before a request is complete."""
+
+    render_refusal: Render = staticmethod(lambda _too_large: b"{}")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_bytes = 0
+        self._is_head_open = True
+        self._is_too_large = False
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start_head_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_head_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_head_open:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if not self._is_head_open or self.transport.is_closing():
+            return
+        # Part of a head is here and the rest is not: from now on it is counted and timed.
+        if self._head_bytes > LIMITS.header_bytes_max:
+            self._is_too_large = True
+            self.send_400_response("")
+        elif self._head_timer is None:
+            self._start_head_timer()
+
+    def on_message_begin(self) -> None:
+        self._is_head_open = True
+        self._is_too_large = False
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        if len(self.url) > LIMITS.path_length_max + LIMITS.query_bytes_max:
+            self._refuse_size()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value)
+        size = sum(len(each) + len(text) for each, text in self.headers) if len(value) > 1024 else 0
+        if len(self.headers) > LIMITS.headers_max or size > LIMITS.header_bytes_max:
+            self._refuse_size()
+
+    def on_headers_complete(self) -> None:
+        self._is_head_open = False
+        self._head_bytes = 0
+        self._stop_head_timer()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._is_head_open = True
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        body = self.render_refusal(self._is_too_large)
+        status = b"413 Content Too Large" if self._is_too_large else b"400 Bad Request"
+        head = (
+            b"HTTP/1.1 %b\r\ncontent-type: application/json;charset=UTF-8\r\ncontent-length: %d\r\n"
+            b"cache-control: no-store\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head % (status, len(body)) + body)
+        self.transport.close()
+
+    def _refuse_size(self) -> None:
+        self._is_too_large = True
+        # The parser turns whatever a callback raises into a refusal of the request.
+        raise ValueError("the head of the request is too large")
+
+    def _start_head_timer(self) -> None:
+        self._head_timer = self.loop.call_later(LIMITS.read_timeout_s, self._give_up)
+
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _give_up(self) -> None:
+        self._head_timer = None
+        if not self.transport.is_closing():
+            self.transport.close()

@@ -1,0 +1,56 @@
+"""Finds the row for a method and a path in the joined route table. The rows themselves belong to the doors that serve them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from tollgate.catalog import get_result
+from tollgate.values import NotFound, WrongMethod
+from tollgate.web.request import RouteRow
+
+_Shape = tuple[str | None, ...]
+
+
+class Match(msgspec.Struct, frozen=True):
+    row: RouteRow
+    names: tuple[str, ...]
+
+
+class RouteTable:
+    """Paths are looked up by their shape: the fixed words, with a gap where a name goes."""
+
+    def __init__(self, rows: Iterable[RouteRow]) -> None:
+        self.rows = tuple(rows)
+        self._by_shape: dict[_Shape, dict[str, RouteRow]] = {}
+        self._gaps: dict[int, list[tuple[int, ...]]] = {}
+        for row in self.rows:
+            shape = tuple(None if word.startswith("{") else word for word in _split(row.path))
+            methods = self._by_shape.setdefault(shape, {})
+            if row.method in methods:
+                raise ValueError(f"two rows for {row.method} {row.path}")
+            methods[row.method] = row
+            gaps = tuple(place for place, word in enumerate(shape) if word is None)
+            known = self._gaps.setdefault(len(shape), [])
+            if gaps not in known:
+                # Fewer gaps first: a fixed word wins over a name.
+                known.append(gaps)
+                known.sort(key=len)
+
+    def find(self, method: str, path: str) -> Match:
+        words = _split(path)
+        for gaps in self._gaps.get(len(words), ()):
+            methods = self._by_shape.get(tuple(None if at in gaps else word for at, word in enumerate(words)))
+            if methods is None:
+                continue
+            row = methods.get(method)
+            if row is None:
+                raise WrongMethod(get_result("200.300.403"), sorted(methods))
+            return Match(row, tuple(words[place] for place in gaps))
+        raise NotFound(get_result("200.300.404"), "no such path")
+
+
+def _split(path: str) -> list[str]:
+    """Empty words vanish: `//v1/payments/` is `/v1/payments`, as public clients write it."""
+    return [word for word in path.split("/") if word]

@@ -1,0 +1,115 @@
+"""The ASGI application of the API: finds the route, recognises the caller, throttles, lets the handler answer. Knows no payment."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from time import perf_counter
+from typing import Any, cast
+
+from tollgate.contract import Pairs, read_form
+from tollgate.steps import House
+from tollgate.web.auth import is_identity_name, recognise
+from tollgate.web.body import Receive, check_form_type, read_body
+from tollgate.web.guard import guard
+from tollgate.web.metrics import count_request
+from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow
+from tollgate.web.routes import RouteTable
+from tollgate.web.throttle import Throttles
+from tollgate.web.visit import Visit
+
+Scope = dict[str, Any]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+_access_log = logging.getLogger("tollgate.access")
+
+_FIXED_HEADERS = [
+    (b"cache-control", b"max-age=0, no-cache, no-store"),
+    (b"pragma", b"no-cache"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
+_TLS_HEADER = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
+
+
+class Gateway:
+    def __init__(self, house: House, rows: Iterable[RouteRow], throttles: Throttles) -> None:
+        self._house = house
+        self._routes = RouteTable(rows)
+        self._throttles = throttles
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"this application speaks HTTP, not {scope['type']}")
+        await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = perf_counter()
+        trace = self._house.chance(16).hex()
+        visit = Visit(trace, trace, scope["method"], scope["path"])
+        reply = await guard(self._answer(scope, receive, visit), visit, self._house.envelope, self._house.clock)
+        if reply is None:
+            return
+        await _send_reply(reply, scope["scheme"], send)
+        seconds = perf_counter() - began
+        count_request(visit.operation, reply.status, seconds)
+        if _access_log.isEnabledFor(logging.INFO):
+            _access_log.info("request", extra=_describe(visit, reply, seconds))
+
+    async def _answer(self, scope: Scope, receive: Receive, visit: Visit) -> Reply:
+        match = self._routes.find(visit.method, visit.path)
+        row = match.row
+        visit.operation = row.operation
+        headers = dict(scope["headers"])
+        body = await read_body(headers, receive)
+        request = Request(
+            method=visit.method,
+            path=visit.path,
+            names=match.names,
+            headers=headers,
+            pairs=_read_pairs(visit.method, headers, scope["query_string"], body),
+            trace=visit.trace,
+        )
+        if row.access is Access.OPEN:
+            self._throttles.check(row.operation, "", None)
+            return await cast(OpenHandler, row.handler)(request, self._house)
+        caller = recognise(request, row.access, self._house.directory)
+        visit.ndc = caller.ndc
+        counted = caller.channel.id if caller.channel else caller.merchant_id
+        self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
+        return await cast(Handler, row.handler)(request, caller, self._house)
+
+
+def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> Pairs:
+    """A POST's data comes in its body; of its query only the caller's identity counts. GET and DELETE speak by query."""
+    sent_in_query = read_form(query)
+    if method != "POST":
+        return sent_in_query + read_form(body) if method == "DELETE" else sent_in_query
+    if body:
+        check_form_type(headers)
+    return [pair for pair in sent_in_query if is_identity_name(pair[0])] + read_form(body)
+
+
+async def _send_reply(reply: Reply, scheme: str, send: Send) -> None:
+    headers = [
+        (b"content-type", reply.content_type),
+        (b"content-length", str(len(reply.body)).encode()),
+        *_FIXED_HEADERS,
+        *reply.headers,
+    ]
+    if scheme == "https":
+        headers.append(_TLS_HEADER)
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+def _describe(visit: Visit, reply: Reply, seconds: float) -> dict[str, object]:
+    """The path without its query: a query may carry what a log must not."""
+    return {
+        "ndc": visit.ndc,
+        "method": visit.method,
+        "path": visit.path,
+        "operation": visit.operation,
+        "status": reply.status,
+        "ms": round(seconds * 1000, 2),
+    }

@@ -1,0 +1,62 @@
+"""Counts calls per operation and caller, by the rows that are switched on. In memory: each process counts what it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from tollgate.catalog import THROTTLES, Throttle, get_result
+from tollgate.values import SECOND, Clock, TooMany
+
+_COUNTERS_MAX = 100_000
+
+
+class Throttles:
+    """A window opens with the first call and lets `count` of them through."""
+
+    def __init__(self, rows: Iterable[Throttle], clock: Clock) -> None:
+        self._rows: Mapping[str, Throttle] = {row.operation: row for row in rows if row.is_on}
+        self._clock = clock
+        self._counters: dict[tuple[str, str], tuple[int, int]] = {}
+        """(operation, who) to (window's end, calls so far)."""
+
+    def check(self, operation: str, entity_id: str, subject_id: str | None) -> None:
+        row = self._rows.get(operation)
+        if row is None:
+            return
+        who = subject_id if row.counted_by == "id" and subject_id else entity_id
+        now = self._clock.now()
+        ends_at, calls = self._counters.get((operation, who), (0, 0))
+        if ends_at <= now:
+            ends_at, calls = now + row.window_s * SECOND, 0
+        if calls >= row.count:
+            wait_s = -(-(ends_at - now) // SECOND)
+            raise TooMany(get_result("800.120.100"), retry_after_s=wait_s, subject_id=subject_id)
+        if len(self._counters) >= _COUNTERS_MAX:
+            self._forget_closed(now)
+        self._counters[operation, who] = (ends_at, calls + 1)
+
+    def _forget_closed(self, now: int) -> None:
+        self._counters = {key: counter for key, counter in self._counters.items() if counter[0] > now}
+        if len(self._counters) >= _COUNTERS_MAX:
+            # A flood of new names must not grow the table; starting over forgives, it never refuses wrongly.
+            self._counters.clear()
+
+
+def configure_throttles(text: str) -> list[Throttle]:
+    """`create_payment=200/60,query=2/60` switches rows on with these numbers; the rest stay as the catalogue has them."""
+    changes: dict[str, tuple[int, int]] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        operation, _, numbers = part.partition("=")
+        count, _, seconds = numbers.partition("/")
+        if not (count.isdigit() and seconds.isdigit() and int(count) and int(seconds)):
+            raise ValueError(f"a throttle is written OPERATION=COUNT/SECONDS, not {part!r}")
+        changes[operation.strip()] = int(count), int(seconds)
+    unknown = changes.keys() - THROTTLES.keys()
+    if unknown:
+        raise ValueError(f"no throttle row for {', '.join(sorted(unknown))}")
+    return [_change(row, changes.get(row.operation)) for row in THROTTLES.values()]
+
+
+def _change(row: Throttle, numbers: tuple[int, int] | None) -> Throttle:
+    return row if numbers is None else replace(row, count=numbers[0], window_s=numbers[1], is_on=True)

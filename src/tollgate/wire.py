@@ -1,0 +1,69 @@
+"""Outbound network: carries a connector's requests to a configured system and tells what was never sent from what was never answered.
+
+Timeouts and size caps are enforced here; what an answer means is not decided here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+import aiohttp
+
+from tollgate.catalog import LIMITS
+from tollgate.connectors import WireReply, WireRequest
+
+
+class Unsent(Exception):
+    """The request never left this machine, so nothing can have happened."""
+
+
+class Silent(Exception):
+    """The request left and no usable answer came back: anything may have happened."""
+
+
+class Wire(Protocol):
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        """Answer, or raise Unsent or Silent and nothing else."""
+        ...
+
+
+class HttpWire:
+    """Posts to one acquirer over HTTP, with a pool of connections of its own."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address.rstrip("/")
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(timeout_s, LIMITS.acquirer_connect_timeout_s))
+        headers = {"Content-Type": "application/json", "Idempotency-Key": request.key}
+        try:
+            async with self._open_session().post(
+                self._address + request.path, data=request.body, headers=headers, timeout=timeout, allow_redirects=False
+            ) as reply:
+                return WireReply(reply.status, await _read_capped(reply))
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL):
+            raise Unsent from None
+        except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+            raise Silent from None
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            connector = aiohttp.TCPConnector(limit=LIMITS.acquirer_connections_max)
+            self._session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+        return self._session
+
+
+async def _read_capped(reply: aiohttp.ClientResponse) -> bytes:
+    body = await reply.content.read(LIMITS.acquirer_reply_bytes_max + 1)
+    while not reply.content.at_eof() and len(body) <= LIMITS.acquirer_reply_bytes_max:
+        body += await reply.content.read(LIMITS.acquirer_reply_bytes_max + 1 - len(body))
+    if len(body) > LIMITS.acquirer_reply_bytes_max:
+        raise Silent
+    return body

@@ -1,0 +1,121 @@
+"""Builds the house from settings: opens the store, loads the keys, joins the routes of every door. Decides nothing about payments."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+
+import msgspec
+
+from tollgate.config import Settings
+from tollgate.contract import Envelope
+from tollgate.steps import Directory, House
+from tollgate.store import Database, get_setting, open_database, put_setting
+from tollgate.values import Clock, SystemClock
+from tollgate.vault import Keyring, load_keyring, make_keyring, save_keyring
+from tollgate.web import METRICS, ROUTES, Gateway, RouteRow, Throttles, configure_throttles
+from tollgate.wire import HttpWire, Wire
+from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
+
+BASE_URL = "base_url"
+
+
+class Wires:
+    """One wire per configured address, opened when it is first needed."""
+
+    def __init__(self) -> None:
+        self._wires: dict[str, HttpWire] = {}
+
+    def find(self, address: str) -> Wire:
+        wire = self._wires.get(address)
+        if wire is None:
+            wire = self._wires[address] = HttpWire(address)
+        return wire
+
+    async def close(self) -> None:
+        for wire in self._wires.values():
+            await wire.close()
+
+
+class Host(msgspec.Struct, frozen=True):
+    """A running gateway without its sockets."""
+
+    house: House
+    gateway: Gateway
+    metrics: Gateway
+    """Counters alone, for a port of their own."""
+    loop: Loop
+    wires: Wires
+
+    async def close(self) -> None:
+        await self.loop.stop()
+        await self.wires.close()
+        await self.house.database.close()
+
+
+async def open_host(settings: Settings, *, exclusive: bool) -> Host:
+    """`exclusive` keeps a second server off an embedded database."""
+    keyring = get_keyring(settings)
+    database = await open_database(settings.database_url, exclusive=exclusive)
+    clock = SystemClock(0 if settings.is_live else int(await get_setting(database, CLOCK_OFFSET, "0")))
+    wires = Wires()
+    house = House(
+        database=database,
+        directory=Directory(),
+        keyring=keyring,
+        clock=clock,
+        envelope=Envelope(get_build_number()),
+        is_live=settings.is_live,
+        acquirer_timeout_s=settings.acquirer_timeout_s,
+        find_wire=wires.find,
+        simulator=None if settings.is_live else _make_simulator(),
+        key_path=settings.key_path,
+    )
+    if not settings.is_live:
+        await _ensure_tenant(database, keyring, clock)
+        await put_setting(database, BASE_URL, settings.base_url)
+    await house.directory.refresh(database)
+    throttles = Throttles(configure_throttles(settings.throttles), clock)
+    gateway = Gateway(house, join_routes(settings), throttles)
+    loop = Loop(house, WORKERS)
+    return Host(house, gateway, Gateway(house, (METRICS,), throttles), loop, wires)
+
+
+def join_routes(settings: Settings) -> tuple[RouteRow, ...]:
+    if settings.is_live:
+        return ROUTES
+    from tollgate.sandbox import ROUTES as SANDBOX_ROUTES
+
+    return (*ROUTES, *SANDBOX_ROUTES) if settings.metrics_port else (*ROUTES, METRICS, *SANDBOX_ROUTES)
+
+
+def get_keyring(settings: Settings) -> Keyring:
+    """A test host makes its keys on the first start; a live host is given them."""
+    path = settings.key_path
+    if not settings.is_live and not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_keyring(make_keyring(), path)
+    return load_keyring(path)
+
+
+def get_build_number() -> str:
+    """Forty hex digits that stand for this very code, and when it was put here."""
+    folder = Path(__file__).parent
+    digest, newest = hashlib.sha1(usedforsecurity=False), 0.0
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.read_bytes())
+        newest = max(newest, path.stat().st_mtime)
+    return f"{digest.hexdigest()}@{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(newest))} +0000"
+
+
+def _make_simulator() -> Wire:
+    from tollgate.sandbox import SimulatedAcquirer
+
+    return SimulatedAcquirer()
+
+
+async def _ensure_tenant(database: Database, keyring: Keyring, clock: Clock) -> None:
+    from tollgate.sandbox import ensure_tenant
+
+    await ensure_tenant(database, keyring, clock.now())

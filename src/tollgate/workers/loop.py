@@ -1,0 +1,66 @@
+"""Runs the rows of the worker table by the clock, each on its own, so that one that breaks delays no other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+import msgspec
+
+from tollgate.steps import House
+
+_log = logging.getLogger("tollgate.worker")
+
+_Item = TypeVar("_Item")
+
+_BREATH_MAX = 20
+"""Rounds that found work follow each other at once, but not more often than this without a pause."""
+
+
+class Worker(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    every_s: float
+    run: Callable[[House], Awaitable[int]]
+    """Does one round and tells how much it found."""
+
+
+class Loop:
+    def __init__(self, house: House, workers: Iterable[Worker]) -> None:
+        self._house = house
+        self._workers = tuple(workers)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        self._tasks = [asyncio.create_task(self._repeat(worker), name=worker.name) for worker in self._workers]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _repeat(self, worker: Worker) -> None:
+        while True:
+            for _ in range(_BREATH_MAX):
+                if not await run_round(worker, self._house):
+                    break
+            await asyncio.sleep(worker.every_s)
+
+
+async def run_round(worker: Worker, house: House) -> int:
+    """Breakage in a round is logged and the next round tries again: whatever it was about is still in the store."""
+    try:
+        return await worker.run(house)
+    except Exception:
+        _log.exception("a round failed", extra={"worker": worker.name})
+        return 0
+
+
+async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[None]]) -> None:
+    """One item that breaks leaves the others their turn; it stays in the store and comes again."""
+    for item in items:
+        try:
+            await run_one(item)
+        except Exception:
+            _log.exception("an item failed")

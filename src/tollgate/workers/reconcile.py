@@ -1,0 +1,43 @@
+"""Finishes what was left open: attempts past their deadline, reversals and inquiries that are owed."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from tollgate.catalog import LIMITS
+from tollgate.flows import run_errand, settle_overdue
+from tollgate.steps import House
+from tollgate.store import Job, lease_due, postpone_job
+from tollgate.values import SECOND, make_id
+from tollgate.workers.loop import run_each
+
+_log = logging.getLogger("tollgate.worker")
+
+_BACKOFF_S = (1, 2, 5, 15, 30, 60, 120, 300, 900, 3600)
+
+
+async def reconcile(house: House) -> int:
+    return await settle_overdue(house)
+
+
+async def run_errands(house: House) -> int:
+    owner = make_id(house.chance)
+    jobs = await lease_due(
+        house.database,
+        now=house.clock.now(),
+        wall_now=house.clock.wall(),
+        owner=owner,
+        lease_s=LIMITS.job_lease_s,
+        limit=LIMITS.job_batch,
+    )
+    await run_each(jobs, partial(_run_one, house))
+    return len(jobs)
+
+
+async def _run_one(house: House, job: Job) -> None:
+    if await run_errand(house, job):
+        return
+    wait_s = _BACKOFF_S[min(job.tries, len(_BACKOFF_S) - 1)]
+    _log.warning("errand not done yet", extra={"errand": job.topic, "payment": job.subject_id, "again_in_s": wait_s})
+    await postpone_job(house.database, job, house.clock.now() + wait_s * SECOND)

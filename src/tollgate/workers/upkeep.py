@@ -1,0 +1,34 @@
+"""Keeps a process in step with the store: who may call, what time it is on a test host, which old keys may go."""
+
+from __future__ import annotations
+
+from tollgate.catalog import LIMITS
+from tollgate.steps import House
+from tollgate.store import get_setting, purge_claims
+from tollgate.values import SystemClock
+
+CLOCK_OFFSET = "clock_offset"
+
+
+async def follow_directory(house: House) -> int:
+    await house.directory.refresh(house.database)
+    return 0
+
+
+async def follow_clock(house: House) -> int:
+    """The offset lives in the store, so that all processes of a test host tell the same time."""
+    if isinstance(house.clock, SystemClock) and not house.is_live:
+        house.clock.offset = int(await get_setting(house.database, CLOCK_OFFSET, "0"))
+    return 0
+
+
+async def follow_keys(house: House) -> int:
+    """A rotation writes the key file; whoever serves takes the new key from there without a restart."""
+    if house.key_path is not None:
+        house.keyring.follow(house.key_path)
+    return 0
+
+
+async def purge_old_claims(house: House) -> int:
+    before = house.clock.now() - LIMITS.idempotency_lifetime
+    return await purge_claims(house.database, before, LIMITS.job_batch)
