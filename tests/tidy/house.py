@@ -24,6 +24,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("workers", "web"),
     ("widget", "office", "sandbox"),
     ("wiring",),
+    ("hosting",),
     ("cli",),
     ("__main__",),
 )

@@ -17,6 +17,8 @@ NEIGHBOURS = {
 }
 """Rooms of one rank that may import each other all the same: (importer, imported) and the reason."""
 
+SANDBOX_IMPORTERS = ("wiring",)
+
 PURE_ROOMS = ("values", "catalog", "payments", "contract", "connectors")
 IMPURE_FILES = {
     "values/clock.py": "time enters the house here, as an argument for all others",
@@ -77,8 +79,10 @@ def _refuse(room: str, target: str, is_lazy: bool) -> list[str]:
         return []
     if target not in RANKS:
         return [f"{target} is no room of the order"]
-    if target == "sandbox" and not (room == "wiring" and is_lazy):
-        return ["sandbox is imported by wiring only, inside a function, so that live hosts never load it"]
+    if target == "sandbox" and not (room in SANDBOX_IMPORTERS and is_lazy):
+        return [
+            f"sandbox is imported by {', '.join(SANDBOX_IMPORTERS)} only, inside a function: live hosts never load it"
+        ]
     if RANKS[target] < RANKS[room] or (room, target) in NEIGHBOURS:
         return []
     return [f"{room} may not import {target}"]
@@ -152,21 +156,21 @@ def test_every_room_can_be_imported_without_loading_the_sandbox() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "source"),
+    ("room", "source", "complaint"),
     [
-        ("payments", "from tollgate.web import serve"),
-        ("payments", "from tollgate import vault"),
-        ("payments", "def late():\n    import tollgate.flows"),
-        ("store", "from tollgate.contract import render_payment"),
-        ("vault", "from tollgate.values.secret import Secret"),
-        ("vault", "from tollgate.values import compare_digest"),
-        ("cli", "from tollgate.cellar import wine"),
-        ("wiring", "from tollgate.sandbox import simulate"),
-        ("cli", "def late():\n    from tollgate.sandbox import simulate"),
+        ("payments", "from tollgate.web import Gateway", "may not import web"),
+        ("payments", "from tollgate import vault", "may not import vault"),
+        ("payments", "def late():\n    import tollgate.flows", "may not import flows"),
+        ("store", "from tollgate.contract import render_payment", "may not import contract"),
+        ("vault", "from tollgate.values.secret import Secret", "behind the face of values"),
+        ("vault", "from tollgate.values import compare_digest", "does not list compare_digest"),
+        ("cli", "from tollgate.cellar import wine", "no room of the order"),
+        ("wiring", "from tollgate.sandbox import ROUTES", "inside a function"),
+        ("cli", "def late():\n    from tollgate.sandbox import ROUTES", "by wiring only"),
     ],
 )
-def test_the_walker_sees_a_planted_wrong_import(room: str, source: str) -> None:
-    assert len(breaches(source, room)) == 1
+def test_the_walker_sees_a_planted_wrong_import(room: str, source: str, complaint: str) -> None:
+    assert any(complaint in breach for breach in breaches(source, room))
 
 
 @pytest.mark.parametrize(
@@ -179,8 +183,7 @@ def test_the_walker_sees_a_planted_wrong_import(room: str, source: str) -> None:
     ],
 )
 def test_the_walker_lets_right_imports_pass(room: str, source: str) -> None:
-    # The sandbox has no face yet while it is being built, and then nothing can be listed there.
-    assert [breach for breach in breaches(source, room) if "does not list" not in breach] == []
+    assert breaches(source, room) == []
 
 
 @pytest.mark.parametrize(

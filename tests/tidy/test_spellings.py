@@ -80,3 +80,9 @@ def test_the_reader_sees_a_planted_misspelling() -> None:
 
 def test_no_answer_field_is_a_parameter_as_well() -> None:
     assert [field for field in sorted(ANSWER_FIELDS) if field in PARAMETERS] == []
+
+
+def test_every_answer_field_is_spelled_by_the_contract() -> None:
+    contract = [parse(path) for path in source_files() if room_of(path) == "contract"]
+    spelled = {node.value for tree in contract for node in strings(tree)}
+    assert spelled >= ANSWER_FIELDS
