@@ -1,5 +1,4 @@
 """Writes the currency and country tables of the catalog from the ISO libraries.
-
 Nothing at run time depends on those.
 """
 
@@ -13,7 +12,6 @@ import iso4217
 CATALOG = Path(__file__).parent.parent / "src" / "tollgate" / "catalog"
 
 CURRENCIES_HEAD = '''"""ISO 4217 currencies, written by tools/make_iso_tables.py: do not edit.
-
 Codes that count no money (metals, tests) are left out.
 """
 
@@ -41,7 +39,6 @@ CURRENCIES: Mapping[str, Currency] = MappingProxyType({row[0]: Currency(*row) fo
 """
 
 COUNTRIES_HEAD = '''"""ISO 3166-1 countries, written by tools/make_iso_tables.py: do not edit.
-
 Names of countries are not kept here.
 """
 

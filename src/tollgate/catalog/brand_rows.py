@@ -1,5 +1,4 @@
 """The brand rows: how a payment method is charged, what its numbers look like, how it is grouped on a form.
-
 Reading them is left to brands.
 """
 

@@ -1,5 +1,4 @@
 """The engine over the brand rows: find a brand by its code, tell it from a card number, judge a number.
-
 The rows stand in brand_rows.
 """
 

@@ -1,5 +1,4 @@
 """ISO 3166-1 countries, written by tools/make_iso_tables.py: do not edit.
-
 Names of countries are not kept here.
 """
 

@@ -1,5 +1,4 @@
 """ISO 4217 currencies, written by tools/make_iso_tables.py: do not edit.
-
 Codes that count no money (metals, tests) are left out.
 """
 

@@ -1,5 +1,4 @@
 """How an IBAN is built: its length by country and its checksum.
-
 Which bank it names, and whether a BIC fits it, is not judged here.
 """
 

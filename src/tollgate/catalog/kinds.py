@@ -1,5 +1,4 @@
 """The payment types of the interface: what each is called, whether it starts or follows, which way money moves.
-
 Moves of state are decided in payments.
 """
 

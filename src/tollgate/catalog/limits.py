@@ -1,5 +1,4 @@
 """Every bound of the house in one frozen row: sizes, counts, lifetimes, indices.
-
 Shapes bound single values; nothing is measured here.
 """
 
@@ -61,6 +60,7 @@ class Limits:
     settle_margin_s: float = 30.0
     """How long after the acquirer's time is up an attempt may still be settled by whoever started it."""
     reconcile_batch: int = 100
+    rewrap_batch: int = 500
     writer_batch_max: int = 256
 
     # Reading back.

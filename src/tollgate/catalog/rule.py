@@ -1,5 +1,4 @@
 """What a cross-field rule is, the situation it is asked in, and the few checks most rules are made of.
-
 No rule stands here.
 """
 
@@ -67,8 +66,7 @@ def all_or_none(*names: str) -> Check:
     """As soon as one is sent, the others are missed."""
 
     def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-        missing = fault_missing(names, fields)
-        return missing if len(missing) < len(names) else ()
+        return () if fields.keys().isdisjoint(names) else fault_missing(names, fields)
 
     return check
 

@@ -1,5 +1,4 @@
 """What a single text value must look like, as a value that rows carry and readers ask.
-
 Nothing here knows a parameter's name.
 """
 
@@ -17,6 +16,9 @@ from tollgate.catalog.ibans import is_iban
 
 # TAB, CR and LF are legal in free text; lone surrogates are not characters and could not be stored.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# A browser would read a backslash as a slash, and the others end an attribute or a header.
+_URL_CHARACTER = r"[^\s\x00-\x20\x7f-\x9f\ud800-\udfff<>\"`\\]"
 
 # Schemes that run or read something in the shopper's browser instead of leading somewhere.
 UNSAFE_SCHEMES = frozenset({"about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source"})
@@ -235,7 +237,7 @@ def country2_or_numeric() -> Shape:
 def url(length_max: int = 2048) -> Shape:
     """A web address; a page or an image is never anywhere else."""
     return pattern(
-        r"[hH][tT][tT][pP][sS]?://[^\s\x00-\x20\x7f-\x9f<>\"`\\/?#][^\s\x00-\x20\x7f-\x9f<>\"`\\]*",
+        rf"[hH][tT][tT][pP][sS]?://(?![/?#]){_URL_CHARACTER}+",
         8,
         length_max,
         message="must be an http or https URL",
@@ -246,7 +248,7 @@ def url(length_max: int = 2048) -> Shape:
 def return_url(length_max: int = 2048) -> Shape:
     """Where a browser may be sent back to: the web or an app's own scheme, never a scheme that runs script."""
     return pattern(
-        r"[a-zA-Z][a-zA-Z0-9+.-]{0,63}://[^\s\x00-\x20\x7f-\x9f<>\"`\\]+",
+        rf"[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
         5,
         length_max,
         _leads_somewhere,
@@ -267,7 +269,10 @@ def iban() -> Shape:
 
 
 def _notation(letters: str, length_min: int, length_max: int) -> str:
-    return f"{letters}{length_max}" if length_min <= 1 else f"{letters}{length_max}, {length_min}-{length_max}"
+    if length_min <= 1:
+        return f"{letters}{length_max}"
+    bounds = f"exactly {length_max}" if length_min == length_max else f"{length_min}-{length_max}"
+    return f"{letters}{length_max}, {bounds}"
 
 
 def _is_calendar_date(text: str) -> bool:

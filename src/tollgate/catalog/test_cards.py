@@ -1,5 +1,4 @@
 """Test data as rows: cards a test host knows by number, and the levers that force a simulator's answer.
-
 Nothing is simulated here.
 """
 

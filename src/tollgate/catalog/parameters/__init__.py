@@ -1,5 +1,4 @@
 """Joins the parameter rows of all groups into one table and resolves the names clients send.
-
 Values are judged by the rows' shapes.
 """
 

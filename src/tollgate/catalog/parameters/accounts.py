@@ -1,5 +1,4 @@
 """Rows of what can be charged: cards, wallets, virtual accounts, bank accounts, tokens.
-
 Which of them a brand needs is a rule.
 """
 

@@ -1,11 +1,11 @@
 """Rows of the payment itself: amount, type, references, modes, and where the shopper goes next.
-
 Accounts and people have their own files.
 """
 
 from __future__ import annotations
 
 from tollgate.catalog.kinds import KINDS
+from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.row import (
     AMOUNT,
     BOOLEAN,
@@ -126,7 +126,7 @@ REPORTING = mount(
     "",
     (
         *several("shortId", pattern(r"[0-9]{4}\.[0-9]{4}\.[0-9]{4}", 14, 14), secrecy=OPEN),
-        *several("limit", number(1, 500), secrecy=OPEN),
+        *several("limit", number(1, LIMITS.query_page_max), secrecy=OPEN),
         *several("pageNo", number(1, 999999), secrecy=OPEN),
         *several("sortValue", pattern("[a-zA-Z0-9_.]{1,64}", 1, 64), secrecy=OPEN),
         *several("sortOrder", choice("ASC", "DESC", "asc", "desc"), secrecy=OPEN),

@@ -1,5 +1,4 @@
 """Rows of what is bought: cart items, payments already made for them, airline tickets.
-
 How many there may be is a limit and a rule.
 """
 

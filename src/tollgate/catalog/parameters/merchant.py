@@ -1,5 +1,4 @@
 """Rows that describe the merchant and the sellers on its marketplace.
-
 Its billing and shipping addresses are mounted in places.
 """
 

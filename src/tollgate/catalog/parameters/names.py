@@ -1,5 +1,4 @@
 """The one table of parameters, and how a name that was sent finds its row: plain, by alias, or with holes filled.
-
 Values are not looked at.
 """
 
@@ -111,7 +110,7 @@ _CUSTOM_KEY = _key("[a-zA-Z0-9._]{3,64}")
 HOLES: Mapping[str, Hole] = MappingProxyType(
     {
         "airline.passengers": _index(LIMITS.passenger_index_max),
-        "airline.passengers[].legs": _index(LIMITS.leg_index_max),
+        "airline.passengers[n].legs": _index(LIMITS.leg_index_max),
         "cart.items": _index(LIMITS.item_index_max),
         "cart.payments": _index(LIMITS.cart_payment_index_max),
         "customParameters": _CUSTOM_KEY,
@@ -139,8 +138,8 @@ def _spellings(name: str) -> Iterator[str]:
             yield alias + name[len(canonical) :]
 
 
-def _holes_of(skeleton: str) -> tuple[Hole, ...]:
-    return tuple(HOLES[skeleton[: match.start()]] for match in re.finditer(r"\[\]", skeleton))
+def _holes_of(name: str) -> tuple[Hole, ...]:
+    return tuple(HOLES[name[: match.start()]] for match in _TEMPLATE_HOLE.finditer(name))
 
 
 _PLAIN: Mapping[str, Resolved] = {
@@ -151,10 +150,9 @@ _PLAIN: Mapping[str, Resolved] = {
 }
 
 _SKELETONS: Mapping[str, tuple[Parameter, tuple[Hole, ...]]] = {
-    skeleton: (row, _holes_of(skeleton))
+    _TEMPLATE_HOLE.sub("[]", row.name): (row, _holes_of(row.name))
     for row in _ROWS
     if _TEMPLATE_HOLE.search(row.name) is not None
-    for skeleton in [_TEMPLATE_HOLE.sub("[]", row.name)]
 }
 
 

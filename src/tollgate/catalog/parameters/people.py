@@ -1,5 +1,4 @@
 """Rows of customers, senders and recipients.
-
 Where the customer's rows are mounted a second time is told in the last table.
 """
 

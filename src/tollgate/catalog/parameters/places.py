@@ -1,5 +1,4 @@
 """Rows of addresses: billing, shipping, the merchant's own copies of both, and the company's.
-
 Pairing of fields is left to the rules.
 """
 

@@ -1,5 +1,4 @@
 """Rows of payments that repeat: standing instructions, schedules, migrated series.
-
 When a schedule is due is not computed here.
 """
 

@@ -1,5 +1,4 @@
 """Rows of 3D Secure, risk and the merchant's custom parameters.
-
 The custom keys that steer a simulator stand in test_cards.
 """
 
@@ -16,7 +15,7 @@ THREE_D_SECURE = mount(
     (
         Parameter("eci", digits(2, 2), CONDITIONAL, OPEN, note="Electronic commerce indicator"),
         Parameter("verificationId", text(1, 4000), CONDITIONAL, note="Authentication value (CAVV, AAV)"),
-        Parameter("xid", text(1, 40), CONDITIONAL, note="Transaction id of the first 3D Secure version"),
+        Parameter("xid", text(1, 28), CONDITIONAL, note="Transaction id of the first 3D Secure version"),
         Parameter("authenticationStatus", choice("Y", "A", "N", "U", "R", "I", "C"), CONDITIONAL, OPEN),
         Parameter("version", pattern(r"[0-9]{1,2}(\.[0-9]{1,2}){0,2}", 1, 8), CONDITIONAL, OPEN),
         *several("dsTransactionId acsTransactionId", text(1, 100), CONDITIONAL, OPEN),

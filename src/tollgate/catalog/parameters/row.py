@@ -1,5 +1,4 @@
 """What a row of the parameter tables is, and how tables are mounted under a prefix.
-
 The rows themselves stand in the group files.
 """
 

@@ -1,5 +1,4 @@
 """The cross-field rules, a table per subject, joined in the order faults are listed.
-
 How they are asked is told in rules.
 """
 

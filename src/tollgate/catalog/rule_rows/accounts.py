@@ -1,5 +1,4 @@
 """Rules of what is charged: which brand, and which fields its account needs.
-
 Whether a number fits its brand is a result, not a rule.
 """
 
@@ -16,6 +15,7 @@ _CHARGING = frozenset({"payment", "registration", "three_d_secure", "checkout_pa
 """Operations that bring an account of their own, unless they name a stored one."""
 
 _WALLETS = ("walletA", "walletB", "walletC")
+_TOKENS = ("tokenAccount.number", *(f"{wallet}.paymentToken" for wallet in _WALLETS))
 _ACCOUNT_PREFIXES = ("card.", "bankAccount.", "virtualAccount.", "tokenAccount.", "walletA.", "walletB.", "walletC.")
 _CARD_FIELDS = ("card.number", "card.expiryMonth", "card.expiryYear")
 _OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
@@ -26,7 +26,7 @@ def _names_stored_account(fields: Fields) -> bool:
 
 
 def _has_token(fields: Fields) -> bool:
-    return "tokenAccount.number" in fields or any(f"{wallet}.paymentToken" in fields for wallet in _WALLETS)
+    return not fields.keys().isdisjoint(_TOKENS)
 
 
 def _brand_of(fields: Fields, situation: Situation) -> Brand | None:
@@ -119,7 +119,9 @@ def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
     brand = _brand_of(fields, situation)
-    return fault_missing(brand.needs, fields) if brand and not _names_stored_account(fields) else ()
+    if brand is None or not brand.needs or _names_stored_account(fields):
+        return ()
+    return fault_missing(brand.needs, fields)
 
 
 _BRAND = frozenset({"paymentBrand"})

@@ -1,5 +1,4 @@
 """Rules of what is bought: how many items, and sellers that are whole.
-
 Sums are not compared, because rounding is the merchant's.
 """
 

@@ -1,5 +1,4 @@
 """Rules of the request as a whole: what each operation needs and which type it may ask for.
-
 Accounts and people have their own tables.
 """
 

@@ -1,0 +1,93 @@
+"""The small tables prove themselves: kinds, limits, throttles, test cards, levers.
+Brands and results have their own files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from tollgate.catalog import (
+    BRANDS,
+    FOLLOW_UP_KINDS,
+    INITIAL_KINDS,
+    KINDS,
+    LEVERS,
+    LIMITS,
+    PARAMETERS,
+    RESULTS,
+    TEST_CARDS,
+    THROTTLES,
+    Behaviour,
+    Direction,
+    Lever,
+    Resolved,
+    Role,
+    passes_luhn,
+    resolve,
+)
+from tollgate.catalog import kinds as kinds_module
+from tollgate.catalog import test_cards as test_cards_module
+from tollgate.catalog import throttles as throttles_module
+
+
+def test_no_table_has_a_row_twice() -> None:
+    assert len(KINDS) == len(kinds_module._ROWS)
+    assert len(TEST_CARDS) == len(test_cards_module._ROWS)
+    assert len(THROTTLES) == len(throttles_module._ROWS)
+    assert len({lever.key for lever in LEVERS}) == len(LEVERS)
+
+
+def test_a_payment_begins_with_the_types_the_interface_lists_in_its_order() -> None:
+    assert INITIAL_KINDS == ("PA", "DB", "CD", "PA.CP")
+
+
+def test_a_kind_follows_only_kinds_that_exist() -> None:
+    assert [kind.code for kind in KINDS.values() if not set(kind.follows) <= set(KINDS)] == []
+
+
+def test_whatever_follows_says_what_it_follows() -> None:
+    assert [code for code in FOLLOW_UP_KINDS if not KINDS[code].follows] == []
+
+
+def test_every_role_and_direction_is_used() -> None:
+    assert {kind.role for kind in KINDS.values()} == set(Role)
+    assert {kind.direction for kind in KINDS.values()} == set(Direction)
+
+
+def test_every_kind_can_be_sent() -> None:
+    assert PARAMETERS["paymentType"].shape.choices == tuple(KINDS)
+
+
+def test_limits_are_positive_and_cannot_be_changed() -> None:
+    assert [limit.name for limit in fields(LIMITS) if getattr(LIMITS, limit.name) <= 0] == []
+    with pytest.raises(FrozenInstanceError):
+        LIMITS.items_max = 5  # type: ignore[misc]
+
+
+def test_only_the_checkout_status_is_throttled_until_the_configuration_says_more() -> None:
+    assert [row.operation for row in THROTTLES.values() if row.is_on] == ["read_checkout"]
+    assert (THROTTLES["read_checkout"].count, THROTTLES["read_checkout"].window_s) == (2, 60)
+
+
+def test_test_cards_pass_the_check_digit_and_name_a_brand() -> None:
+    assert [card.number for card in TEST_CARDS.values() if not passes_luhn(card.number)] == []
+    assert {card.brand for card in TEST_CARDS.values()} <= set(BRANDS)
+    assert {card.behaviour for card in TEST_CARDS.values()} == set(Behaviour)
+
+
+@pytest.mark.parametrize("lever", LEVERS, ids=lambda lever: lever.key)
+def test_a_lever_is_a_custom_parameter(lever: Lever) -> None:
+    found = resolve(lever.name)
+
+    assert isinstance(found, Resolved)
+    assert found.parameter is PARAMETERS["customParameters[key]"]
+
+
+def test_a_forced_result_is_one_of_ours() -> None:
+    force = next(lever for lever in LEVERS if lever.key == "forceResultCode")
+
+    assert [code for code in RESULTS if not force.shape.accepts(code)] == []
+    assert not force.shape.accepts("123.456.789")
+    assert not force.shape.accepts("800")
