@@ -1,4 +1,7 @@
-"""Settings: one table of rows, each a flag of `tollgate serve` and a TOLLGATE_* variable. What is built from them is decided in wiring."""
+"""Settings: one table of rows, each a flag of `tollgate serve` and a TOLLGATE_* variable.
+
+What is built from them is decided in wiring.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,10 @@ SETTINGS = (
 
 
 def load_settings(flags: Mapping[str, object] | None = None, variables: Mapping[str, str] | None = None) -> Settings:
-    """Flags win over variables, variables over defaults. A value of the wrong type is a ValueError that names its row."""
+    """Flags win over variables, variables over defaults.
+
+    A value of the wrong type is a ValueError that names its row.
+    """
     variables = os.environ if variables is None else variables
     chosen: dict[str, object] = {}
     for setting in SETTINGS:

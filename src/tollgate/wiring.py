@@ -1,4 +1,7 @@
-"""Builds the house from settings: opens the store, loads the keys, joins the routes of every door. Decides nothing about payments."""
+"""Builds the house from settings: opens the store, loads the keys, joins the routes of every door.
+
+Decides nothing about payments.
+"""
 
 from __future__ import annotations
 

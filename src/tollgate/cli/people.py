@@ -106,9 +106,7 @@ def add_channel(merchant_id: str, name: str, **flags: Any) -> None:
     """Make a channel and print its entity id."""
     changes, store = _split_flags(flags)
     now = SystemClock().now()
-    new = Channel(
-        id=ChannelId(make_id()), merchant_id=MerchantId(merchant_id), name=name, created_at=now, **changes
-    )
+    new = Channel(id=ChannelId(make_id()), merchant_id=MerchantId(merchant_id), name=name, created_at=now, **changes)
 
     async def insert(database: Database, _settings: Settings) -> None:
         await _get_merchant(database, merchant_id)

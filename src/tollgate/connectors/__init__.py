@@ -1,4 +1,7 @@
-"""One file or folder per protocol; each thinks and none talks. The driver in `steps` carries what they yield to a wire."""
+"""One file or folder per protocol; each thinks and none talks.
+
+The driver in `steps` carries what they yield to a wire.
+"""
 
 from tollgate.connectors import card
 from tollgate.connectors.exchange import Exchange, WireReply, WireRequest

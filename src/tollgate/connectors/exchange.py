@@ -1,4 +1,7 @@
-"""The seam between thinking and talking: a connector is a generator that yields requests and returns a verdict. No I/O here."""
+"""The seam between thinking and talking: a connector is a generator that yields requests and returns a verdict.
+
+No I/O here.
+"""
 
 from __future__ import annotations
 

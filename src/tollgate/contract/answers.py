@@ -1,4 +1,7 @@
-"""Payments, refusals and lists to the JSON that merchants read. Key order follows what clients have recorded; nothing secret is here."""
+"""Payments, refusals and lists to the JSON that merchants read.
+
+Key order follows what clients have recorded; nothing secret is here.
+"""
 
 from __future__ import annotations
 
@@ -138,9 +141,7 @@ def nest_fields(fields: Iterable[tuple[str, str]]) -> Json:
 
 def _split_name(name: str) -> list[str | int]:
     """A hole before a dot counts the members of a list, one at the end is a key."""
-    return [
-        int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)
-    ]
+    return [int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)]
 
 
 def _close(value: Any) -> Any:
@@ -154,4 +155,3 @@ def _close(value: Any) -> Any:
 
 def _render_fault(fault: Fault) -> Mapping[str, str | None]:
     return {"name": fault.name, "value": fault.value, "message": fault.message}
-

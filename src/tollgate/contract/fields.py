@@ -1,4 +1,7 @@
-"""Pairs to checked fields: every value against its catalogue row, every cross-field rule. All faults are found, not the first."""
+"""Pairs to checked fields: every value against its catalogue row, every cross-field rule.
+
+All faults are found, not the first.
+"""
 
 from __future__ import annotations
 

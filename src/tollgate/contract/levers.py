@@ -1,4 +1,7 @@
-"""The custom parameters by which a test asks the simulator for a particular answer. On a live host they are ordinary data."""
+"""The custom parameters by which a test asks the simulator for a particular answer.
+
+On a live host they are ordinary data.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 
 from tollgate.catalog import LEVERS, get_result
 from tollgate.values import Fault, InvalidParameters
+
 
 def read_levers(values: Mapping[str, str]) -> dict[str, str]:
     """Levers by their key. A misspelled one would silently test nothing, so it is refused."""

@@ -121,9 +121,7 @@ def _read_cart(fields: Fields, currency: str) -> tuple[CartItem, ...]:
     for name, value in fields.values.items():
         if match := _CART_ITEM.fullmatch(name):
             lines.setdefault(int(match[1]), {})[match[2]] = value
-    items = (
-        _read_structure(CartItem, "", line, line.get("currency", currency)) for _, line in sorted(lines.items())
-    )
+    items = (_read_structure(CartItem, "", line, line.get("currency", currency)) for _, line in sorted(lines.items()))
     return tuple(item for item in items if item is not None)
 
 

@@ -1,4 +1,7 @@
-"""What an idempotency key answers: the first answer again, or why not. Claiming a key is part of the payment's first write."""
+"""What an idempotency key answers: the first answer again, or why not.
+
+Claiming a key is part of the payment's first write.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from tollgate.steps import House
 from tollgate.store import StoredClaim, find_claim
 from tollgate.values import Conflict
 from tollgate.vault import fingerprint
+
 
 def make_claim(house: House, key: str | None, channel: Channel, method: str, path: str, fields: Fields) -> Claim | None:
     if key is None:
@@ -26,7 +30,9 @@ async def find_earlier_answer(house: House, claim: Claim | None) -> Answer | Non
     """None where the key is new; a key that is taken answers or is refused."""
     if claim is None:
         return None
-    stored = await find_claim(house.database, claim.channel_id, claim.key, claim.created_at - LIMITS.idempotency_lifetime)
+    stored = await find_claim(
+        house.database, claim.channel_id, claim.key, claim.created_at - LIMITS.idempotency_lifetime
+    )
     return None if stored is None else _replay(stored, claim)
 
 

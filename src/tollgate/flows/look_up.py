@@ -1,4 +1,7 @@
-"""Reading payments again: by id, or by the merchant's own reference. Another merchant's payment is as unknown as none."""
+"""Reading payments again: by id, or by the merchant's own reference.
+
+Another merchant's payment is as unknown as none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The story of a payment: write, send, write, answer. A process killed anywhere in it leaves a row that reconcile finishes."""
+"""The story of a payment: write, send, write, answer.
+
+A process killed anywhere in it leaves a row that reconcile finishes.
+"""
 
 from __future__ import annotations
 

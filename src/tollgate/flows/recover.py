@@ -58,9 +58,7 @@ async def resolve_silent(house: House, job: Job, payment: Payment, route: Route)
     if verdict.outcome not in (Outcome.APPROVED, Outcome.DECLINED):
         return False
     settlement = settle(payment, verdict, house.clock.now())
-    return await house.database.write(
-        [*steps_finish_job(job), *steps_settle(settlement, expected=State.UNRESOLVED)]
-    )
+    return await house.database.write([*steps_finish_job(job), *steps_settle(settlement, expected=State.UNRESOLVED)])
 
 
 _ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] = {

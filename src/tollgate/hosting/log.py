@@ -1,4 +1,7 @@
-"""Logs as JSON lines on standard error. The formatter is the last gate: whatever looks like a card number leaves as stars."""
+"""Logs as JSON lines on standard error.
+
+The formatter is the last gate: whatever looks like a card number leaves as stars.
+"""
 
 from __future__ import annotations
 

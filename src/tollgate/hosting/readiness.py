@@ -1,4 +1,7 @@
-"""What a host needs before it may serve, as rows: each names what is missing and what to do. Live hosts need the most."""
+"""What a host needs before it may serve, as rows: each names what is missing and what to do.
+
+Live hosts need the most.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +82,7 @@ NEEDS = (
 
 def find_missing(settings: Settings) -> list[str]:
     """What stands in the way as far as settings and files tell; the key file's own complaint is passed on."""
-    missing = [
-        need.missing for need in NEEDS if (settings.is_live or not need.live_only) and not need.is_met(settings)
-    ]
+    missing = [need.missing for need in NEEDS if (settings.is_live or not need.live_only) and not need.is_met(settings)]
     if settings.is_live and settings.key_file:
         try:
             load_keyring(settings.key_path)

@@ -31,4 +31,6 @@ def render_redirect(head: bytes, base_url: str) -> bytes:
     if not all(0x21 <= byte <= 0x7E for byte in path):
         path = b"/"
     location = base_url.encode() + path
-    return b"HTTP/1.1 307 Temporary Redirect\r\nlocation: %b\r\ncontent-length: 0\r\nconnection: close\r\n\r\n" % location
+    return (
+        b"HTTP/1.1 307 Temporary Redirect\r\nlocation: %b\r\ncontent-length: 0\r\nconnection: close\r\n\r\n" % location
+    )

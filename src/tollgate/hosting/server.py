@@ -9,18 +9,19 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import uvicorn
-from uvicorn.supervisors import Multiprocess
+import uvloop
 
 from tollgate.catalog import LIMITS, get_result
-from tollgate.hosting.certificate import get_local_certificate
 from tollgate.config import Settings
 from tollgate.contract import answer_refusal
+from tollgate.hosting.certificate import get_local_certificate
+from tollgate.hosting.crew import Crew
 from tollgate.hosting.log import set_up_logs
 from tollgate.hosting.redirect import serve_redirects
 from tollgate.steps import House
@@ -53,21 +54,16 @@ def run(settings: Settings) -> None:
         run_worker(settings, [bind(settings.host, settings.port)])
         return
     with TemporaryDirectory(prefix="tollgate-metrics-") as folder:
+        # The counters of all workers meet in this folder, so that any of them can tell the host's.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        config = uvicorn.Config("tollgate:unused", workers=settings.workers, log_config=None)
-        shared = [bind(settings.host, settings.port)]
-        Multiprocess(config, target=partial(run_worker, settings), sockets=shared).run()
+        set_up_logs(settings.log_level)
+        if not Crew(run_worker, settings, [bind(settings.host, settings.port)]).run():
+            sys.exit("tollgate: the workers would not stay alive; their log says why")
 
 
 def run_worker(settings: Settings, sockets: list[socket.socket]) -> None:
     set_up_logs(settings.log_level)
-    uvloop_run(serve(settings, sockets))
-
-
-def uvloop_run(main: object) -> None:
-    import uvloop
-
-    uvloop.run(main)  # type: ignore[arg-type]
+    uvloop.run(serve(settings, sockets))
 
 
 async def serve(settings: Settings, sockets: list[socket.socket]) -> None:
@@ -76,7 +72,7 @@ async def serve(settings: Settings, sockets: list[socket.socket]) -> None:
         BoundedHttp.render_refusal = staticmethod(partial(_render_refusal, host.house))
         server = _Server(_configure(settings, host.gateway))
         host.loop.start()
-        beside = [asyncio.create_task(task) for task in _serve_beside(settings, host)]
+        beside = [asyncio.create_task(work) for work in _serve_beside(settings, host)]
         _log.info("serving", extra={"base_url": settings.base_url, "environment": settings.environment})
         await server.serve(sockets)
         for task in beside:
@@ -104,7 +100,7 @@ def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
 def _configure(settings: Settings, gateway: Gateway) -> uvicorn.Config:
     certificate, key = _find_certificate(settings)
     return uvicorn.Config(
-        gateway,  # type: ignore[arg-type]
+        gateway,
         http=BoundedHttp,
         ws="none",
         lifespan="off",
@@ -129,11 +125,11 @@ def _find_certificate(settings: Settings) -> tuple[Path | None, Path | None]:
     return None, None
 
 
-def _serve_beside(settings: Settings, host: Host) -> Iterator[object]:
+def _serve_beside(settings: Settings, host: Host) -> Iterator[Coroutine[None, None, None]]:
     if settings.http_port:
         yield serve_redirects(settings.host, settings.http_port, settings.base_url)
     if settings.metrics_port:
-        config = uvicorn.Config(host.metrics, ws="none", lifespan="off", log_config=None, access_log=False)  # type: ignore[arg-type]
+        config = uvicorn.Config(host.metrics, ws="none", lifespan="off", log_config=None, access_log=False)
         metrics = _Beside(config)
         yield metrics.serve([bind(settings.host, settings.metrics_port, shared=True)])
 

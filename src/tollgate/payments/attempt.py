@@ -1,4 +1,7 @@
-"""The life of one transaction: started, settled, read again. Pure values; the store writes them, the contract renders them."""
+"""The life of one transaction: started, settled, read again.
+
+Pure values; the store writes them, the contract renders them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who asks: a merchant, its channels and the credentials that open them. How they are stored or checked is not known here."""
+"""Who asks: a merchant, its channels and the credentials that open them.
+
+How they are stored or checked is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What exists on a test host only: the simulated acquirer, the test clock, the sandbox merchant. Live hosts never import it."""
+"""What exists on a test host only: the simulated acquirer, the test clock, the sandbox merchant.
+
+Live hosts never import it.
+"""
 
 from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.sandbox.clock import ROUTES

@@ -7,7 +7,7 @@ import orjson
 from tollgate.catalog import get_result
 from tollgate.steps import House
 from tollgate.store import add_to_setting
-from tollgate.values import SECOND, Fault, InvalidParameters, Instant, SystemClock, to_datetime
+from tollgate.values import SECOND, Fault, Instant, InvalidParameters, SystemClock, to_datetime
 from tollgate.web import Access, Caller, Reply, Request, RouteRow
 from tollgate.workers import CLOCK_OFFSET
 

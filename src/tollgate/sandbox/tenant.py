@@ -88,6 +88,4 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
 
 
 def _make_channel(merchant: Merchant, name: str, now: Instant, *, is_lenient: bool) -> Channel:
-    return Channel(
-        id=ChannelId(make_id()), merchant_id=merchant.id, name=name, created_at=now, is_lenient=is_lenient
-    )
+    return Channel(id=ChannelId(make_id()), merchant_id=merchant.id, name=name, created_at=now, is_lenient=is_lenient)

@@ -1,4 +1,7 @@
-"""Merchants, channels and credentials in memory, refreshed when the store says they changed. Nothing is decided about a caller here."""
+"""Merchants, channels and credentials in memory, refreshed when the store says they changed.
+
+Nothing is decided about a caller here.
+"""
 
 from __future__ import annotations
 

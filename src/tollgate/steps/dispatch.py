@@ -1,4 +1,7 @@
-"""The one driver of connectors: carries their requests over a wire and turns transport faults into outcomes. Nothing else does."""
+"""The one driver of connectors: carries their requests over a wire and turns transport faults into outcomes.
+
+Nothing else does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What every story needs to hand: the store, the keys, the clock, chance, the wires. Built once in wiring, passed as an argument."""
+"""What every story needs to hand: the store, the keys, the clock, chance, the wires.
+
+Built once in wiring, passed as an argument.
+"""
 
 from __future__ import annotations
 

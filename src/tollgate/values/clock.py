@@ -1,4 +1,7 @@
-"""Time as an argument: instants are whole microseconds since 1970, UTC. Who owns the sandbox offset is not decided here."""
+"""Time as an argument: instants are whole microseconds since 1970, UTC.
+
+Who owns the sandbox offset is not decided here.
+"""
 
 from __future__ import annotations
 

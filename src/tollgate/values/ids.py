@@ -17,5 +17,8 @@ system_chance: Chance = os.urandom
 
 
 def make_id(chance: Chance = system_chance) -> str:
-    """32 lower-case hex digits: `8a` and 120 random bits. Never a leading 0, because some clients compare ids as numbers."""
+    """32 lower-case hex digits: `8a` and 120 random bits.
+
+    Never a leading 0, because some clients compare ids as numbers.
+    """
     return "8a" + chance(15).hex()

@@ -1,4 +1,7 @@
-"""The keys of the house: one active sealing key, older ones kept for opening, and the fingerprint key. Files only; nothing is sealed here."""
+"""The keys of the house: one active sealing key, older ones kept for opening, and the fingerprint key.
+
+Files only; nothing is sealed here.
+"""
 
 from __future__ import annotations
 

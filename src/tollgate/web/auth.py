@@ -1,4 +1,7 @@
-"""Who is calling: the credential first, then the entity it speaks for. Another merchant's entity is as unreachable as none."""
+"""Who is calling: the credential first, then the entity it speaks for.
+
+Another merchant's entity is as unreachable as none.
+"""
 
 from __future__ import annotations
 

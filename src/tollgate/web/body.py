@@ -9,7 +9,7 @@ from typing import Any
 from tollgate.catalog import LIMITS, get_result
 from tollgate.values import Refusal, TooLarge
 
-Receive = Callable[[], Awaitable[Any]]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 _FORM = b"application/x-www-form-urlencoded"
 
@@ -35,7 +35,8 @@ async def _collect(receive: Receive) -> bytes:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Gone
-        body += message.get("body", b"")
+        part: bytes = message.get("body", b"")
+        body = body + part if body else part
         if len(body) > LIMITS.body_bytes_max:
             raise _too_large()
         if not message.get("more_body", False):

@@ -1,4 +1,7 @@
-"""The one place where refusals become answers and breakage becomes a 500 with a trace to look for. Handlers never catch."""
+"""The one place where refusals become answers and breakage becomes a 500 with a trace to look for.
+
+Handlers never catch.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,7 @@ from tollgate.web.visit import Visit
 
 _log = logging.getLogger("tollgate.guard")
 
-_CHALLENGE = (
-    b'Bearer realm="tollgate", error="invalid_token", error_description="Invalid Authorization header!"'
-)
+_CHALLENGE = b'Bearer realm="tollgate", error="invalid_token", error_description="Invalid Authorization header!"'
 
 
 async def guard(work: Awaitable[Reply], visit: Visit, envelope: Envelope, clock: Clock) -> Reply | None:

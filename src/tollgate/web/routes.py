@@ -1,4 +1,7 @@
-"""Finds the row for a method and a path in the joined route table. The rows themselves belong to the doors that serve them."""
+"""Finds the row for a method and a path in the joined route table.
+
+The rows themselves belong to the doors that serve them.
+"""
 
 from __future__ import annotations
 

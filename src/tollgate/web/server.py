@@ -1,4 +1,7 @@
-"""The ASGI application of the API: finds the route, recognises the caller, throttles, lets the handler answer. Knows no payment."""
+"""The ASGI application of the API: finds the route, recognises the caller, throttles, lets the handler answer.
+
+Knows no payment.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,10 @@ class Gateway:
 
 
 def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> Pairs:
-    """A POST's data comes in its body; of its query only the caller's identity counts. GET and DELETE speak by query."""
+    """A POST's data comes in its body; of its query only the caller's identity counts.
+
+    GET and DELETE speak by query.
+    """
     sent_in_query = read_form(query)
     if method != "POST":
         return sent_in_query + read_form(body) if method == "DELETE" else sent_in_query

@@ -1,4 +1,7 @@
-"""Counts calls per operation and caller, by the rows that are switched on. In memory: each process counts what it serves."""
+"""Counts calls per operation and caller, by the rows that are switched on.
+
+In memory: each process counts what it serves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is known of one request while it is being served, for its answer and its log line. Filled in as it becomes known."""
+"""What is known of one request while it is being served, for its answer and its log line.
+
+Filled in as it becomes known.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The card connector: what to say to an acquirer and what its answers mean. Every answer, however odd, ends in one verdict."""
+"""The card connector: what to say to an acquirer and what its answers mean.
+
+Every answer, however odd, ends in one verdict.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def charge(order: Order, key: str, approved_code: str) -> Exchange:
 
 
 def reverse(key: str) -> Exchange:
-    """Undo a charge whose fate is unknown. A charge the acquirer never saw counts as undone: it blocks the key from then on."""
+    """Undo a charge whose fate is unknown.
+
+    A charge the acquirer never saw counts as undone: it blocks the key from then on.
+    """
     request = WireRequest(path=REVERSALS, body=encode_message(KeyMessage(key)), key=f"{key}-reversal")
     reply = read_reply((yield request))
     if reply is None or reply.status not in ("reversed", "unknown"):
@@ -66,9 +72,7 @@ def judge_charge(reply: AcquirerReply, approved_code: str) -> Verdict:
         case "approved":
             return Verdict(outcome=Outcome.APPROVED, code=approved_code, details=details)
         case "declined":
-            return Verdict(
-                outcome=Outcome.DECLINED, code=RESPONSES.get(reply.response_code, UNLISTED), details=details
-            )
+            return Verdict(outcome=Outcome.DECLINED, code=RESPONSES.get(reply.response_code, UNLISTED), details=details)
         case "pending":
             return Verdict(outcome=Outcome.WAITING, code="000.200.000", details=details)
         case _:

@@ -1,4 +1,7 @@
-"""The card protocol's words: JSON over HTTP, amounts in minor units, response codes as in ISO 8583 field 39. No decisions here."""
+"""The card protocol's words: JSON over HTTP, amounts in minor units, response codes as in ISO 8583 field 39.
+
+No decisions here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How an acquirer's response codes (ISO 8583 field 39) read in the gateway's catalogue. A table, and the one default."""
+"""How an acquirer's response codes (ISO 8583 field 39) read in the gateway's catalogue.
+
+A table, and the one default.
+"""
 
 from __future__ import annotations
 

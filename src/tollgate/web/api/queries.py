@@ -1,4 +1,7 @@
-"""Reports: look payments up by id or by the merchant's reference. A miss is a 400 here, as clients of reports expect."""
+"""Reports: look payments up by id or by the merchant's reference.
+
+A miss is a 400 here, as clients of reports expect.
+"""
 
 from __future__ import annotations
 
