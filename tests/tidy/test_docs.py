@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import re
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 
+import tollgate.cli
 from tidy.house import ROOT, SOURCE, name, parse, read_text, rooms, source_files, tracked_files
 from tollgate.config import SETTINGS, Setting, Settings
 
@@ -60,6 +64,25 @@ def test_no_setting_is_documented_that_does_not_exist() -> None:
     assert documented <= {setting.variable for setting in SETTINGS}
 
 
+def command_names(group: click.Group, prefix: str) -> list[str]:
+    """`tollgate serve`, `tollgate merchant add` and so on: everything that can be typed."""
+    names: list[str] = []
+    for title, command in group.commands.items():
+        full = f"{prefix} {title}"
+        names += command_names(command, full) if isinstance(command, click.Group) else [full]
+    return names
+
+
+def test_every_command_is_documented() -> None:
+    for module in pkgutil.iter_modules(tollgate.cli.__path__):
+        importlib.import_module(f"tollgate.cli.{module.name}")  # commands join the program when their file is read
+    program = importlib.import_module("tollgate.cli.program").program
+    text = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    found = command_names(program, "tollgate")
+    assert "tollgate serve" in found
+    assert [command for command in found if f"`{command}`" not in text] == []
+
+
 def test_every_member_of_the_settings_has_its_row() -> None:
     assert [setting.member for setting in SETTINGS] == list(Settings.__struct_fields__)
 
@@ -72,8 +95,7 @@ def test_no_tracked_file_holds_a_stray(path: Path) -> None:
 @pytest.mark.parametrize("path", source_files(), ids=name)
 def test_a_module_says_what_lives_in_it(path: Path) -> None:
     docstring = ast.get_docstring(parse(path)) or ""
-    first_paragraph = docstring.split("\n\n")[0]
-    sentences = re.findall(r"[.?!;](?=\s|$)", first_paragraph)
+    sentences = re.findall(r"[.?!;](?=\s|$)", docstring)
     # A migration is named by its revision, and a face by its room: one sentence is enough there.
     is_brief = path.name == "__init__.py" or "versions" in path.relative_to(SOURCE).parts
     assert len(sentences) >= (1 if is_brief else 2), "two sentences: what lives here, and what must not"
