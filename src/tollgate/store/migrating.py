@@ -7,6 +7,7 @@ when something is really missing, because the import costs half a second.
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 
 from tollgate.store.faults import WrongSchema
 from tollgate.store.statements import COMPILERS, Dialect
@@ -16,6 +17,10 @@ HEAD = "0001"
 
 VERSIONS = Path(__file__).parent / "migrations"
 READ_REVISION = "SELECT version_num FROM alembic_version"
+
+
+# Alembic keeps the migration it is in as a global.
+_one_at_a_time = Lock()
 
 
 class _Statements:
@@ -56,7 +61,7 @@ def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]
             "fn": lambda current, _: scripts._upgrade_revs(HEAD, current),
         },
     )
-    with Operations.context(context):
+    with _one_at_a_time, Operations.context(context):
         context.run_migrations()
     return output.texts
 

@@ -16,7 +16,7 @@ import apsw
 from tollgate.store.batching import Batcher
 from tollgate.store.faults import AlreadyServed, Damaged, StoreFault, Unavailable, Unwritable
 from tollgate.store.hot import HotWrite, Row, Run
-from tollgate.store.migrating import READ_REVISION, make_missing_statements, refuse_old_schema
+from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.statements import Dialect, Statement, Step
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
@@ -216,7 +216,8 @@ def _open_writer(path: Path) -> apsw.Connection:
     # Made before SQLite does, so that the file and its companions are the owner's alone.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     writer = _open(path, _WRITER_PRAGMAS)
-    _migrate(writer)
+    if _read_revision(writer) != HEAD:
+        _migrate(writer)
     return writer
 
 
@@ -232,18 +233,17 @@ def _open(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
 
 
 def _migrate(writer: apsw.Connection) -> None:
-    if not make_missing_statements(Dialect.SQLITE, _read_revision(writer)):
-        return
-    # Asked again under the write lock: another process may have been faster.
+    """A fault leaves the transaction open, and it ends with the connection: all or nothing."""
     writer.execute("BEGIN IMMEDIATE")
-    with writer:
-        for text in make_missing_statements(Dialect.SQLITE, _read_revision(writer)):
-            writer.execute(text)
+    # Asked again under the write lock: another process may have been faster.
+    for text in make_missing_statements(Dialect.SQLITE, _read_revision(writer)):
+        writer.execute(text)
     writer.execute("COMMIT")
 
 
 def _read_revision(connection: apsw.Connection) -> str | None:
-    if not connection.table_exists(None, "alembic_version"):
+    # A statement reads the file; what the connection remembers of the tables may be older.
+    if connection.execute("SELECT name FROM sqlite_schema WHERE name = 'alembic_version'").get is None:
         return None
     revision = connection.execute(READ_REVISION).get
     return None if revision is None else str(revision)

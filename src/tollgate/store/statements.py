@@ -43,11 +43,13 @@ class Statement:
 
     __slots__ = ("_compiled", "_expression", "is_quick", "is_write")
 
-    def __init__(self, expression: sa.sql.expression.Executable, *, is_quick: bool = False) -> None:
+    def __init__(
+        self, expression: sa.sql.expression.Executable, *, is_quick: bool = False, is_write: bool = False
+    ) -> None:
         self._expression = expression
         self._compiled: dict[Dialect, CompiledText] = {}
         self.is_quick = is_quick
-        self.is_write = isinstance(expression, UpdateBase)
+        self.is_write = is_write or isinstance(expression, UpdateBase)
 
     def compiled_for(self, dialect: Dialect) -> CompiledText:
         found = self._compiled.get(dialect)
@@ -60,7 +62,7 @@ def _compile(expression: sa.sql.expression.Executable, dialect: Dialect) -> Comp
     compiled = expression.compile(dialect=COMPILERS[dialect])  # type: ignore[attr-defined]
     # The compiler may add constants of its own, as SQLite's LIMIT wants an OFFSET beside it.
     constants = {name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required}
-    return CompiledText(str(compiled), tuple(compiled.positiontup), constants)
+    return CompiledText(str(compiled), tuple(compiled.positiontup or ()), constants)
 
 
 @dataclass(frozen=True, slots=True)

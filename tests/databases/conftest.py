@@ -1,0 +1,58 @@
+"""Both databases under one name: every test that asks for `db` runs twice. Clusters are thrown away at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from postgres import PostgresCluster
+from tollgate.store import Database, open_database
+
+TEMPLATE = "tollgate_template"
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[PostgresCluster]:
+    with PostgresCluster(fsync=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def postgres_template(cluster: PostgresCluster) -> str:
+    """A database with all tables, because copying one is faster than migrating."""
+
+    async def migrate() -> None:
+        await (await open_database(cluster.dsn(TEMPLATE))).close()
+
+    cluster.run_sql(f"CREATE DATABASE {TEMPLATE}")
+    asyncio.run(migrate())
+    return TEMPLATE
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def make_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Each call names a new empty database."""
+    if request.param == "sqlite":
+        files = iter(range(100))
+        return lambda: f"sqlite:///{tmp_path}/{next(files)}.db"
+    cluster: PostgresCluster = request.getfixturevalue("cluster")
+    return cluster.create_database
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    cluster: PostgresCluster = request.getfixturevalue("cluster")
+    template: str = request.getfixturevalue("postgres_template")
+    return cluster.create_database(template)
+
+
+@pytest.fixture
+async def db(url: str) -> AsyncIterator[Database]:
+    database = await open_database(url)
+    yield database
+    await database.close()

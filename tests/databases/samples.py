@@ -1,0 +1,61 @@
+"""Payments to store, made in one line. Every test names only what matters to it."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import msgspec
+
+from tollgate.payments import CardFace, Claim, Errand, Payment, Settlement, State, TestMode
+from tollgate.values import HOUR, ChannelId, Instant, MerchantId, Money, PaymentId, make_id
+
+MERCHANT = MerchantId("8a" + "1" * 30)
+CHANNEL = ChannelId("8a" + "2" * 30)
+NOON: Instant = 1_790_000_000_000_000
+
+_ticks = count()
+
+
+class StoredAnswer(msgspec.Struct, frozen=True):
+    status: int
+    body: bytes
+
+
+def make_payment(**changes: Any) -> Payment:
+    created_at = NOON + next(_ticks)
+    payment = Payment(
+        id=PaymentId(make_id()),
+        merchant_id=MERCHANT,
+        channel_id=CHANNEL,
+        kind="DB",
+        state=State.STARTED,
+        money=Money(9200, "EUR"),
+        brand="VISA",
+        method="card",
+        descriptor="1234.5678.9012 shop",
+        short_id="1234.5678.9012",
+        ndc="8a" + "3" * 30,
+        created_at=created_at,
+        deadline_at=created_at + HOUR,
+        test_mode=TestMode.INTERNAL,
+        merchant_transaction_id="order-1234",
+        card=CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jönés"),
+        echo={"customer.givenName": "Jané", "customParameters[SHOPPER_x]": '"quoted"\n'},
+    )
+    return msgspec.structs.replace(payment, **changes)
+
+
+def make_settlement(payment: Payment, errand: Errand | None = None, **changes: Any) -> Settlement:
+    members = {
+        "state": State.APPROVED,
+        "result_code": "000.100.110",
+        "details": {"ConnectorTxID1": "abc"},
+        "settled_at": payment.created_at + 5,
+    }
+    return Settlement(payment=msgspec.structs.replace(payment, **members | changes), errand=errand)
+
+
+def make_claim(key: str, **changes: Any) -> Claim:
+    claim = Claim(channel_id=CHANNEL, key=key, fingerprint=b"\x00\x01print", created_at=NOON)
+    return msgspec.structs.replace(claim, **changes)

@@ -1,0 +1,183 @@
+"""PostgreSQL behind a cable that breaks at the worst moment: what was acknowledged is there, nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from databases.samples import CHANNEL, MERCHANT, make_claim, make_payment, make_settlement
+from postgres import PostgresCluster
+from tollgate.store import (
+    Unavailable,
+    find_payment,
+    list_events,
+    list_payments,
+    open_database,
+    settle_payment,
+    start_payment,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+class Cable:
+    """Forwards bytes to the server. `cut_reply_to` drops the answer to the next message that carries a word."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.cut_reply_to: bytes | None = None
+        self.cuts = 0
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        is_cut = False
+
+        async def send() -> None:
+            nonlocal is_cut
+            while chunk := await reader.read(65536):
+                if self.cut_reply_to is not None and self.cut_reply_to in chunk:
+                    self.cut_reply_to, is_cut = None, True
+                    self.cuts += 1
+                server_writer.write(chunk)
+            server_writer.close()
+
+        async def receive() -> None:
+            while chunk := await server_reader.read(65536):
+                if is_cut:
+                    # The server has committed, and nobody will ever hear it.
+                    break
+                writer.write(chunk)
+            writer.close()
+            server_writer.close()
+
+        await asyncio.gather(send(), receive(), return_exceptions=True)
+
+
+@asynccontextmanager
+async def lay_cable(cluster: PostgresCluster, url: str) -> AsyncIterator[tuple[Cable, str]]:
+    cable = Cable(cluster.port)
+    server = await asyncio.start_server(cable.carry, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    yield cable, url.replace(f":{cluster.port}/", f":{port}/")
+    server.close()
+
+
+@pytest.fixture
+def postgres_url(cluster: PostgresCluster, postgres_template: str) -> str:
+    return cluster.create_database(postgres_template)
+
+
+async def test_a_start_whose_answer_was_lost_is_found_again_and_acknowledged(
+    cluster: PostgresCluster, postgres_url: str
+) -> None:
+    async with lay_cable(cluster, postgres_url) as (cable, url):
+        db = await open_database(url)
+        payments = [make_payment() for _ in range(5)]
+        claims = [make_claim("key-1"), None, make_claim("key-2"), make_claim("key-2"), None]
+        cable.cut_reply_to = payments[0].id.encode()
+
+        answers = await asyncio.gather(
+            *[start_payment(db, payment, None, claim) for payment, claim in zip(payments, claims, strict=True)]
+        )
+
+        assert cable.cuts == 1
+        assert answers == [True, True, True, False, True]
+        listed = await list_payments(db, MERCHANT, CHANNEL, "order-1234", 100)
+        assert {payment.id for payment in listed} == {payments[n].id for n in (0, 1, 2, 4)}
+        await db.close()
+
+
+async def test_a_settling_whose_answer_was_lost_is_found_again_and_happens_once(
+    cluster: PostgresCluster, postgres_url: str
+) -> None:
+    async with lay_cable(cluster, postgres_url) as (cable, url):
+        db = await open_database(url)
+        payments = [make_payment() for _ in range(3)]
+        await asyncio.gather(*[start_payment(db, payment, None, None) for payment in payments])
+        cable.cut_reply_to = payments[0].id.encode()
+
+        answers = await asyncio.gather(*[settle_payment(db, make_settlement(payment), None) for payment in payments])
+
+        assert cable.cuts == 1
+        assert answers == [True] * 3
+        assert len(await list_events(db, MERCHANT)) == 3
+        await db.close()
+
+
+async def test_a_settling_that_lost_the_race_and_its_connection_is_still_refused(
+    cluster: PostgresCluster, postgres_url: str
+) -> None:
+    async with lay_cable(cluster, postgres_url) as (cable, url):
+        db = await open_database(url)
+        payment = make_payment()
+        await start_payment(db, payment, None, None)
+        await settle_payment(db, make_settlement(payment), None)
+        cable.cut_reply_to = payment.id.encode()
+
+        late = make_settlement(payment, settled_at=payment.created_at + 77)
+        assert not await settle_payment(db, late, None)
+
+        assert cable.cuts == 1
+        await db.close()
+
+
+async def test_a_read_survives_a_lost_connection(cluster: PostgresCluster, postgres_url: str) -> None:
+    async with lay_cable(cluster, postgres_url) as (cable, url):
+        db = await open_database(url)
+        payment = make_payment()
+        await start_payment(db, payment, None, None)
+        cable.cut_reply_to = payment.id.encode()
+
+        assert await find_payment(db, MERCHANT, payment.id) == payment
+        assert cable.cuts == 1
+        await db.close()
+
+
+async def test_payments_go_on_when_the_server_ends_every_connection(
+    cluster: PostgresCluster, postgres_url: str
+) -> None:
+    db = await open_database(postgres_url)
+    name = postgres_url.rpartition("/")[2]
+    kill = f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '{name}'"
+
+    async def pay() -> list[str]:
+        done: list[str] = []
+        for _ in range(40):
+            payment = make_payment()
+            if await start_payment(db, payment, None, None) and await settle_payment(
+                db, make_settlement(payment), None
+            ):
+                done.append(payment.id)
+        return done
+
+    paying = [asyncio.ensure_future(pay()) for _ in range(8)]
+    for _ in range(3):
+        await asyncio.sleep(0.02)
+        await asyncio.to_thread(cluster.run_sql, kill)
+    acknowledged = [payment_id for share in await asyncio.gather(*paying) for payment_id in share]
+
+    assert len(acknowledged) == 320
+    assert {event.subject_id for event in await list_events(db, MERCHANT, limit=1000)} == set(acknowledged)
+    await db.close()
+
+
+async def test_a_database_that_is_not_there_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tollgate.store.postgres.FIRST_PAUSE_S", 0.001)
+
+    with pytest.raises(Unavailable):
+        await open_database("postgresql://postgres@127.0.0.1:1/nothing")
+
+
+async def test_a_lost_database_is_not_ready(cluster: PostgresCluster, postgres_url: str) -> None:
+    db = await open_database(postgres_url)
+    assert await db.is_ready()
+
+    name = postgres_url.rpartition("/")[2]
+    cluster.run_sql(f"ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false")
+    cluster.run_sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+
+    assert not await db.is_ready()
+    await db.close()

@@ -1,0 +1,123 @@
+"""From an empty database to the tables of this release, however many processes try at once."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from postgres import PostgresCluster
+from tollgate.store import WrongSchema, open_database
+from tollgate.store.migrating import HEAD, READ_REVISION
+from tollgate.store.schema import METADATA
+from tollgate.store.statements import COMPILERS, Dialect, Statement
+
+pytestmark = pytest.mark.anyio
+
+COLUMNS = """SELECT table_name, ordinal_position, column_name, data_type, is_nullable FROM information_schema.columns
+ WHERE table_schema = '{schema}' AND table_name <> 'alembic_version' ORDER BY 1, 2"""
+INDEXES = """SELECT replace(indexdef, '{schema}.', '') FROM pg_indexes
+ WHERE schemaname = '{schema}' AND tablename <> 'alembic_version' ORDER BY 1"""
+
+
+def render_schema(dialect: Dialect) -> list[str]:
+    """The tables as the metadata describes them, independently of any migration."""
+    compiler = COMPILERS[dialect]
+    texts = []
+    for table in METADATA.sorted_tables:
+        texts.append(str(CreateTable(table).compile(dialect=compiler)))
+        indexes = sorted(table.indexes, key=lambda index: str(index.name))
+        texts += [str(CreateIndex(index).compile(dialect=compiler)) for index in indexes]
+    return texts
+
+
+async def test_an_empty_database_reaches_the_newest_revision(make_url: Callable[[], str]) -> None:
+    db = await open_database(make_url())
+
+    assert await db.fetch(Statement(sa.text(READ_REVISION)), {}) == [(HEAD,)]
+    assert await db.is_ready()
+    await db.close()
+
+
+async def test_opening_again_changes_nothing(make_url: Callable[[], str]) -> None:
+    url = make_url()
+    await (await open_database(url)).close()
+    db = await open_database(url)
+
+    assert await db.fetch(Statement(sa.text(READ_REVISION)), {}) == [(HEAD,)]
+    await db.close()
+
+
+async def test_migrated_sqlite_has_exactly_the_tables_of_the_metadata(tmp_path: Path) -> None:
+    db = await open_database(str(tmp_path / "store.db"))
+    stored = await db.fetch(
+        Statement(sa.text("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'alembic%'")), {}
+    )
+    await db.close()
+
+    assert sorted(" ".join(str(row[0]).split()) for row in stored) == sorted(
+        " ".join(text.split()) for text in render_schema(Dialect.SQLITE)
+    )
+
+
+async def test_migrated_postgresql_has_exactly_the_tables_of_the_metadata(
+    cluster: PostgresCluster, postgres_template: str
+) -> None:
+    name = cluster.create_database(postgres_template).rpartition("/")[2]
+    expected = "; ".join(render_schema(Dialect.POSTGRESQL))
+    cluster.run_sql(f"CREATE SCHEMA expected; SET search_path = expected; {expected}", name)
+
+    for catalog in (COLUMNS, INDEXES):
+        found = cluster.run_sql(catalog.format(schema="public"), name)
+        assert found == cluster.run_sql(catalog.format(schema="expected"), name)
+        assert "payments" in found
+
+
+async def test_several_tasks_may_migrate_one_empty_database_at_once(make_url: Callable[[], str]) -> None:
+    url = make_url()
+
+    databases = await asyncio.gather(*[open_database(url) for _ in range(4)])
+
+    for db in databases:
+        assert await db.is_ready()
+        await db.close()
+
+
+def test_several_processes_may_migrate_one_empty_database_at_once(make_url: Callable[[], str]) -> None:
+    url = make_url()
+    text = (
+        "import asyncio, sys; from tollgate.store import open_database; sys.stdin.readline();"
+        " asyncio.run(open_database(sys.argv[1]))"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", text, url], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(b"go\n")
+        process.stdin.flush()
+    ends = [process.communicate(timeout=40) for process in processes]
+
+    assert [process.returncode for process in processes] == [0, 0, 0], ends
+
+
+async def test_a_reader_refuses_tables_that_are_not_there_yet(cluster: PostgresCluster) -> None:
+    with pytest.raises(WrongSchema, match="tollgate migrate"):
+        await open_database(cluster.create_database(), read_only=True)
+
+
+async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
+    db = await open_database(url)
+    await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '9999'"), is_write=True), {})
+    await db.close()
+
+    with pytest.raises(WrongSchema, match="9999"):
+        await open_database(url)

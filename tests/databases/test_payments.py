@@ -1,0 +1,318 @@
+"""A payment's two writes and its reading back, the same on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from databases.samples import CHANNEL, MERCHANT, StoredAnswer, make_claim, make_payment, make_settlement
+from tollgate.payments import Errand, State
+from tollgate.store import (
+    Database,
+    Event,
+    SealedAccount,
+    Unwritable,
+    find_claim,
+    find_payment,
+    get_sealed_account,
+    lease_due,
+    list_events,
+    list_overdue,
+    list_payments,
+    list_sealed,
+    purge_claims,
+    rewrap_sealed,
+    settle_payment,
+    start_payment,
+    steps_append_event,
+    steps_insert_payment,
+    steps_settle,
+)
+from tollgate.values import DAY, MerchantId
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_started_payment_is_read_back_as_it_was_written(db: Database) -> None:
+    payment = make_payment()
+
+    assert await start_payment(db, payment, b"sealed\x00bytes", None)
+
+    assert await find_payment(db, MERCHANT, payment.id) == payment
+    assert await get_sealed_account(db, MERCHANT, payment.id) == b"sealed\x00bytes"
+
+
+async def test_a_payment_with_only_what_it_must_have_is_read_back_too(db: Database) -> None:
+    payment = make_payment(test_mode=None, merchant_transaction_id=None, card=None, echo={})
+
+    assert await start_payment(db, payment, None, None)
+
+    assert await find_payment(db, MERCHANT, payment.id) == payment
+    assert await get_sealed_account(db, MERCHANT, payment.id) is None
+
+
+async def test_a_payment_is_found_only_by_its_own_merchant(db: Database) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, None)
+
+    assert await find_payment(db, MerchantId("8a" + "9" * 30), payment.id) is None
+
+
+async def test_only_a_started_payment_can_be_started(db: Database) -> None:
+    with pytest.raises(ValueError, match="no result yet"):
+        await start_payment(db, make_payment(state=State.APPROVED), None, None)
+
+
+async def test_settling_writes_the_result_its_event_its_errand_and_the_answer_of_its_claim(db: Database) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, make_claim("key-1"))
+    settlement = make_settlement(payment, Errand.REVERSE, state=State.DECLINED, result_code="900.100.300")
+
+    assert await settle_payment(db, settlement, StoredAnswer(400, b'{"ndc":"x"}'))
+
+    assert await find_payment(db, MERCHANT, payment.id) == settlement.payment
+    [event] = await list_events(db, MERCHANT)
+    assert (event.subject_id, event.result_code) == (payment.id, "900.100.300")
+    [job] = await lease_due(db, now=event.created_at, wall_now=1, owner="me", lease_s=1, limit=9)
+    assert (job.topic, job.subject_id) == (Errand.REVERSE, payment.id)
+    claim = await find_claim(db, CHANNEL, "key-1", 0)
+    assert claim is not None
+    assert (claim.payment_id, claim.status, claim.body) == (payment.id, 400, b'{"ndc":"x"}')
+
+
+async def test_a_second_settling_is_refused_and_changes_nothing(db: Database) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, None)
+    first = make_settlement(payment)
+    second = make_settlement(payment, Errand.REVERSE, state=State.DECLINED, settled_at=payment.created_at + 9)
+
+    assert await settle_payment(db, first, None)
+    assert not await settle_payment(db, second, None)
+
+    assert await find_payment(db, MERCHANT, payment.id) == first.payment
+    assert len(await list_events(db, MERCHANT)) == 1
+    assert await lease_due(db, now=2**60, wall_now=1, owner="me", lease_s=1, limit=9) == []
+
+
+async def test_of_many_settlings_at_once_exactly_one_counts(db: Database) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, None)
+    rivals = [make_settlement(payment, settled_at=payment.created_at + n) for n in range(30)]
+
+    answers = await asyncio.gather(*[settle_payment(db, rival, None) for rival in rivals])
+
+    assert answers.count(True) == 1
+    winner = rivals[answers.index(True)]
+    assert await find_payment(db, MERCHANT, payment.id) == winner.payment
+    assert [event.created_at for event in await list_events(db, MERCHANT)] == [winner.payment.settled_at]
+
+
+async def test_settling_a_payment_that_does_not_exist_is_refused(db: Database) -> None:
+    assert not await settle_payment(db, make_settlement(make_payment()), None)
+    assert await list_events(db, MERCHANT) == []
+
+
+async def test_a_taken_key_refuses_the_second_payment_entirely(db: Database) -> None:
+    first, second = make_payment(), make_payment()
+
+    assert await start_payment(db, first, None, make_claim("key"))
+    assert not await start_payment(db, second, None, make_claim("key"))
+
+    assert await find_payment(db, MERCHANT, second.id) is None
+    claim = await find_claim(db, CHANNEL, "key", 0)
+    assert claim is not None
+    assert (claim.payment_id, claim.status) == (first.id, None)
+
+
+async def test_of_thirty_starts_with_one_key_exactly_one_is_written(db: Database) -> None:
+    payments = [make_payment() for _ in range(30)]
+
+    answers = await asyncio.gather(*[start_payment(db, payment, None, make_claim("one")) for payment in payments])
+
+    assert answers.count(True) == 1
+    listed = await list_payments(db, MERCHANT, CHANNEL, "order-1234", 100)
+    assert listed == [payments[answers.index(True)]]
+
+
+async def test_neighbours_in_a_batch_keep_their_own_keys(db: Database) -> None:
+    payments = [make_payment() for _ in range(40)]
+    claims = [None if n % 3 == 0 else make_claim(f"key-{n // 2}") for n in range(40)]
+
+    answers = await asyncio.gather(
+        *[start_payment(db, payment, None, claim) for payment, claim in zip(payments, claims, strict=True)]
+    )
+
+    written = {payment.id for payment in await list_payments(db, MERCHANT, CHANNEL, "order-1234", 100)}
+    assert written == {payment.id for payment, answer in zip(payments, answers, strict=True) if answer}
+    won = [claim.key for claim, answer in zip(claims, answers, strict=True) if claim and answer]
+    assert sorted(won) == sorted({claim.key for claim in claims if claim})
+    assert all(answer for claim, answer in zip(claims, answers, strict=True) if claim is None)
+
+
+async def test_a_claim_past_its_lifetime_is_absent_and_can_be_taken_over(db: Database) -> None:
+    first, second = make_payment(), make_payment()
+    early, late = make_claim("key"), make_claim("key", created_at=make_claim("key").created_at + DAY + 1)
+    await start_payment(db, first, None, early)
+    await settle_payment(db, make_settlement(first), StoredAnswer(200, b"first"))
+    assert await find_claim(db, CHANNEL, "key", late.created_at - DAY) is None
+
+    assert await start_payment(db, second, None, late)
+
+    claim = await find_claim(db, CHANNEL, "key", late.created_at - DAY)
+    assert claim is not None
+    assert (claim.payment_id, claim.status, claim.body) == (second.id, None, None)
+
+
+async def test_a_payment_that_lost_its_key_does_not_answer_for_the_new_owner(db: Database) -> None:
+    first, second = make_payment(), make_payment()
+    await start_payment(db, first, None, make_claim("key"))
+    await start_payment(db, second, None, make_claim("key", created_at=make_claim("key").created_at + DAY + 1))
+
+    assert await settle_payment(db, make_settlement(first), StoredAnswer(200, b"too late"))
+
+    claim = await find_claim(db, CHANNEL, "key", 0)
+    assert claim is not None
+    assert claim.status is None
+
+
+async def test_purging_takes_the_oldest_claims_and_says_how_many(db: Database) -> None:
+    start = make_claim("key").created_at
+    for n in range(5):
+        await start_payment(db, make_payment(), None, make_claim(f"key-{n}", created_at=start + n))
+
+    assert await purge_claims(db, start + 4, 3) == 3
+    assert await purge_claims(db, start + 4, 3) == 1
+
+    assert await find_claim(db, CHANNEL, "key-3", 0) is None
+    assert await find_claim(db, CHANNEL, "key-4", 0) is not None
+
+
+async def test_payments_of_one_order_are_listed_oldest_first_and_at_most_so_many(db: Database) -> None:
+    payments = [make_payment() for _ in range(5)]
+    for payment in reversed(payments):
+        await start_payment(db, payment, None, None)
+    await start_payment(db, make_payment(merchant_transaction_id="another"), None, None)
+
+    assert await list_payments(db, MERCHANT, CHANNEL, "order-1234", 3) == payments[:3]
+
+
+async def test_only_attempts_past_their_deadline_are_overdue(db: Database) -> None:
+    late, settled, young = (make_payment(deadline_at=deadline) for deadline in (100, 50, 300))
+    for payment in (late, settled, young):
+        await start_payment(db, payment, None, None)
+    await settle_payment(db, make_settlement(settled), None)
+
+    assert await list_overdue(db, 200, 10) == [late]
+
+
+async def test_one_bad_row_among_twenty_fails_alone(db: Database) -> None:
+    payments = [make_payment() for _ in range(20)]
+    # What neither database can hold as text: half of a surrogate pair.
+    payments[7] = make_payment(descriptor="\ud800")
+
+    answers = await asyncio.gather(
+        *[start_payment(db, payment, None, None) for payment in payments], return_exceptions=True
+    )
+
+    assert isinstance(answers.pop(7), Unwritable)
+    assert answers == [True] * 19
+    assert len(await list_payments(db, MERCHANT, CHANNEL, "order-1234", 100)) == 19
+
+
+async def test_the_same_id_twice_in_a_batch_fails_for_one_and_not_for_the_neighbours(db: Database) -> None:
+    payments = [make_payment() for _ in range(10)]
+
+    answers = await asyncio.gather(
+        *[start_payment(db, payment, None, None) for payment in [*payments, payments[0]]], return_exceptions=True
+    )
+
+    assert [isinstance(answer, Unwritable) for answer in answers].count(True) == 1
+    assert answers.count(True) == 10
+
+
+async def test_a_unit_whose_guard_fails_is_undone_as_a_whole(db: Database) -> None:
+    original, reversal = make_payment(), make_payment(kind="RV", state=State.APPROVED, settled_at=5)
+    await start_payment(db, original, None, None)
+    unit = steps_insert_payment(reversal) + steps_settle(make_settlement(original), expected=State.WAITING)
+
+    assert not await db.write(unit)
+
+    assert await find_payment(db, MERCHANT, reversal.id) is None
+    assert await find_payment(db, MERCHANT, original.id) == original
+    assert await list_events(db, MERCHANT) == []
+
+
+async def test_a_unit_that_breaks_is_undone_and_its_neighbours_are_not(db: Database) -> None:
+    first, second = make_payment(), make_payment()
+    twice = steps_insert_payment(first) + steps_insert_payment(first)
+
+    broken, fine = await asyncio.gather(db.write(twice), db.write(steps_insert_payment(second)), return_exceptions=True)
+
+    assert isinstance(broken, Unwritable)
+    assert fine is True
+    assert await find_payment(db, MERCHANT, first.id) is None
+    assert await find_payment(db, MERCHANT, second.id) == second
+
+
+async def test_a_unit_settles_from_the_state_it_expects(db: Database) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, make_claim("key"))
+    unresolved = make_settlement(payment, Errand.INQUIRE, state=State.UNRESOLVED)
+    await settle_payment(db, unresolved, None)
+    approved = make_settlement(payment, settled_at=payment.created_at + 99)
+
+    assert await db.write(steps_settle(approved, StoredAnswer(200, b"late"), expected=State.UNRESOLVED))
+    assert not await db.write(steps_settle(approved, expected=State.UNRESOLVED))
+
+    assert await find_payment(db, MERCHANT, payment.id) == approved.payment
+    assert len(await list_events(db, MERCHANT)) == 2
+    claim = await find_claim(db, CHANNEL, "key", 0)
+    assert claim is not None
+    assert claim.body == b"late"
+
+
+async def test_a_unit_may_queue_an_errand(db: Database) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, None)
+
+    assert await db.write(steps_settle(make_settlement(payment, Errand.INQUIRE, state=State.UNRESOLVED)))
+
+    [job] = await lease_due(db, now=2**60, wall_now=1, owner="me", lease_s=1, limit=9)
+    assert (job.topic, job.subject_id) == (Errand.INQUIRE, payment.id)
+
+
+async def test_events_are_listed_in_the_order_of_their_time_after_one_already_seen(db: Database) -> None:
+    events = [
+        Event(id=f"{n:016x}x", merchant_id=MERCHANT, subject_id=f"s{n}", topic="t", created_at=n) for n in range(4)
+    ]
+    for event in reversed(events):
+        assert await db.write(steps_append_event(event))
+
+    assert await list_events(db, MERCHANT, events[0].id, 2) == events[1:3]
+
+
+async def test_sealed_accounts_of_other_keys_are_listed_page_by_page_and_rewrapped(db: Database) -> None:
+    payments = [make_payment() for _ in range(5)]
+    for n, payment in enumerate(payments):
+        await start_payment(db, payment, None if n == 4 else (b"new:" if n == 3 else b"old:") + bytes([n]), None)
+
+    first_page = await list_sealed(db, None, b"new:", 2)
+    rest = await list_sealed(db, first_page[-1], b"new:", 10)
+
+    assert [account.payment_id for account in first_page + rest] == sorted(payment.id for payment in payments[:3])
+    for account in first_page + rest:
+        assert await rewrap_sealed(db, account, b"new:" + account.sealed[4:])
+        assert not await rewrap_sealed(db, account, b"new: again")
+    assert await list_sealed(db, None, b"new:", 10) == []
+    moved = first_page[0]
+    assert await get_sealed_account(db, MERCHANT, moved.payment_id) == b"new:" + moved.sealed[4:]
+
+
+async def test_rewrapping_what_is_not_there_is_refused(db: Database) -> None:
+    assert not await rewrap_sealed(db, SealedAccount(MERCHANT, make_payment().id, b"old"), b"new")
+
+
+async def test_the_account_of_an_unknown_payment_is_breakage(db: Database) -> None:
+    with pytest.raises(LookupError):
+        await get_sealed_account(db, MERCHANT, make_payment().id)
