@@ -124,18 +124,19 @@ _NETWORKS = (
     _card(
         "ELO",
         "Elo",
-        "401178-401179 431274 438935 451416 457393 457631-457632 504175 506699-506778 509000-509999 627780 "
+        "504175 506699-506778 509000-509999 627780 "
         "636297 636368 650031-650033 650035-650051 650405-650439 650485-650538 650541-650598 650700-650718 "
         "650720-650727 650901-650920 651652-651679 655000-655019 655021-655058",
+        shares="VISA MAESTRO DISCOVER",
     ),
-    _card("HIPERCARD", "Hipercard", "384100 384140 384160 606282 637095 637568 637599 637609 637612", (13, 16, 19)),
+    _card("HIPERCARD", "Hipercard", "606282 637095 637568 637599 637609 637612", (13, 16, 19), shares="DINERS MAESTRO"),
     _card("MEEZA", "Meeza", "507803 507808-507811", method="DC"),
-    _card("NARANJA", "Naranja", "377798-377799 402917-402918 527571-527572 589562"),
+    _card("NARANJA", "Naranja", "589562", shares="VISA MASTER"),
     _card("CABAL", "Cabal", "589657 600691 603522 604201-604219 627170 650272"),
     _card("ARGENCARD", "Argencard", "501105"),
     _card("CENCOSUD", "Cencosud", "603493"),
     _card("TARJETASHOPPING", "Tarjeta Shopping", "279 603488"),
-    _card("NATIVA", "Nativa", "487017 520053 546553 554730"),
+    _card("NATIVA", "Nativa", shares="VISA MASTER"),
     _card("CARNET", "Carnet", "286900 502275 506199 506201-506499 606333 636318 636379 639388 639484 639559"),
     _card("PROSTIR", "Prostir", "9804", method="DC"),
 )
@@ -147,7 +148,7 @@ _CO_BRANDS = (
     _card("MASTERDEBIT", "Mastercard Debit", method="DC", aliases="MASTERCARD_DEBIT", shares="MASTER MAESTRO"),
     _card("UNIONPAY_SMS", "UnionPay (SMS)", lengths=(14, 15, 16, 17, 18, 19), luhn=False, shares="UNIONPAY"),
     _card("MADA", "mada", "9682", method="DC", shares="VISA MASTER MAESTRO DISCOVER"),
-    _card("OMANNET", "OmanNet", "4837 484130-484131", method="DC", shares="VISA MASTER MAESTRO"),
+    _card("OMANNET", "OmanNet", method="DC", shares="VISA MASTER MAESTRO"),
     _card("JAYWAN", "Jaywan", method="DC", lengths=_LONG, luhn=False),
     _card(
         "CARTEBANCAIRE", "Carte Bancaire", aliases="CARTE_BANCAIRE CB CARTES_BANCAIRES", shares="VISA MASTER MAESTRO"

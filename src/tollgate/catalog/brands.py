@@ -31,8 +31,7 @@ def detect_brand(number: str) -> Brand | None:
     """The brand whose own range the number falls in; a co-brand has none, so its network wins."""
     if not number.isdecimal():
         return None
-    key = int(number[:_KEY_DIGITS].ljust(_KEY_DIGITS, "0"))
-    return _OWNERS[bisect_right(_STARTS, key)]
+    return _OWNERS[bisect_right(_STARTS, _key(number))]
 
 
 def accepts_number(brand: Brand, number: str) -> bool:
@@ -59,11 +58,17 @@ _DOUBLED = _digit_table((0, 2, 4, 6, 8, 1, 3, 5, 7, 9))
 _KEPT = _digit_table((0, 1, 2, 3, 4, 5, 6, 7, 8, 9))
 
 
+def _key(number: str) -> int:
+    return int(number[:_KEY_DIGITS].ljust(_KEY_DIGITS, "0"))
+
+
 def _is_in_range(brand: Brand, number: str) -> bool:
-    if not brand.prefixes and not brand.shares:
+    """Own ranges count even where a longer prefix of another brand lies inside: brands lend each other numbers."""
+    ranges = _RANGES[brand.code]
+    if not ranges:
         return True
-    detected = detect_brand(number)
-    return detected is not None and (detected.code == brand.code or detected.code in brand.shares)
+    key = _key(number)
+    return any(start <= key < end for start, end in ranges)
 
 
 def _key_range(prefix: str) -> tuple[int, int]:
@@ -88,5 +93,10 @@ def _build_owners() -> tuple[list[int], list[Brand | None]]:
 
 
 _STARTS, _OWNERS = _build_owners()
+
+_RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
+    row.code: tuple(_key_range(prefix) for code in (row.code, *row.shares) for prefix in BRANDS[code].prefixes)
+    for row in ROWS
+}
 
 CARD_BRANDS = tuple(row for row in ROWS if row.account is Account.CARD)

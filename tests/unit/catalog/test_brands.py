@@ -5,6 +5,7 @@ Which channel offers them is not for the catalogue to say.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,22 @@ def test_no_two_brands_claim_the_same_prefix() -> None:
     prefixes = [prefix for row in ROWS for prefix in row.prefixes]
 
     assert len(set(prefixes)) == len(prefixes)
+
+
+def test_nobody_claims_a_range_inside_one_of_the_great_networks() -> None:
+    networks = ("VISA", "MASTER", "AMEX", "DINERS", "JCB")
+    inside = [
+        prefix
+        for row in CARD_BRANDS
+        if row.code not in networks
+        for prefix in row.prefixes
+        if any(
+            accepts_number(replace(BRANDS[code], lengths=(), luhn=False), prefix.partition("-")[0].ljust(8, "0"))
+            for code in networks
+        )
+    ]
+
+    assert inside == []
 
 
 def test_the_list_is_as_long_as_merchants_expect() -> None:
@@ -132,6 +149,8 @@ def test_a_number_that_cannot_be_of_a_brand_is_not_accepted(code: str, number: s
         ("DANKORT", "4571000000000001"),
         ("DANKORT", "5019717010103742"),
         ("BCMC", "67034200554565015"),
+        ("NATIVA", "5200530000000003"),
+        ("MAESTRO", "6062826786276634"),
         ("STAPLES", "123456789"),
     ],
 )

@@ -1,0 +1,56 @@
+"""The reference pages say what the rows say: writing them again changes nothing. `make docs` writes them."""
+
+from __future__ import annotations
+
+import re
+import runpy
+
+import pytest
+
+from tidy.house import ROOT
+from tollgate.catalog import BRANDS, PARAMETERS, RESULTS, RULES, TEST_CARDS
+
+GENERATOR = runpy.run_path(str(ROOT / "tools" / "make_reference.py"))
+PAGES = sorted(GENERATOR["PAGES"])
+
+
+def read(page: str) -> str:
+    return (ROOT / "docs" / "reference" / page).read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_in_step_with_its_rows(page: str) -> None:
+    assert read(page) == GENERATOR["PAGES"][page](), "run make docs"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_in_its_first_line_that_it_is_generated(page: str) -> None:
+    assert read(page).splitlines()[0] == GENERATOR["FIRST_LINE"]
+
+
+@pytest.mark.parametrize(
+    ("page", "keys"),
+    [
+        ("parameters.md", list(PARAMETERS)),
+        ("rules.md", [rule.name for rule in RULES]),
+        ("result-codes.md", list(RESULTS)),
+        ("brands.md", list(BRANDS)),
+        ("test-data.md", list(TEST_CARDS)),
+    ],
+)
+def test_every_row_has_its_line(page: str, keys: list[str]) -> None:
+    first_cells = re.findall(r"^\| `([^`]+)` \|", read(page), re.MULTILINE)
+
+    assert set(keys) - set(first_cells) == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_line_of_a_table_has_as_many_cells_as_its_head(page: str) -> None:
+    width = 0
+    for line in read(page).splitlines():
+        if not line.startswith("|"):
+            width = 0
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", line))
+        width = width or cells
+        assert cells == width, line
