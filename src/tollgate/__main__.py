@@ -1,4 +1,4 @@
-"""`python -m tollgate` is the `tollgate` command."""
+"""`python -m tollgate` is the `tollgate` command. Nothing else happens here."""
 
 from tollgate.cli import main
 

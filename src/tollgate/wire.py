@@ -1,4 +1,4 @@
-"""Outbound network: carries a connector's requests to a configured system and tells what was never sent from what was never answered.
+"""Outbound network: carries requests to a configured system and tells what never left from what was never answered.
 
 Timeouts and size caps are enforced here; what an answer means is not decided here.
 """

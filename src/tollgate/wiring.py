@@ -41,6 +41,13 @@ class Wires:
             await wire.close()
 
 
+class Greeting(msgspec.Struct, frozen=True):
+    """What a test host tells a newcomer, for a person and for a script."""
+
+    text: str
+    json: str
+
+
 class Host(msgspec.Struct, frozen=True):
     """A running gateway without its sockets."""
 
@@ -76,7 +83,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         key_path=settings.key_path,
     )
     if not settings.is_live:
-        await _ensure_tenant(database, keyring, clock)
+        await make_greeting(database, keyring, settings.base_url, clock)
         await put_setting(database, BASE_URL, settings.base_url)
     await house.directory.refresh(database)
     throttles = Throttles(configure_throttles(settings.throttles), clock)
@@ -118,7 +125,10 @@ def _make_simulator() -> Wire:
     return SimulatedAcquirer()
 
 
-async def _ensure_tenant(database: Database, keyring: Keyring, clock: Clock) -> None:
-    from tollgate.sandbox import ensure_tenant
+async def make_greeting(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Greeting:
+    """Makes the sandbox merchant where there is none yet."""
+    from tollgate.sandbox import ensure_tenant, welcome
 
-    await ensure_tenant(database, keyring, clock.now())
+    tenant = await ensure_tenant(database, keyring, clock.now())
+    shown = await welcome(database, keyring, tenant, base_url)
+    return Greeting(shown.render(), msgspec.json.encode(shown).decode())

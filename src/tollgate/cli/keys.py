@@ -1,4 +1,7 @@
-"""rotate-keys: a new key for everything that is sealed, while the host goes on serving."""
+"""rotate-keys: a new key for everything that is sealed, while the host goes on serving.
+
+Which records there are and how they are wrapped is known to the flow.
+"""
 
 from __future__ import annotations
 

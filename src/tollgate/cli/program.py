@@ -1,4 +1,7 @@
-"""The command itself and how its settings are read: flags first, then TOLLGATE_* variables, then defaults."""
+"""The command itself and how its settings are read: flags first, then TOLLGATE_* variables, then defaults.
+
+The commands stand in the files beside this one.
+"""
 
 from __future__ import annotations
 

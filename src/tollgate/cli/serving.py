@@ -1,4 +1,7 @@
-"""serve, credentials, migrate, check, clock: running a host and asking how it stands."""
+"""serve, credentials, migrate, check, clock: running a host and asking how it stands.
+
+What a host needs and how it runs is known to the rooms below.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,13 @@ import sys
 from typing import Any
 
 import click
-import msgspec
 
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.hosting import find_missing, find_missing_acquirer, run
 from tollgate.store import add_to_setting, get_setting, list_channels, open_database
 from tollgate.values import SECOND, SystemClock, render_timestamp
-from tollgate.wiring import BASE_URL, get_keyring
+from tollgate.wiring import BASE_URL, get_keyring, make_greeting
 from tollgate.workers import CLOCK_OFFSET
 
 
@@ -36,10 +38,7 @@ async def _prepare(settings: Settings) -> list[str]:
     try:
         if settings.is_live:
             return find_missing_acquirer(settings, await list_channels(database))
-        from tollgate.sandbox import ensure_tenant, welcome
-
-        tenant = await ensure_tenant(database, keyring, SystemClock().now())
-        click.echo((await welcome(database, keyring, tenant, settings.base_url)).render())
+        click.echo((await make_greeting(database, keyring, settings.base_url, SystemClock())).text)
         return []
     finally:
         await database.close()
@@ -57,16 +56,12 @@ def credentials(as_json: bool, **flags: Any) -> None:
 
 
 async def _show_credentials(settings: Settings, as_json: bool) -> None:
-    from tollgate.sandbox import find_tenant, welcome
-
+    settings.data_folder.mkdir(parents=True, exist_ok=True)
     database = await open_database(settings.database_url)
     try:
-        tenant = await find_tenant(database)
-        if tenant is None:
-            sys.exit("tollgate: no sandbox merchant yet; start the host once with `tollgate serve`")
         base_url = await get_setting(database, BASE_URL) or settings.base_url
-        shown = await welcome(database, get_keyring(settings), tenant, base_url)
-        click.echo(msgspec.json.encode(shown).decode() if as_json else shown.render())
+        greeting = await make_greeting(database, get_keyring(settings), base_url, SystemClock())
+        click.echo(greeting.json if as_json else greeting.text)
     finally:
         await database.close()
 

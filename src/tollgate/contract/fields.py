@@ -28,7 +28,7 @@ class Fields(msgspec.Struct, frozen=True):
 
 
 def read_fields(pairs: Pairs, situation: Situation) -> Fields:
-    """Unknown names are ignored, empty values count as absent, a repeated name is refused (lenient: the last counts)."""
+    """Unknown names are ignored, empty values count as absent, repeated ones are refused (lenient: the last counts)."""
     values: dict[str, str] = {}
     echo: dict[str, str] = {}
     groups: set[str] = set()
@@ -54,7 +54,7 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         groups.add(first_word(name))
         if parameter.secrecy in _STORABLE:
             echo[name] = value
-    # A rule speaks of fields that are each acceptable; a field already found faulty would only be complained about twice.
+    # A rule speaks of fields that are each acceptable; one already found faulty would be complained about twice.
     faulty = {fault.name for fault in faults}
     faults += [fault for fault in check_rules(values, situation, groups) if fault.name not in faulty]
     if faults:

@@ -1,4 +1,7 @@
-"""Fields to the typed structures of `payments`: one small reader fills them all, because their members carry the interface's names."""
+"""Fields to the typed structures of `payments`.
+
+One small reader fills them all, because their members carry the interface's names.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
 
 
 async def settle_overdue(house: House) -> int:
-    """Attempts past their deadline have nobody working on them: nobody knows what happened, and the table says what follows."""
+    """An attempt past its deadline has nobody working on it and a fate nobody knows; the table says what follows."""
     overdue = await list_overdue(house.database, house.clock.wall(), LIMITS.reconcile_batch)
     for started in overdue:
         settlement = settle(started, _SILENT, house.clock.now())

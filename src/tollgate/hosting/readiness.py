@@ -61,7 +61,7 @@ NEEDS = (
     ),
     Need(
         name="tls",
-        missing="a live host serves TLS: give --tls-cert and --tls-key, or --trusted-proxy with the address that ends TLS",
+        missing="a live host serves TLS: give --tls-cert and --tls-key, or --trusted-proxy that ends TLS before it",
         is_met=lambda settings: bool(settings.tls_cert or settings.trusted_proxy),
         live_only=True,
     ),

@@ -1,4 +1,6 @@
-"""What a merchant may say beside the money: parties, addresses, level-3 lines. Typed once here, read by the contract, sent by connectors.
+"""What a merchant may say beside the money: parties, addresses, level-3 lines.
+
+Typed once here, read by the contract, sent by connectors.
 
 Member names are the interface's names in snake case, so that one small reader fills every structure.
 """

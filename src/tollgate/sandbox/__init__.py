@@ -5,6 +5,6 @@ Live hosts never import it.
 
 from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.sandbox.clock import ROUTES
-from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, find_tenant, welcome
+from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, welcome
 
-__all__ = ["ROUTES", "SimulatedAcquirer", "Tenant", "Welcome", "ensure_tenant", "find_tenant", "welcome"]
+__all__ = ["ROUTES", "SimulatedAcquirer", "Tenant", "Welcome", "ensure_tenant", "welcome"]

@@ -1,6 +1,7 @@
-"""The simulated acquirer: answers the card protocol as a processor would, and misbehaves on request. Exists on test hosts only.
+"""The simulated acquirer: answers the card protocol as a processor would, and misbehaves on request.
 
-It keeps a ledger of what it charged, so that a reversal or an inquiry finds what really happened and a repeat is recognised.
+It keeps a ledger of what it charged, so that a reversal or an inquiry finds what really happened and a repeat is known
+as one. Exists on test hosts only.
 """
 
 from __future__ import annotations
@@ -11,19 +12,18 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.connectors import WireReply, WireRequest
-from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS, AcquirerReply, ChargeMessage, KeyMessage
+from tollgate.connectors import WireReply, WireRequest, card
 from tollgate.values import Chance, system_chance
 from tollgate.wire import Silent, Unsent
 
 _LEDGER_MAX = 100_000
 """Old charges are forgotten: a simulator on a laptop must not grow for ever."""
 
-_read_charge = msgspec.json.Decoder(ChargeMessage).decode
-_read_key = msgspec.json.Decoder(KeyMessage).decode
+_read_charge = msgspec.json.Decoder(card.ChargeMessage).decode
+_read_key = msgspec.json.Decoder(card.KeyMessage).decode
 _write = msgspec.json.Encoder().encode
 
-_UNKNOWN = AcquirerReply(status="unknown", message="no such charge; its key is blocked")
+_UNKNOWN = card.AcquirerReply(status="unknown", message="no such charge; its key is blocked")
 
 
 class SimulatedAcquirer:
@@ -31,7 +31,7 @@ class SimulatedAcquirer:
 
     def __init__(self, chance: Chance = system_chance) -> None:
         self._chance = chance
-        self._ledger: OrderedDict[str, AcquirerReply] = OrderedDict()
+        self._ledger: OrderedDict[str, card.AcquirerReply] = OrderedDict()
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         levers = request.levers
@@ -42,14 +42,14 @@ class SimulatedAcquirer:
     def answer(self, path: str, body: bytes, levers: Mapping[str, str] | None = None) -> bytes:
         """Act and tell. Which faults happen on the way is the wire's affair."""
         match path:
-            case x if x == CHARGES:
+            case card.CHARGES:
                 reply = self._charge(_read_charge(body), levers or {})
-            case x if x == REVERSALS:
+            case card.REVERSALS:
                 reply = self._reverse(_read_key(body).key)
-            case x if x == INQUIRIES:
+            case card.INQUIRIES:
                 reply = self._inquire(_read_key(body).key)
             case _:
-                reply = AcquirerReply(status="declined", response_code="12", message="no such operation")
+                reply = card.AcquirerReply(status="declined", response_code="12", message="no such operation")
         return _write(reply)
 
     async def _misbehave(self, request: WireRequest, levers: Mapping[str, str], timeout_s: float) -> WireReply:
@@ -70,18 +70,18 @@ class SimulatedAcquirer:
             raise Silent
         return WireReply(200, body[: len(body) // 2] if fault == "garbled" else body)
 
-    def _charge(self, charge: ChargeMessage, levers: Mapping[str, str]) -> AcquirerReply:
+    def _charge(self, charge: card.ChargeMessage, levers: Mapping[str, str]) -> card.AcquirerReply:
         known = self._ledger.get(charge.key)
         if known is not None:
             # The same key is the same charge: a repeat is told what the first one was told.
             return known
-        reply = self._decide(charge, levers)
+        reply = self._decide(levers)
         self._remember(charge.key, reply)
         return reply
 
-    def _decide(self, charge: ChargeMessage, levers: Mapping[str, str]) -> AcquirerReply:
+    def _decide(self, levers: Mapping[str, str]) -> card.AcquirerReply:
         dice = self._chance(9).hex()
-        return AcquirerReply(
+        return card.AcquirerReply(
             status="approved",
             response_code="00",
             message="Approved by the simulator",
@@ -92,22 +92,22 @@ class SimulatedAcquirer:
             result_code=levers.get("forceResultCode", ""),
         )
 
-    def _reverse(self, key: str) -> AcquirerReply:
+    def _reverse(self, key: str) -> card.AcquirerReply:
         if key not in self._ledger or self._ledger[key] is _UNKNOWN:
             self._remember(key, _UNKNOWN)
             return _UNKNOWN
-        reversed_charge = AcquirerReply(status="reversed", response_code="00", message="Reversed by the simulator")
+        reversed_charge = card.AcquirerReply(status="reversed", response_code="00", message="Reversed by the simulator")
         self._remember(key, reversed_charge)
         return reversed_charge
 
-    def _inquire(self, key: str) -> AcquirerReply:
+    def _inquire(self, key: str) -> card.AcquirerReply:
         known = self._ledger.get(key)
         if known is None:
             self._remember(key, _UNKNOWN)
             return _UNKNOWN
         return known
 
-    def _remember(self, key: str, reply: AcquirerReply) -> None:
+    def _remember(self, key: str, reply: card.AcquirerReply) -> None:
         self._ledger[key] = reply
         if len(self._ledger) > _LEDGER_MAX:
             self._ledger.popitem(last=False)

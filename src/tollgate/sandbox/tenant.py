@@ -1,4 +1,7 @@
-"""The merchant that a test host makes on its first start, so that a payment can be tried at once."""
+"""The merchant that a test host makes on its first start, so that a payment can be tried at once.
+
+Merchants of a live host are made by its operator.
+"""
 
 from __future__ import annotations
 

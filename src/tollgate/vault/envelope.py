@@ -1,4 +1,6 @@
-"""Envelopes: each record has a key of its own, wrapped by a key of the ring, both tied to the record's owner. No card is known here.
+"""Envelopes: each record has a key of its own, wrapped by a key of the ring, both tied to the record's owner.
+
+No card is known here.
 
 layout: version (1) | key id (4) | wrap nonce (12) | wrapped record key (48) | nonce (12) | ciphertext and tag
 """

@@ -74,7 +74,7 @@ class Keyring:
         return Keyring(active, self.active_id, self.fingerprint_key, self.fingerprint_version)
 
     def follow(self, path: Path) -> bool:
-        """Take over what the file now holds, if it was replaced since; everybody who has this ring sees the new keys."""
+        """Take over what the file now holds, if it was replaced; everybody who has this ring sees the new keys."""
         changed_at = path.stat().st_mtime_ns
         if changed_at == self._followed:
             return False

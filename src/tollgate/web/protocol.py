@@ -1,4 +1,7 @@
-"""The HTTP protocol of uvicorn with bounds: how large a head may be, how long it may take, and refusals in our envelope."""
+"""The HTTP protocol of uvicorn with bounds: how large a head may be and how long it may take.
+
+Refusals come in our envelope; what a request asks for is not known here.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._is_head_open = True
         super().on_message_complete()
 
-    def send_400_response(self, msg: str) -> None:
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002, the words are ours
         body = self.render_refusal(self._is_too_large)
         status = b"413 Content Too Large" if self._is_too_large else b"400 Bad Request"
         head = (

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from time import perf_counter
 from typing import Any, cast
 
-from tollgate.contract import Pairs, read_form
+from tollgate.contract import Pairs, is_identity_name, read_form
 from tollgate.steps import House
-from tollgate.web.auth import is_identity_name, recognise
+from tollgate.web.auth import recognise
 from tollgate.web.body import Receive, check_form_type, read_body
 from tollgate.web.guard import guard
 from tollgate.web.metrics import count_request

@@ -47,7 +47,7 @@ class Throttles:
 
 
 def configure_throttles(text: str) -> list[Throttle]:
-    """`create_payment=200/60,query=2/60` switches rows on with these numbers; the rest stay as the catalogue has them."""
+    """`create_payment=200/60,query=2/60` switches rows on with these numbers; the rest stay as they are."""
     changes: dict[str, tuple[int, int]] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         operation, _, numbers = part.partition("=")

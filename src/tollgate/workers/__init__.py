@@ -1,16 +1,7 @@
-"""Stories started by a clock instead of a caller. The table below says which and how often."""
+"""Stories started by a clock instead of a caller. The table says which and how often."""
 
 from tollgate.workers.loop import Loop, Worker
-from tollgate.workers.reconcile import reconcile, run_errands
-from tollgate.workers.upkeep import CLOCK_OFFSET, follow_clock, follow_directory, follow_keys, purge_old_claims
-
-WORKERS = (
-    Worker(name="directory", every_s=1.0, run=follow_directory),
-    Worker(name="clock", every_s=1.0, run=follow_clock),
-    Worker(name="keys", every_s=1.0, run=follow_keys),
-    Worker(name="reconcile", every_s=1.0, run=reconcile),
-    Worker(name="errands", every_s=0.5, run=run_errands),
-    Worker(name="claims", every_s=600.0, run=purge_old_claims),
-)
+from tollgate.workers.table import WORKERS
+from tollgate.workers.upkeep import CLOCK_OFFSET
 
 __all__ = ["CLOCK_OFFSET", "WORKERS", "Loop", "Worker"]

@@ -1,4 +1,7 @@
-"""Runs the rows of the worker table by the clock, each on its own, so that one that breaks delays no other."""
+"""Runs the rows of the worker table by the clock, each on its own, so that one that breaks delays no other.
+
+What a worker does is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Finishes what was left open: attempts past their deadline, reversals and inquiries that are owed."""
+"""Finishes what was left open: attempts past their deadline, reversals and inquiries that are owed.
+
+How each is finished is told in the flows.
+"""
 
 from __future__ import annotations
 

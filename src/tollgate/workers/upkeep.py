@@ -1,4 +1,7 @@
-"""Keeps a process in step with the store: who may call, what time it is on a test host, which old keys may go."""
+"""Keeps a process in step with the store: who may call, what time it is on a test host, which old keys may go.
+
+No payment is touched here.
+"""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def inquire(key: str, approved_code: str) -> Exchange:
 
 
 def read_reply(reply: WireReply) -> AcquirerReply | None:
-    """None for whatever is not an answer of this protocol: the acquirer may have acted and broken down while telling."""
+    """None for what is not an answer of this protocol: the acquirer may have acted and broken down while telling."""
     if reply.status >= 500:
         return None
     try:

@@ -6,10 +6,10 @@ A miss is a 400 here, as clients of reports expect.
 from __future__ import annotations
 
 from tollgate.catalog import Situation, get_result
-from tollgate.contract import answer_payment, answer_payment_list, read_fields
+from tollgate.contract import answer_payment, answer_payment_list, read_reference
 from tollgate.flows import look_up, look_up_reference
 from tollgate.steps import House
-from tollgate.values import Fault, InvalidParameters, Refusal
+from tollgate.values import Refusal
 from tollgate.web.api.payments import get_channel, reply_with
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow
 
@@ -23,10 +23,7 @@ async def query_payment(request: Request, caller: Caller, house: House) -> Reply
 
 async def query_payments(request: Request, caller: Caller, house: House) -> Reply:
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, Situation("query", None, channel.is_lenient, house.is_live))
-    reference = fields.get("merchantTransactionId")
-    if reference is None:
-        raise InvalidParameters(get_result("200.300.404"), [Fault("merchantTransactionId", "may not be empty")])
+    reference = read_reference(request.pairs, Situation("query", None, channel.is_lenient, house.is_live))
     payments = await look_up_reference(house, channel, reference)
     if not payments:
         raise Refusal(get_result("700.400.580"))
@@ -46,7 +43,7 @@ ROUTES = (
         method="GET",
         path="/v1/query",
         operation="query_list",
-        summary="Report on all payments with a merchantTransactionId, oldest first.",
+        summary="Report on all payments with one of the merchant's references, oldest first.",
         access=Access.ENTITY,
         handler=query_payments,
     ),

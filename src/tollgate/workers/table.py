@@ -1,0 +1,16 @@
+"""Which workers there are and how often each has its turn. What they do stands in their own files."""
+
+from __future__ import annotations
+
+from tollgate.workers.loop import Worker
+from tollgate.workers.reconcile import reconcile, run_errands
+from tollgate.workers.upkeep import follow_clock, follow_directory, follow_keys, purge_old_claims
+
+WORKERS = (
+    Worker(name="directory", every_s=1.0, run=follow_directory),
+    Worker(name="clock", every_s=1.0, run=follow_clock),
+    Worker(name="keys", every_s=1.0, run=follow_keys),
+    Worker(name="reconcile", every_s=1.0, run=reconcile),
+    Worker(name="errands", every_s=0.5, run=run_errands),
+    Worker(name="claims", every_s=600.0, run=purge_old_claims),
+)
