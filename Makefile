@@ -18,9 +18,9 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 # Suites in the order they run, and the seconds each may take on two cores. The sum stays under 15 minutes.
 SUITES := tidy unit property databases api crash
 BUDGET_check := 120
-BUDGET_tidy := 30
-BUDGET_unit := 120
-BUDGET_property := 120
+BUDGET_tidy := 60
+BUDGET_unit := 100
+BUDGET_property := 100
 BUDGET_databases := 150
 BUDGET_api := 210
 BUDGET_crash := 120
