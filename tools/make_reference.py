@@ -76,7 +76,7 @@ def render_parameters() -> str:
         "empty values count as absent.",
         "",
         "*Secrecy*: open values are logged and echoed, mask values are echoed to their owner only, seal values are",
-        "stored encrypted, never values are not stored. *Lenient* is the format on a lenient channel, where it differs.",
+        "stored encrypted, never values are not stored. *Lenient* is the format on a lenient channel, if it differs.",
         "",
     ]
     aliases = table(("alias", "stands for"), ((code(alias), code(name)) for alias, name in ALIASES.items()))
