@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 
 from tidy.answer_fields import ANSWER_FIELDS
-from tidy.house import SOURCE, name, parse, room_of, source_files, strings
+from tidy.house import name, parse, room_of, source_files, strings
 from tollgate.catalog import PARAMETERS, resolve
 from tollgate.values import Fault
 
 SPEAKING_ROOMS = ("catalog", "contract", "connectors", "sandbox")
-OWN_SPELLINGS = {
-    "cli.py": frozenset({"entityId"}),  # `credentials --json` is the command's own interface and says entityId too
-}
 
 CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z0-9]*)+")
 SEGMENT = r"[a-z][A-Za-z0-9]*(?:\[[^\[\]]*\])?"
@@ -36,11 +33,11 @@ def is_known(text: str) -> bool:
     return any(full_name.startswith((text + ".", text + "[")) for full_name in PARAMETERS)
 
 
-def spoken(tree: ast.Module, own: frozenset[str] = frozenset()) -> list[str]:
+def spoken(tree: ast.Module) -> list[str]:
     """Spellings of the interface in a file that should know none."""
     texts = {node.value for node in strings(tree) if isinstance(node.value, str)}
     dotted = {text for text in texts if is_dotted_spelling(text) and (is_known(text) or not text.islower())}
-    return sorted(dotted | {text for text in texts if CAMEL.fullmatch(text) and is_known(text)} - own)
+    return sorted(dotted | {text for text in texts if CAMEL.fullmatch(text) and is_known(text)})
 
 
 def misspelled(tree: ast.Module, *, with_single_words: bool) -> list[str]:
@@ -58,8 +55,7 @@ def is_segment(word: str) -> bool:
 
 @pytest.mark.parametrize("path", [path for path in source_files() if room_of(path) not in SPEAKING_ROOMS], ids=name)
 def test_the_interface_is_spelled_in_its_own_rooms_only(path: Path) -> None:
-    own = OWN_SPELLINGS.get(str(path.relative_to(SOURCE)), frozenset())
-    assert spoken(parse(path), own) == []
+    assert spoken(parse(path)) == []
 
 
 @pytest.mark.parametrize("path", [path for path in source_files() if room_of(path) in SPEAKING_ROOMS], ids=name)
