@@ -46,6 +46,8 @@ class Answer(msgspec.Struct, frozen=True):
 
     status: int
     body: bytes
+    code: str = ""
+    """The result code inside the body; empty when the answer is a replay."""
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -59,7 +61,7 @@ class Envelope(msgspec.Struct, frozen=True):
 
 
 def encode_answer(status: int, body: Json) -> Answer:
-    return Answer(status, orjson.dumps(body))
+    return Answer(status, orjson.dumps(body), body["result"]["code"])
 
 
 def render_result(result: Result) -> Json:

@@ -47,11 +47,12 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         fault = parameter.check_value(sent_name, value, is_lenient=lenient)
         if fault is None and name in values and not lenient:
             fault = Fault(sent_name, "must not be repeated", parameter.show(value))
+        # A faulty field was still sent: rules that ask whether a group is there must not miss it.
+        groups.add(first_word(name))
         if fault is not None:
             faults.append(fault)
             continue
         values[name] = value
-        groups.add(first_word(name))
         if parameter.secrecy in _STORABLE:
             echo[name] = value
     # A rule speaks of fields that are each acceptable; one already found faulty would be complained about twice.

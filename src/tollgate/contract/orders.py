@@ -13,10 +13,13 @@ from tollgate.payments import CardAccount, Channel, Order, ProcessingCode, TestM
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, Secret, read_hundredths
 
 _DESCRIPTOR_MAX = 127
+_CARD_NEEDS = frozenset({"card.number", "card.expiryMonth", "card.expiryYear"})
 
 
 def read_order(fields: Fields, channel: Channel, *, today: date, short_id: str, is_live: bool) -> Order:
     values = fields.values
+    if "referenceUuid" in values:
+        raise Refusal(get_result("600.200.202"), "this channel takes no requests that refer to an earlier payment")
     kind, currency = values["paymentType"], values["currency"]
     money = Money(read_hundredths(values["amount"]), currency)
     number = values.get("card.number", "")
@@ -62,6 +65,9 @@ def choose_brand(code: str | None, number: str, is_lenient: bool) -> Brand:
 
 def _read_card(fields: Fields) -> CardAccount:
     values = fields.values
+    if not values.keys() >= _CARD_NEEDS:
+        # The rules let other accounts stand in for a card; this channel is not set up for any of them.
+        raise Refusal(get_result("600.200.201"), "send the card's number and expiry")
     cvv = values.get("card.cvv")
     return CardAccount(
         number=Secret(values["card.number"]),

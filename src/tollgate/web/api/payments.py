@@ -10,6 +10,7 @@ from tollgate.flows import find_earlier_answer, look_up, make_claim, pay
 from tollgate.payments import Channel
 from tollgate.steps import House
 from tollgate.values import Chance, Fault, InvalidParameters, NotFound, to_datetime
+from tollgate.web.metrics import count_payment
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow
 
 _REPLAYED = ((b"idempotency-replayed", b"true"),)
@@ -30,7 +31,10 @@ async def create_payment(request: Request, caller: Caller, house: House) -> Repl
         short_id=make_short_id(house.chance),
         is_live=house.is_live,
     )
-    return reply_with(await pay(house, order, channel, caller.ndc, claim))
+    answer = await pay(house, order, channel, caller.ndc, claim)
+    if answer.code:
+        count_payment(order.kind, get_result(answer.code).group)
+    return reply_with(answer)
 
 
 async def read_payment(request: Request, caller: Caller, house: House) -> Reply:
