@@ -170,8 +170,8 @@ class GatewayProcess:
         return {**inherited, **self.environment}
 
     def _is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=1)
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=1)
             connection.request("GET", "/readyz")
             return connection.getresponse().status == 200
         except OSError:
