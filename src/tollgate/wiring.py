@@ -78,6 +78,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         envelope=Envelope(get_build_number()),
         is_live=settings.is_live,
         acquirer_timeout_s=settings.acquirer_timeout_s,
+        settle_margin_s=settings.settle_margin_s,
         find_wire=wires.find,
         simulator=None if settings.is_live else _make_simulator(),
         key_path=settings.key_path,

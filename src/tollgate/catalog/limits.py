@@ -55,10 +55,6 @@ class Limits:
     outbox_batch: int = 100
     outbox_lease_s: int = 60
     job_batch: int = 100
-    job_lease_s: int = 60
-    reversal_lease_s: int = 60
-    settle_margin_s: float = 30.0
-    """How long after the acquirer's time is up an attempt may still be settled by whoever started it."""
     reconcile_batch: int = 100
     rewrap_batch: int = 500
     writer_batch_max: int = 256

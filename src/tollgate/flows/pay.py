@@ -5,7 +5,6 @@ A process killed anywhere in it leaves a row that reconcile finishes.
 
 from __future__ import annotations
 
-from tollgate.catalog import LIMITS
 from tollgate.connectors import card
 from tollgate.contract import Answer, answer_payment
 from tollgate.flows.idempotency import answer_taken_key
@@ -33,7 +32,6 @@ async def pay(house: House, order: Order, channel: Channel, ndc: str, claim: Cla
 
 
 def start_attempt(house: House, order: Order, channel: Channel, ndc: str) -> Payment:
-    patience_s = house.acquirer_timeout_s + LIMITS.settle_margin_s
     return Payment(
         id=PaymentId(make_id(house.chance)),
         merchant_id=channel.merchant_id,
@@ -47,7 +45,7 @@ def start_attempt(house: House, order: Order, channel: Channel, ndc: str) -> Pay
         short_id=order.short_id,
         ndc=ndc,
         created_at=house.clock.now(),
-        deadline_at=house.clock.wall() + int(patience_s * SECOND),
+        deadline_at=house.clock.wall() + int(house.patience_s * SECOND),
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
         card=order.face,

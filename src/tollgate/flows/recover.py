@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tollgate.catalog import LIMITS
 from tollgate.connectors import card
 from tollgate.contract import answer_payment
 from tollgate.payments import Errand, Outcome, Payment, State, Verdict, settle
@@ -15,7 +14,6 @@ from tollgate.steps import SUCCESS_CODES, House, Route, choose_route, dispatch
 from tollgate.store import (
     Job,
     find_payment,
-    list_overdue,
     settle_payment,
     steps_finish_job,
     steps_insert_payment,
@@ -26,13 +24,11 @@ from tollgate.values import PaymentId, make_id
 _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
 
 
-async def settle_overdue(house: House) -> int:
+async def settle_overdue(house: House, started: Payment) -> None:
     """An attempt past its deadline has nobody working on it and a fate nobody knows; the table says what follows."""
-    overdue = await list_overdue(house.database, house.clock.wall(), LIMITS.reconcile_batch)
-    for started in overdue:
-        settlement = settle(started, _SILENT, house.clock.now())
-        await settle_payment(house.database, settlement, answer_payment(settlement.payment, house.envelope))
-    return len(overdue)
+    settlement = settle(started, _SILENT, house.clock.now())
+    # Refused where the attempt's own process was faster after all, and then that is the truth.
+    await settle_payment(house.database, settlement, answer_payment(settlement.payment, house.envelope))
 
 
 async def run_errand(house: House, job: Job) -> bool:

@@ -27,6 +27,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     envelope: Envelope
     is_live: bool
     acquirer_timeout_s: float
+    settle_margin_s: float
+    """How long after the acquirer's time is up somebody may still be writing down what it said."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
     simulator: Wire | None = None
@@ -34,6 +36,11 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
     chance: Chance = system_chance
+
+    @property
+    def patience_s(self) -> float:
+        """Who has been at work on one thing for longer is dead, and another may take over."""
+        return self.acquirer_timeout_s + self.settle_margin_s
 
 
 SUCCESS_CODES: dict[TestMode | None, str] = {

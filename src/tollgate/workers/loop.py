@@ -61,9 +61,15 @@ async def run_round(worker: Worker, house: House) -> int:
 
 
 async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[None]]) -> None:
-    """One item that breaks leaves the others their turn; it stays in the store and comes again."""
-    for item in items:
-        try:
-            await run_one(item)
-        except Exception:
-            _log.exception("an item failed")
+    """All at once, so that an acquirer that says nothing delays nobody; whoever calls bounds how many they are.
+
+    One item that breaks leaves the others alone; it stays in the store and comes again.
+    """
+    await asyncio.gather(*[_run_guarded(item, run_one) for item in items])
+
+
+async def _run_guarded(item: _Item, run_one: Callable[[_Item], Awaitable[None]]) -> None:
+    try:
+        await run_one(item)
+    except Exception:
+        _log.exception("an item failed")

@@ -11,17 +11,21 @@ from functools import partial
 from tollgate.catalog import LIMITS
 from tollgate.flows import run_errand, settle_overdue
 from tollgate.steps import House
-from tollgate.store import Job, lease_due, postpone_job
+from tollgate.store import Job, lease_due, list_overdue, postpone_job
 from tollgate.values import SECOND, make_id
 from tollgate.workers.loop import run_each
 
 _log = logging.getLogger("tollgate.worker")
 
 _BACKOFF_S = (1, 2, 5, 15, 30, 60, 120, 300, 900, 3600)
+_ERRANDS_AT_ONCE = 16
+"""Only as many are leased as are run at once, so that no lease runs out while its job waits for its turn."""
 
 
 async def reconcile(house: House) -> int:
-    return await settle_overdue(house)
+    overdue = await list_overdue(house.database, house.clock.wall(), LIMITS.reconcile_batch)
+    await run_each(overdue, partial(settle_overdue, house))
+    return len(overdue)
 
 
 async def run_errands(house: House) -> int:
@@ -31,8 +35,8 @@ async def run_errands(house: House) -> int:
         now=house.clock.now(),
         wall_now=house.clock.wall(),
         owner=owner,
-        lease_s=LIMITS.job_lease_s,
-        limit=LIMITS.job_batch,
+        lease_s=house.patience_s,
+        limit=_ERRANDS_AT_ONCE,
     )
     await run_each(jobs, partial(_run_one, house))
     return len(jobs)
@@ -41,6 +45,6 @@ async def run_errands(house: House) -> int:
 async def _run_one(house: House, job: Job) -> None:
     if await run_errand(house, job):
         return
-    wait_s = _BACKOFF_S[min(job.tries, len(_BACKOFF_S) - 1)]
+    wait_s = _BACKOFF_S[min(job.tries, len(_BACKOFF_S)) - 1]
     _log.warning("errand not done yet", extra={"errand": job.topic, "payment": job.subject_id, "again_in_s": wait_s})
     await postpone_job(house.database, job, house.clock.now() + wait_s * SECOND)
