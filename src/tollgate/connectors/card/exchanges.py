@@ -60,7 +60,7 @@ def read_reply(reply: WireReply) -> AcquirerReply | None:
         return None
     try:
         return decode_reply(reply.body)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
