@@ -1,5 +1,5 @@
 """The `tollgate` command. Each file adds the commands of one concern; what they do is done in the rooms below."""
 
-from tollgate.cli.program import main
+from tollgate.cli.entry import main
 
 __all__ = ["main"]

@@ -6,7 +6,6 @@ The commands stand in the files beside this one.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -14,8 +13,6 @@ import click
 
 from tollgate import __version__
 from tollgate.config import SETTINGS, Environment, Settings, load_settings
-from tollgate.store import StoreFault
-from tollgate.vault import KeyringError
 
 _T = TypeVar("_T")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -61,14 +58,3 @@ def run_async(work: Coroutine[Any, Any, _T]) -> _T:
 @click.version_option(__version__, prog_name="tollgate")
 def program() -> None:
     """Tollgate, a payment gateway that anyone can run."""
-
-
-def main() -> None:
-    """What the operator can mend ends in one line; everything else keeps its traceback."""
-    # The commands add themselves to the program when their files are read.
-    from tollgate.cli import keys, people, serving  # noqa: F401
-
-    try:
-        program()
-    except (StoreFault, KeyringError) as error:
-        sys.exit(f"tollgate: {error}")

@@ -1,0 +1,21 @@
+"""Where the command begins: every file of commands adds its own to the program. What they do is not known here."""
+
+from __future__ import annotations
+
+import sys
+
+from tollgate.cli import keys, people, serving
+from tollgate.cli.program import program
+from tollgate.store import StoreFault
+from tollgate.vault import KeyringError
+
+COMMANDS = (serving, people, keys)
+"""Files that add commands by being read."""
+
+
+def main() -> None:
+    """What the operator can mend ends in one line; everything else keeps its traceback."""
+    try:
+        program()
+    except (StoreFault, KeyringError) as error:
+        sys.exit(f"tollgate: {error}")
