@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 
 from tollgate.catalog import CURRENCIES, Brand, accepts_number, passes_luhn
@@ -29,6 +30,11 @@ def find_card_objection(
 def find_amount_objection(kind: str, money: Money) -> str | None:
     if money.hundredths == 0 and kind not in ZERO_ALLOWED_FOR:
         return "100.550.300"
-    if CURRENCIES[money.currency].exponent == 0 and money.hundredths % 100:
+    return find_fraction_objection([money])
+
+
+def find_fraction_objection(amounts: Iterable[Money]) -> str | None:
+    """Money that its currency cannot write, such as half a yen, would reach no acquirer unchanged."""
+    if any(CURRENCIES[money.currency].exponent == 0 and money.hundredths % 100 for money in amounts):
         return "100.550.303"
     return None

@@ -7,9 +7,9 @@ from datetime import date
 from tollgate.catalog import Account, Brand, detect_brand, find_brand, get_result
 from tollgate.contract.fields import Fields
 from tollgate.contract.levers import read_levers
-from tollgate.contract.objections import find_amount_objection, find_card_objection
+from tollgate.contract.objections import find_amount_objection, find_card_objection, find_fraction_objection
 from tollgate.contract.structures import read_details
-from tollgate.payments import CardAccount, Channel, Order, ProcessingCode, TestMode, make_card_face
+from tollgate.payments import CardAccount, Channel, Order, ProcessingCode, TestMode, list_amounts, make_card_face
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, Secret, read_hundredths
 
 _DESCRIPTOR_MAX = 127
@@ -26,8 +26,13 @@ def read_order(fields: Fields, channel: Channel, *, today: date, short_id: str, 
     brand = choose_brand(values.get("paymentBrand"), number, channel.is_lenient)
     card = _read_card(fields)
     expiry = int(card.expiry_year), int(card.expiry_month)
-    objection = find_amount_objection(kind, money) or find_card_objection(
-        number, brand, expiry, values.get("card.cvv"), cvv_required=channel.requires_cvv, today=today
+    details = read_details(fields, currency)
+    objection = (
+        find_amount_objection(kind, money)
+        or find_fraction_objection(list_amounts(details))
+        or find_card_objection(
+            number, brand, expiry, values.get("card.cvv"), cvv_required=channel.requires_cvv, today=today
+        )
     )
     descriptor = values.get("descriptor") or f"{short_id} {channel.name}"[:_DESCRIPTOR_MAX]
     return Order(
@@ -43,7 +48,7 @@ def read_order(fields: Fields, channel: Channel, *, today: date, short_id: str, 
         processing_code=ProcessingCode(values.get("transactionProcessingCode", ProcessingCode.PURCHASE)),
         test_mode=_read_test_mode(values.get("testMode"), is_live),
         merchant_transaction_id=values.get("merchantTransactionId"),
-        details=read_details(fields, currency),
+        details=details,
         levers={} if is_live else read_levers(values),
         objection=objection,
         echo=fields.echo,

@@ -13,6 +13,7 @@ from tollgate.payments.details import (
     Details,
     Party,
     StandingInstruction,
+    list_amounts,
 )
 from tollgate.payments.moves import MOVES, NATURES, Errand, Move, Nature, State
 from tollgate.payments.order import Order, ProcessingCode, TestMode
@@ -47,6 +48,7 @@ __all__ = [
     "State",
     "TestMode",
     "Verdict",
+    "list_amounts",
     "make_card_face",
     "settle",
 ]

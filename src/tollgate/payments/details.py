@@ -7,6 +7,7 @@ Member names are the interface's names in snake case, so that one small reader f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 
 import msgspec
@@ -148,3 +149,14 @@ class Details(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NO_DETAILS = Details()
+
+
+def list_amounts(part: msgspec.Struct) -> Iterator[Money]:
+    """Every amount among the details, however deep."""
+    for name in part.__struct_fields__:
+        value = getattr(part, name)
+        if isinstance(value, Money):
+            yield value
+        for inner in value if isinstance(value, tuple) else (value,):
+            if isinstance(inner, msgspec.Struct):
+                yield from list_amounts(inner)

@@ -5,12 +5,12 @@ No decisions here.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
 from tollgate.catalog import CURRENCIES
-from tollgate.payments import CardAccount, Details, Order
+from tollgate.payments import CardAccount, Order
 from tollgate.values import Money
 
 CHARGES = "/v1/charges"
@@ -41,7 +41,8 @@ class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     card: CardMessage
     statement: str
     processing: str = "PURCHASE"
-    details: Details | None = None
+    details: dict[str, Any] | None = None
+    """What travels with the money, by the members' names; amounts in it are minor units beside their currency."""
 
 
 class KeyMessage(msgspec.Struct, frozen=True):
@@ -63,13 +64,7 @@ class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Set by test systems that are asked for a particular result of the gateway's catalogue."""
 
 
-def _encode_member(value: object) -> object:
-    if isinstance(value, Money):
-        return {"amount": to_minor_units(value), "currency": value.currency}
-    raise NotImplementedError(f"{type(value).__name__} has no place in a message")
-
-
-encode_message = msgspec.json.Encoder(enc_hook=_encode_member).encode
+encode_message = msgspec.json.Encoder().encode
 decode_reply = msgspec.json.Decoder(AcquirerReply).decode
 
 
@@ -94,8 +89,26 @@ def make_charge(order: Order, key: str) -> ChargeMessage:
         card=_make_card(order.account),
         statement=order.statement,
         processing=order.processing_code,
-        details=order.details if order.has_details else None,
+        details=_describe(order.details) if order.has_details else None,
     )
+
+
+def _describe(details: msgspec.Struct) -> dict[str, Any]:
+    """What is absent is left out, so that an acquirer reads only what the merchant said."""
+    members = ((name, getattr(details, name)) for name in details.__struct_fields__)
+    return {name: _describe_member(value) for name, value in members if value not in (None, ())}
+
+
+def _describe_member(value: object) -> object:
+    match value:
+        case Money():
+            return {"amount": to_minor_units(value), "currency": value.currency}
+        case msgspec.Struct():
+            return _describe(value)
+        case tuple():
+            return [_describe_member(each) for each in value]
+        case _:
+            return value
 
 
 def _make_card(card: CardAccount) -> CardMessage:
