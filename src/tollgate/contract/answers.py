@@ -19,25 +19,22 @@ from tollgate.values import Fault, InvalidParameters, Refusal, Result, TooMany, 
 
 Json = dict[str, Any]
 
-# Groups of fields that an answer repeats as they were sent, in the order they appear.
-_ECHOED = frozenset(
-    {
-        "merchantTransactionId",
-        "merchantInvoiceId",
-        "merchantMemo",
-        "taxAmount",
-        "transactionCategory",
-        "recurringType",
-        "lifecycleId",
-        "customer",
-        "billing",
-        "shipping",
-        "cart",
-        "threeDSecure",
-        "standingInstruction",
-        "customParameters",
-    }
+# Groups of fields that an answer repeats as they were sent, in the order of the answer: before and after the result.
+_REFERENCES = ("merchantTransactionId", "merchantInvoiceId", "merchantMemo")
+_ECHOED = (
+    "taxAmount",
+    "transactionCategory",
+    "recurringType",
+    "lifecycleId",
+    "customer",
+    "billing",
+    "shipping",
+    "cart",
+    "threeDSecure",
+    "standingInstruction",
+    "customParameters",
 )
+_ECHOED_WORDS = frozenset(_ECHOED)
 _STEP = re.compile(r"\[(?P<index>[0-9]+)\](?=\.)|\[(?P<key>[^\]]*)\]|(?P<word>[^.\[\]]+)")
 
 
@@ -87,13 +84,15 @@ def render_payment(payment: Payment) -> Json:
     body["amount"] = payment.money.render()
     body["currency"] = payment.money.currency
     body["descriptor"] = payment.descriptor
+    body |= {name: payment.echo[name] for name in _REFERENCES if name in payment.echo}
     # Started and not yet settled reads as pending: the outcome is still being worked on.
     body["result"] = render_result(RESULTS[payment.result_code or "000.200.000"])
     if payment.details:
         body["resultDetails"] = dict(payment.details)
     if payment.card:
         body["card"] = render_card(payment)
-    body.update(nest_fields((name, text) for name, text in payment.echo.items() if first_word(name) in _ECHOED))
+    echoed = nest_fields((name, text) for name, text in payment.echo.items() if first_word(name) in _ECHOED_WORDS)
+    body |= {word: echoed[word] for word in _ECHOED if word in echoed}
     body["risk"] = {"score": "0"}
     return body
 
