@@ -15,7 +15,10 @@ import orjson
 from tollgate.catalog import passes_luhn
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
-_LONG_NUMBER = re.compile(r"(?<![0-9])[0-9](?:[ -]?[0-9]){11,18}(?![0-9])")
+# An id is 32 hex digits: a run of decimals in one is chance, and a starred ndc could not be searched for.
+_LONG_NUMBER = re.compile(
+    r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|(?P<number>(?<![0-9])[0-9](?:[ -]?[0-9]){11,18}(?![0-9]))"
+)
 
 
 class JsonLines(logging.Formatter):
@@ -41,6 +44,8 @@ def hide_card_numbers(text: str) -> str:
 
 
 def _hide_if_card(match: re.Match[str]) -> str:
+    if match["number"] is None:
+        return match[0]
     digits = re.sub("[ -]", "", match[0])
     return "*" * len(match[0]) if passes_luhn(digits) else match[0]
 
