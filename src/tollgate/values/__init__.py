@@ -24,6 +24,7 @@ from tollgate.values.refusal import (
     Refusal,
     TooLarge,
     TooMany,
+    TooSlow,
     Unauthenticated,
     WrongMethod,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "SystemClock",
     "TooLarge",
     "TooMany",
+    "TooSlow",
     "Unauthenticated",
     "WrongMethod",
     "make_id",

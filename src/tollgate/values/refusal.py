@@ -7,6 +7,7 @@ Refusal                    answered once, by the guard, from the result row it c
 ├── NotFound               404, no such path or no such payment
 ├── WrongMethod            405, the path exists, the method does not
 ├── TooLarge               413, a limit on size or count was passed
+├── TooSlow                400, the body did not arrive in time
 ├── TooMany                429, a throttle row said no; carries when to come back
 └── Conflict               409, an idempotency key in flight or used for another request
 """
@@ -33,6 +34,8 @@ class Refusal(Exception):
     """Raised anywhere, caught once. `detail` is appended to the description for the caller to read."""
 
     http_status: int | None = None
+    leaves_body_unread = False
+    """Then the connection cannot be used for another request."""
 
     def __init__(self, result: Result, detail: str = "") -> None:
         super().__init__(result.code)
@@ -74,6 +77,12 @@ class WrongMethod(Refusal):
 
 class TooLarge(Refusal):
     http_status = 413
+    leaves_body_unread = True
+
+
+class TooSlow(Refusal):
+    http_status = 400
+    leaves_body_unread = True
 
 
 class TooMany(Refusal):

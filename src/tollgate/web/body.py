@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from tollgate.catalog import LIMITS, get_result
-from tollgate.values import Refusal, TooLarge
+from tollgate.values import Refusal, TooLarge, TooSlow
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -26,7 +26,7 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
         async with asyncio.timeout(LIMITS.read_timeout_s):
             return await _collect(receive)
     except TimeoutError:
-        raise Refusal(get_result("200.100.103"), "the body did not arrive in time") from None
+        raise TooSlow(get_result("200.100.103"), "the body did not arrive in time") from None
 
 
 async def _collect(receive: Receive) -> bytes:

@@ -46,8 +46,7 @@ def _headers_of(refusal: Refusal) -> tuple[tuple[bytes, bytes], ...]:
             return ((b"retry-after", str(refusal.retry_after_s).encode()),)
         case WrongMethod():
             return ((b"allow", ", ".join(refusal.allowed).encode()),)
-        case _ if refusal.status == 413:
-            # The rest of the body is not read, so the connection cannot be used again.
+        case _ if refusal.leaves_body_unread:
             return ((b"connection", b"close"),)
         case _:
             return ()
