@@ -22,7 +22,7 @@ def recognise(request: Request, access: Access, directory: Directory) -> Caller:
     identity = read_identity(request.pairs)
     named = directory.find_channel(identity.entity_id or "")
     credential = _find_credential(request, identity, directory)
-    if identity.entity_id is None and access is Access.TOKEN:
+    if identity.entity_id is None and access is Access.TOKEN and request.header(b"authorization") is not None:
         return Caller(merchant_id=credential.merchant_id, channel=None, ndc=request.trace)
     channel = _check_entity(identity, named, credential)
     if identity.user_id is not None and request.header(b"authorization") is None and not channel.is_lenient:

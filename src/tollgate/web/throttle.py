@@ -27,7 +27,8 @@ class Throttles:
         row = self._rows.get(operation)
         if row is None:
             return
-        who = subject_id if row.counted_by == "id" and subject_id else entity_id
+        # The caller is part of the name: whoever asks for another's id must not use up its owner's calls.
+        who = f"{entity_id}/{subject_id}" if row.counted_by == "id" and subject_id else entity_id
         now = self._clock.now()
         ends_at, calls = self._counters.get((operation, who), (0, 0))
         if ends_at <= now:
