@@ -165,7 +165,7 @@ async def test_payments_go_on_when_the_server_ends_every_connection(
 
 
 async def test_a_database_that_is_not_there_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tollgate.store.postgres.FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr("tollgate.store.postgres_faults.FIRST_PAUSE_S", 0.001)
 
     with pytest.raises(Unavailable):
         await open_database("postgresql://postgres@127.0.0.1:1/nothing")

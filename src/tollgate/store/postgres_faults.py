@@ -1,10 +1,20 @@
-"""What each fault of the PostgreSQL driver means for the one who was writing. A table; nothing is retried here."""
+"""What each fault of the PostgreSQL driver means for who was asking, and how often asking again makes sense."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from enum import Enum, auto
+from typing import TypeVar
 
 import asyncpg  # type: ignore[import-untyped]
+
+from tollgate.store.faults import Damaged, StoreFault, Unavailable, Unconfirmed, Unwritable
+
+TRIES_MAX = 6
+FIRST_PAUSE_S = 0.05
+
+Answer = TypeVar("Answer")
 
 
 class Fate(Enum):
@@ -38,3 +48,26 @@ _FATES: tuple[tuple[tuple[type[Exception], ...], Fate], ...] = (
 
 def judge(fault: Exception) -> Fate:
     return next(fate for families, fate in _FATES if isinstance(fault, families))
+
+
+async def persist(
+    run: Callable[[int], Awaitable[Answer]], *, is_repeatable: bool, lost: type[StoreFault] = Unavailable
+) -> Answer:
+    """Try a bounded number of times what the server undid, and, where repeating is safe, what was lost on the way."""
+    pause_s, kind = FIRST_PAUSE_S, ""
+    for tries in range(TRIES_MAX):
+        try:
+            return await run(tries)
+        except FAULTS as fault:
+            fate = judge(fault)
+            # The driver's text may repeat what was stored, so only its kind is told.
+            kind = type(fault).__name__
+        if fate is Fate.UNWRITABLE:
+            raise Unwritable(kind)
+        if fate is Fate.DAMAGED:
+            raise Damaged(kind)
+        if fate is Fate.LOST and not is_repeatable:
+            raise Unconfirmed(kind)
+        await asyncio.sleep(pause_s)
+        pause_s *= 2
+    raise lost(f"gave up after {TRIES_MAX} tries ({kind})")

@@ -1,0 +1,106 @@
+"""The batched writes on PostgreSQL: one statement, one round trip, one commit for all that is queued. Knows no noun."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]
+
+from tollgate.store.batching import Batcher
+from tollgate.store.faults import Unconfirmed
+from tollgate.store.hot import HotWrite, Row
+from tollgate.store.postgres_faults import FAULTS, Fate, judge, persist
+from tollgate.store.statements import Dialect
+
+LANES = 2
+
+# Batches find their few rows by key. On a young table, whose size the planner does not know yet, it would choose to
+# scan it, keep that plan, and slow down with every payment.
+BATCH_SETTINGS = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
+
+Connect = Callable[[], Awaitable[asyncpg.Connection]]
+
+
+class _Line:
+    """One connection that a lane keeps to itself, because borrowing one from a pool costs as much as the statement."""
+
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
+        self._connection: asyncpg.Connection | None = None
+
+    async def fetch(self, query: str, bindings: Sequence[Any]) -> Sequence[Sequence[Any]]:
+        connection = self._connection
+        if connection is None or connection.is_closed():
+            connection = self._connection = await self._connect()
+        try:
+            rows: Sequence[Sequence[Any]] = await connection.fetch(query, *bindings)
+        except FAULTS as fault:
+            # After a timeout the server may still be at it: the next try starts on a connection that owes no answer.
+            if judge(fault) is Fate.LOST:
+                connection.terminate()
+            raise
+        return rows
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+
+
+class BatchWriter:
+    """One for each hot write."""
+
+    def __init__(self, hot: HotWrite, connect: Connect, pool: asyncpg.Pool) -> None:
+        self._hot = hot
+        self._pool = pool
+        self._loop = asyncio.get_running_loop()
+        self._lines = [_Line(connect) for _ in range(LANES)]
+        self._batcher: Batcher[Row, bool] = Batcher(self._start, lanes=LANES)
+        self.submit = self._batcher.submit
+
+    async def close(self) -> None:
+        await self._batcher.close()
+        for line in self._lines:
+            await line.close()
+
+    def _start(self, rows: Sequence[Row]) -> asyncio.Future[Sequence[bool]]:
+        return self._loop.create_task(self._write(rows))
+
+    async def _write(self, rows: Sequence[Row]) -> Sequence[bool]:
+        line = self._lines.pop()
+        try:
+            return await persist(partial(self._try, line, rows), is_repeatable=True, lost=Unconfirmed)
+        finally:
+            self._lines.append(line)
+
+    async def _try(self, line: _Line, rows: Sequence[Row], tries: int) -> Sequence[bool]:
+        """Safe to repeat: a row that an earlier try made durable is refused now, and then found."""
+        hot = self._hot
+        text = hot.rich if any(map(hot.is_rich, rows)) else hot.lean
+        try:
+            if len(rows) == 1:
+                accepted = await line.fetch(text.one, rows[0][: text.width])
+            else:
+                accepted = await line.fetch(text.many, list(zip(*rows, strict=True))[: text.width])
+        except asyncpg.UniqueViolationError:
+            if tries == 0:
+                raise
+            answers = [False] * len(rows)
+        else:
+            answers = [not text.is_guarded] * len(rows)
+            for (position,) in accepted:
+                answers[position - 1] = True
+        if tries == 0:
+            return answers
+        return [answer or await self._is_written(row) for answer, row in zip(answers, rows, strict=True)]
+
+    async def _is_written(self, row: Row) -> bool:
+        compiled = self._hot.is_written.compiled_for(Dialect.POSTGRESQL)
+        return bool(await self._pool.fetch(compiled.text, *compiled.bind(self._hot.name_members(row))))
