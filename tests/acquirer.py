@@ -1,0 +1,375 @@
+"""An acquirer in a process of its own: the card protocol over HTTP, a ledger that outlives the gateway, bad manners.
+
+The tests' half (`AcquirerProcess`) steers the other half through a control port; no test of ours lives here.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from enum import StrEnum
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from gateway import find_free_port
+from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS, AcquirerReply, ChargeMessage, KeyMessage
+
+START_S = 20.0
+WAIT_S = 20.0
+DECLINED_CENTS = 5
+"""An amount that ends in these cents is declined, so that a load can be a mixture."""
+
+
+class Manner(StrEnum):
+    """How the next requests on a path are treated."""
+
+    ANSWER = "answer"
+    HOLD = "hold"
+    """Does not act before it is released."""
+    ACT_AND_HOLD = "act and hold"
+    DROP = "drop"
+    """Hangs up without having acted."""
+    ACT_AND_DROP = "act and drop"
+    GARBAGE = "garbage"
+    """Acts and answers what is no message; so do the next two."""
+    HALF = "half"
+    ERROR = "error"
+    PENDING = "pending"
+    """Knows nothing yet and does not act."""
+
+
+_ACTS_LATE_OR_NEVER = {Manner.HOLD, Manner.DROP, Manner.PENDING}
+_HOLDS = {Manner.HOLD, Manner.ACT_AND_HOLD}
+_HANGS_UP = {Manner.DROP, Manner.ACT_AND_DROP}
+
+
+class Fate(StrEnum):
+    APPROVED = "approved"
+    DECLINED = "declined"
+    REVERSED = "reversed"
+    BLOCKED = "unknown"
+    """Never charged and never to be: somebody reversed it, or asked about it, before it came."""
+
+
+class Entry(msgspec.Struct, kw_only=True):
+    """What became of one key; the only place where money moves."""
+
+    key: str
+    fate: Fate
+    type: str = ""
+    amount: int = 0
+    currency: str = ""
+    charges_seen: int = 0
+    reversals_seen: int = 0
+    inquiries_seen: int = 0
+
+
+class Instruction(msgspec.Struct, frozen=True):
+    path: str
+    manner: Manner
+    times: int
+
+
+class Report(msgspec.Struct, frozen=True):
+    entries: dict[str, Entry]
+    requests: dict[str, int]
+    """How many have arrived, by path; those that are held count too."""
+
+
+class Ledger:
+    """One lock around everything: requests about one key must not overtake each other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: dict[str, Entry] = {}
+        self._requests: dict[str, int] = {}
+        self._instructions: dict[str, Instruction] = {}
+        self.released = threading.Event()
+
+    def report(self) -> bytes:
+        with self._lock:
+            return msgspec.json.encode(Report(self._entries, self._requests))
+
+    def instruct(self, instruction: Instruction) -> None:
+        with self._lock:
+            self._instructions[instruction.path] = instruction
+            self.released.clear()
+
+    def receive(self, path: str) -> Manner:
+        with self._lock:
+            self._requests[path] = self._requests.get(path, 0) + 1
+            told = self._instructions.get(path)
+            if told is None or told.times == 0:
+                return Manner.ANSWER
+            self._instructions[path] = Instruction(path, told.manner, told.times - 1)
+            return told.manner
+
+    def act(self, path: str, body: bytes) -> bytes:
+        with self._lock:
+            if path == CHARGES:
+                entry = self._charge(msgspec.json.decode(body, type=ChargeMessage))
+            else:
+                entry = self._look_up(path, msgspec.json.decode(body, type=KeyMessage).key)
+            # A charge that took nothing has nothing to give back, so its reversal is done too.
+            is_undone = path == REVERSALS and entry.fate is Fate.DECLINED
+            return msgspec.json.encode(_render(Fate.REVERSED if is_undone else entry.fate))
+
+    def _charge(self, charge: ChargeMessage) -> Entry:
+        entry = self._entries.get(charge.key)
+        if entry is None:
+            fate = Fate.DECLINED if charge.amount % 100 == DECLINED_CENTS else Fate.APPROVED
+            entry = self._entries[charge.key] = Entry(key=charge.key, fate=fate)
+        entry.type, entry.amount, entry.currency = charge.type, charge.amount, charge.currency
+        entry.charges_seen += 1
+        return entry
+
+    def _look_up(self, path: str, key: str) -> Entry:
+        entry = self._entries.setdefault(key, Entry(key=key, fate=Fate.BLOCKED))
+        if path == INQUIRIES:
+            entry.inquiries_seen += 1
+            return entry
+        entry.reversals_seen += 1
+        if entry.fate is Fate.APPROVED:
+            entry.fate = Fate.REVERSED
+        return entry
+
+
+def _render(fate: Fate) -> AcquirerReply:
+    code = {Fate.DECLINED: "05", Fate.BLOCKED: "12"}.get(fate, "00")
+    return AcquirerReply(status=fate, response_code=code, message=f"{fate} by the acquirer of the tests")
+
+
+class _Desk(BaseHTTPRequestHandler):
+    """What both ports share: connections that stay open, bodies with a length, no chatter."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    ledger: Ledger
+
+    def read_body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length", "0")))
+
+    def reply(self, status: int, body: bytes, promised: int | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body) if promised is None else promised))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+class Counter(_Desk):
+    """Where the gateway's requests arrive."""
+
+    def do_POST(self) -> None:
+        body = self.read_body()
+        manner = self.ledger.receive(self.path)
+        answer = b"" if manner in _ACTS_LATE_OR_NEVER else self.ledger.act(self.path, body)
+        if manner in _HOLDS:
+            self.ledger.released.wait()
+        if manner is Manner.HOLD:
+            answer = self.ledger.act(self.path, body)
+        # Whoever asked may be dead by now.
+        with suppress(OSError):
+            self.tell(manner, answer)
+
+    def tell(self, manner: Manner, answer: bytes) -> None:
+        if manner in _HANGS_UP:
+            self.close_connection = True
+        elif manner is Manner.GARBAGE:
+            self.reply(200, b"\x00\xffthis is not a message" + answer)
+        elif manner is Manner.HALF:
+            self.reply(200, answer[: len(answer) // 2], promised=len(answer))
+            self.close_connection = True
+        elif manner is Manner.ERROR:
+            self.reply(500, b"{}")
+        elif manner is Manner.PENDING:
+            self.reply(200, msgspec.json.encode(AcquirerReply(status="pending")))
+        else:
+            self.reply(200, answer)
+
+
+class Control(_Desk):
+    """Where the tests' instructions arrive."""
+
+    doors: Doors
+
+    def do_GET(self) -> None:
+        self.reply(200, self.ledger.report())
+
+    def do_POST(self) -> None:
+        body = self.read_body()
+        if self.path == "/instruct":
+            self.ledger.instruct(msgspec.json.decode(body, type=Instruction))
+        elif self.path == "/release":
+            self.ledger.released.set()
+        elif self.path == "/shut":
+            self.doors.shut()
+        elif self.path == "/open":
+            self.doors.open()
+        self.reply(200, b"{}")
+
+
+class _Hall(ThreadingHTTPServer):
+    """Remembers its visitors, so that it can show them out when it closes."""
+
+    request_queue_size = 256
+    daemon_threads = True
+
+    def __init__(self, port: int, desk: type[_Desk]) -> None:
+        super().__init__(("127.0.0.1", port), desk)
+        self._visitors: set[socket.socket] = set()
+
+    def process_request(self, request: socket.socket, client_address: Any) -> None:  # type: ignore[override]
+        self._visitors.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: socket.socket) -> None:  # type: ignore[override]
+        self._visitors.discard(request)
+        super().shutdown_request(request)
+
+    def close_all(self) -> None:
+        self.shutdown()
+        self.server_close()
+        for visitor in tuple(self._visitors):
+            with suppress(OSError):
+                visitor.shutdown(socket.SHUT_RDWR)
+
+
+class Doors:
+    """Opens and shuts the counter; shut, the gateway's connections are refused as by a machine that is off."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._hall: _Hall | None = None
+
+    def open(self) -> None:
+        self._hall = _Hall(self._port, Counter)
+        threading.Thread(target=self._hall.serve_forever, args=(0.02,), daemon=True).start()
+
+    def shut(self) -> None:
+        if self._hall is not None:
+            self._hall.close_all()
+            self._hall = None
+
+
+def serve(port: int, control_port: int) -> None:
+    _Desk.ledger = Ledger()
+    Control.doors = Doors(port)
+    Control.doors.open()
+    threading.Thread(target=_end_with_the_tests, daemon=True).start()
+    _Hall(control_port, Control).serve_forever()
+
+
+def _end_with_the_tests() -> None:
+    """Standard input closes when they end, however they end."""
+    sys.stdin.read()
+    os._exit(0)
+
+
+# ---- the tests' half ----
+
+
+class AcquirerProcess:
+    """Starts on entering, is gone after leaving."""
+
+    def __init__(self) -> None:
+        self.port = find_free_port()
+        self._control_port = find_free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> AcquirerProcess:
+        command = [sys.executable, __file__, str(self.port), str(self._control_port)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        deadline = time.monotonic() + START_S
+        while not self._is_up():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("the acquirer did not start")
+            time.sleep(0.02)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def behave(self, path: str, manner: Manner, times: int = 1_000_000) -> None:
+        """The next so many requests on the path meet this manner; requests that are held from now on stay held."""
+        self._control("POST", "/instruct", msgspec.json.encode(Instruction(path, manner, times)))
+
+    def release(self) -> None:
+        """Whoever is held goes on; the next request to be held is held again only after the next `behave`."""
+        self._control("POST", "/release")
+
+    def shut(self) -> None:
+        """Connections are cut and new ones refused, until it opens again; the ledger stays."""
+        self._control("POST", "/shut")
+
+    def open(self) -> None:
+        self._control("POST", "/open")
+
+    def read_ledger(self) -> dict[str, Entry]:
+        return self._report().entries
+
+    def count_requests(self, path: str) -> int:
+        return self._report().requests.get(path, 0)
+
+    def wait_for_requests(self, path: str, count: int) -> None:
+        _wait_until(lambda: self.count_requests(path) >= count, f"{count} requests on {path}")
+
+    def wait_for_charge(self, key: str) -> Entry:
+        """Not only asked or reversed: the charge itself has been acted upon."""
+
+        def is_charged() -> bool:
+            entry = self.read_ledger().get(key)
+            return entry is not None and entry.charges_seen > 0
+
+        _wait_until(is_charged, f"a charge with key {key}")
+        return self.read_ledger()[key]
+
+    def _report(self) -> Report:
+        return msgspec.json.decode(self._control("GET", "/"), type=Report)
+
+    def _is_up(self) -> bool:
+        try:
+            self._report()
+        except OSError:
+            return False
+        return True
+
+    def _control(self, method: str, path: str, body: bytes = b"") -> bytes:
+        connection = http.client.HTTPConnection("127.0.0.1", self._control_port, timeout=10)
+        try:
+            connection.request(method, path, body)
+            return connection.getresponse().read()
+        finally:
+            connection.close()
+
+
+def _wait_until(is_so: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not is_so():
+        assert time.monotonic() < deadline, f"{what}: expected within {WAIT_S} s"
+        time.sleep(0.01)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), int(sys.argv[2]))

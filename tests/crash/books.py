@@ -1,0 +1,138 @@
+"""The gateway's tables held against the acquirer's ledger: what must be true once everything has settled.
+
+Read behind the gateway's back, because it is the gateway that is doubted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import apsw
+
+from acquirer import Entry, Fate
+from postgres import PostgresCluster
+from tollgate.payments import State
+
+Rows = list[tuple[str, ...]]
+
+SILENT = "900.100.300"
+PENDING = "000.200.000"
+QUIET_S = 20.0
+
+_OPEN = f"SELECT count(*) FROM payments WHERE state IN ({State.STARTED:d}, {State.UNRESOLVED:d})"
+_PAYMENTS = """SELECT id, kind, state, amount, result_code, coalesce(referenced_id, ''), coalesce(idempotency_key, '')
+ FROM payments ORDER BY created_at"""
+
+
+@dataclass(frozen=True)
+class Record:
+    id: str
+    kind: str
+    state: State
+    amount: int
+    code: str
+    referenced_id: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Books:
+    query: Callable[[str], Rows]
+
+    def is_quiet(self) -> bool:
+        """Nothing is open and nothing is owed."""
+        return self.query(_OPEN) == [("0",)] and self.query("SELECT count(*) FROM jobs") == [("0",)]
+
+    def wait_until_quiet(self, within_s: float = QUIET_S) -> None:
+        deadline = time.monotonic() + within_s
+        while not self.is_quiet():
+            assert time.monotonic() < deadline, f"still open after {within_s} s: {self.read_payments()}"
+            time.sleep(0.1)
+
+    def read_payments(self) -> list[Record]:
+        return [
+            Record(id, kind, State(int(state)), int(amount), code, referenced_id, key)
+            for id, kind, state, amount, code, referenced_id, key in self.query(_PAYMENTS)
+        ]
+
+    def find_by_key(self, key: str) -> list[Record]:
+        return [record for record in self.read_payments() if record.key == key]
+
+    def read_events(self) -> dict[str, list[str]]:
+        """Payment to the results it announced, in order."""
+        events: dict[str, list[str]] = defaultdict(list)
+        for subject_id, code in self.query("SELECT subject_id, result_code FROM outbox ORDER BY id"):
+            events[subject_id].append(code)
+        return events
+
+    def count_unanswered_claims(self) -> int:
+        return int(self.query("SELECT count(*) FROM claims WHERE status IS NULL")[0][0])
+
+
+def open_books(database: str, cluster: PostgresCluster | None) -> Books:
+    if cluster is not None:
+        name = database.rpartition("/")[2]
+        return Books(lambda text: [tuple(row.split("|")) for row in cluster.run_sql(text, name).splitlines()])
+    path = database.removeprefix("sqlite:///")
+
+    def query(text: str) -> Rows:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(5_000)
+        try:
+            return [tuple(str(value) for value in row) for row in connection.execute(text)]
+        finally:
+            connection.close()
+
+    return Books(query)
+
+
+def find_lies(books: Books, ledger: Mapping[str, Entry]) -> list[str]:
+    """Everything that contradicts `a failed answer never leaves money taken`, and its like; empty when all is well."""
+    records = books.read_payments()
+    orders = {record.id: record for record in records if record.kind != "RV"}
+    reversals = Counter(record.referenced_id for record in records if record.kind == "RV")
+    return [
+        *_compare_money(orders, ledger),
+        *_compare_reversals(orders, reversals),
+        *_compare_events(records, books.read_events()),
+        *_find_double_charges(ledger.values()),
+        *([f"{count} claims without an answer"] if (count := books.count_unanswered_claims()) else []),
+    ]
+
+
+def _compare_money(orders: Mapping[str, Record], ledger: Mapping[str, Entry]) -> Iterator[str]:
+    for id in ledger.keys() - orders.keys():
+        yield f"the acquirer knows {id}, the gateway does not"
+    for record in orders.values():
+        entry = ledger.get(record.id)
+        has_moved = entry is not None and entry.fate is Fate.APPROVED
+        if has_moved != (record.state is State.APPROVED):
+            yield f"{record} but the acquirer says {entry}"
+        if has_moved and entry is not None and entry.amount != record.amount:
+            yield f"{record} but the acquirer took {entry.amount}"
+
+
+def _compare_reversals(orders: Mapping[str, Record], reversals: Mapping[str, int]) -> Iterator[str]:
+    for record in orders.values():
+        if reversals.get(record.id, 0) != (record.code == SILENT):
+            yield f"{record} has {reversals.get(record.id, 0)} reversals"
+    for id in reversals.keys() - orders.keys():
+        yield f"a reversal of {id}, which does not exist"
+
+
+def _compare_events(records: Iterable[Record], events: Mapping[str, list[str]]) -> Iterator[str]:
+    for record in records:
+        # A credit that was silent at first announces that, and later what it came to.
+        if events.get(record.id) not in ([record.code], [PENDING, record.code]):
+            yield f"{record} announced {events.get(record.id)}"
+
+
+def _find_double_charges(entries: Iterable[Entry]) -> Iterator[str]:
+    """Every order of a test has an amount of its own, so the same amount taken twice is one order paid twice."""
+    taken = Counter((entry.type, entry.amount) for entry in entries if entry.fate is Fate.APPROVED)
+    for what, times in taken.items():
+        if times > 1:
+            yield f"{what} was taken {times} times"

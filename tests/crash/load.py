@@ -1,0 +1,112 @@
+"""A bounded load of careful shops: each order has a key and an amount of its own and is tried until it is answered.
+
+What happens to the servers meanwhile is the test's affair.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from acquirer import DECLINED_CENTS
+from crash.books import PENDING, Books, find_lies
+from crash.world import World, insist
+from gateway import Answer, Client
+from tollgate.payments import State
+
+SHOPS = 6
+THINK_S = 0.01
+KINDS = ("DB", "DB", "DB", "PA", "CD")
+REPLAYS_MAX = 40
+
+
+@dataclass(frozen=True)
+class Order:
+    number: int
+    kind: str
+    cents: int
+
+    @property
+    def amount(self) -> str:
+        return f"{self.number}.{self.cents:02d}"
+
+    @property
+    def key(self) -> str:
+        return f"order-{self.number:06d}"
+
+
+@dataclass
+class Load:
+    clients: Sequence[Client]
+    seed: int
+    answers: dict[Order, Answer] = field(default_factory=dict)
+    faults: list[BaseException] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._chance = random.Random(self.seed)
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._numbers = iter(range(1, 1_000_000))
+
+    def run_during(self, accidents: Callable[[random.Random], None]) -> None:
+        shops = [threading.Thread(target=self._shop, args=(number,)) for number in range(SHOPS)]
+        for shop in shops:
+            shop.start()
+        try:
+            accidents(self._chance)
+        finally:
+            self._is_over.set()
+            for shop in shops:
+                shop.join()
+        assert self.faults == []
+
+    def _shop(self, number: int) -> None:
+        """Each has a server it asks first."""
+        first = number % len(self.clients)
+        client, *others = [*self.clients[first:], *self.clients[:first]]
+        try:
+            while not self._is_over.is_set():
+                order = self._draw()
+                self.answers[order] = insist(client, order.amount, order.key, order.kind, others=others)
+                time.sleep(THINK_S)
+        except BaseException as fault:
+            self.faults.append(fault)
+
+    def _draw(self) -> Order:
+        with self._lock:
+            cents = self._chance.choice((0, 0, 0, DECLINED_CENTS))
+            return Order(next(self._numbers), self._chance.choice(KINDS), cents)
+
+
+def pause(chance: random.Random, least_s: float, most_s: float) -> None:
+    time.sleep(chance.uniform(least_s, most_s))
+
+
+def check_aftermath(world: World, load: Load, client: Client) -> None:
+    """Everything settles by itself, and then every answer that any shop was given is still true."""
+    world.books.wait_until_quiet(within_s=30)
+    assert find_lies(world.books, world.acquirer.read_ledger()) == []
+    assert _find_broken_promises(world.books, load) == []
+    assert _find_changed_answers(client, load) == []
+
+
+def _find_broken_promises(books: Books, load: Load) -> list[str]:
+    records = {record.key: record for record in books.read_payments() if record.key}
+    broken = []
+    for order, answer in load.answers.items():
+        record = records.get(order.key)
+        if record is None or record.id != answer.json["id"]:
+            broken.append(f"{order} was answered and is recorded as {record}")
+        elif record.code != answer.code and answer.code != PENDING:
+            broken.append(f"{order} was answered {answer.code} and is recorded as {record}")
+    return broken + [f"{record} is still open" for record in records.values() if record.state is State.STARTED]
+
+
+def _find_changed_answers(client: Client, load: Load) -> list[str]:
+    """The same key gives the same answer, to the byte, whichever process answers now."""
+    asked = list(load.answers.items())[:: max(1, len(load.answers) // REPLAYS_MAX)]
+    again = [(order, answer, insist(client, order.amount, order.key, order.kind)) for order, answer in asked]
+    return [f"{order}: {old.body!r} became {new.body!r}" for order, old, new in again if new.body != old.body]

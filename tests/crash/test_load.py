@@ -1,0 +1,77 @@
+"""Servers and databases that die under load, at moments nobody chose: the answers stay true and the money right."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from crash.load import Load, check_aftermath, pause
+from crash.world import KnifedGateway, World
+
+KILLS = 5
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(1, 20))]
+
+
+@pytest.fixture
+def gateway(world: World) -> KnifedGateway:
+    gateway = world.make_gateway()
+    gateway.start()
+    return gateway
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_server_killed_again_and_again_under_load_keeps_every_promise(
+    world: World, gateway: KnifedGateway, seed: int
+) -> None:
+    def kill_again_and_again(chance: random.Random) -> None:
+        for _ in range(KILLS):
+            pause(chance, 0.1, 0.6)
+            gateway.kill()
+            gateway.start()
+
+    client = world.make_client(gateway)
+    load = Load([client], seed)
+    load.run_during(kill_again_and_again)
+    assert len(load.answers) > KILLS
+    check_aftermath(world, load, client)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_of_two_servers_on_a_database_dies_and_the_other_finishes_its_work(
+    postgres_world: World, seed: int
+) -> None:
+    gateways = [postgres_world.make_gateway(name=name) for name in ("first", "second")]
+    for gateway in gateways:
+        gateway.start()
+
+    def kill_the_first(chance: random.Random) -> None:
+        pause(chance, 0.5, 1.5)
+        gateways[0].kill()
+        pause(chance, 0.5, 1.0)
+
+    clients = [postgres_world.make_client(gateway) for gateway in gateways]
+    load = Load(clients, seed)
+    load.run_during(kill_the_first)
+    check_aftermath(postgres_world, load, clients[1])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_database_that_crashes_under_load_leaves_nothing_in_doubt(postgres_world: World, seed: int) -> None:
+    gateway = postgres_world.make_gateway()
+    gateway.start()
+    cluster = postgres_world.cluster
+    assert cluster is not None
+
+    def crash_the_database(chance: random.Random) -> None:
+        for _ in range(2):
+            pause(chance, 0.3, 1.0)
+            cluster.stop("immediate")
+            pause(chance, 0.0, 0.5)
+            cluster.start()
+        pause(chance, 0.3, 1.0)
+
+    client = postgres_world.make_client(gateway)
+    load = Load([client], seed)
+    load.run_during(crash_the_database)
+    check_aftermath(postgres_world, load, client)

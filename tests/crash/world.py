@@ -1,0 +1,140 @@
+"""The stage of every crash: one store, one acquirer, gateways that come and go. What must hold then is elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+
+import msgspec
+
+from acquirer import AcquirerProcess
+from crash.books import Books, open_books
+from gateway import Answer, Client, GatewayProcess
+from postgres import PostgresCluster
+from tollgate.sandbox import ensure_tenant, welcome
+from tollgate.store import list_channels, open_database, update_channel
+from tollgate.values import SystemClock
+from tollgate.vault import make_keyring, save_keyring
+
+KNIFE = Path(__file__).with_name("knife.py")
+DEATH_S = 20.0
+PATIENCE_S = 30.0
+
+HASTE = {"TOLLGATE_ACQUIRER_TIMEOUT_S": "1", "TOLLGATE_SETTLE_MARGIN_S": "0.5", "TOLLGATE_LOG_LEVEL": "warning"}
+"""What takes a minute in earnest takes a second here."""
+
+NO_ANSWER = (OSError, http.client.HTTPException)
+"""What a client sees of a server that dies."""
+
+
+@dataclass
+class KnifedGateway(GatewayProcess):
+    seam: str = ""
+
+    def _command(self, *command: str) -> list[str]:
+        whole = super()._command(*command)
+        if not self.seam or command[0] != "serve":
+            return whole
+        module = whole.index("tollgate")
+        return [sys.executable, str(KNIFE), self.seam, *whole[module + 1 :]]
+
+    def wait_for_death(self) -> None:
+        """By its own hand; anything but SIGKILL was an accident."""
+        assert self.process is not None
+        code = self.process.wait(timeout=DEATH_S)
+        self.process = None
+        assert code == -9, self.log_path.read_text()[-4000:]
+
+    def start_and_die(self) -> None:
+        """For seams that the server reaches by itself, perhaps before it is ready."""
+        try:
+            self.start()
+        except RuntimeError:
+            assert self.process is not None
+        self.wait_for_death()
+
+
+@dataclass
+class World:
+    folder: Path
+    database: str
+    acquirer: AcquirerProcess
+    books: Books
+    token: str
+    entity_id: str
+    cluster: PostgresCluster | None
+    gateways: list[KnifedGateway] = field(default_factory=list)
+
+    def make_gateway(self, seam: str = "", name: str = "gateway") -> KnifedGateway:
+        environment = {**HASTE, "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")}
+        gateway = KnifedGateway(self.folder / name, self.database, environment=environment, seam=seam)
+        self.gateways.append(gateway)
+        return gateway
+
+    def make_client(self, gateway: GatewayProcess, timeout_s: float = 15.0) -> Client:
+        return Client(gateway.base_url, self.token, self.entity_id, timeout_s=timeout_s)
+
+
+async def _furnish(database_url: str, key_path: Path, test_url: str) -> tuple[str, str]:
+    """(token, entity id) of a merchant whose test system is the acquirer."""
+    keyring = make_keyring()
+    save_keyring(keyring, key_path)
+    database = await open_database(database_url)
+    try:
+        tenant = await ensure_tenant(database, keyring, SystemClock().now())
+        channel = next(row for row in await list_channels(database) if row.id == tenant.entity_id)
+        await update_channel(database, msgspec.structs.replace(channel, test_url=test_url))
+        return (await welcome(database, keyring, tenant, "")).access_token, tenant.entity_id
+    finally:
+        await database.close()
+
+
+@contextmanager
+def open_world(folder: Path, cluster: PostgresCluster | None) -> Iterator[World]:
+    """On PostgreSQL where there is a cluster, else on SQLite."""
+    database = cluster.create_database() if cluster else f"sqlite:///{folder}/store.db"
+    with AcquirerProcess() as acquirer:
+        token, entity_id = asyncio.run(_furnish(database, folder / "keys.json", acquirer.url))
+        world = World(folder, database, acquirer, open_books(database, cluster), token, entity_id, cluster)
+        try:
+            yield world
+        finally:
+            for gateway in world.gateways:
+                gateway.kill()
+
+
+def pay(client: Client, amount: str, key: str | None = None, kind: str = "DB") -> Answer:
+    headers = {} if key is None else {"Idempotency-Key": key}
+    return client.pay(headers, amount=amount, paymentType=kind, testMode="EXTERNAL", merchantTransactionId=key)
+
+
+def try_to_pay(client: Client, amount: str, key: str | None = None, kind: str = "DB") -> Answer | None:
+    """None where the server died before it could tell."""
+    try:
+        return pay(client, amount, key, kind)
+    except NO_ANSWER:
+        return None
+
+
+def insist(client: Client, amount: str, key: str, kind: str = "DB", *, others: Iterable[Client] = ()) -> Answer:
+    """What a careful shop does: the same key again, at any server, until there is an answer that is one."""
+    deadline = time.monotonic() + PATIENCE_S
+    servers = cycle([client, *others])
+    while time.monotonic() < deadline:
+        answer = try_to_pay(next(servers), amount, key, kind)
+        if answer is not None and is_definite(answer):
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(f"no answer for {key} within {PATIENCE_S} s")
+
+
+def is_definite(answer: Answer) -> bool:
+    """Neither breakage nor `the first request is still running`."""
+    return answer.status < 500 and answer.code != "800.600.100"
