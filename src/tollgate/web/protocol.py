@@ -53,6 +53,13 @@ class BoundedHttp(HttpToolsProtocol):
         else:
             self._start_head_timer()
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """A caller that will say no more still hears the answer it waits for; under TLS the line is gone with that."""
+        if self.scheme == "https" or not self._owes_answer() or self.cycle.more_body:
+            return False
+        self.cycle.keep_alive = False
+        return True
+
     def on_message_begin(self) -> None:
         self._is_head_open = True
         self._is_too_large = False
