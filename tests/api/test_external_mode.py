@@ -1,4 +1,4 @@
-"""testMode=EXTERNAL: the processor's own test system is asked, in the card protocol, and told everything it may know."""
+"""testMode=EXTERNAL: the processor's own test system is asked in the card protocol, and told all that it may know."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _approving_again(acquirer: RecordingAcquirer) -> Iterator[None]:
 
 
 def pay(external: Client, **changes: str) -> Any:
-    return external.pay(testMode="EXTERNAL", **changes)
+    return external.pay(None, testMode="EXTERNAL", **changes)
 
 
 def test_without_a_test_system_the_channel_is_not_set_up_for_it(client: Client) -> None:

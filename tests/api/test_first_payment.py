@@ -53,12 +53,13 @@ def test_the_printed_curl_works_when_pasted(gateway: GatewayProcess) -> None:
 
 def test_an_answer_has_its_fields_in_the_recorded_order(client: Client) -> None:
     answer = client.pay(
+        None,
         **{
             "customParameters[branch_id]": "7",
             "threeDSecure.eci": "05",
             "billing.city": "Graz",
             "merchantTransactionId": "order-0001",
-        }
+        },
     )
 
     assert list(answer.json) == KEYS_IN_ORDER

@@ -31,7 +31,7 @@ TOLD = {
 
 
 def test_a_status_answer_is_the_first_answer_again(client: Client) -> None:
-    first = client.pay(**TOLD)
+    first = client.pay(None, **TOLD)
 
     for path in ("/v1/payments", "/v1/query"):
         again = client.get(f"{path}/{first.json['id']}")
@@ -39,7 +39,7 @@ def test_a_status_answer_is_the_first_answer_again(client: Client) -> None:
 
 
 def test_a_status_answer_repeats_what_the_merchant_sent(client: Client) -> None:
-    payment_id = client.pay(**TOLD).json["id"]
+    payment_id = client.pay(None, **TOLD).json["id"]
 
     body = client.get(f"/v1/payments/{payment_id}").json
 

@@ -33,7 +33,7 @@ DELAY = "customParameters[simulatorDelay]"
     ],
 )
 def test_a_forced_code_is_the_answer_and_stays_it(client: Client, code: str, status: int) -> None:
-    answer = client.pay(**{FORCE: code})
+    answer = client.pay(None, **{FORCE: code})
 
     assert (answer.status, answer.code) == (status, code)
     assert answer.json["customParameters"] == {"forceResultCode": code}
@@ -42,7 +42,9 @@ def test_a_forced_code_is_the_answer_and_stays_it(client: Client, code: str, sta
 
 
 def test_a_forced_decline_has_the_words_clients_compare(client: Client) -> None:
-    assert client.pay(**{FORCE: "800.100.151"}).json["result"]["description"] == "transaction declined (invalid card)"
+    described = client.pay(None, **{FORCE: "800.100.151"}).json["result"]["description"]
+
+    assert described == "transaction declined (invalid card)"
 
 
 @pytest.mark.parametrize(
@@ -58,14 +60,14 @@ def test_a_forced_decline_has_the_words_clients_compare(client: Client) -> None:
     ],
 )
 def test_a_lever_that_would_test_nothing_is_a_fault_that_names_it(client: Client, lever: str, value: str) -> None:
-    answer = client.pay(**{lever: value})
+    answer = client.pay(None, **{lever: value})
 
     assert (answer.status, answer.code) == (400, "200.300.404")
     assert list(answer.faults) == [lever]
 
 
 def test_what_never_left_is_a_failure_without_a_reversal(client: Client) -> None:
-    answer = client.pay(merchantTransactionId="unsent-0001", **{FAULT: "unsent"})
+    answer = client.pay(None, merchantTransactionId="unsent-0001", **{FAULT: "unsent"})
 
     assert (answer.status, answer.code) == (400, "900.100.600")
     time.sleep(1)
@@ -77,7 +79,7 @@ def test_what_never_left_is_a_failure_without_a_reversal(client: Client) -> None
 def test_silence_is_a_failure_and_what_was_taken_is_given_back(client: Client, fault: str, kind: str) -> None:
     reference = f"silent-{fault}-{kind}"
 
-    answer = client.pay(merchantTransactionId=reference, paymentType=kind, **{FAULT: fault})
+    answer = client.pay(None, merchantTransactionId=reference, paymentType=kind, **{FAULT: fault})
 
     assert (answer.status, answer.code) == (400, "900.100.300")
     wait_until(lambda: len(list_payments(client, reference)) == 2)
@@ -88,14 +90,14 @@ def test_silence_is_a_failure_and_what_was_taken_is_given_back(client: Client, f
 
 
 def test_a_credit_in_doubt_stays_pending_until_the_acquirer_is_asked(client: Client) -> None:
-    answer = client.pay(paymentType="CD", **{FAULT: "lost"})
+    answer = client.pay(None, paymentType="CD", **{FAULT: "lost"})
 
     assert (answer.status, answer.code) == (200, "000.200.000")
     wait_until(lambda: read(client, answer).code == "000.100.110")
 
 
 def test_a_credit_that_never_arrived_is_found_not_to_have_happened(client: Client) -> None:
-    answer = client.pay(paymentType="CD", **{FAULT: "dropped"})
+    answer = client.pay(None, paymentType="CD", **{FAULT: "dropped"})
 
     assert (answer.status, answer.code) == (200, "000.200.000")
     wait_until(lambda: read(client, answer).code != "000.200.000")
@@ -105,14 +107,14 @@ def test_a_credit_that_never_arrived_is_found_not_to_have_happened(client: Clien
 def test_a_late_answer_is_waited_for(client: Client) -> None:
     began = time.monotonic()
 
-    answer = client.pay(**{DELAY: "700"})
+    answer = client.pay(None, **{DELAY: "700"})
 
     assert answer.code == "000.100.110"
     assert 0.7 <= time.monotonic() - began < ACQUIRER_TIMEOUT_S
 
 
 def test_levers_on_a_real_test_system_are_ordinary_data(external: Client) -> None:
-    answer = external.pay(testMode="EXTERNAL", **{FORCE: "800.100.151"})
+    answer = external.pay(None, testMode="EXTERNAL", **{FORCE: "800.100.151"})
 
     assert answer.code == "000.100.112"
 

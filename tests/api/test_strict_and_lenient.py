@@ -37,11 +37,11 @@ RELAXED = [
 def test_what_a_strict_channel_refuses_a_lenient_one_takes(
     client: Client, lenient: Client, sent: dict[str, str], refused_name: str
 ) -> None:
-    strict = client.pay(**sent)
+    strict = client.pay(None, **sent)
 
     assert (strict.status, strict.code) == (400, "200.300.404")
     assert refused_name in strict.faults
-    assert lenient.pay(**sent).code == "000.100.110"
+    assert lenient.pay(None, **sent).code == "000.100.110"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_a_strict_channel_refuses_a_lenient_one_takes(
     ],
 )
 def test_a_lenient_channel_still_has_limits(lenient: Client, sent: dict[str, str], refused_name: str) -> None:
-    assert refused_name in lenient.pay(**sent).faults
+    assert refused_name in lenient.pay(None, **sent).faults
 
 
 def test_a_network_spelling_is_answered_as_our_brand(lenient: Client) -> None:
