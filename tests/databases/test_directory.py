@@ -7,10 +7,11 @@ import asyncio
 import msgspec
 import pytest
 
-from databases.samples import CHANNEL, MERCHANT
+from databases.samples import CHANNEL, MERCHANT, make_payment
 from tollgate.payments import Channel, Credential, Merchant
 from tollgate.store import (
     Database,
+    Unavailable,
     Unwritable,
     add_to_setting,
     get_directory_version,
@@ -23,6 +24,7 @@ from tollgate.store import (
     put_setting,
     revoke_credential,
     rewrap_token,
+    start_payment,
     update_channel,
 )
 
@@ -118,3 +120,15 @@ async def test_additions_to_a_setting_are_never_lost(db: Database) -> None:
 
     assert sorted(sums) == list(range(3, 61, 3))
     assert await get_setting(db, "offset") == "60"
+
+
+async def test_a_reader_reads_and_cannot_write(url: str) -> None:
+    await (await open_database(url)).close()
+    db = await open_database(url, read_only=True)
+
+    with pytest.raises(Unavailable, match="reading only"):
+        await put_setting(db, "a", "b")
+    with pytest.raises(Unavailable, match="reading only"):
+        await start_payment(db, make_payment(), None, None)
+    assert await get_setting(db, "a", "absent") == "absent"
+    await db.close()

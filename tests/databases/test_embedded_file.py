@@ -101,17 +101,6 @@ async def test_a_full_disk_is_told_to_everyone_in_the_batch_and_loses_nothing_ac
     await reopened.close()
 
 
-async def test_a_reader_cannot_write(tmp_path: Path) -> None:
-    path = str(tmp_path / "store.db")
-    await (await open_database(path)).close()
-    db = await open_database(path, read_only=True)
-
-    with pytest.raises(Unavailable, match="reading only"):
-        await put_setting(db, "a", "b")
-    assert await get_setting(db, "a", "absent") == "absent"
-    await db.close()
-
-
 async def test_a_closed_database_takes_nothing_more_but_has_written_what_was_queued(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     db = await open_database(path)

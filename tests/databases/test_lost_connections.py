@@ -171,6 +171,11 @@ async def test_a_database_that_is_not_there_is_unavailable(monkeypatch: pytest.M
         await open_database("postgresql://postgres@127.0.0.1:1/nothing")
 
 
+async def test_a_server_that_does_not_let_us_in_is_not_asked_twice(cluster: PostgresCluster) -> None:
+    with pytest.raises(Unavailable, match="InvalidCatalogName"):
+        await open_database(cluster.dsn("no_such_database"))
+
+
 async def test_a_lost_database_is_not_ready(cluster: PostgresCluster, postgres_url: str) -> None:
     db = await open_database(postgres_url)
     assert await db.is_ready()

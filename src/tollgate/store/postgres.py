@@ -49,6 +49,7 @@ class PostgresDatabase:
         return rows[0] if rows else None
 
     async def write(self, steps: Sequence[Step]) -> bool:
+        self._refuse_reader()
         bound = []
         for step in steps:
             compiled = step.statement.compiled_for(Dialect.POSTGRESQL)
@@ -56,10 +57,8 @@ class PostgresDatabase:
         return await persist(lambda _: self._write_unit(bound), is_repeatable=True)
 
     def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
-        writer = self._writers.get(hot.name)
-        if writer is None:
-            raise Unavailable("the database was opened for reading only")
-        return writer.submit(row)
+        self._refuse_reader()
+        return self._writers[hot.name].submit(row)
 
     async def is_ready(self) -> bool:
         try:
@@ -71,6 +70,10 @@ class PostgresDatabase:
         for writer in self._writers.values():
             await writer.close()
         await self._pool.close()
+
+    def _refuse_reader(self) -> None:
+        if not self._writers:
+            raise Unavailable("the database was opened for reading only")
 
     async def _write_unit(self, bound: Sequence[tuple[str, Sequence[Any], int | None]]) -> bool:
         is_committing = False

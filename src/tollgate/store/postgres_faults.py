@@ -1,4 +1,4 @@
-"""What each fault of the PostgreSQL driver means for who was asking, and how often asking again makes sense."""
+"""What each fault of the PostgreSQL driver means for who was asking. Trying again is decided here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class Fate(Enum):
     """The server undid it and asks to try again."""
     LOST = auto()
     """The connection broke: whether the server finished is not known."""
+    CLOSED = auto()
+    """The server does not let us in, or not do that: asking again changes nothing."""
     DAMAGED = auto()
     """The server's disk or memory is to blame."""
 
@@ -40,10 +42,19 @@ _FATES: tuple[tuple[tuple[type[Exception], ...], Fate], ...] = (
     ((asyncpg.TooManyConnectionsError,), Fate.LOST),
     # A primary that became a standby: the next connection finds its successor.
     ((asyncpg.ReadOnlySQLTransactionError,), Fate.LOST),
+    ((asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError), Fate.CLOSED),
+    ((asyncpg.InsufficientPrivilegeError, asyncpg.UndefinedTableError), Fate.CLOSED),
     ((asyncpg.InsufficientResourcesError,), Fate.DAMAGED),
     ((asyncpg.PostgresSystemError, asyncpg.InternalServerError), Fate.DAMAGED),
     ((asyncpg.PostgresError,), Fate.UNWRITABLE),
 )
+
+
+_FINAL: dict[Fate, type[StoreFault]] = {
+    Fate.UNWRITABLE: Unwritable,
+    Fate.CLOSED: Unavailable,
+    Fate.DAMAGED: Damaged,
+}
 
 
 def judge(fault: Exception) -> Fate:
@@ -62,10 +73,8 @@ async def persist(
             fate = judge(fault)
             # The driver's text may repeat what was stored, so only its kind is told.
             kind = type(fault).__name__
-        if fate is Fate.UNWRITABLE:
-            raise Unwritable(kind)
-        if fate is Fate.DAMAGED:
-            raise Damaged(kind)
+        if fate in _FINAL:
+            raise _FINAL[fate](kind)
         if fate is Fate.LOST and not is_repeatable:
             raise Unconfirmed(kind)
         await asyncio.sleep(pause_s)

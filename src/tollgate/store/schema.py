@@ -93,6 +93,8 @@ outbox = sa.Table(
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("result_code", TEXT, nullable=False),
     sqlite_strict=True,
+    # One tree instead of two; for payments, whose rows are long and ids random, it measured half as fast.
+    sqlite_with_rowid=False,
 )
 
 jobs = sa.Table(

@@ -7,6 +7,7 @@ import fcntl
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -18,6 +19,7 @@ from tollgate.store.faults import AlreadyServed, Damaged, StoreFault, Unavailabl
 from tollgate.store.hot import HotWrite, Row, Run
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.writer_thread import WriterThread
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
 VERSION_MIN = (3, 51, 3)
@@ -29,7 +31,7 @@ _WRITER_PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
-    "PRAGMA wal_autocheckpoint = 4000",
+    "PRAGMA wal_autocheckpoint = 2000",
     "PRAGMA cache_size = -65536",
     "PRAGMA temp_store = MEMORY",
 )
@@ -62,9 +64,9 @@ class SqliteDatabase:
             self._readers.put(reader)
         self._lock = lock
         self._loop = asyncio.get_running_loop()
-        self._writer_thread = ThreadPoolExecutor(1, "sqlite-writer")
+        self._writer_thread = WriterThread(self._write_batch, "sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(len(rest), "sqlite-reader")
-        self._batcher: Batcher[Write, Any] = Batcher(self._write_in_thread, lanes=1, items_max=BATCH_MAX)
+        self._batcher: Batcher[Write, Any] = Batcher(self._writer_thread.start, lanes=1, items_max=BATCH_MAX)
         if writer is not None:
             self._changes = writer.changes
             self._execute = writer.cursor().execute
@@ -97,7 +99,7 @@ class SqliteDatabase:
 
     async def is_ready(self) -> bool:
         try:
-            return bool(self._read(self._quick_reader, READ_REVISION, ()))
+            return self._writer_thread.is_alive and bool(self._read(self._quick_reader, READ_REVISION, ()))
         except StoreFault:
             return False
 
@@ -106,7 +108,7 @@ class SqliteDatabase:
         await self._loop.run_in_executor(None, self._let_go)
 
     def _let_go(self) -> None:
-        self._writer_thread.shutdown()
+        self._writer_thread.stop()
         self._reader_threads.shutdown()
         while not self._readers.empty():
             self._readers.get().close()
@@ -120,9 +122,6 @@ class SqliteDatabase:
         if self._writer is None:
             raise Unavailable("the database was opened for reading only")
         return self._batcher.submit((function, argument))
-
-    def _write_in_thread(self, writes: Sequence[Write]) -> asyncio.Future[Sequence[Any]]:
-        return self._loop.run_in_executor(self._writer_thread, self._write_batch, writes)
 
     def _write_batch(self, writes: Sequence[Write]) -> Sequence[Any]:
         """One transaction; a row that cannot be written undoes it, and the batcher then writes each row alone."""
@@ -151,9 +150,10 @@ class SqliteDatabase:
         return self._execute(*bound).fetchall()
 
     def _roll_back(self) -> None:
-        # A full disk may already have ended the transaction.
+        # A full disk may already have ended the transaction; one that cannot even be ended makes the next BEGIN fail.
         if self._writer is not None and self._writer.in_transaction:
-            self._execute("ROLLBACK")
+            with suppress(apsw.Error):
+                self._execute("ROLLBACK")
 
     def _read_in_thread(self, text: str, bindings: Sequence[Any]) -> list[Row]:
         reader = self._readers.get()

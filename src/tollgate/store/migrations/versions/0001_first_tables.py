@@ -16,6 +16,8 @@ SMALL = sa.SmallInteger().with_variant(sa.Integer(), "sqlite")
 
 def upgrade() -> None:
     create_payments()
+    index_payments()
+    create_claims()
     create_queues()
     create_directory()
 
@@ -49,6 +51,9 @@ def create_payments() -> None:
         sa.Column("sealed_account", BYTES),
         sqlite_strict=True,
     )
+
+
+def index_payments() -> None:
     op.create_index(
         "payments_by_transaction",
         "payments",
@@ -63,6 +68,9 @@ def create_payments() -> None:
         postgresql_where=sa.text("state = 0"),
         sqlite_where=sa.text("state = 0"),
     )
+
+
+def create_claims() -> None:
     op.create_table(
         "claims",
         sa.Column("channel_id", TEXT, primary_key=True),
@@ -88,6 +96,7 @@ def create_queues() -> None:
         sa.Column("created_at", WHOLE, nullable=False),
         sa.Column("result_code", TEXT, nullable=False),
         sqlite_strict=True,
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "jobs",

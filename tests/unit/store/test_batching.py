@@ -1,0 +1,143 @@
+"""Group commit without a database: who shares a batch, who is woken, who fails alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from tollgate.store.batching import Batcher
+from tollgate.store.faults import Damaged, Unavailable, Unwritable
+
+pytestmark = pytest.mark.anyio
+
+
+class Disk:
+    """Answers every item with its double, when it is told to."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.is_open = asyncio.Event()
+        self.is_open.set()
+
+    def write(self, items: Sequence[int]) -> asyncio.Future[Sequence[int]]:
+        return asyncio.ensure_future(self._write(list(items)))
+
+    async def _write(self, items: list[int]) -> Sequence[int]:
+        self.batches.append(items)
+        await self.is_open.wait()
+        if 13 in items:
+            raise Unwritable("thirteen")
+        if 66 in items:
+            raise Damaged("the disk is full")
+        return [item * 2 for item in items]
+
+
+async def test_what_is_queued_in_one_turn_shares_a_batch() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, lanes=1)
+
+    assert await asyncio.gather(*[batcher.submit(n) for n in range(5)]) == [0, 2, 4, 6, 8]
+    assert disk.batches == [[0, 1, 2, 3, 4]]
+
+
+async def test_a_single_item_does_not_wait_for_company() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, lanes=1)
+
+    assert await batcher.submit(1) == 2
+    assert await batcher.submit(2) == 4
+    assert disk.batches == [[1], [2]]
+
+
+async def test_the_next_batch_gathers_while_one_is_written() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, lanes=1)
+    disk.is_open.clear()
+    first = batcher.submit(1)
+    await asyncio.sleep(0.01)
+    rest = [batcher.submit(n) for n in (2, 3, 4)]
+    await asyncio.sleep(0.01)
+
+    disk.is_open.set()
+
+    assert await asyncio.gather(first, *rest) == [2, 4, 6, 8]
+    assert disk.batches == [[1], [2, 3, 4]]
+
+
+async def test_a_batch_has_a_limit_and_lanes_write_side_by_side() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, lanes=2, items_max=3)
+    disk.is_open.clear()
+    waiting = [batcher.submit(n) for n in range(8)]
+    await asyncio.sleep(0.01)
+    assert disk.batches == [[0, 1, 2], [3, 4, 5]]
+
+    disk.is_open.set()
+
+    await asyncio.gather(*waiting)
+    assert disk.batches[2:] == [[6, 7]]
+
+
+async def test_a_bad_item_fails_alone() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, lanes=2)
+
+    answers = await asyncio.gather(*[batcher.submit(n) for n in (1, 13, 2)], return_exceptions=True)
+
+    assert [answers[0], answers[2]] == [2, 4]
+    assert isinstance(answers[1], Unwritable)
+    assert disk.batches == [[1, 13, 2], [1], [13], [2]]
+
+
+async def test_a_failing_disk_is_told_to_everyone_and_nothing_is_tried_again() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, lanes=1)
+
+    answers = await asyncio.gather(*[batcher.submit(n) for n in (1, 66)], return_exceptions=True)
+
+    assert [type(answer) for answer in answers] == [Damaged, Damaged]
+    assert disk.batches == [[1, 66]]
+
+
+async def test_a_bug_in_the_writer_reaches_the_caller_instead_of_hanging_it() -> None:
+    async def break_down() -> Sequence[int]:
+        raise ZeroDivisionError
+
+    batcher: Batcher[int, int] = Batcher(lambda _: asyncio.ensure_future(break_down()), lanes=1)
+
+    with pytest.raises(ZeroDivisionError):
+        await batcher.submit(1)
+
+
+async def test_a_stopped_writer_is_told_to_the_caller() -> None:
+    async def sleep() -> Sequence[int]:
+        await asyncio.sleep(60)
+        return []
+
+    tasks: list[asyncio.Future[Sequence[int]]] = []
+
+    def write(_: Sequence[int]) -> asyncio.Future[Sequence[int]]:
+        tasks.append(asyncio.ensure_future(sleep()))
+        return tasks[-1]
+
+    batcher: Batcher[int, int] = Batcher(write, lanes=1)
+    waiting = batcher.submit(1)
+    await asyncio.sleep(0.01)
+    tasks[0].cancel()
+
+    with pytest.raises(Unavailable, match="stopped"):
+        await waiting
+
+
+async def test_closing_writes_what_is_queued_and_refuses_what_is_new() -> None:
+    disk = Disk()
+    batcher = Batcher(disk.write, lanes=1, items_max=2)
+    waiting = [batcher.submit(n) for n in range(5)]
+
+    await batcher.close()
+
+    assert [future.result() for future in waiting] == [0, 2, 4, 6, 8]
+    with pytest.raises(Unavailable):
+        batcher.submit(9)

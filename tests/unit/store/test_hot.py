@@ -1,0 +1,46 @@
+"""The hot writes: their rows and texts follow the schema, whatever is added to it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tollgate.store.hot import AT_START, HOT_WRITES, START, START_COLUMNS, BatchText, HotWrite
+from tollgate.store.schema import payments
+
+
+def test_a_started_row_and_what_is_fixed_at_start_are_all_columns_of_a_payment() -> None:
+    sent = [name for name, _ in START_COLUMNS[: START.lean.width]]
+
+    assert sorted(sent + list(AT_START)) == sorted(column.name for column in payments.columns)
+
+
+@pytest.mark.parametrize("hot", HOT_WRITES, ids=lambda hot: hot.name)
+def test_a_text_takes_exactly_the_members_it_says(hot: HotWrite) -> None:
+    for text in (hot.lean, hot.rich):
+        for query in (text.one, text.many):
+            places = {int(place) for place in re.findall(r"\$(\d+)::", query)}
+            assert places == set(range(1, text.width + 1))
+            assert "GIVEN" not in query
+
+
+@pytest.mark.parametrize("hot", HOT_WRITES, ids=lambda hot: hot.name)
+def test_what_confirms_a_row_is_named_by_the_row(hot: HotWrite) -> None:
+    row = tuple(range(len(hot.columns)))
+
+    assert hot.name_members(row)["id"] == 1
+
+
+def test_a_row_with_a_key_is_rich() -> None:
+    row: list[object] = [None] * len(START_COLUMNS)
+    assert not START.is_rich(tuple(row))
+
+    row[[name for name, _ in START_COLUMNS].index("idempotency_key")] = "key"
+    assert START.is_rich(tuple(row))
+
+
+def test_only_the_lean_start_accepts_without_looking() -> None:
+    unguarded: list[BatchText] = [text for hot in HOT_WRITES for text in (hot.lean, hot.rich) if not text.is_guarded]
+
+    assert unguarded == [START.lean]

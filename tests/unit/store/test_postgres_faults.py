@@ -1,0 +1,109 @@
+"""What a fault of the driver means, and how often it is worth asking again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import asyncpg  # type: ignore[import-untyped]
+import pytest
+
+from tollgate.store import postgres_faults
+from tollgate.store.faults import Damaged, StoreFault, Unavailable, Unconfirmed, Unwritable
+from tollgate.store.postgres_faults import TRIES_MAX, Fate, judge, persist
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_faults, "FIRST_PAUSE_S", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "fate"),
+    [
+        (asyncpg.exceptions._base.DataError("argument"), Fate.UNWRITABLE),
+        (asyncpg.CharacterNotInRepertoireError("NUL"), Fate.UNWRITABLE),
+        (asyncpg.UniqueViolationError("key"), Fate.UNWRITABLE),
+        (asyncpg.SerializationError("again"), Fate.AGAIN),
+        (asyncpg.DeadlockDetectedError("again"), Fate.AGAIN),
+        (asyncpg.ConnectionDoesNotExistError("gone"), Fate.LOST),
+        (asyncpg.InterfaceError("closed"), Fate.LOST),
+        (asyncpg.AdminShutdownError("restart"), Fate.LOST),
+        (asyncpg.CannotConnectNowError("starting"), Fate.LOST),
+        (asyncpg.TooManyConnectionsError("full"), Fate.LOST),
+        (asyncpg.ReadOnlySQLTransactionError("standby"), Fate.LOST),
+        (TimeoutError(), Fate.LOST),
+        (ConnectionResetError(), Fate.LOST),
+        (asyncpg.InvalidPasswordError("no"), Fate.CLOSED),
+        (asyncpg.InvalidCatalogNameError("no"), Fate.CLOSED),
+        (asyncpg.DiskFullError("full"), Fate.DAMAGED),
+        (asyncpg.PostgresIOError("disk"), Fate.DAMAGED),
+    ],
+)
+def test_each_fault_has_its_fate(fault: Exception, fate: Fate) -> None:
+    assert judge(fault) is fate
+
+
+def failing(fault: Exception, times: int) -> tuple[Callable[[int], Awaitable[str]], list[int]]:
+    calls: list[int] = []
+
+    async def run(tries: int) -> str:
+        calls.append(tries)
+        if len(calls) <= times:
+            raise fault
+        return "done"
+
+    return run, calls
+
+
+async def test_what_the_server_undid_is_tried_again() -> None:
+    run, calls = failing(asyncpg.SerializationError("again"), 2)
+
+    assert await persist(run, is_repeatable=False) == "done"
+    assert calls == [0, 1, 2]
+
+
+async def test_what_was_lost_is_tried_again_only_where_repeating_is_safe() -> None:
+    run, calls = failing(ConnectionResetError(), 1)
+    assert await persist(run, is_repeatable=True) == "done"
+    assert calls == [0, 1]
+
+    run, calls = failing(ConnectionResetError(), 1)
+    with pytest.raises(Unconfirmed):
+        await persist(run, is_repeatable=False)
+    assert calls == [0]
+
+
+async def test_trying_has_an_end() -> None:
+    run, calls = failing(ConnectionResetError(), 99)
+
+    with pytest.raises(Unavailable, match="ConnectionResetError"):
+        await persist(run, is_repeatable=True)
+    assert len(calls) == TRIES_MAX
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (asyncpg.UniqueViolationError("key"), Unwritable),
+        (asyncpg.DiskFullError("full"), Damaged),
+        (asyncpg.InvalidPasswordError("no"), Unavailable),
+    ],
+)
+async def test_what_repeating_cannot_mend_is_told_at_once(fault: Exception, told: type[StoreFault]) -> None:
+    run, calls = failing(fault, 99)
+
+    with pytest.raises(told):
+        await persist(run, is_repeatable=True)
+    assert calls == [0]
+
+
+async def test_what_was_stored_is_not_repeated_in_a_fault() -> None:
+    run, _ = failing(asyncpg.exceptions._base.DataError("invalid input: 'Jane Jones'"), 1)
+
+    with pytest.raises(Unwritable) as caught:
+        await persist(run, is_repeatable=True)
+    assert "Jane" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
