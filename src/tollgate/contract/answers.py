@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 import orjson
 
 from tollgate.catalog import RESULTS, get_result
-from tollgate.contract.fields import first_word
+from tollgate.contract.fields import NAMES_KEPT, first_word
 from tollgate.payments import Payment
 from tollgate.values import Fault, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
@@ -133,23 +134,27 @@ def nest_fields(fields: Iterable[tuple[str, str]]) -> Json:
     tree: Json = {}
     for name, text in fields:
         place: Any = tree
-        steps = _split_name(name)
-        for step in steps[:-1]:
+        path, last = _split_name(name)
+        for step in path:
             place = place.setdefault(step, {})
-        place[steps[-1]] = text
+        place[last] = text
     return {key: _close(value) for key, value in tree.items()}
 
 
-def _split_name(name: str) -> list[str | int]:
-    """A hole before a dot counts the members of a list, one at the end is a key."""
-    return [int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)]
+@lru_cache(NAMES_KEPT)
+def _split_name(name: str) -> tuple[tuple[str | int, ...], str | int]:
+    """The way to a value, and its last step: a hole before a dot counts members of a list, one at the end is a key."""
+    *path, last = (
+        int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)
+    )
+    return tuple(path), last
 
 
 def _close(value: Any) -> Any:
-    """Objects keyed by numbers become lists in the order of their numbers."""
+    """Objects keyed by numbers become lists in the order of their numbers; no table of names mixes the two."""
     if not isinstance(value, dict):
         return value
-    if value and all(isinstance(key, int) for key in value):
+    if isinstance(next(iter(value)), int):
         return [_close(value[key]) for key in sorted(value)]
     return {key: _close(member) for key, member in value.items()}
 

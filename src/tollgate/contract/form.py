@@ -10,7 +10,7 @@ from tollgate.values import Fault, InvalidParameters, TooLarge
 
 Pairs = list[tuple[str, str]]
 
-_BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _SHOWN_NAME_MAX = 64
 
 
@@ -19,46 +19,51 @@ def read_form(body: bytes) -> Pairs:
     if not body:
         return []
     # Many clients glue parameters together and leave one separator at the end.
-    parts = body.removesuffix(b"&").split(b"&")
-    if len(parts) > LIMITS.parameters_max:
+    body = body.removesuffix(b"&")
+    if body.count(b"&") >= LIMITS.parameters_max:
         raise TooLarge(get_result("200.100.103"), f"more than {LIMITS.parameters_max} parameters")
-    if b"\0" in body or b"%00" in body or _BAD_ESCAPE.search(body):
+    parts = _decode_whole(body).split("&")
+    if b"\0" in body or b"%" in body:
         _refuse_hostile(parts)
     return [_read_part(part) for part in parts]
 
 
-def _read_part(part: bytes) -> tuple[str, str]:
-    name, _, value = part.partition(b"=")
+def _decode_whole(body: bytes) -> str:
+    """At once, because separators are never part of a longer character; only a fault is looked for part by part."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError as fault:
+        before = body[: fault.start].rpartition(b"&")[2].decode()
+        raise _refused(before.partition("=")[0], "must be UTF-8 text") from None
+
+
+def _read_part(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
     if not name:
         raise _refused("", "a parameter has no name")
     if len(name) > LIMITS.name_length_max:
-        raise _refused(_show(name), f"names have at most {LIMITS.name_length_max} characters")
-    return _decode(name, name), _decode(value, name)
+        raise _refused(name, f"names have at most {LIMITS.name_length_max} characters")
+    if "%" in part or "+" in part:
+        return _unescape(name, name), _unescape(value, name)
+    return name, value
 
 
-def _decode(text: bytes, name: bytes) -> str:
-    if b"+" in text:
-        text = text.replace(b"+", b" ")
-    if b"%" in text:
-        text = unquote_to_bytes(text)
+def _unescape(text: str, name: str) -> str:
     try:
-        return text.decode()
+        return unquote_to_bytes(text.replace("+", " ")).decode()
     except UnicodeDecodeError:
-        raise _refused(_show(name), "must be UTF-8 text") from None
+        raise _refused(name, "must be UTF-8 text") from None
 
 
-def _refuse_hostile(parts: list[bytes]) -> None:
+def _refuse_hostile(parts: list[str]) -> None:
     for part in parts:
-        name = _show(part.partition(b"=")[0])
-        if b"\0" in part or b"%00" in part:
-            raise _refused(name, "must not contain NUL")
-        if _BAD_ESCAPE.search(part):
-            raise _refused(name, "has a % that two hex digits do not follow")
-
-
-def _show(name: bytes) -> str:
-    return name[:_SHOWN_NAME_MAX].decode("ascii", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+        if "\0" in part or "%00" in part:
+            raise _refused(part.partition("=")[0], "must not contain NUL")
+        if "%" in part and _BAD_ESCAPE.search(part):
+            raise _refused(part.partition("=")[0], "has a % that two hex digits do not follow")
 
 
 def _refused(name: str, message: str) -> InvalidParameters:
-    return InvalidParameters(get_result("200.300.404"), [Fault(name, message)])
+    """The name as it was sent, in a form that is safe to show."""
+    shown = name[:_SHOWN_NAME_MAX].encode("ascii", "replace").decode().replace("\0", "?")
+    return InvalidParameters(get_result("200.300.404"), [Fault(shown, message)])

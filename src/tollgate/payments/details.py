@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
+from typing import Any, get_args
 
 import msgspec
 
@@ -151,9 +153,21 @@ class Details(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 NO_DETAILS = Details()
 
 
+@cache
+def _list_amount_members(structure: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Most parts can hold none, and those need not be walked through."""
+    return tuple(member.name for member in msgspec.structs.fields(structure) if _can_hold_amount(member.type))
+
+
+def _can_hold_amount(kind: Any) -> bool:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return bool(_list_amount_members(kind))
+    return kind is Money or any(_can_hold_amount(each) for each in get_args(kind))
+
+
 def list_amounts(part: msgspec.Struct) -> Iterator[Money]:
     """Every amount among the details, however deep."""
-    for name in part.__struct_fields__:
+    for name in _list_amount_members(type(part)):
         value = getattr(part, name)
         if isinstance(value, Money):
             yield value

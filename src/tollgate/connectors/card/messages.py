@@ -95,8 +95,11 @@ def make_charge(order: Order, key: str) -> ChargeMessage:
 
 def _describe(details: msgspec.Struct) -> dict[str, Any]:
     """What is absent is left out, so that an acquirer reads only what the merchant said."""
-    members = ((name, getattr(details, name)) for name in details.__struct_fields__)
-    return {name: _describe_member(value) for name, value in members if value not in (None, ())}
+    return {
+        name: value if isinstance(value, str) else _describe_member(value)
+        for name in details.__struct_fields__
+        if (value := getattr(details, name)) is not None and value != ()
+    }
 
 
 def _describe_member(value: object) -> object:
