@@ -36,10 +36,10 @@ class Manner(StrEnum):
     ANSWER = "answer"
     HOLD = "hold"
     """Does not act before it is released."""
-    ACT_AND_HOLD = "act and hold"
+    ACT_AND_HOLD = "act-and-hold"
     DROP = "drop"
     """Hangs up without having acted."""
-    ACT_AND_DROP = "act and drop"
+    ACT_AND_DROP = "act-and-drop"
     GARBAGE = "garbage"
     """Acts and answers what is no message; so do the next two."""
     HALF = "half"
@@ -296,6 +296,8 @@ class AcquirerProcess:
         deadline = time.monotonic() + START_S
         while not self._is_up():
             if self._process.poll() is not None or time.monotonic() > deadline:
+                self._process.kill()
+                self._process.communicate()
                 raise RuntimeError("the acquirer did not start")
             time.sleep(0.02)
         return self

@@ -10,6 +10,8 @@ import pytest
 from crash.world import World, open_world
 from postgres import PostgresCluster
 
+DATABASES = ("sqlite", "postgresql")
+
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[PostgresCluster]:
@@ -17,9 +19,24 @@ def cluster() -> Iterator[PostgresCluster]:
         yield cluster
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    cluster = request.getfixturevalue("cluster") if request.param == "postgresql" else None
+@pytest.fixture(scope="module")
+def worlds(cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, World]]:
+    """One on each database for all tests of a file."""
+    sqlite_folder, postgres_folder = tmp_path_factory.mktemp("sqlite"), tmp_path_factory.mktemp("postgresql")
+    with open_world(sqlite_folder, None) as on_sqlite, open_world(postgres_folder, cluster) as on_postgres:
+        yield {"sqlite": on_sqlite, "postgresql": on_postgres}
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def world(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    """On each database, for one test alone."""
+    cluster = request.getfixturevalue("cluster") if database == "postgresql" else None
     with open_world(tmp_path, cluster) as world:
         yield world
 

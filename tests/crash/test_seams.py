@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 
 import pytest
 
 from acquirer import Fate
 from crash.books import find_lies
-from crash.world import World, insist, open_world
+from crash.world import World, insist
 from crash.wreckage import APPROVED, CRASHES, UNHEARD, Crash, wreck_everything
 from gateway import Client
-from postgres import PostgresCluster
-
-DATABASES = ("sqlite", "postgresql")
 
 pytestmark = pytest.mark.timeout(110)
 
 
 @pytest.fixture(scope="module")
-def wreckages(cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, World]]:
+def wreckages(worlds: dict[str, World]) -> dict[str, World]:
     """Both at once, because starting servers is most of the work and there are two cores."""
-    clusters = {"sqlite": None, "postgresql": cluster}
-    with ExitStack() as stack:
-        worlds = {
-            name: stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name in DATABASES
-        }
-        with ThreadPoolExecutor(len(worlds)) as pool:
-            list(pool.map(wreck_everything, worlds.values()))
-        for world in worlds.values():
-            world.make_gateway().start()
-        yield worlds
+    with ThreadPoolExecutor(len(worlds)) as pool:
+        list(pool.map(wreck_everything, worlds.values()))
+    for world in worlds.values():
+        world.make_gateway().start()
+    return worlds
 
 
-@pytest.fixture(params=DATABASES)
-def wreckage(request: pytest.FixtureRequest, wreckages: dict[str, World]) -> World:
-    world = wreckages[request.param]
-    world.books.wait_until_quiet()
-    return world
+@pytest.fixture
+def wreckage(database: str, wreckages: dict[str, World]) -> World:
+    wreckages[database].books.wait_until_quiet()
+    return wreckages[database]
 
 
 @pytest.fixture

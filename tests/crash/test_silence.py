@@ -1,0 +1,175 @@
+"""An acquirer that falls silent, talks nonsense or is away for a while: what the merchant hears, and how it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pytest
+
+from acquirer import Entry, Fate, Manner
+from crash.books import find_lies
+from crash.world import World, insist, pay
+from gateway import Answer, Client
+from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS
+
+APPROVED, DECLINED = "000.100.112", "800.100.152"
+SILENT, PENDING, NOT_FOUND, UNREACHABLE = "900.100.300", "000.200.000", "900.100.310", "900.100.600"
+
+TOOK_MONEY = (Manner.ACT_AND_HOLD, Manner.ACT_AND_DROP, Manner.GARBAGE, Manner.HALF, Manner.ERROR)
+TOOK_NONE = (Manner.HOLD, Manner.DROP)
+
+
+@dataclass(frozen=True)
+class Case:
+    kind: str
+    manner: Manner
+    heard: str
+    """What the merchant is told at first."""
+    ending: str
+    fate: Fate
+    cents: int = 0
+
+    @property
+    def key(self) -> str:
+        return f"silence-{CASES.index(self):04d}"
+
+    @property
+    def amount(self) -> str:
+        return f"{CASES.index(self) + 1}.{self.cents:02d}"
+
+
+CASES = (
+    *(Case("DB", manner, SILENT, SILENT, Fate.REVERSED) for manner in TOOK_MONEY),
+    *(Case("DB", manner, SILENT, SILENT, Fate.BLOCKED) for manner in TOOK_NONE),
+    Case("PA", Manner.ACT_AND_DROP, SILENT, SILENT, Fate.REVERSED),
+    Case("PA", Manner.DROP, SILENT, SILENT, Fate.BLOCKED),
+    # A declined charge is not known to be declined, so it is reversed like one that took money.
+    Case("DB", Manner.ACT_AND_DROP, SILENT, SILENT, Fate.DECLINED, cents=5),
+    *(Case("CD", manner, PENDING, APPROVED, Fate.APPROVED) for manner in TOOK_MONEY),
+    *(Case("CD", manner, PENDING, NOT_FOUND, Fate.BLOCKED) for manner in TOOK_NONE),
+    Case("CD", Manner.ACT_AND_DROP, PENDING, DECLINED, Fate.DECLINED, cents=5),
+)
+FIRST_FREE_AMOUNT = len(CASES) + 1
+
+of_every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind} {case.manner} {case.fate}")
+
+
+@dataclass(frozen=True)
+class Story:
+    world: World
+    heard: dict[Case, Answer]
+
+    @property
+    def client(self) -> Client:
+        return self.world.make_client(self.world.gateways[0])
+
+    def find_entry(self, payment_id: str) -> Entry:
+        return self.world.acquirer.read_ledger()[payment_id]
+
+    def list_kinds(self, reference: str) -> list[str]:
+        report = self.client.get("/v1/query", {"merchantTransactionId": reference}).json
+        return [payment["paymentType"] for payment in report["payments"]]
+
+
+def suffer(world: World) -> Story:
+    world.make_gateway().start()
+    story = Story(world, {})
+    for case in CASES:
+        world.acquirer.behave(CHARGES, case.manner, times=1)
+        story.heard[case] = pay(story.client, case.amount, case.key, case.kind)
+    world.books.wait_until_quiet()
+    world.acquirer.release()
+    return story
+
+
+@pytest.fixture(scope="module")
+def stories(worlds: dict[str, World]) -> dict[str, Story]:
+    with ThreadPoolExecutor(len(worlds)) as pool:
+        return dict(zip(worlds, pool.map(suffer, worlds.values()), strict=True))
+
+
+@pytest.fixture
+def story(database: str, stories: dict[str, Story]) -> Iterator[Story]:
+    """Whatever a test did, afterwards everything settles and the books agree with the acquirer."""
+    story = stories[database]
+    yield story
+    story.world.books.wait_until_quiet()
+    assert find_lies(story.world.books, story.world.acquirer.read_ledger()) == []
+
+
+@of_every_case
+def test_doubt_about_a_payment_is_failure_and_doubt_about_a_credit_is_pending(story: Story, case: Case) -> None:
+    assert story.heard[case].code == case.heard
+
+
+@of_every_case
+def test_a_failed_payment_takes_no_money_and_a_credit_is_paid_out_at_most_once(story: Story, case: Case) -> None:
+    payment_id = story.heard[case].json["id"]
+    entry = story.find_entry(payment_id)
+    assert entry.fate is case.fate
+    assert entry.charges_seen <= 1
+    assert story.client.get(f"/v1/payments/{payment_id}").code == case.ending
+
+
+@of_every_case
+def test_only_what_was_given_back_has_a_reversal_in_the_report(story: Story, case: Case) -> None:
+    assert story.list_kinds(case.key) == ([case.kind, "RV"] if case.ending == SILENT else [case.kind])
+
+
+@of_every_case
+def test_the_key_repeats_what_was_heard_and_charges_nothing(story: Story, case: Case) -> None:
+    again = insist(story.client, case.amount, case.key, case.kind)
+    assert (again.status, again.body) == (story.heard[case].status, story.heard[case].body)
+    assert story.find_entry(again.json["id"]).charges_seen <= 1
+
+
+def test_a_reversal_is_repeated_until_the_acquirer_confirms_it(story: Story) -> None:
+    story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
+    story.world.acquirer.behave(REVERSALS, Manner.GARBAGE, times=1)
+    answer = pay(story.client, f"{FIRST_FREE_AMOUNT}.00", "stubborn-reversal")
+    story.world.books.wait_until_quiet()
+    entry = story.find_entry(answer.json["id"])
+    assert (entry.fate, entry.reversals_seen) == (Fate.REVERSED, 2)
+    assert story.list_kinds("stubborn-reversal") == ["DB", "RV"]
+
+
+def test_a_credit_is_asked_about_again_while_the_acquirer_does_not_know_yet(story: Story) -> None:
+    story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
+    story.world.acquirer.behave(INQUIRIES, Manner.PENDING, times=1)
+    answer = pay(story.client, f"{FIRST_FREE_AMOUNT + 1}.00", "slow-credit", "CD")
+    story.world.books.wait_until_quiet()
+    assert story.client.get(f"/v1/payments/{answer.json['id']}").code == APPROVED
+
+
+def test_an_acquirer_that_is_away_takes_no_money_and_is_owed_nothing(story: Story) -> None:
+    story.world.acquirer.shut()
+    try:
+        answer = pay(story.client, f"{FIRST_FREE_AMOUNT + 2}.00", "acquirer-away")
+    finally:
+        story.world.acquirer.open()
+    assert answer.code == UNREACHABLE
+    assert story.world.books.is_quiet()
+    assert story.list_kinds("acquirer-away") == ["DB"]
+
+
+def test_what_is_owed_to_an_acquirer_waits_until_it_is_back(story: Story) -> None:
+    acquirer = story.world.acquirer
+    seen = acquirer.count_requests(CHARGES)
+    acquirer.behave(CHARGES, Manner.ACT_AND_HOLD, times=1)
+    with ThreadPoolExecutor(1) as shopper:
+        paying = shopper.submit(pay, story.client, f"{FIRST_FREE_AMOUNT + 3}.00", "acquirer-outage")
+        acquirer.wait_for_requests(CHARGES, seen + 1)
+        acquirer.shut()
+    try:
+        answer = paying.result()
+        assert answer.code == SILENT
+        time.sleep(1.2)
+        assert not story.world.books.is_quiet()
+        assert story.find_entry(answer.json["id"]).fate is Fate.APPROVED
+    finally:
+        acquirer.open()
+    story.world.books.wait_until_quiet()
+    assert story.find_entry(answer.json["id"]).fate is Fate.REVERSED
