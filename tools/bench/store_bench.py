@@ -1,18 +1,21 @@
-"""How fast the store starts and settles payments, beside what the bare database does. Measures, asserts nothing."""
+"""How fast the store starts and settles payments, beside what the bare database does. Measures, asserts nothing.
+
+Run from the root: PYTHONPATH=tests python -m tools.bench.store_bench
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import uvloop
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from tools.bench.store_baseline import run_bare_loop, run_pgbench
 
 from postgres import PostgresCluster
 from tollgate.payments import CardFace, Payment, Settlement, State
@@ -48,9 +51,7 @@ def make_payment() -> Payment:
 
 
 def make_settlement(payment: Payment) -> Settlement:
-    from msgspec.structs import replace
-
-    settled = replace(
+    settled = msgspec.structs.replace(
         payment,
         state=State.APPROVED,
         result_code="000.100.110",
@@ -70,25 +71,67 @@ async def pay_in_a_row(db: Database, until: float, waits: list[float]) -> None:
         waits.append(time.perf_counter() - begun)
 
 
-async def measure(db: Database, callers: int, seconds: float) -> str:
+async def measure(db: Database, callers: int, seconds: float) -> tuple[float, str]:
+    """Payments a second, and the rest in words."""
     waits: list[float] = []
     cpu, begun = time.process_time(), time.perf_counter()
     await asyncio.gather(*[pay_in_a_row(db, begun + seconds, waits) for _ in range(callers)])
     spent, cpu = time.perf_counter() - begun, time.process_time() - cpu
     waits.sort()
     count = len(waits)
-    return (
-        f"{count / spent:8.0f} payments/s   p50 {waits[count // 2] * 1e3:6.2f} ms   "
-        f"p99 {waits[count * 99 // 100] * 1e3:6.2f} ms   {cpu / count * 1e6:5.0f} CPU us/payment"
-    )
+    p50, p99 = (waits[count * share // 100] * 1e3 for share in (50, 99))
+    words = f"p50 {p50:6.2f} ms   p99 {p99:6.2f} ms   {cpu / count * 1e6:4.0f} CPU us/payment"
+    return count / spent, words
 
 
-async def run(name: str, url: str, callers: list[int], seconds: float, rounds: int) -> None:
+class _Capture:
+    """Stands where a database would, to learn the rows that the store would write."""
+
+    rows: list[Any]
+
+    async def submit(self, _: object, row: object) -> bool:
+        self.rows.append(row)
+        return True
+
+
+async def make_rows(count: int) -> list[tuple[Any, Any]]:
+    capture = _Capture()
+    pairs = []
+    for _ in range(count):
+        capture.rows = []
+        payment = make_payment()
+        await start_payment(capture, payment, SEALED, None)  # type: ignore[arg-type]
+        await settle_payment(capture, make_settlement(payment), None)  # type: ignore[arg-type]
+        pairs.append((capture.rows[0], capture.rows[1]))
+    return pairs
+
+
+async def bench_sqlite(folder: Path, callers: list[int], seconds: float, rounds: int) -> None:
+    db = await open_database(f"{folder}/store.db")
+    await measure(db, 16, 0.5)
+    for turn in range(rounds):
+        for count in callers:
+            path = folder / f"bare-{turn}-{count}.db"
+            await (await open_database(str(path))).close()
+            bare = run_bare_loop(path, await make_rows(1500 if count == 1 else 15_000), count)
+            speed, words = await measure(db, count, seconds)
+            print(f"sqlite    {count:3}: {speed:6.0f}/s {words}   bare loop {bare:6.0f}/s   ratio {speed / bare:.2f}")
+    await db.close()
+
+
+async def bench_postgres(cluster: PostgresCluster, callers: list[int], seconds: float, rounds: int) -> None:
+    url = cluster.create_database()
     db = await open_database(url)
     await measure(db, 16, 0.5)
+    name = url.rpartition("/")[2]
+    # Else pgbench would be measured with the plans of an empty table.
+    cluster.run_sql("ANALYZE payments", name)
     for _ in range(rounds):
+        best = max(run_pgbench(cluster, name, clients, seconds) for clients in (4, 16, 64))
         for count in callers:
-            print(f"{name:9} {count:3} callers {await measure(db, count, seconds)}", flush=True)
+            limit = run_pgbench(cluster, name, 1, seconds) if count == 1 else best
+            speed, words = await measure(db, count, seconds)
+            print(f"postgres  {count:3}: {speed:6.0f}/s {words}   pgbench {limit:6.0f}/s   ratio {speed / limit:.2f}")
     await db.close()
 
 
@@ -102,10 +145,10 @@ def main() -> None:
     shape = (options.callers, options.seconds, options.rounds)
     if options.only != "postgres":
         with tempfile.TemporaryDirectory() as folder:
-            uvloop.run(run("sqlite", f"{folder}/bench.db", *shape))
+            uvloop.run(bench_sqlite(Path(folder), *shape))
     if options.only != "sqlite":
         with PostgresCluster() as cluster:
-            uvloop.run(run("postgres", cluster.create_database(), *shape))
+            uvloop.run(bench_postgres(cluster, *shape))
 
 
 if __name__ == "__main__":
