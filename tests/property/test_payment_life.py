@@ -1,0 +1,237 @@
+"""The life of a payment under any answer an acquirer could give: always one verdict, one state, one readable answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import msgspec
+import orjson
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tollgate.catalog import LIMITS, RESULTS, is_pending, is_review, is_success
+from tollgate.connectors import Exchange, WireReply, WireRequest, card
+from tollgate.contract import Envelope, answer_payment
+from tollgate.payments import (
+    MOVES,
+    NATURES,
+    CardAccount,
+    Errand,
+    Nature,
+    Order,
+    Outcome,
+    Payment,
+    State,
+    Verdict,
+    make_card_face,
+    settle,
+)
+from tollgate.steps import dispatch
+from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
+from tollgate.wire import Silent, Unsent
+
+APPROVED_CODE = "000.100.112"
+KEY = "8a" + "0" * 30
+NOW = 1_700_000_000_000_000
+TOO_DEEP = b'{"status":' + b"[" * 100_000
+
+STATUSES = ("approved", "declined", "pending", "reversed", "unknown")
+
+
+def make_order(kind: str) -> Order:
+    number = "4200000000000000"
+    account = CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034")
+    return Order(
+        kind=kind,
+        money=Money(9200, "EUR"),
+        brand="VISA",
+        method="CC",
+        account=account,
+        face=make_card_face(number, account),
+        statement="Shop",
+        descriptor="Shop",
+        short_id="1234.5678.9012",
+    )
+
+
+def start(kind: str) -> Payment:
+    return Payment(
+        id=PaymentId(KEY),
+        merchant_id=MerchantId("m"),
+        channel_id=ChannelId("c"),
+        kind=kind,
+        state=State.STARTED,
+        money=Money(9200, "EUR"),
+        brand="VISA",
+        method="CC",
+        descriptor="Shop",
+        short_id="1234.5678.9012",
+        ndc="n",
+        created_at=NOW,
+        deadline_at=NOW,
+    )
+
+
+EXCHANGES: dict[str, Callable[[], Exchange]] = {
+    **{f"charge {kind}": lambda kind=kind: card.charge(make_order(kind), KEY, APPROVED_CODE) for kind in NATURES},  # type: ignore[misc]
+    "reverse": lambda: card.reverse(KEY),
+    "inquire": lambda: card.inquire(KEY, APPROVED_CODE),
+}
+
+# ---- what an acquirer may say ----
+
+odd_text = st.text(max_size=140) | st.sampled_from(("", "\x00", "\ud800", "\U0001f4b3", "0" * 600))
+members = {
+    "response_code": st.sampled_from(("00", "05", "91", "ZZ")) | odd_text,
+    "message": odd_text,
+    "authorization_code": odd_text,
+    "reference": odd_text,
+    "scheme_transaction_id": odd_text,
+    "institute": odd_text,
+    "result_code": st.sampled_from(sorted(RESULTS)) | odd_text,
+}
+wrong = st.none() | st.integers() | st.floats() | st.lists(st.integers(), max_size=2)
+loose = {"status": odd_text, **members}
+messages = st.fixed_dictionaries({}, optional={name: value | wrong for name, value in loose.items()})
+bodies = st.one_of(
+    st.fixed_dictionaries({"status": st.sampled_from(STATUSES)}, optional=members).map(json.dumps).map(str.encode),
+    messages.map(json.dumps).map(str.encode),
+    st.builds(lambda message, at: json.dumps(message).encode()[:at], messages, st.integers(0, 60)),
+    st.binary(max_size=60),
+)
+replies = st.builds(WireReply, st.sampled_from((200, 201, 204, 302, 400, 404, 429, 500, 503)) | st.integers(), bodies)
+verdicts = st.builds(Verdict, outcome=st.sampled_from(Outcome), code=st.sampled_from(sorted(RESULTS)))
+kinds = st.sampled_from(sorted(NATURES))
+
+
+def talk(exchange: Exchange, reply: WireReply) -> Verdict:
+    """One request, one reply, one verdict: anything else fails here."""
+    assert isinstance(next(exchange), WireRequest)
+    with pytest.raises(StopIteration) as end:
+        exchange.send(reply)
+    verdict: Verdict = end.value.value
+    return verdict
+
+
+# ---- connectors ----
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+@given(reply=replies)
+@example(reply=WireReply(200, TOO_DEEP))
+@example(reply=WireReply(200, b'{"status":"approved","message":"\\ud800"}'))
+def test_every_exchange_turns_any_reply_into_one_verdict(name: str, reply: WireReply) -> None:
+    verdict = talk(EXCHANGES[name](), reply)
+    assert isinstance(verdict.outcome, Outcome)
+    # A confirmed reversal has no code of its own: the transaction it makes gets the code of its route.
+    assert verdict.code in RESULTS or (name == "reverse" and verdict.code == "")
+
+
+@given(reply=replies, kind=kinds)
+def test_only_a_message_that_says_so_approves_a_charge(reply: WireReply, kind: str) -> None:
+    verdict = talk(EXCHANGES[f"charge {kind}"](), reply)
+    if verdict.outcome is Outcome.APPROVED:
+        said = json.loads(reply.body)
+        code = said.get("result_code", "")
+        assert reply.status < 500
+        assert is_success(code) or is_review(code) if code in RESULTS else said["status"] == "approved"
+
+
+@given(reply=replies)
+def test_only_a_message_that_says_so_confirms_a_reversal(reply: WireReply) -> None:
+    verdict = talk(EXCHANGES["reverse"](), reply)
+    assert verdict.outcome in (Outcome.APPROVED, Outcome.SILENT)
+    if verdict.outcome is Outcome.APPROVED:
+        assert reply.status < 500
+        assert json.loads(reply.body)["status"] in ("reversed", "unknown")
+
+
+# ---- moves ----
+
+
+def test_the_table_of_moves_is_total() -> None:
+    assert set(MOVES) == set(product(Nature, Outcome))
+
+
+@given(kind=kinds, verdict=verdicts)
+def test_settling_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
+    settled = settle(start(kind), verdict, NOW + 1)
+    assert settled.payment.state is not State.STARTED
+    assert settled.payment.result_code in RESULTS
+    assert settled.payment.settled_at == NOW + 1
+
+
+@given(kind=kinds, verdict=verdicts)
+def test_doubt_and_nothing_else_leaves_an_errand(kind: str, verdict: Verdict) -> None:
+    errand = settle(start(kind), verdict, NOW).errand
+    owed = {Nature.TAKES: Errand.REVERSE, Nature.GIVES: Errand.INQUIRE}[NATURES[kind]]
+    assert errand == (owed if verdict.outcome is Outcome.SILENT else None)
+
+
+@given(kind=kinds, reply=replies)
+def test_what_is_answered_agrees_with_the_state_whatever_was_replied(kind: str, reply: WireReply) -> None:
+    settled = settle(start(kind), talk(EXCHANGES[f"charge {kind}"](), reply), NOW)
+    code = settled.payment.result_code
+    expected = {
+        State.APPROVED: is_success(code) or is_review(code),
+        State.WAITING: is_pending(code),
+        State.UNRESOLVED: is_pending(code),
+        State.DECLINED: not (is_success(code) or is_review(code) or is_pending(code)),
+    }
+    assert expected[settled.payment.state]
+
+
+@given(kind=kinds, reply=replies)
+def test_any_settled_payment_can_be_answered_and_stored(kind: str, reply: WireReply) -> None:
+    payment = settle(start(kind), talk(EXCHANGES[f"charge {kind}"](), reply), NOW).payment
+    answer = answer_payment(payment, Envelope("build"))
+    assert answer.status == RESULTS[payment.result_code].http_status
+    assert orjson.loads(answer.body)["result"]["code"] == payment.result_code
+    # PostgreSQL's text takes no NUL; escaped, as in JSON, it is harmless.
+    assert b"\x00" not in orjson.dumps(dict(payment.details))
+
+
+# ---- the driver ----
+
+
+class ScriptedWire:
+    """Meets each sending with the next thing of its script."""
+
+    def __init__(self, script: Sequence[WireReply | Exception]) -> None:
+        self._script = list(script)
+        self.sent = 0
+
+    async def send(self, _request: WireRequest, _timeout_s: float) -> WireReply:
+        happening = self._script[self.sent]
+        self.sent += 1
+        if isinstance(happening, Exception):
+            raise happening
+        return happening
+
+
+happenings = st.one_of(replies, st.builds(Unsent), st.builds(Silent))
+scripts = st.lists(happenings, min_size=LIMITS.acquirer_sends_max, max_size=LIMITS.acquirer_sends_max + 2)
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+@given(script=scripts)
+def test_the_driver_repeats_only_what_never_left_and_turns_faults_into_outcomes(
+    name: str, script: list[WireReply | Exception]
+) -> None:
+    wire = ScriptedWire(script)
+    verdict = asyncio.run(dispatch(EXCHANGES[name](), wire, timeout_s=1))
+    tried = script[: LIMITS.acquirer_sends_max]
+    unsent = next((n for n, happening in enumerate(tried) if not isinstance(happening, Unsent)), len(tried))
+    assert wire.sent == min(unsent + 1, len(tried))
+    match script[wire.sent - 1]:
+        case Unsent():
+            assert verdict.outcome is Outcome.UNSENT
+        case Silent():
+            assert verdict.outcome is Outcome.SILENT
+        case WireReply() as reply:
+            assert verdict == talk(EXCHANGES[name](), reply)
+    assert msgspec.json.encode(verdict)
