@@ -1,0 +1,72 @@
+"""How the planners find rows: by the key that was meant, even on a young table whose size they do not know yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import asyncpg  # type: ignore[import-untyped]
+import pytest
+
+from postgres import PostgresCluster
+from tollgate.store import claims, open_database, payments
+from tollgate.store.hot import _SETTLE_TEXT, SETTLE, BatchText
+from tollgate.store.postgres_batches import BATCH_SETTINGS
+from tollgate.store.statements import Dialect, Statement
+
+pytestmark = pytest.mark.anyio
+
+BY_KEY = "payments USING INDEX sqlite_autoindex_payments_1"
+READS = [
+    (payments._find, BY_KEY),
+    (payments._get_sealed, BY_KEY),
+    (payments._list, "payments USING INDEX payments_by_transaction"),
+    (payments._overdue, "payments USING INDEX payments_in_flight"),
+    (payments._sealed_otherwise, BY_KEY),
+    (claims._find, "claims USING INDEX sqlite_autoindex_claims_1"),
+]
+
+
+async def explain_sqlite(tmp_path: Path, text: str, places: int) -> list[str]:
+    await (await open_database(str(tmp_path / "store.db"))).close()
+    connection = apsw.Connection(str(tmp_path / "store.db"))
+    plan = [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", [None] * places)]
+    connection.close()
+    return plan
+
+
+@pytest.mark.parametrize(("statement", "way"), READS)
+async def test_every_read_of_sqlite_goes_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
+    compiled = statement.compiled_for(Dialect.SQLITE)
+
+    plan = await explain_sqlite(tmp_path, compiled.text, len(compiled.names))
+
+    assert plan[0].startswith(f"SEARCH {way}")
+    assert not [line for line in plan if line.startswith("SCAN")]
+
+
+async def test_settling_on_sqlite_goes_by_the_primary_key(tmp_path: Path) -> None:
+    plan = await explain_sqlite(tmp_path, _SETTLE_TEXT, 6)
+
+    assert [line.partition(" (")[0] for line in plan] == [f"SEARCH {BY_KEY}"]
+
+
+@pytest.mark.parametrize("text", [SETTLE.lean, SETTLE.rich], ids=["lean", "rich"])
+async def test_settling_on_postgresql_goes_by_primary_keys_from_the_first_row_on(
+    cluster: PostgresCluster, postgres_template: str, text: BatchText
+) -> None:
+    connection = await asyncpg.connect(cluster.create_database(postgres_template), server_settings=BATCH_SETTINGS)
+    kinds = [kind for _, kind in SETTLE.columns[: text.width]]
+    plans = []
+    for query, arguments in (
+        (text.many, ", ".join(f"ARRAY[NULL]::{kind}[]" for kind in kinds)),
+        (text.one, ", ".join(f"NULL::{kind}" for kind in kinds)),
+    ):
+        await connection.execute(f"DEALLOCATE ALL; PREPARE hot AS {query}")
+        lines = [record[0] for record in await connection.fetch(f"EXPLAIN EXECUTE hot({arguments})")]
+        plans.append([line.split(" using ")[1].split()[0] for line in lines if " using " in line])
+        assert not [line for line in lines if "Seq Scan" in line]
+    await connection.close()
+
+    expected = ["payments_pkey"] if text is SETTLE.lean else ["payments_pkey", "claims_pkey"]
+    assert plans == [expected, expected]
