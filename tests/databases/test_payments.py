@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from databases.samples import CHANNEL, MERCHANT, StoredAnswer, make_claim, make_payment, make_settlement
+from postgres import PostgresCluster
 from tollgate.payments import Errand, State
 from tollgate.store import (
     Database,
@@ -21,6 +22,7 @@ from tollgate.store import (
     list_overdue,
     list_payments,
     list_sealed,
+    open_database,
     purge_claims,
     rewrap_sealed,
     settle_payment,
@@ -218,6 +220,22 @@ async def test_one_bad_row_among_twenty_fails_alone(db: Database) -> None:
     assert isinstance(answers.pop(7), Unwritable)
     assert answers == [True] * 19
     assert len(await list_payments(db, MERCHANT, CHANNEL, "order-1234", 100)) == 19
+
+
+async def test_a_bad_row_that_only_the_server_recognises_fails_alone_too(
+    cluster: PostgresCluster, postgres_template: str
+) -> None:
+    db = await open_database(cluster.create_database(postgres_template))
+    payments = [make_payment() for _ in range(20)]
+    payments[7] = make_payment(descriptor="a NUL \0 in text")
+
+    answers = await asyncio.gather(
+        *[start_payment(db, payment, None, None) for payment in payments], return_exceptions=True
+    )
+
+    assert isinstance(answers.pop(7), Unwritable)
+    assert answers == [True] * 19
+    await db.close()
 
 
 async def test_the_same_id_twice_in_a_batch_fails_for_one_and_not_for_the_neighbours(db: Database) -> None:
