@@ -49,7 +49,7 @@ def read_order(fields: Fields, channel: Channel, *, today: date, short_id: str, 
         test_mode=_read_test_mode(values.get("testMode"), is_live),
         merchant_transaction_id=values.get("merchantTransactionId"),
         details=details,
-        levers={} if is_live else read_levers(values),
+        levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
         objection=objection,
         echo=fields.echo,
     )

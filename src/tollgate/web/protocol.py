@@ -6,7 +6,7 @@ Refusals come in our envelope; what a request asks for is not known here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -15,6 +15,14 @@ from tollgate.catalog import LIMITS
 
 Render = Callable[[bool], bytes]
 """Gives the JSON body of a refusal; True when the head was too large, False when it was not HTTP."""
+
+
+_WHOLE: dict[str, dict[object, object]] = {"tollgate.whole": {}}
+
+
+def is_whole(scope: Mapping[str, Any]) -> bool:
+    """Whether the request is here to its last byte: nearly all are by the time they are looked at."""
+    return scope.get("extensions") is _WHOLE
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -64,7 +72,8 @@ class BoundedHttp(HttpToolsProtocol):
         self._is_head_open = True
         self._is_too_large = False
         self._field_bytes = 0
-        self._start_head_timer()
+        # A head that begins in the packet that ended the last request was not counted; it has begun all the same.
+        self._head_bytes = self._head_bytes or 1
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -86,6 +95,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._is_head_open = True
+        self.scope["extensions"] = _WHOLE
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002, the words are ours

@@ -28,6 +28,8 @@ class RouteTable:
         self.rows = tuple(rows)
         self._by_shape: dict[_Shape, dict[str, RouteRow]] = {}
         self._gaps: dict[int, list[tuple[int, ...]]] = {}
+        # Most requests spell a path without gaps as its row does, and need not be taken apart.
+        self._plain = {(row.method, row.path): Match(row, ()) for row in self.rows if "{" not in row.path}
         for row in self.rows:
             shape = tuple(None if word.startswith("{") else word for word in _split(row.path))
             methods = self._by_shape.setdefault(shape, {})
@@ -42,6 +44,9 @@ class RouteTable:
                 known.sort(key=len)
 
     def find(self, method: str, path: str) -> Match:
+        return self._plain.get((method, path)) or self._find_by_shape(method, path)
+
+    def _find_by_shape(self, method: str, path: str) -> Match:
         words = _split(path)
         for gaps in self._gaps.get(len(words), ()):
             methods = self._by_shape.get(tuple(None if at in gaps else word for at, word in enumerate(words)))

@@ -5,17 +5,18 @@ Knows no payment.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from time import perf_counter
 from typing import Any, cast
 
 from tollgate.contract import Pairs, is_identity_name, read_form
 from tollgate.steps import House
+from tollgate.web.access import tell_access
 from tollgate.web.auth import recognise
 from tollgate.web.body import Receive, check_form_type, read_body
 from tollgate.web.guard import guard
 from tollgate.web.metrics import count_request
+from tollgate.web.protocol import is_whole
 from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow
 from tollgate.web.routes import RouteTable
 from tollgate.web.throttle import Throttles
@@ -23,8 +24,6 @@ from tollgate.web.visit import Visit
 
 Scope = dict[str, Any]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-_access_log = logging.getLogger("tollgate.access")
 
 _FIXED_HEADERS = [
     (b"cache-control", b"max-age=0, no-cache, no-store"),
@@ -56,15 +55,14 @@ class Gateway:
         await _send_reply(reply, scope["scheme"], send)
         seconds = perf_counter() - began
         count_request(visit.operation, reply.status, seconds)
-        if _access_log.isEnabledFor(logging.INFO):
-            _access_log.info("request", extra=_describe(visit, reply, seconds))
+        tell_access(visit, reply.status, seconds)
 
     async def _answer(self, scope: Scope, receive: Receive, visit: Visit) -> Reply:
         match = self._routes.find(visit.method, visit.path)
         row = match.row
         visit.operation = row.operation
         headers = dict(scope["headers"])
-        body = await read_body(headers, receive)
+        body = await read_body(headers, receive, is_whole=is_whole(scope))
         request = Request(
             method=visit.method,
             path=visit.path,
@@ -107,15 +105,3 @@ async def _send_reply(reply: Reply, scheme: str, send: Send) -> None:
         headers.append(_TLS_HEADER)
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
-
-
-def _describe(visit: Visit, reply: Reply, seconds: float) -> dict[str, object]:
-    """The path without its query: a query may carry what a log must not."""
-    return {
-        "ndc": visit.ndc,
-        "method": visit.method,
-        "path": visit.path,
-        "operation": visit.operation,
-        "status": reply.status,
-        "ms": round(seconds * 1000, 2),
-    }
