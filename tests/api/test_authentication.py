@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from api.merchants import add_merchant, wait_until
+from api.merchants import add_merchant, find_merchant_id, run_command, wait_until
 from gateway import PAYMENT, Answer, Client, GatewayProcess
 
 UNKNOWN_ID = "8a" + "0" * 30
@@ -127,20 +127,19 @@ def test_a_revoked_token_and_a_closed_channel_stop_working_without_a_restart(gat
     leaving = add_merchant(gateway, "Leaving")
     wait_until(lambda: leaving.pay().status == 200)
 
-    gateway.run("channel", "set", leaving.entity_id, "--closed")
+    run_command(gateway, "channel", "set", leaving.entity_id, "--closed")
     wait_until(lambda: leaving.pay().code == "500.100.203")
 
-    gateway.run("channel", "set", leaving.entity_id, "--open")
+    run_command(gateway, "channel", "set", leaving.entity_id, "--open")
     wait_until(lambda: leaving.pay().status == 200)
 
-    gateway.run("token", "revoke", find_token_id(gateway, leaving))
+    run_command(gateway, "token", "revoke", find_token_id(gateway, leaving))
     wait_until(lambda: leaving.pay().status == 403)
 
 
 def find_token_id(gateway: GatewayProcess, client: Client) -> str:
-    channels, tokens = (gateway.run(noun, "list").stdout.splitlines() for noun in ("channel", "token"))
-    merchant_id = next(line for line in channels if line.startswith(client.entity_id)).split()[2]
-    return next(line for line in tokens if merchant_id in line).split()[0]
+    merchant_id = find_merchant_id(gateway, client)
+    return next(line for line in run_command(gateway, "token", "list").splitlines() if merchant_id in line).split()[0]
 
 
 def assert_envelope(answer: Answer) -> None:

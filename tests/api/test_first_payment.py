@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from api.merchants import run_command
 from gateway import PAYMENT, Client, GatewayProcess
 
 KEYS_IN_ORDER = [
@@ -43,7 +44,7 @@ def test_a_card_payment_succeeds(client: Client, kind: str) -> None:
 
 
 def test_the_printed_curl_works_when_pasted(gateway: GatewayProcess) -> None:
-    shown = gateway.run("credentials").stdout
+    shown = run_command(gateway, "credentials")
     command = shown[shown.index("curl ") :]
 
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30, check=True)

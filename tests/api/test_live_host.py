@@ -1,0 +1,134 @@
+"""A live host: says everything that is missing, and when complete takes real payments and offers nothing of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from api.merchants import add_merchant, run_command, wait_until
+from api.recording import RecordingAcquirer
+from api.secure import Certificate, SecureClient, SecureGateway, make_certificate
+from gateway import Client, GatewayProcess, find_free_port
+from postgres import PostgresCluster
+from tollgate.cli.program import program
+
+
+@dataclass(frozen=True)
+class LiveHost:
+    gateway: SecureGateway
+    client: SecureClient
+    metrics_port: int
+
+
+def start_and_fail(gateway: GatewayProcess) -> str:
+    """What a host that may not start says of it."""
+    with pytest.raises(RuntimeError) as refused:
+        gateway.start()
+    return str(refused.value)
+
+
+def make_keys(folder: Path) -> str:
+    folder.mkdir()
+    done = CliRunner().invoke(program, ["make-keys", str(folder)], catch_exceptions=False)
+    return done.stdout.strip()
+
+
+def test_a_live_host_without_anything_says_everything_that_is_missing(tmp_path: Path) -> None:
+    said = start_and_fail(GatewayProcess(tmp_path, environment={"TOLLGATE_ENVIRONMENT": "live"}))
+
+    assert "not ready to serve" in said
+    assert "serves TLS" in said
+    assert "--key-file" in said
+    assert not (tmp_path / "keys.json").exists()
+
+
+def test_a_live_host_whose_channels_have_no_acquirer_does_not_start(tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path / "tls")
+    gateway = SecureGateway(tmp_path / "data")
+    key_file = make_keys(tmp_path / "keys")
+    gateway.environment = make_variables(certificate, key_file, find_free_port())
+
+    assert "needs a real acquirer" in start_and_fail(gateway)
+
+
+@pytest.fixture(scope="module")
+def host(
+    cluster: PostgresCluster, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveHost]:
+    folder = tmp_path_factory.mktemp("live")
+    certificate = make_certificate(folder / "tls")
+    metrics_port = find_free_port()
+    gateway = SecureGateway(folder / "data", cluster.create_database())
+    gateway.environment = make_variables(certificate, make_keys(folder / "keys"), metrics_port)
+    known = add_merchant(gateway, "Live shop")
+    run_command(gateway, "channel", "set", known.entity_id, "--live-url", acquirer.url)
+    with gateway:
+        client = SecureClient(gateway.base_url, known.token, known.entity_id, authority=certificate.authority)
+        yield LiveHost(gateway, client, metrics_port)
+
+
+def make_variables(certificate: Certificate, key_file: str, metrics_port: int) -> dict[str, str]:
+    return {
+        "TOLLGATE_ENVIRONMENT": "live",
+        "TOLLGATE_KEY_FILE": key_file,
+        "TOLLGATE_TLS_CERT": str(certificate.chain),
+        "TOLLGATE_TLS_KEY": str(certificate.key),
+        "TOLLGATE_METRICS_PORT": str(metrics_port),
+    }
+
+
+def test_a_live_payment_goes_to_the_real_acquirer_and_succeeds(host: LiveHost, acquirer: RecordingAcquirer) -> None:
+    before = len(acquirer.received)
+
+    answer = host.client.pay()
+
+    assert (answer.status, answer.json["result"]) == (
+        200,
+        {"code": "000.000.000", "description": "Transaction succeeded"},
+    )
+    assert len(acquirer.received) == before + 1
+    assert host.client.get(f"/v1/payments/{answer.json['id']}").json == answer.json
+
+
+@pytest.mark.parametrize("mode", ["INTERNAL", "EXTERNAL"])
+def test_test_modes_are_refused(host: LiveHost, mode: str) -> None:
+    answer = host.client.pay(testMode=mode)
+
+    assert (answer.status, answer.code) == (400, "600.200.701")
+
+
+def test_levers_do_nothing(host: LiveHost) -> None:
+    for lever, value in (("forceResultCode", "800.100.151"), ("simulatorFault", "nonsense")):
+        assert host.client.pay(None, **{f"customParameters[{lever}]": value}).code == "000.000.000"
+
+
+def test_nothing_of_a_test_host_is_there(host: LiveHost) -> None:
+    for path in ("/sandbox/clock", "/metrics"):
+        answer = host.client.send("GET", path)
+        assert (answer.status, answer.code) == (404, "200.300.404")
+    for command in ("credentials", "clock"):
+        with pytest.raises(RuntimeError, match="live host"):
+            run_command(host.gateway, command)
+
+
+def test_metrics_are_on_a_port_of_their_own(host: LiveHost) -> None:
+    aside = Client(f"http://127.0.0.1:{host.metrics_port}", "", "")
+
+    assert b"tollgate_requests_total" in aside.send("GET", "/metrics").body
+    assert aside.send("GET", "/v1/resultcodes").status == 404
+
+
+def test_a_channel_without_an_acquirer_is_not_set_up(host: LiveHost) -> None:
+    other = add_merchant(host.gateway, "No acquirer")
+    caller = SecureClient(host.client.base_url, other.token, other.entity_id, authority=host.client.authority)
+    wait_until(lambda: caller.get("/v1/query/none").status != 403)
+
+    assert caller.pay().code == "600.200.700"
+
+
+def test_the_check_command_agrees_that_it_is_ready(host: LiveHost) -> None:
+    assert run_command(host.gateway, "check").startswith("ready: live host")

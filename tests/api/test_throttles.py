@@ -1,0 +1,91 @@
+"""Throttles from the table, switched on by configuration: 429, when to come back, and nobody else's calls used up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.merchants import add_merchant, wait_until
+from gateway import Client, GatewayProcess
+
+WINDOW_S = 60
+ROWS = f"create_payment=5/{WINDOW_S},read_payment=2/{WINDOW_S},query_list=1/{WINDOW_S}"
+
+
+@pytest.fixture(scope="module")
+def throttled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
+    environment = {"TOLLGATE_THROTTLES": ROWS}
+    with GatewayProcess(tmp_path_factory.mktemp("throttled"), environment=environment) as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="module")
+def known(throttled: GatewayProcess) -> Client:
+    return throttled.client()
+
+
+@pytest.fixture
+def caller(known: Client) -> Client:
+    """A merchant whose windows have all passed."""
+    assert known.post("/sandbox/clock", {"advance": str(WINDOW_S)}).status == 200
+    return known
+
+
+def test_one_call_too_many_is_429_and_says_when_to_come_back(caller: Client) -> None:
+    assert [caller.pay().status for _ in range(5)] == [200] * 5
+
+    answer = caller.pay()
+
+    assert (answer.status, answer.code) == (429, "800.120.100")
+    assert answer.json["result"]["description"] == "Too many requests. Please try again later."
+    assert set(answer.json) == {"result", "buildNumber", "timestamp", "ndc", "id"}
+    assert 0 < int(answer.headers["retry-after"]) <= WINDOW_S
+
+
+def test_a_window_passes_by_the_hosts_clock(caller: Client) -> None:
+    assert [caller.pay().status for _ in range(6)][-1] == 429
+
+    caller.post("/sandbox/clock", {"advance": str(WINDOW_S)})
+
+    assert caller.pay().status == 200
+
+
+def test_reading_is_counted_for_each_payment_and_named_by_its_id(caller: Client) -> None:
+    first, second = (caller.pay().json["id"] for _ in range(2))
+    assert [caller.get(f"/v1/payments/{first}").status for _ in range(3)] == [200, 200, 429]
+
+    assert caller.get(f"/v1/payments/{first}").json["id"] == first
+    assert caller.get(f"/v1/payments/{second}").status == 200
+
+
+def test_nobody_uses_up_anothers_calls(throttled: GatewayProcess, caller: Client) -> None:
+    other = add_merchant(throttled, "Other")
+    wait_until(lambda: other.get("/v1/query/none").code == "700.400.580")
+    payment_id = caller.pay().json["id"]
+
+    for _ in range(5):
+        other.get(f"/v1/payments/{payment_id}")
+
+    assert caller.get(f"/v1/payments/{payment_id}").status == 200
+
+
+def test_a_caller_without_a_right_is_refused_before_it_is_counted(caller: Client) -> None:
+    for _ in range(10):
+        assert caller.send("POST", "/v1/payments", f"entityId={caller.entity_id}").status == 401
+
+    assert caller.pay().status == 200
+
+
+def test_rows_that_are_off_count_nothing(caller: Client) -> None:
+    statuses = {caller.get(f"/v1/query/{'8a' + '0' * 30}").status for _ in range(20)}
+
+    assert statuses == {400}
+
+
+def test_a_throttle_that_cannot_be_read_keeps_the_host_from_starting(tmp_path: Path) -> None:
+    host = GatewayProcess(tmp_path, environment={"TOLLGATE_THROTTLES": "no_such_row=1/1"})
+
+    with pytest.raises(RuntimeError, match="--throttles"):
+        host.start()
