@@ -20,6 +20,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 STORE_FLAGS = ("data", "database", "environment", "key_file")
 """What every command that touches the store understands."""
 
+_DATABASES = ("sqlite:///", "postgresql://", "postgres://")
+
 
 def with_settings(*members: str) -> Callable[[_Command], _Command]:
     """Adds the flags of these settings rows; their values arrive as keyword arguments, None where not given."""
@@ -45,9 +47,13 @@ def _flag_for(member: str, flag: str, text: str) -> Callable[[_Command], _Comman
 
 def read_settings(flags: dict[str, Any]) -> Settings:
     try:
-        return load_settings(flags)
+        settings = load_settings(flags)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    if settings.database and not settings.database.startswith(_DATABASES):
+        # The store would take anything else for the name of an embedded file.
+        raise click.UsageError(f"a database is one of {', '.join(_DATABASES)}")
+    return settings
 
 
 def run_async(work: Coroutine[Any, Any, _T]) -> _T:

@@ -6,6 +6,7 @@ What a host needs and how it runs is known to the rooms below.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -98,6 +99,9 @@ def check(**flags: Any) -> None:
 
 
 async def _check_store(settings: Settings) -> list[str]:
+    if settings.uses_sqlite and not Path(settings.database_url.removeprefix("sqlite:///")).exists():
+        # The first start makes the file; asking how things stand does not.
+        return find_missing_acquirer(settings, [])
     database = await open_database(settings.database_url, read_only=True)
     try:
         return find_missing_acquirer(settings, await list_channels(database))
