@@ -36,7 +36,10 @@ async def find_earlier_answer(house: House, claim: Claim | None) -> Answer | Non
     return None if stored is None else _replay(stored, claim)
 
 
-async def answer_taken_key(house: House, claim: Claim) -> Answer:
+async def answer_taken_key(house: House, claim: Claim | None) -> Answer:
+    if claim is None:
+        # Nothing may be sent without a durable attempt, whatever the reason that there is none.
+        raise LookupError("an attempt without an Idempotency-Key was refused by the store")
     answer = await find_earlier_answer(house, claim)
     if answer is None:
         raise Conflict(get_result("800.600.100"), "the Idempotency-Key is in use")

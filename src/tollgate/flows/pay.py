@@ -20,7 +20,7 @@ async def pay(house: House, order: Order, channel: Channel, ndc: str, claim: Cla
     started = start_attempt(house, order, channel, ndc)
     owner = name_owner("payment", started.merchant_id, started.id)
     sealed = seal_card(order.account, owner=owner, keyring=house.keyring)
-    if not await start_payment(house.database, started, sealed, claim) and claim is not None:
+    if not await start_payment(house.database, started, sealed, claim):
         return await answer_taken_key(house, claim)
     verdict = await ask(house, order, started, route)
     settlement = settle(started, verdict, house.clock.now())
