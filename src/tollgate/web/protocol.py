@@ -12,6 +12,7 @@ from typing import Any, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from tollgate.catalog import LIMITS
+from tollgate.web.outgoing import JoinedWrites
 
 Render = Callable[[bool], bytes]
 """Gives the JSON body of a refusal; True when the head was too large, False when it was not HTTP."""
@@ -41,7 +42,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))
         self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
