@@ -1,0 +1,63 @@
+"""What a server leaves at rest, collected file by file, and the spellings in which a secret might hide in it."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+
+@dataclass(frozen=True)
+class Traces:
+    files: dict[str, bytes]
+
+    def find(self, needle: bytes) -> list[str]:
+        return [name for name, content in self.files.items() if needle in content]
+
+    def search(self, pattern: re.Pattern[bytes]) -> list[bytes]:
+        return [match[0] for content in self.files.values() for match in pattern.finditer(content)]
+
+    def count(self, needle: bytes) -> int:
+        return sum(content.count(needle) for content in self.files.values())
+
+
+def collect(folders: Iterable[Path], *, without: str) -> Traces:
+    """Every byte below the folders; a running server may remove a file while it is being looked at."""
+    files = {}
+    for folder in folders:
+        for path in folder.rglob("*"):
+            if path.name != without and path.is_file():
+                try:
+                    files[str(path)] = path.read_bytes()
+                except FileNotFoundError:
+                    continue
+    return Traces(files)
+
+
+def spell_number(number: str) -> Iterator[bytes]:
+    """A card number as text, grouped, escaped, encoded and as a number."""
+    text = number.encode()
+    groups = [number[at : at + 4] for at in range(0, len(number), 4)]
+    yield from (text, text[::-1], " ".join(groups).encode(), "-".join(groups).encode(), "+".join(groups).encode())
+    yield from (text.hex().encode(), text.hex().upper().encode(), number.encode("utf-16-le"))
+    yield from _spell_base64(text)
+    yield bytes.fromhex(number.ljust(len(number) + len(number) % 2, "0"))
+    yield from (int(number).to_bytes(8, "big"), int(number).to_bytes(8, "little"))
+
+
+def _spell_base64(text: bytes) -> Iterator[bytes]:
+    """In the middle of something longer its letters depend on where it begins, so there are three ways."""
+    for lead in range(3):
+        encoded = base64.b64encode(b"\0" * lead + text)
+        yield encoded[4 if lead else 0 : -4]
+
+
+def spell_keys(key_file: Path) -> Iterator[bytes]:
+    written = msgspec.json.decode(key_file.read_bytes())
+    for encoded in (*written["keys"].values(), written["fingerprint_key"]):
+        key = base64.b64decode(encoded)
+        yield from (key, encoded.encode(), key.hex().encode())
