@@ -1,6 +1,6 @@
-"""Runs the server with a knife at one seam: the first to come by there kills the process, as a power cut would.
+"""A knife at one seam of the server: the first to come by there kills the process, as a power cut would.
 
-Started as a program in place of `tollgate`; the gateway itself knows nothing of it.
+Put there from outside before the server starts; the gateway itself knows nothing of it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -74,10 +73,3 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
     # The signal may take a moment to stop this thread, and not one more line may run.
     time.sleep(60)
-
-
-if __name__ == "__main__":
-    hone(CUTS[sys.argv.pop(1)])
-    from tollgate.cli import main
-
-    main()

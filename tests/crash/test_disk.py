@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from crash.books import find_lies
-from crash.world import KnifedGateway, World, insist, try_to_pay
+from crash.server import Server
+from crash.world import World, insist, try_to_pay
 from gateway import Client
 
 APPROVED, BREAKAGE = "000.100.112", "999.999.999"
@@ -15,11 +16,10 @@ ROOM_BYTES = 48 * 1024
 ORDERS_MAX = 200
 
 
-def limit_files(gateway: KnifedGateway, size: int) -> None:
+def limit_files(gateway: Server, size: int) -> None:
     """The process may not write beyond this size in any file, which SQLite cannot tell from a full disk."""
-    assert gateway.process is not None
-    _, most = resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(gateway.process.pid, resource.RLIMIT_FSIZE, (size, most))
+    _, most = resource.prlimit(gateway.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(gateway.pid, resource.RLIMIT_FSIZE, (size, most))
 
 
 def pay_until_it_breaks(client: Client) -> int:

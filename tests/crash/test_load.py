@@ -7,14 +7,15 @@ import random
 import pytest
 
 from crash.load import Load, check_aftermath, pause
-from crash.world import KnifedGateway, World
+from crash.server import Server
+from crash.world import World
 
 KILLS = 5
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(1, 20))]
 
 
 @pytest.fixture
-def gateway(world: World) -> KnifedGateway:
+def gateway(world: World) -> Server:
     gateway = world.make_gateway()
     gateway.start()
     return gateway
@@ -22,7 +23,7 @@ def gateway(world: World) -> KnifedGateway:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_server_killed_again_and_again_under_load_keeps_every_promise(
-    world: World, gateway: KnifedGateway, seed: int
+    world: World, gateway: Server, seed: int
 ) -> None:
     def kill_again_and_again(chance: random.Random) -> None:
         for _ in range(KILLS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,8 +20,7 @@ def test_a_server_asked_to_stop_answers_the_payment_it_is_working_on(sqlite_worl
     with ThreadPoolExecutor(1) as shopper:
         paying = shopper.submit(pay, sqlite_world.make_client(gateway), "1.00", "shutdown-1")
         sqlite_world.acquirer.wait_for_requests(CHARGES, 1)
-        assert gateway.process is not None
-        gateway.process.send_signal(signal.SIGTERM)
+        gateway.ask_to_stop()
         time.sleep(HELD_S)
         sqlite_world.acquirer.release()
     assert paying.result().code == "000.100.112"

@@ -92,12 +92,24 @@ def stories(worlds: dict[str, World]) -> dict[str, Story]:
 
 
 @pytest.fixture
-def story(database: str, stories: dict[str, Story]) -> Iterator[Story]:
-    """Whatever a test did, afterwards everything settles and the books agree with the acquirer."""
-    story = stories[database]
+def story(database: str, stories: dict[str, Story]) -> Story:
+    return stories[database]
+
+
+@pytest.fixture
+def new_story(story: Story) -> Iterator[Story]:
+    """For tests that go on paying: afterwards everything settles and the books still agree with the acquirer."""
     yield story
     story.world.books.wait_until_quiet()
+    check_books(story)
+
+
+def check_books(story: Story) -> None:
     assert find_lies(story.world.books, story.world.acquirer.read_ledger()) == []
+
+
+def test_gateway_and_acquirer_tell_the_same_story(story: Story) -> None:
+    check_books(story)
 
 
 @of_every_case
@@ -126,50 +138,50 @@ def test_the_key_repeats_what_was_heard_and_charges_nothing(story: Story, case: 
     assert story.find_entry(again.json["id"]).charges_seen <= 1
 
 
-def test_a_reversal_is_repeated_until_the_acquirer_confirms_it(story: Story) -> None:
-    story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
-    story.world.acquirer.behave(REVERSALS, Manner.GARBAGE, times=1)
-    answer = pay(story.client, f"{FIRST_FREE_AMOUNT}.00", "stubborn-reversal")
-    story.world.books.wait_until_quiet()
-    entry = story.find_entry(answer.json["id"])
+def test_a_reversal_is_repeated_until_the_acquirer_confirms_it(new_story: Story) -> None:
+    new_story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
+    new_story.world.acquirer.behave(REVERSALS, Manner.GARBAGE, times=1)
+    answer = pay(new_story.client, f"{FIRST_FREE_AMOUNT}.00", "stubborn-reversal")
+    new_story.world.books.wait_until_quiet()
+    entry = new_story.find_entry(answer.json["id"])
     assert (entry.fate, entry.reversals_seen) == (Fate.REVERSED, 2)
-    assert story.list_kinds("stubborn-reversal") == ["DB", "RV"]
+    assert new_story.list_kinds("stubborn-reversal") == ["DB", "RV"]
 
 
-def test_a_credit_is_asked_about_again_while_the_acquirer_does_not_know_yet(story: Story) -> None:
-    story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
-    story.world.acquirer.behave(INQUIRIES, Manner.PENDING, times=1)
-    answer = pay(story.client, f"{FIRST_FREE_AMOUNT + 1}.00", "slow-credit", "CD")
-    story.world.books.wait_until_quiet()
-    assert story.client.get(f"/v1/payments/{answer.json['id']}").code == APPROVED
+def test_a_credit_is_asked_about_again_while_the_acquirer_does_not_know_yet(new_story: Story) -> None:
+    new_story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
+    new_story.world.acquirer.behave(INQUIRIES, Manner.PENDING, times=1)
+    answer = pay(new_story.client, f"{FIRST_FREE_AMOUNT + 1}.00", "slow-credit", "CD")
+    new_story.world.books.wait_until_quiet()
+    assert new_story.client.get(f"/v1/payments/{answer.json['id']}").code == APPROVED
 
 
-def test_an_acquirer_that_is_away_takes_no_money_and_is_owed_nothing(story: Story) -> None:
-    story.world.acquirer.shut()
+def test_an_acquirer_that_is_away_takes_no_money_and_is_owed_nothing(new_story: Story) -> None:
+    new_story.world.acquirer.shut()
     try:
-        answer = pay(story.client, f"{FIRST_FREE_AMOUNT + 2}.00", "acquirer-away")
+        answer = pay(new_story.client, f"{FIRST_FREE_AMOUNT + 2}.00", "acquirer-away")
     finally:
-        story.world.acquirer.open()
+        new_story.world.acquirer.open()
     assert answer.code == UNREACHABLE
-    assert story.world.books.is_quiet()
-    assert story.list_kinds("acquirer-away") == ["DB"]
+    assert new_story.world.books.is_quiet()
+    assert new_story.list_kinds("acquirer-away") == ["DB"]
 
 
-def test_what_is_owed_to_an_acquirer_waits_until_it_is_back(story: Story) -> None:
-    acquirer = story.world.acquirer
+def test_what_is_owed_to_an_acquirer_waits_until_it_is_back(new_story: Story) -> None:
+    acquirer = new_story.world.acquirer
     seen = acquirer.count_requests(CHARGES)
     acquirer.behave(CHARGES, Manner.ACT_AND_HOLD, times=1)
     with ThreadPoolExecutor(1) as shopper:
-        paying = shopper.submit(pay, story.client, f"{FIRST_FREE_AMOUNT + 3}.00", "acquirer-outage")
+        paying = shopper.submit(pay, new_story.client, f"{FIRST_FREE_AMOUNT + 3}.00", "acquirer-outage")
         acquirer.wait_for_requests(CHARGES, seen + 1)
         acquirer.shut()
     try:
         answer = paying.result()
         assert answer.code == SILENT
         time.sleep(1.2)
-        assert not story.world.books.is_quiet()
-        assert story.find_entry(answer.json["id"]).fate is Fate.APPROVED
+        assert not new_story.world.books.is_quiet()
+        assert new_story.find_entry(answer.json["id"]).fate is Fate.APPROVED
     finally:
         acquirer.open()
-    story.world.books.wait_until_quiet()
-    assert story.find_entry(answer.json["id"]).fate is Fate.REVERSED
+    new_story.world.books.wait_until_quiet()
+    assert new_story.find_entry(answer.json["id"]).fate is Fate.REVERSED

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,15 +15,14 @@ import msgspec
 
 from acquirer import AcquirerProcess
 from crash.books import Books, open_books
-from gateway import Answer, Client, GatewayProcess
+from crash.server import Server
+from gateway import Answer, Client
 from postgres import PostgresCluster
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.store import list_channels, open_database, update_channel
 from tollgate.values import SystemClock
 from tollgate.vault import make_keyring, save_keyring
 
-KNIFE = Path(__file__).with_name("knife.py")
-DEATH_S = 20.0
 PATIENCE_S = 30.0
 
 HASTE = {"TOLLGATE_ACQUIRER_TIMEOUT_S": "1", "TOLLGATE_SETTLE_MARGIN_S": "0.5", "TOLLGATE_LOG_LEVEL": "warning"}
@@ -32,33 +30,6 @@ HASTE = {"TOLLGATE_ACQUIRER_TIMEOUT_S": "1", "TOLLGATE_SETTLE_MARGIN_S": "0.5", 
 
 NO_ANSWER = (OSError, http.client.HTTPException)
 """What a client sees of a server that dies."""
-
-
-@dataclass
-class KnifedGateway(GatewayProcess):
-    seam: str = ""
-
-    def _command(self, *command: str) -> list[str]:
-        whole = super()._command(*command)
-        if not self.seam or command[0] != "serve":
-            return whole
-        module = whole.index("tollgate")
-        return [sys.executable, str(KNIFE), self.seam, *whole[module + 1 :]]
-
-    def wait_for_death(self) -> None:
-        """By its own hand; anything but SIGKILL was an accident."""
-        assert self.process is not None
-        code = self.process.wait(timeout=DEATH_S)
-        self.process = None
-        assert code == -9, self.log_path.read_text()[-4000:]
-
-    def start_and_die(self) -> None:
-        """For seams that the server reaches by itself, perhaps before it is ready."""
-        try:
-            self.start()
-        except RuntimeError:
-            assert self.process is not None
-        self.wait_for_death()
 
 
 @dataclass
@@ -70,15 +41,15 @@ class World:
     token: str
     entity_id: str
     cluster: PostgresCluster | None
-    gateways: list[KnifedGateway] = field(default_factory=list)
+    gateways: list[Server] = field(default_factory=list)
 
-    def make_gateway(self, seam: str = "", name: str = "gateway") -> KnifedGateway:
+    def make_gateway(self, seam: str = "", name: str = "gateway") -> Server:
         environment = {**HASTE, "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")}
-        gateway = KnifedGateway(self.folder / name, self.database, environment=environment, seam=seam)
+        gateway = Server(self.folder / name, ["--database", self.database], environment, seam)
         self.gateways.append(gateway)
         return gateway
 
-    def make_client(self, gateway: GatewayProcess, timeout_s: float = 15.0) -> Client:
+    def make_client(self, gateway: Server, timeout_s: float = 15.0) -> Client:
         return Client(gateway.base_url, self.token, self.entity_id, timeout_s=timeout_s)
 
 

@@ -84,7 +84,9 @@ def wreck_everything(world: World) -> None:
     for crash in CRASHES:
         (_crash_while_held if crash.manner is not Manner.ANSWER else _crash_at_seam)(world, crash)
         for seam in crash.recovery_seams:
-            world.make_gateway(seam).start_and_die()
+            recovery = world.make_gateway(seam)
+            recovery.launch()
+            recovery.wait_for_death()
 
 
 def _crash_at_seam(world: World, crash: Crash) -> None:
