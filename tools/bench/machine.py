@@ -1,0 +1,35 @@
+"""Where and of what the figures were taken: the commit, the cores, the interpreter. Measures nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sysconfig
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def describe_commit() -> str:
+    commit = _run_git("rev-parse", "HEAD")
+    changed = _run_git("status", "--porcelain", "--untracked-files=no", "--", "src")
+    return f"{commit}, with changes not committed" if changed else commit
+
+
+def describe_machine() -> list[str]:
+    memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    is_optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+    build = "an optimised build" if is_optimised else "not an optimised build"
+    return [
+        f"{os.cpu_count()} cores ({platform.machine()}), {memory_gb:.0f} GiB, {platform.system()} {platform.release()}",
+        f"Python {platform.python_version()}, {build}",
+        f"load average {os.getloadavg()[0]:.1f} before the first measurement",
+        f"taken {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    ]
+
+
+def _run_git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True, timeout=30)
+    return done.stdout.strip()

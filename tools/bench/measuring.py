@@ -1,0 +1,183 @@
+"""What is measured on one database, in which order, and what came of it. Prints progress, judges nothing.
+
+Rounds are interleaved: whatever else the machine does hits server and limit alike, so ratios are taken within a round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Protocol
+
+from tools.bench.rival import run_rival
+from tools.bench.specimen import Specimen
+from tools.bench.subject import Subject
+from tools.bench.wrk import Call, Load, send_load
+
+CONNECTIONS = (1, 16, 64)
+JUDGED_AT = 64
+"""The number of connections at which the limit is to be reached."""
+RIVAL_CONNECTIONS = (1, 64)
+WARM_UP_S = 2
+STARTS = 3
+
+
+@dataclass(frozen=True)
+class Plan:
+    rounds: int
+    seconds: int
+    """How long each single measurement lasts."""
+    stored_few: int
+    stored_many: int
+
+
+class Side(Protocol):
+    """A kind of database, seen without the server."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def create_database(self) -> str: ...
+
+    def read_specimen(self, address: str) -> Specimen: ...
+
+    def count_settled(self, address: str) -> tuple[int, int]: ...
+
+    def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]: ...
+
+    def fill(self, address: str, specimen: Specimen, count: int) -> None: ...
+
+
+@dataclass
+class SideResult:
+    name: str
+    version: str
+    loads: dict[int, list[Load]] = field(default_factory=lambda: {count: [] for count in CONNECTIONS})
+    cpu_us: dict[int, list[float]] = field(default_factory=lambda: {count: [] for count in CONNECTIONS})
+    """The server's own processor time for one payment."""
+    limits: dict[str, list[float]] = field(default_factory=dict)
+    few: list[float] = field(default_factory=list)
+    many: list[float] = field(default_factory=list)
+    start_s: list[float] = field(default_factory=list)
+    """The first one makes the tables and the sandbox merchant."""
+    idle_mb: float = 0.0
+    loaded_mb: float = 0.0
+    payments: int = 0
+    """Found in the database afterwards, each with its result and its event."""
+
+    @property
+    def limit_name(self) -> str:
+        return max(self.limits, key=lambda name: median(self.limits[name]))
+
+    def limit_shares(self, connections: int) -> list[float]:
+        """Of each round; how far they lie apart tells how quiet the machine was."""
+        limits = self.limits[self.limit_name]
+        return [load.per_second / limit for load, limit in zip(self.loads[connections], limits, strict=True)]
+
+    @property
+    def growth_shares(self) -> list[float]:
+        return [many / few for few, many in zip(self.few, self.many, strict=True)]
+
+
+def measure_side(side: Side, folder: Path, plan: Plan, tell: Callable[[str], None]) -> SideResult:
+    result = SideResult(side.name, side.version)
+    measure_rates(side, folder, plan, result, tell)
+    measure_growth(side, folder, plan, result, tell)
+    return result
+
+
+def measure_rates(side: Side, folder: Path, plan: Plan, result: SideResult, tell: Callable[[str], None]) -> None:
+    """The server on one database, the limit on another of the same kind with the same tables."""
+    with ExitStack() as stack:
+        subject = Subject(folder / "rates", side.create_database())
+        stack.callback(subject.stop)
+        for _ in range(STARTS):
+            subject.stop()
+            subject.start()
+        result.start_s = subject.start_s
+        result.idle_mb = subject.read_memory_mb()
+        specimen = _pay_once(side, subject)
+        bare = Subject(folder / "limit", side.create_database())
+        bare.process.run("migrate")
+        call = subject.make_call()
+        answered = 1 + _warm_up(call)
+        for number in range(1, plan.rounds + 1):
+            for connections in CONNECTIONS:
+                load = _measure_load(subject, call, connections, plan.seconds, result)
+                answered += load.answered
+            for name, per_second in side.measure_limit(bare.database, specimen, plan.seconds).items():
+                result.limits.setdefault(name, []).append(per_second)
+            tell(f"{side.name}, round {number} of {plan.rounds}: {_tell_round(result)}")
+        result.loaded_mb = subject.read_memory_mb()
+        result.payments = _count(side, subject, answered)
+
+
+def measure_growth(side: Side, folder: Path, plan: Plan, result: SideResult, tell: Callable[[str], None]) -> None:
+    """Two servers, one with few payments stored and one with many, asked in turns."""
+    with ExitStack() as stack:
+        calls = []
+        for count in (plan.stored_few, plan.stored_many):
+            subject = Subject(folder / f"stored-{count}", side.create_database())
+            stack.callback(subject.stop)
+            subject.start()
+            side.fill(subject.database, _pay_once(side, subject), count)
+            calls.append(subject.make_call())
+        tell(f"{side.name}: {plan.stored_many} payments stored")
+        for call in calls:
+            _warm_up(call)
+        for _ in range(plan.rounds):
+            for call, rates in zip(calls, (result.few, result.many), strict=True):
+                rates.append(send_load(call, JUDGED_AT, plan.seconds).per_second)
+        tell(f"{side.name}: {median(result.growth_shares):.2f} of the speed with {plan.stored_many} payments stored")
+
+
+def measure_rival(plan: Plan, tell: Callable[[str], None]) -> dict[int, list[Load]]:
+    loads: dict[int, list[Load]] = {}
+    for connections in RIVAL_CONNECTIONS:
+        for _ in range(plan.rounds):
+            with run_rival() as call:
+                loads.setdefault(connections, []).append(send_load(call, connections, plan.seconds))
+    tell("localstripe: " + ", ".join(f"{median_rate(each):.0f}/s" for each in loads.values()))
+    return loads
+
+
+def median_rate(loads: Sequence[Load]) -> float:
+    return median(load.per_second for load in loads)
+
+
+def _pay_once(side: Side, subject: Subject) -> Specimen:
+    subject.pay_once()
+    return side.read_specimen(subject.database)
+
+
+def _warm_up(call: Call) -> int:
+    return send_load(call, JUDGED_AT, WARM_UP_S).answered
+
+
+def _measure_load(subject: Subject, call: Call, connections: int, seconds: int, result: SideResult) -> Load:
+    before_s = subject.read_cpu_s()
+    load = send_load(call, connections, seconds)
+    result.loads[connections].append(load)
+    result.cpu_us[connections].append((subject.read_cpu_s() - before_s) / load.answered * 1e6)
+    return load
+
+
+def _count(side: Side, subject: Subject, answered: int) -> int:
+    """What was answered must be in the database; requests that wrk cut off at the end of a run may be there besides."""
+    subject.stop()
+    payments, events = side.count_settled(subject.database)
+    if payments != events or payments < answered:
+        raise RuntimeError(f"{answered} payments answered, {payments} settled, {events} events: something was lost")
+    return payments
+
+
+def _tell_round(result: SideResult) -> str:
+    rates = [f"{loads[-1].per_second:.0f}/s at {connections}" for connections, loads in result.loads.items()]
+    limits = [f"{rates[-1]:.0f}/s {name}" for name, rates in result.limits.items()]
+    return f"{', '.join(rates)}; limit {', '.join(limits)}"

@@ -1,0 +1,156 @@
+"""PostgreSQL beside the server: fresh databases, the limit by pgbench, and filling with stored payments."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg  # type: ignore[import-untyped]
+from tools.bench.specimen import COUNT_SETTLED, INSTANT_DIGITS, READ_EVENT, READ_PAYMENT, Specimen, Value
+
+from postgres import USER, PostgresCluster
+
+LIMIT_CONNECTIONS = (4, 16, 64)
+"""pgbench is asked with each, and its best counts: too few wait for the disk, too many for each other."""
+
+FILL_STEP = 50_000
+
+_TPS = re.compile(r"^tps = ([0-9.]+)", re.MULTILINE)
+_NOW = "(extract(epoch from clock_timestamp()) * 1000000)::int8"
+
+
+class PostgresSide:
+    name = "PostgreSQL"
+
+    def __init__(self, cluster: PostgresCluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def version(self) -> str:
+        return f"PostgreSQL {self._cluster.run_sql('SHOW server_version').split()[0]}"
+
+    def create_database(self) -> str:
+        return self._cluster.create_database()
+
+    def read_specimen(self, address: str) -> Specimen:
+        payment, event = self._fetch(address, READ_PAYMENT), self._fetch(address, READ_EVENT)
+        return Specimen(payment, event)
+
+    def count_settled(self, address: str) -> tuple[int, int]:
+        """Approved payments, and events."""
+        payments, events = self._fetch(address, COUNT_SETTLED).values()
+        return int(str(payments)), int(str(events))
+
+    def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]:
+        """Payments per second, by how pgbench was asked."""
+        with tempfile.TemporaryDirectory(prefix="tollgate-pgbench-") as folder:
+            script = Path(folder) / "payment.sql"
+            script.write_text(render_script(specimen), "utf-8")
+            return {
+                f"{connections} connections": self._run_pgbench(address, script, connections, seconds)
+                for connections in LIMIT_CONNECTIONS
+            }
+
+    def fill(self, address: str, specimen: Specimen, count: int) -> None:
+        """Settled payments and their events; then what a server does to new rows sooner or later, at once."""
+        payment, event = render_fill(specimen)
+        name = _database_of(address)
+        for first in range(0, count, FILL_STEP):
+            series = f"generate_series({first + 1}, {min(first + FILL_STEP, count)}) AS n"
+            for text in (payment, event):
+                self._cluster.run_sql(f"SET synchronous_commit = off; {text} FROM {series}", name)
+        self._cluster.run_sql("VACUUM ANALYZE payments, outbox", name)
+        self._cluster.run_sql("CHECKPOINT", name)
+
+    def _run_pgbench(self, address: str, script: Path, connections: int, seconds: int) -> float:
+        place = urlsplit(address)
+        command = [
+            *(str(self._cluster.binaries / "pgbench"), "--no-vacuum", "--protocol", "prepared"),
+            *("--client", str(connections), "--jobs", "2", "--time", str(seconds), "--file", str(script)),
+            *("--host", str(place.hostname), "--port", str(place.port), "--username", USER, _database_of(address)),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60, check=True)
+        found = _TPS.search(done.stdout)
+        if found is None or "number of failed transactions: 0 " not in done.stdout:
+            raise RuntimeError(f"pgbench did not finish its payments: {done.stdout}{done.stderr}")
+        return float(found[1])
+
+    def _fetch(self, address: str, text: str) -> dict[str, Value]:
+        async def fetch() -> Any:
+            connection = await asyncpg.connect(address)
+            try:
+                return await connection.fetchrow(text)
+            finally:
+                await connection.close()
+
+        return dict(asyncio.run(fetch()))
+
+
+def render_script(specimen: Specimen) -> str:
+    """The two durable commits of a payment, each one statement, as a pgbench script.
+
+    Only what an index sees differs from row to row: the id, the merchant's reference and the instants.
+    """
+    payment_id = "('8a' || substr(md5(:n::text), 3))"
+    varied = {
+        "id": payment_id,
+        "merchant_transaction_id": "('limit-' || :n::text)",
+        "created_at": _NOW,
+        "deadline_at": _NOW,
+    }
+    started = _render_values(specimen.started, varied)
+    settled = _render_values(specimen.settled, {"settled_at": _NOW})
+    event_id = f"lpad(to_hex(settled_at), {INSTANT_DIGITS}, '0') || id"
+    event = _render_values(specimen.event, {"id": event_id, "subject_id": "id", "created_at": "settled_at"})
+    key = f"merchant_id = {_quote(specimen.payment['merchant_id'])} AND id = {payment_id}"
+    return (
+        "\\set n random(1, 9000000000000000000)\n"
+        f"INSERT INTO payments ({', '.join(started)}) VALUES ({', '.join(started.values())});\n"
+        f"WITH settled AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in settled.items())}"
+        # Written so that no planner takes the index of attempts in flight for the way to one row.
+        f" WHERE {key} AND state + 0 = 0 RETURNING id, settled_at)"
+        f" INSERT INTO outbox ({', '.join(event)}) SELECT {', '.join(event.values())} FROM settled;\n"
+    )
+
+
+def render_fill(specimen: Specimen) -> tuple[str, str]:
+    """Stored payments numbered by `n`, their events made from the same number."""
+    payment_id = "('8a' || substr(md5(n::text), 3))"
+    instant = f"({_quote(specimen.payment['created_at'])} - 60000000 + n)"
+    varied = {"id": payment_id, "merchant_transaction_id": "('stored-' || n::text)", "created_at": instant}
+    payment = _render_values(specimen.payment, {**varied, "settled_at": instant})
+    event_id = f"(lpad(to_hex({instant}), {INSTANT_DIGITS}, '0') || {payment_id})"
+    event = _render_values(specimen.event, {"id": event_id, "subject_id": payment_id, "created_at": instant})
+    return _render_insert("payments", payment), _render_insert("outbox", event)
+
+
+def _render_insert(table: str, values: Mapping[str, str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(values)}) SELECT {', '.join(values.values())}"
+
+
+def _render_values(row: Mapping[str, Value], varied: Mapping[str, str]) -> dict[str, str]:
+    return {name: varied.get(name) or _quote(value) for name, value in row.items()}
+
+
+def _quote(value: Value) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case int():
+            return str(value)
+        case bytes():
+            return f"'\\x{value.hex()}'::bytea"
+        case str():
+            # A colon would be the start of a variable to pgbench, even between quotes.
+            escaped = value.replace("\\", "\\\\").replace("'", "''").replace(":", "\\x3a")
+            return f"E'{escaped}'"
+
+
+def _database_of(address: str) -> str:
+    return urlsplit(address).path.lstrip("/")

@@ -1,0 +1,133 @@
+"""SQLite beside the server: fresh files, the limit by a bare loop, and filling with stored payments."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import apsw
+from tools.bench.specimen import COUNT_SETTLED, INSTANT_DIGITS, READ_EVENT, READ_PAYMENT, Specimen, Value
+
+from tollgate.store.sqlite import _WRITER_PRAGMAS
+
+FILL_STEP = 50_000
+
+
+class SqliteSide:
+    name = "SQLite"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def version(self) -> str:
+        return f"SQLite {apsw.sqlite_lib_version()}"
+
+    def create_database(self) -> str:
+        return f"sqlite:///{self._folder / secrets.token_hex(6)}.db"
+
+    def read_specimen(self, address: str) -> Specimen:
+        connection = _open(address)
+        rows = [_read_row(connection, text) for text in (READ_PAYMENT, READ_EVENT)]
+        connection.close()
+        return Specimen(*rows)
+
+    def count_settled(self, address: str) -> tuple[int, int]:
+        """Approved payments, and events."""
+        connection = _open(address)
+        payments, events = _read_row(connection, COUNT_SETTLED).values()
+        connection.close()
+        return int(str(payments)), int(str(events))
+
+    def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]:
+        """One thread that does nothing but pay: a commit to start, a commit to settle, again."""
+        connection = _open(address)
+        for pragma in _WRITER_PRAGMAS:
+            connection.execute(pragma)
+        pay = _Loop(connection.cursor(), specimen)
+        count, began = 0, time.perf_counter()
+        while (spent := time.perf_counter() - began) < seconds:
+            pay()
+            count += 1
+        connection.close()
+        return {"one loop": count / spent}
+
+    def fill(self, address: str, specimen: Specimen, count: int) -> None:
+        """Settled payments and their events, then everything moved from the log into the file."""
+        connection = _open(address)
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA cache_size = -524288")
+        payment, event = _render_insert("payments", specimen.payment), _render_insert("outbox", specimen.event)
+        for first in range(0, count, FILL_STEP):
+            rows = list(_make_rows(specimen, first, min(FILL_STEP, count - first)))
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(payment, [tuple(each.values()) for each, _ in rows])
+            connection.executemany(event, [tuple(each.values()) for _, each in rows])
+            connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        descriptor = os.open(_path_of(address), os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+
+
+class _Loop:
+    """Everything that can be prepared is, so that the loop pays for SQLite and for little else."""
+
+    def __init__(self, cursor: apsw.Cursor, specimen: Specimen) -> None:
+        self._execute = cursor.execute
+        self._start = _render_insert("payments", specimen.payment)
+        changes = ", ".join(f"{name} = ?" for name in specimen.settled)
+        self._settle = f"UPDATE payments SET {changes} WHERE merchant_id = ? AND id = ? AND +state = 0"
+        self._announce = _render_insert("outbox", specimen.event)
+        self._started, self._settled, self._event = specimen.started, specimen.settled, dict(specimen.event)
+        self._merchant_id = specimen.payment["merchant_id"]
+
+    def __call__(self) -> None:
+        execute = self._execute
+        payment_id, now = f"8a{os.urandom(15).hex()}", time.time_ns() // 1000
+        started = {"id": payment_id, "merchant_transaction_id": f"limit-{payment_id}", "created_at": now}
+        execute(self._start, tuple((self._started | started | {"deadline_at": now}).values()))
+        settled = tuple((self._settled | {"settled_at": now}).values())
+        event = {"id": f"{now:0{INSTANT_DIGITS}x}{payment_id}", "subject_id": payment_id, "created_at": now}
+        execute("BEGIN IMMEDIATE")
+        execute(self._settle, (*settled, self._merchant_id, payment_id))
+        execute(self._announce, tuple((self._event | event).values()))
+        execute("COMMIT")
+
+
+def _make_rows(specimen: Specimen, first: int, count: int) -> Iterator[tuple[dict[str, Value], dict[str, Value]]]:
+    began_at = int(str(specimen.payment["created_at"])) - 60_000_000
+    for n in range(first, first + count):
+        payment_id, instant = f"8a{os.urandom(15).hex()}", began_at + n
+        reference = {"merchant_transaction_id": f"stored-{n}"}
+        instants = {"created_at": instant, "settled_at": instant}
+        event: dict[str, Value] = {
+            "id": f"{instant:0{INSTANT_DIGITS}x}{payment_id}",
+            "subject_id": payment_id,
+            "created_at": instant,
+        }
+        yield {**specimen.payment, "id": payment_id, **reference, **instants}, {**specimen.event, **event}
+
+
+def _render_insert(table: str, row: Mapping[str, Value]) -> str:
+    return f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+
+
+def _read_row(connection: apsw.Connection, text: str) -> dict[str, Value]:
+    cursor = connection.execute(text)
+    names = [column[0] for column in cursor.get_description()]
+    return dict(zip(names, next(cursor), strict=True))
+
+
+def _open(address: str) -> apsw.Connection:
+    connection = apsw.Connection(str(_path_of(address)), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(10_000)
+    return connection
+
+
+def _path_of(address: str) -> Path:
+    return Path(address.removeprefix("sqlite:///"))
