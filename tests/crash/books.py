@@ -22,7 +22,7 @@ SILENT = "900.100.300"
 PENDING = "000.200.000"
 QUIET_S = 20.0
 
-_OPEN = f"SELECT count(*) FROM payments WHERE state IN ({State.STARTED:d}, {State.UNRESOLVED:d})"
+_IS_OPEN = f"state IN ({State.STARTED:d}, {State.UNRESOLVED:d})"
 _PAYMENTS = """SELECT id, kind, state, amount, result_code, coalesce(referenced_id, ''), coalesce(idempotency_key, '')
  FROM payments ORDER BY created_at"""
 
@@ -44,13 +44,17 @@ class Books:
 
     def is_quiet(self) -> bool:
         """Nothing is open and nothing is owed."""
-        return self.query(_OPEN) == [("0",)] and self.query("SELECT count(*) FROM jobs") == [("0",)]
+        return not self.list_open()
 
     def wait_until_quiet(self, within_s: float = QUIET_S) -> None:
         deadline = time.monotonic() + within_s
         while not self.is_quiet():
-            assert time.monotonic() < deadline, f"still open after {within_s} s: {self.read_payments()}"
+            assert time.monotonic() < deadline, f"after {within_s} s still {self.list_open()}"
             time.sleep(0.1)
+
+    def list_open(self) -> Rows:
+        waiting = self.query(f"SELECT id, kind, state FROM payments WHERE {_IS_OPEN}")
+        return waiting + self.query("SELECT id, topic, tries FROM jobs")
 
     def read_payments(self) -> list[Record]:
         return [
