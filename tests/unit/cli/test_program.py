@@ -1,0 +1,70 @@
+"""The command itself: every setting is a flag, and what is wrong is told before anything is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import tollgate.cli  # noqa: F401, reading it adds the commands to the program
+from tollgate.cli.program import program, read_settings
+from tollgate.config import SETTINGS
+
+
+def invoke(*command: str) -> tuple[int, str]:
+    done = CliRunner().invoke(program, list(command))
+    return done.exit_code, done.output
+
+
+def test_serve_understands_every_setting() -> None:
+    _, shown = invoke("serve", "--help")
+
+    assert all(setting.flag in shown for setting in SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["serve", "credentials", "migrate", "check", "clock", "rotate-keys", "make-keys", "merchant", "channel", "token"],
+)
+def test_every_command_explains_itself(command: str) -> None:
+    code, shown = invoke(command, "--help")
+
+    assert code == 0
+    assert len(shown.splitlines()) > 3
+
+
+@pytest.mark.parametrize("database", ["mysql://host/x", "tollgate.db", "http://host"])
+def test_a_database_is_named_by_an_address_of_a_known_kind(database: str, tmp_path: Path) -> None:
+    code, shown = invoke("migrate", "--data", str(tmp_path), "--database", database)
+
+    assert code == 2
+    assert "sqlite:///" in shown
+
+
+@pytest.mark.parametrize("database", ["", "sqlite:///x.db", "postgresql://host/x", "postgres://host/x"])
+def test_known_kinds_are_taken(database: str) -> None:
+    assert read_settings({"database": database}).database == database
+
+
+def test_a_clock_does_not_go_back(tmp_path: Path) -> None:
+    code, _ = invoke("clock", "--data", str(tmp_path), "--advance", "-1")
+
+    assert code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_live_host_has_no_credentials_to_show(tmp_path: Path) -> None:
+    for command in ("credentials", "clock"):
+        code, shown = invoke(command, "--data", str(tmp_path), "--environment", "live")
+
+        assert code == 2
+        assert "live host" in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_keys_cannot_be_rotated_where_there_are_none(tmp_path: Path) -> None:
+    code, _ = invoke("rotate-keys", "--data", str(tmp_path))
+
+    assert code == 1
+    assert list(tmp_path.iterdir()) == []

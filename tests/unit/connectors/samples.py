@@ -1,0 +1,24 @@
+"""One order that the tests of the card protocol start from."""
+
+from __future__ import annotations
+
+from tollgate.payments import CardAccount, Order, make_card_face
+from tollgate.values import Money, Secret
+
+CARD = CardAccount(
+    number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", holder="Jane Jones", cvv=Secret("731")
+)
+ORDER = Order(
+    kind="DB",
+    money=Money(9210, "EUR"),
+    brand="VISA",
+    method="CC",
+    account=CARD,
+    face=make_card_face("4200000000000000", CARD),
+    statement="Jones",
+    descriptor="Order 7",
+    short_id="1234.5678.9012",
+    merchant_transaction_id="order-0001",
+    levers={"forceResultCode": "800.100.151"},
+    echo={"merchantMemo": "ours alone"},
+)

@@ -1,0 +1,78 @@
+"""The words of the card protocol: minor units that are exact or not written, and nothing of what stays with us."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import msgspec
+import pytest
+
+from tollgate.catalog import CURRENCIES, INITIAL_KINDS
+from tollgate.connectors.card import ChargeMessage
+from tollgate.connectors.card.messages import CHARGE_TYPES, encode_message, make_charge, to_minor_units
+from tollgate.payments import CartItem, Details, Party, ProcessingCode
+from tollgate.values import Money
+from unit.connectors.samples import ORDER
+
+
+@pytest.mark.parametrize(
+    ("money", "units"),
+    [(Money(9210, "EUR"), 9210), (Money(50000, "JPY"), 500), (Money(125, "KWD"), 1250), (Money(0, "EUR"), 0)],
+)
+def test_hundredths_become_minor_units(money: Money, units: int) -> None:
+    assert to_minor_units(money) == units
+
+
+def test_a_fraction_that_a_currency_lacks_is_not_rounded() -> None:
+    with pytest.raises(ValueError, match="JPY"):
+        to_minor_units(Money(150, "JPY"))
+
+
+def test_every_currency_of_the_catalogue_can_be_written() -> None:
+    for code, currency in CURRENCIES.items():
+        assert to_minor_units(Money(100, code)) == 10**currency.exponent
+
+
+def test_every_kind_a_payment_begins_with_has_a_word() -> None:
+    assert set(CHARGE_TYPES) == set(INITIAL_KINDS)
+
+
+def test_a_charge_says_what_the_acquirer_needs() -> None:
+    sent = msgspec.json.decode(encode_message(make_charge(ORDER, "8a01")))
+
+    assert sent == {
+        "key": "8a01",
+        "type": "sale",
+        "amount": 9210,
+        "currency": "EUR",
+        "brand": "VISA",
+        "card": {"number": "4200000000000000", "expiry": "2034-05", "holder": "Jane Jones", "cvv": "731"},
+        "statement": "Jones",
+        "processing": "PURCHASE",
+    }
+
+
+def test_what_is_ours_alone_is_not_said() -> None:
+    sent = encode_message(make_charge(ORDER, "8a01"))
+
+    for own in (b"order-0001", b"ours alone", b"forceResultCode", b"1234.5678.9012"):
+        assert own not in sent
+
+
+def test_details_are_typed_and_their_amounts_are_minor_units() -> None:
+    details = Details(
+        forex=Money(50000, "JPY"),
+        sender=Party(name="Jane", birth_date=date(1980, 2, 29)),
+        cart=(CartItem(name="Lamp", price=Money(125, "KWD")),),
+    )
+    order = msgspec.structs.replace(ORDER, details=details, processing_code=ProcessingCode.FUNDING)
+
+    sent = msgspec.json.decode(encode_message(make_charge(order, "8a01")))
+
+    assert sent["processing"] == "FUNDING"
+    assert sent["details"] == {
+        "forex": {"amount": 500, "currency": "JPY"},
+        "sender": {"name": "Jane", "birth_date": "1980-02-29"},
+        "cart": [{"name": "Lamp", "price": {"amount": 1250, "currency": "KWD"}}],
+    }
+    assert msgspec.json.decode(encode_message(make_charge(order, "8a01")), type=ChargeMessage).details is not None

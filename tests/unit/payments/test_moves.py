@@ -1,0 +1,89 @@
+"""The table of moves: what a verdict does to an attempt, and that nothing is taken by a failed answer."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.catalog import INITIAL_KINDS, get_result
+from tollgate.payments import MOVES, NATURES, Errand, Nature, Outcome, Payment, State, Verdict, settle
+from tollgate.values import ChannelId, MerchantId, Money, PaymentId
+
+STARTED = Payment(
+    id=PaymentId("8a01"),
+    merchant_id=MerchantId("8a02"),
+    channel_id=ChannelId("8a03"),
+    kind="DB",
+    state=State.STARTED,
+    money=Money(100, "EUR"),
+    brand="VISA",
+    method="CC",
+    descriptor="",
+    short_id="",
+    ndc="",
+    created_at=1,
+    deadline_at=2,
+)
+
+
+def test_every_outcome_of_every_nature_has_a_move_and_no_move_is_left_over() -> None:
+    assert set(MOVES) == set(product(Nature, Outcome))
+
+
+def test_every_kind_a_payment_begins_with_has_a_nature() -> None:
+    assert set(NATURES) == set(INITIAL_KINDS)
+
+
+def test_no_settlement_leaves_an_attempt_started() -> None:
+    assert State.STARTED not in {move.state for move in MOVES.values()}
+
+
+def test_money_in_doubt_is_given_back_or_asked_for_never_forgotten() -> None:
+    errands = {key: move.errand for key, move in MOVES.items() if move.errand}
+
+    assert errands == {
+        (Nature.TAKES, Outcome.SILENT): Errand.REVERSE,
+        (Nature.GIVES, Outcome.SILENT): Errand.INQUIRE,
+    }
+
+
+def test_only_what_stays_open_answers_pending() -> None:
+    for move in MOVES.values():
+        if move.code:
+            assert (get_result(move.code).http_status == 200) == (move.state is State.UNRESOLVED)
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "state", "code", "errand"),
+    [
+        ("DB", Outcome.APPROVED, State.APPROVED, "000.100.110", None),
+        ("PA", Outcome.DECLINED, State.DECLINED, "000.100.110", None),
+        ("DB", Outcome.WAITING, State.WAITING, "000.100.110", None),
+        ("DB", Outcome.UNSENT, State.DECLINED, "000.100.110", None),
+        ("DB", Outcome.SILENT, State.DECLINED, "900.100.300", Errand.REVERSE),
+        ("CD", Outcome.SILENT, State.UNRESOLVED, "000.200.000", Errand.INQUIRE),
+    ],
+)
+def test_a_verdict_settles_an_attempt(
+    kind: str, outcome: Outcome, state: State, code: str, errand: Errand | None
+) -> None:
+    verdict = Verdict(outcome=outcome, code="000.100.110", details={"ExtendedDescription": "said"})
+
+    settlement = settle(replace(STARTED, kind=kind), verdict, now=9)
+
+    assert (settlement.payment.state, settlement.payment.result_code) == (state, code)
+    assert (settlement.payment.settled_at, settlement.errand) == (9, errand)
+    assert settlement.payment.details == {"ExtendedDescription": "said"}
+    assert settlement.payment.id == STARTED.id
+
+
+def test_numbers_of_stored_states_never_change() -> None:
+    assert {state.name: state.value for state in State} == {
+        "STARTED": 0,
+        "APPROVED": 1,
+        "DECLINED": 2,
+        "WAITING": 3,
+        "UNRESOLVED": 4,
+    }

@@ -1,0 +1,76 @@
+"""A house for tests of stories: a real embedded store, a clock in the hand, and a wire that follows a script."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tollgate.connectors import WireReply, WireRequest
+from tollgate.contract import Envelope
+from tollgate.payments import CardAccount, Channel, Merchant, Order, TestMode, make_card_face
+from tollgate.steps import Directory, House
+from tollgate.store import insert_channel, insert_merchant, open_database
+from tollgate.values import ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
+from tollgate.vault import make_keyring
+
+NOW = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))
+APPROVED = b'{"status":"approved","response_code":"00","message":"Fine"}'
+
+MERCHANT = Merchant(id=MerchantId("8a" + "1" * 30), name="Merchant", created_at=NOW)
+CHANNEL = Channel(id=ChannelId("8a" + "2" * 30), merchant_id=MERCHANT.id, name="Shop", created_at=NOW)
+CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", cvv=Secret("731"))
+ORDER = Order(
+    kind="DB",
+    money=Money(9200, "EUR"),
+    brand="VISA",
+    method="CC",
+    account=CARD,
+    face=make_card_face("4200000000000000", CARD),
+    statement="Shop",
+    descriptor="Shop",
+    short_id="1234.5678.9012",
+    test_mode=TestMode.INTERNAL,
+    merchant_transaction_id="order-0001",
+)
+
+
+@dataclass
+class ScriptedWire:
+    """Plays its script from the front; what stands there is an answer or a fault. At the end it approves."""
+
+    script: list[bytes | Exception] = field(default_factory=list)
+    sent: list[WireRequest] = field(default_factory=list)
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+    """Happens after a request came and before it is answered."""
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        assert timeout_s > 0
+        self.sent.append(request)
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        next_line = self.script.pop(0) if self.script else APPROVED
+        if isinstance(next_line, Exception):
+            raise next_line
+        return WireReply(200, next_line)
+
+
+async def open_house(folder: Path, wire: ScriptedWire, *, is_live: bool = False) -> House:
+    database = await open_database(f"sqlite:///{folder}/store.db")
+    await insert_merchant(database, MERCHANT)
+    await insert_channel(database, CHANNEL)
+    directory = Directory()
+    await directory.refresh(database)
+    return House(
+        database=database,
+        directory=directory,
+        keyring=make_keyring(),
+        clock=FixedClock(NOW),
+        envelope=Envelope("build"),
+        is_live=is_live,
+        acquirer_timeout_s=5.0,
+        settle_margin_s=5.0,
+        find_wire=lambda _address: wire,
+        simulator=None if is_live else wire,
+    )

@@ -1,0 +1,103 @@
+"""The simulated acquirer keeps a ledger, so that repeats, reversals and inquiries find what really happened."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tollgate.connectors import WireRequest
+from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS
+from tollgate.connectors.card.messages import encode_message, make_charge
+from tollgate.sandbox import SimulatedAcquirer
+from tollgate.wire import Silent, Unsent
+from unit.premises import ORDER
+
+pytestmark = pytest.mark.anyio
+
+PATIENCE_S = 0.2
+
+
+@pytest.fixture
+def acquirer() -> SimulatedAcquirer:
+    return SimulatedAcquirer()
+
+
+async def charge(acquirer: SimulatedAcquirer, key: str = "8a01", **levers: str) -> dict[str, str]:
+    body = encode_message(make_charge(ORDER, key))
+    reply = await acquirer.send(WireRequest(path=CHARGES, body=body, key=key, levers=levers), PATIENCE_S)
+    answer: dict[str, str] = json.loads(reply.body)
+    return answer
+
+
+async def ask(acquirer: SimulatedAcquirer, path: str, key: str = "8a01") -> str:
+    body = json.dumps({"key": key}).encode()
+    reply = await acquirer.send(WireRequest(path=path, body=body, key=key), PATIENCE_S)
+    status: str = json.loads(reply.body)["status"]
+    return status
+
+
+async def test_a_charge_is_approved_with_references(acquirer: SimulatedAcquirer) -> None:
+    answer = await charge(acquirer)
+
+    assert answer["status"] == "approved"
+    assert answer["reference"]
+    assert answer["authorization_code"]
+
+
+async def test_a_repeat_is_told_what_the_first_was_told(acquirer: SimulatedAcquirer) -> None:
+    assert await charge(acquirer) == await charge(acquirer)
+    assert await charge(acquirer) != await charge(acquirer, "8a02")
+
+
+async def test_a_reversal_undoes_and_an_inquiry_tells(acquirer: SimulatedAcquirer) -> None:
+    await charge(acquirer)
+
+    assert await ask(acquirer, INQUIRIES) == "approved"
+    assert await ask(acquirer, REVERSALS) == "reversed"
+    assert await ask(acquirer, INQUIRIES) == "reversed"
+
+
+@pytest.mark.parametrize("path", [REVERSALS, INQUIRIES])
+async def test_a_charge_asked_for_before_it_came_is_blocked(acquirer: SimulatedAcquirer, path: str) -> None:
+    assert await ask(acquirer, path) == "unknown"
+
+    assert (await charge(acquirer))["status"] == "unknown"
+    assert await ask(acquirer, REVERSALS) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "becomes"),
+    [("unsent", Unsent, "unknown"), ("dropped", Silent, "unknown"), ("lost", Silent, "approved")],
+)
+async def test_the_line_breaks_where_it_is_told_to(
+    acquirer: SimulatedAcquirer, fault: str, error: type[Exception], becomes: str
+) -> None:
+    with pytest.raises(error):
+        await charge(acquirer, simulatorFault=fault)
+
+    assert await ask(acquirer, INQUIRIES) == becomes
+
+
+async def test_a_garbled_answer_is_none(acquirer: SimulatedAcquirer) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        await charge(acquirer, simulatorFault="garbled")
+
+    assert await ask(acquirer, INQUIRIES) == "approved"
+
+
+async def test_an_answer_later_than_anybody_waits_is_silence_although_it_happened(
+    acquirer: SimulatedAcquirer,
+) -> None:
+    with pytest.raises(Silent):
+        await charge(acquirer, simulatorDelay=str(int(PATIENCE_S * 1000)))
+
+    assert await ask(acquirer, INQUIRIES) == "approved"
+
+
+async def test_a_forced_code_travels_in_the_answer(acquirer: SimulatedAcquirer) -> None:
+    assert (await charge(acquirer, forceResultCode="800.100.151"))["result_code"] == "800.100.151"
+
+
+async def test_an_unknown_operation_is_declined(acquirer: SimulatedAcquirer) -> None:
+    assert await ask(acquirer, "/v1/miracles") == "declined"

@@ -1,0 +1,44 @@
+"""The sandbox merchant is made once, and its greeting holds what a first payment needs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tollgate.sandbox import ensure_tenant, welcome
+from tollgate.store import list_channels, list_credentials, list_merchants
+from unit.premises import NOW, ScriptedWire, open_house
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_second_start_finds_what_the_first_one_made(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+    merchants = len(await list_merchants(house.database))
+
+    first = await ensure_tenant(house.database, house.keyring, NOW)
+    second = await ensure_tenant(house.database, house.keyring, NOW)
+
+    assert first == second
+    assert len(await list_merchants(house.database)) == merchants + 1
+    assert len(await list_credentials(house.database)) == 1
+    made = {channel.id: channel for channel in await list_channels(house.database)}
+    assert not made[first.entity_id].is_lenient  # type: ignore[index]
+    assert made[first.lenient_entity_id].is_lenient  # type: ignore[index]
+    await house.database.close()
+
+
+async def test_the_greeting_has_the_names_that_scripts_read(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+    tenant = await ensure_tenant(house.database, house.keyring, NOW)
+
+    shown = await welcome(house.database, house.keyring, tenant, "http://127.0.0.1:8080")
+
+    said = json.loads(msgspec.json.encode(shown))
+    assert {"baseUrl", "entityId", "lenientEntityId", "accessToken"} <= set(said)
+    for text in (said["baseUrl"], said["entityId"], said["lenientEntityId"], said["accessToken"], "curl "):
+        assert text in shown.render()
+    await house.database.close()

@@ -1,0 +1,124 @@
+"""What the vault keeps: cards without CVV, tokens hashed and sealed, fingerprints that tell nothing, masks for logs."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from tollgate.payments import CardAccount
+from tollgate.values import MerchantId, Secret
+from tollgate.vault import (
+    EnvelopeError,
+    fingerprint,
+    hash_token,
+    hide_card_numbers,
+    make_credential,
+    make_keyring,
+    make_token,
+    name_owner,
+    open_card,
+    open_sealed,
+    open_token,
+    seal_card,
+    show_token,
+)
+
+KEYRING = make_keyring()
+MERCHANT = MerchantId("8a01")
+OWNER = name_owner("payment", MERCHANT, "8a02")
+CARD = CardAccount(
+    number=Secret("4200000000000000"),
+    expiry_month="05",
+    expiry_year="2034",
+    holder="Jane Jones",
+    cvv=Secret("731"),
+    number_type="DPAN",
+)
+
+
+def test_a_card_comes_back_without_its_cvv() -> None:
+    opened = open_card(seal_card(CARD, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
+
+    assert opened.number.matches(CARD.number)
+    assert (opened.expiry_month, opened.expiry_year, opened.holder) == ("05", "2034", "Jane Jones")
+    assert opened.number_type == "DPAN"
+    assert opened.cvv is None
+
+
+def test_the_cvv_is_not_even_among_the_sealed_bytes() -> None:
+    plain = open_sealed(seal_card(CARD, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
+
+    assert b"4200000000000000" in plain
+    assert b"731" not in plain
+    assert b"cvv" not in plain
+
+
+def test_a_token_is_stored_hashed_and_sealed_to_its_row() -> None:
+    made = make_credential(MERCHANT, KEYRING, now=1)
+    token = show_token(made.token).encode()
+
+    assert token not in made.credential.sealed_token
+    assert made.credential.token_hash == hash_token(made.token)
+    assert open_token(made.credential, KEYRING).matches(made.token)
+    moved = type(made.credential)(
+        id="8a99",
+        merchant_id=MERCHANT,
+        user_id=made.credential.user_id,
+        token_hash=made.credential.token_hash,
+        sealed_token=made.credential.sealed_token,
+        created_at=1,
+    )
+    with pytest.raises(EnvelopeError):
+        open_token(moved, KEYRING)
+
+
+def test_a_token_is_base64_of_user_and_password() -> None:
+    made = make_credential(MERCHANT, KEYRING, now=1)
+    user_id, password = base64.b64decode(show_token(made.token)).decode().split("|")
+
+    assert user_id == made.credential.user_id
+    assert make_token(user_id, Secret(password)).matches(made.token)
+    assert len(password) >= 43
+
+
+def test_fingerprints_are_equal_for_equal_requests_only() -> None:
+    first = fingerprint("idempotency", ["ab", "c"], KEYRING)
+
+    assert first == fingerprint("idempotency", ["ab", "c"], KEYRING)
+    others = (
+        fingerprint("idempotency", ["a", "bc"], KEYRING),
+        fingerprint("idempotency", ["ab", "c", ""], KEYRING),
+        fingerprint("idempotency", ["c", "ab"], KEYRING),
+        fingerprint("card", ["ab", "c"], KEYRING),
+        fingerprint("idempotency", ["ab", "c"], make_keyring()),
+    )
+    assert first not in others
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("card 4200000000000000 declined", "card **************** declined"),
+        ("4200 0000 0000 0000", "*" * 19),
+        ("4200-0000-0000-0000,", "*" * 19 + ","),
+        ("x4200000000000000y", "x" + "*" * 16 + "y"),
+        ("377777777777770", "*" * 15),
+    ],
+)
+def test_a_card_number_leaves_a_log_line_as_stars(text: str, shown: str) -> None:
+    assert hide_card_numbers(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4200000000000001",
+        "42000000000",
+        "8a42000000000000008a000000000000",
+        "8aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_ab4200000000000000cdabcdabcdabcd",
+        "2026-11-15T13:54:33.957+00:00",
+    ],
+)
+def test_ids_and_times_stay_readable(text: str) -> None:
+    assert hide_card_numbers(text) == text

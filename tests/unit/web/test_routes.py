@@ -1,0 +1,71 @@
+"""The route table: every path finds one row, and the rows agree with the other tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from tollgate.catalog import THROTTLES
+from tollgate.sandbox import ROUTES as SANDBOX_ROUTES
+from tollgate.values import NotFound, WrongMethod
+from tollgate.web import METRICS, ROUTES, Access, RouteRow, RouteTable
+
+TABLE = RouteTable([*ROUTES, METRICS, *SANDBOX_ROUTES])
+
+
+@pytest.mark.parametrize("row", TABLE.rows, ids=lambda row: row.operation)
+def test_every_row_is_found_by_its_own_path(row: RouteRow) -> None:
+    path = row.path.replace("{id}", "8a01")
+
+    match = TABLE.find(row.method, path)
+
+    assert match.row is row
+    assert match.names == (("8a01",) if "{id}" in row.path else ())
+    assert TABLE.find(row.method, f"/{path}//").row is row
+
+
+def test_operations_are_named_once_and_described() -> None:
+    operations = [row.operation for row in TABLE.rows]
+
+    assert len(operations) == len(set(operations))
+    assert all(row.summary.endswith((".", "?")) for row in TABLE.rows)
+
+
+def test_what_moves_money_asks_for_an_entity() -> None:
+    assert {row.access for row in TABLE.rows if row.method == "POST" and row.path.startswith("/v1/")} == {Access.ENTITY}
+
+
+def test_merchant_operations_can_be_throttled() -> None:
+    merchant_rows = {row.operation for row in ROUTES if row.path.startswith("/v1/")}
+
+    assert merchant_rows <= set(THROTTLES)
+
+
+def test_a_fixed_word_wins_over_a_name() -> None:
+    def row(path: str, operation: str) -> RouteRow:
+        return RouteRow(
+            method="GET", path=path, operation=operation, summary="", access=Access.OPEN, handler=METRICS.handler
+        )
+
+    table = RouteTable([row("/a/{name}", "named"), row("/a/fixed", "fixed"), row("/{one}/{two}", "both")])
+
+    assert table.find("GET", "/a/fixed").row.operation == "fixed"
+    assert table.find("GET", "/a/other").names == ("other",)
+    assert table.find("GET", "/b/c").names == ("b", "c")
+
+
+def test_two_rows_for_one_path_are_a_mistake() -> None:
+    with pytest.raises(ValueError, match="two rows"):
+        RouteTable([METRICS, METRICS])
+
+
+def test_a_known_path_with_another_method_tells_the_right_ones() -> None:
+    with pytest.raises(WrongMethod) as refused:
+        TABLE.find("DELETE", "/sandbox/clock")
+
+    assert refused.value.allowed == ("GET", "POST")
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/payments/a/b", "/V1/payments", "v1/payment"])
+def test_an_unknown_path_is_not_found(path: str) -> None:
+    with pytest.raises(NotFound):
+        TABLE.find("GET", path)
