@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -82,10 +81,3 @@ def test_rows_that_are_off_count_nothing(caller: Client) -> None:
     statuses = {caller.get(f"/v1/query/{'8a' + '0' * 30}").status for _ in range(20)}
 
     assert statuses == {400}
-
-
-def test_a_throttle_that_cannot_be_read_keeps_the_host_from_starting(tmp_path: Path) -> None:
-    host = GatewayProcess(tmp_path, environment={"TOLLGATE_THROTTLES": "no_such_row=1/1"})
-
-    with pytest.raises(RuntimeError, match="--throttles"):
-        host.start()
