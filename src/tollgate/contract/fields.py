@@ -9,12 +9,13 @@ from functools import lru_cache
 
 import msgspec
 
-from tollgate.catalog import Secrecy, Situation, check_rules, get_result, resolve
+from tollgate.catalog import Parameter, Secrecy, Situation, check_rules, get_result, resolve
 from tollgate.contract.form import Pairs
 from tollgate.values import Fault, InvalidParameters
 
-# A tuple, because finding a member in two by identity is quicker than hashing it.
-_STORABLE = (Secrecy.OPEN, Secrecy.MASK)
+_STORABLE = frozenset({Secrecy.OPEN, Secrecy.MASK})
+_Place = tuple[Parameter, str, str, bool]
+"""A parameter's row, its canonical name, that name's first word, and whether its value may be stored in clear."""
 NAMES_KEPT = 4096
 """How many names of past requests are remembered in pieces: shops send the same few again and again."""
 
@@ -40,25 +41,23 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
     faults: list[Fault] = []
     lenient = situation.is_lenient
     for sent_name, value in pairs:
-        if not value:
+        place = _find_place(sent_name) if value else None
+        if place is None:
             continue
-        resolved = resolve(sent_name)
-        if resolved is None:
+        if isinstance(place, Fault):
+            faults.append(place)
             continue
-        if isinstance(resolved, Fault):
-            faults.append(resolved)
-            continue
-        parameter, name = resolved.parameter, resolved.canonical_name
+        parameter, name, group, is_storable = place
+        # A faulty field was still sent: rules that ask whether a group is there must not miss it.
+        groups.add(group)
         fault = parameter.check_value(sent_name, value, is_lenient=lenient)
         if fault is None and name in values and not lenient:
             fault = Fault(sent_name, "must not be repeated", parameter.show(value))
-        # A faulty field was still sent: rules that ask whether a group is there must not miss it.
-        groups.add(first_word(name))
         if fault is not None:
             faults.append(fault)
             continue
         values[name] = value
-        if parameter.secrecy in _STORABLE:
+        if is_storable:
             echo[name] = value
     # A rule speaks of fields that are each acceptable; one already found faulty would be complained about twice.
     faulty = {fault.name for fault in faults}
@@ -66,6 +65,16 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
     if faults:
         raise InvalidParameters(get_result("200.300.404"), faults)
     return Fields(values, frozenset(groups), echo)
+
+
+@lru_cache(NAMES_KEPT)
+def _find_place(sent_name: str) -> _Place | Fault | None:
+    """All that depends on the name alone."""
+    resolved = resolve(sent_name)
+    if resolved is None or isinstance(resolved, Fault):
+        return resolved
+    parameter, name = resolved.parameter, resolved.canonical_name
+    return parameter, name, first_word(name), parameter.secrecy in _STORABLE
 
 
 @lru_cache(NAMES_KEPT)

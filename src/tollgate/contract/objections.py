@@ -16,10 +16,8 @@ def find_card_objection(
     number: str, brand: Brand, expiry: tuple[int, int], cvv: str | None, *, cvv_required: bool, today: date
 ) -> str | None:
     """`expiry` is (year, month); a card is good until the last day of its month."""
-    if brand.luhn and not passes_luhn(number):
-        return "100.100.101"
     if not accepts_number(brand, number):
-        return "100.100.700"
+        return "100.100.101" if brand.luhn and not passes_luhn(number) else "100.100.700"
     if expiry < (today.year, today.month):
         return "100.100.303"
     if cvv is None:

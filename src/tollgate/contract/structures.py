@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -89,15 +90,11 @@ def to_camel_case(member: str) -> str:
     return _WORD_START.sub(lambda match: match[1].upper(), member)
 
 
-def _plan(structure: type[msgspec.Struct]) -> tuple[tuple[str, str, _Reader], ...]:
+@cache
+def _plan(structure: type[msgspec.Struct], prefix: str) -> tuple[tuple[str, str, _Reader], ...]:
+    """Each member, the name it is sent by and how it is read."""
     annotations = {field.name: field.type for field in msgspec.structs.fields(structure)}
-    return tuple((member, to_camel_case(member), _READERS[kind]) for member, kind in annotations.items())
-
-
-_PLANS: dict[type[msgspec.Struct], tuple[tuple[str, str, _Reader], ...]] = {
-    structure: _plan(structure)
-    for structure in (Acceptor, Address, Authentication, CartItem, Customer, Party, StandingInstruction)
-}
+    return tuple((member, prefix + to_camel_case(member), _READERS[kind]) for member, kind in annotations.items())
 
 
 def _read_group(structure: type[_Structure], group: str, fields: Fields, currency: str) -> _Structure | None:
@@ -111,8 +108,8 @@ def _read_structure(
 ) -> _Structure | None:
     members = {
         member: read(text, currency)
-        for member, name, read in _PLANS[structure]
-        if (text := values.get(prefix + name)) is not None
+        for member, name, read in _plan(structure, prefix)
+        if (text := values.get(name)) is not None
     }
     return structure(**members) if members else None
 
