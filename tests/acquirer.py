@@ -46,6 +46,8 @@ class Manner(StrEnum):
     ERROR = "error"
     PENDING = "pending"
     """Knows nothing yet and does not act."""
+    ACT_AND_PEND = "act and pend"
+    """Acts, but says that it is not decided yet."""
 
 
 _ACTS_LATE_OR_NEVER = {Manner.HOLD, Manner.DROP, Manner.PENDING}
@@ -195,7 +197,7 @@ class Counter(_Desk):
             self.close_connection = True
         elif manner is Manner.ERROR:
             self.reply(500, b"{}")
-        elif manner is Manner.PENDING:
+        elif manner in (Manner.PENDING, Manner.ACT_AND_PEND):
             self.reply(200, msgspec.json.encode(AcquirerReply(status="pending")))
         else:
             self.reply(200, answer)

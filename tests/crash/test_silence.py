@@ -51,6 +51,9 @@ CASES = (
     *(Case("CD", manner, PENDING, APPROVED, Fate.APPROVED) for manner in TOOK_MONEY),
     *(Case("CD", manner, PENDING, NOT_FOUND, Fate.BLOCKED) for manner in TOOK_NONE),
     Case("CD", Manner.ACT_AND_DROP, PENDING, DECLINED, Fate.DECLINED, cents=5),
+    # What the acquirer itself leaves open is asked about until it is decided, whoever's money it is.
+    *(Case(kind, Manner.ACT_AND_PEND, PENDING, APPROVED, Fate.APPROVED) for kind in ("DB", "PA", "CD")),
+    Case("DB", Manner.ACT_AND_PEND, PENDING, DECLINED, Fate.DECLINED, cents=5),
 )
 FIRST_FREE_AMOUNT = len(CASES) + 1
 

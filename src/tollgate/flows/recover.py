@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable
 
 from tollgate.connectors import card
 from tollgate.contract import answer_payment
-from tollgate.payments import Errand, Outcome, Payment, State, Verdict, settle
+from tollgate.payments import OPEN_STATES, Errand, Outcome, Payment, State, Verdict, settle
 from tollgate.steps import SUCCESS_CODES, House, Route, choose_route, dispatch
 from tollgate.store import (
     Job,
     find_payment,
+    finish_job,
     settle_payment,
     steps_finish_job,
     steps_insert_payment,
@@ -48,18 +49,21 @@ async def reverse_doubtful(house: House, job: Job, payment: Payment, route: Rout
     return await house.database.write([*steps_finish_job(job), *steps_insert_payment(reversal)])
 
 
-async def resolve_silent(house: House, job: Job, payment: Payment, route: Route) -> bool:
+async def resolve_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
+    if payment.state not in OPEN_STATES:
+        # Decided by another way meanwhile; there is nothing left to ask.
+        return await finish_job(house.database, job)
     exchange = card.inquire(payment.id, route.approved_code)
     verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
     if verdict.outcome not in (Outcome.APPROVED, Outcome.DECLINED):
         return False
     settlement = settle(payment, verdict, house.clock.now())
-    return await house.database.write([*steps_finish_job(job), *steps_settle(settlement, expected=State.UNRESOLVED)])
+    return await house.database.write([*steps_finish_job(job), *steps_settle(settlement, expected=payment.state)])
 
 
 _ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] = {
     Errand.REVERSE: reverse_doubtful,
-    Errand.INQUIRE: resolve_silent,
+    Errand.INQUIRE: resolve_open,
 }
 
 

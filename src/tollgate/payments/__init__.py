@@ -15,7 +15,7 @@ from tollgate.payments.details import (
     StandingInstruction,
     list_amounts,
 )
-from tollgate.payments.moves import MOVES, NATURES, Errand, Move, Nature, State
+from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, Errand, Move, Nature, State
 from tollgate.payments.order import Order, ProcessingCode, TestMode
 from tollgate.payments.verdict import Outcome, Verdict
 
@@ -23,6 +23,7 @@ __all__ = [
     "MOVES",
     "NATURES",
     "NO_DETAILS",
+    "OPEN_STATES",
     "Acceptor",
     "Address",
     "Authentication",

@@ -17,9 +17,13 @@ class State(IntEnum):
     APPROVED = 1
     DECLINED = 2
     WAITING = 3
-    """The shopper acts elsewhere."""
+    """Accepted and not decided yet; a worker asks until it is."""
     UNRESOLVED = 4
     """Sent, unanswered, and finished by the worker that asks again."""
+
+
+OPEN_STATES = frozenset({State.WAITING, State.UNRESOLVED})
+"""Sent and not decided yet."""
 
 
 class Nature(StrEnum):
@@ -59,13 +63,13 @@ PENDING_CODE = "000.200.000"
 MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.TAKES, Outcome.DECLINED): Move(State.DECLINED),
-    (Nature.TAKES, Outcome.WAITING): Move(State.WAITING),
+    (Nature.TAKES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
     # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
     (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, Errand.REVERSE, SILENT_CODE),
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
-    (Nature.GIVES, Outcome.WAITING): Move(State.WAITING),
+    (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
     # Nobody is invited to pay out twice: it stays open until the acquirer says which it was.
     (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, Errand.INQUIRE, PENDING_CODE),
     (Nature.GIVES, Outcome.UNSENT): Move(State.DECLINED),

@@ -12,7 +12,7 @@ class Outcome(StrEnum):
     APPROVED = "approved"
     DECLINED = "declined"
     WAITING = "waiting"
-    """The shopper has to act before it goes on."""
+    """Accepted, and somebody else has to act before it is decided."""
     SILENT = "silent"
     """It was sent and no answer came: nobody knows whether money moved."""
     UNSENT = "unsent"

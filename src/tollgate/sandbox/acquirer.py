@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import msgspec
 
 from tollgate.connectors import WireReply, WireRequest, card
+from tollgate.payments import Outcome
 from tollgate.values import Chance, system_chance
 from tollgate.wire import Silent, Unsent
 
@@ -22,6 +23,13 @@ _LEDGER_MAX = 100_000
 _read_charge = msgspec.json.Decoder(card.ChargeMessage).decode
 _read_key = msgspec.json.Decoder(card.KeyMessage).decode
 _write = msgspec.json.Encoder().encode
+
+# What it decides, in the words of the protocol, so that a later inquiry tells the same as the first answer.
+_WORDS = {
+    Outcome.APPROVED: ("approved", "00", "Approved by the simulator"),
+    Outcome.DECLINED: ("declined", "05", "Declined by the simulator, as asked for"),
+    Outcome.WAITING: ("pending", "09", "Left open by the simulator, as asked for"),
+}
 
 _UNKNOWN = card.AcquirerReply(status="unknown", message="no such charge; its key is blocked")
 
@@ -81,15 +89,18 @@ class SimulatedAcquirer:
 
     def _decide(self, levers: Mapping[str, str]) -> card.AcquirerReply:
         dice = self._chance(9).hex()
+        forced_code = levers.get(card.FORCED_CODE, "")
+        outcome = card.classify(forced_code) if forced_code else Outcome.APPROVED
+        status, response_code, message = _WORDS[outcome]
         return card.AcquirerReply(
-            status="approved",
-            response_code="00",
-            message="Approved by the simulator",
+            status=status,
+            response_code=response_code,
+            message=message,
             authorization_code=dice[:6].upper(),
             reference=dice[6:18],
             scheme_transaction_id=dice[3:18],
             institute="Tollgate Simulator",
-            result_code=levers.get("forceResultCode", ""),
+            result_code=forced_code,
         )
 
     def _reverse(self, key: str) -> card.AcquirerReply:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from tollgate.catalog import RESULTS
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
@@ -62,9 +63,15 @@ def test_a_pending_answer_waits() -> None:
     ],
 )
 def test_a_forced_code_decides_the_outcome(code: str, outcome: Outcome) -> None:
-    verdict = charge({"status": "approved", "result_code": code})
+    asking = replace(ORDER, levers={card.FORCED_CODE: code})
+
+    _, verdict = run(card.charge(asking, "8a01", APPROVED_CODE), {"status": "approved", "result_code": code})
 
     assert (verdict.outcome, verdict.code) == (outcome, code)
+
+
+def test_no_acquirer_chooses_a_code_of_the_catalogue_by_itself() -> None:
+    assert charge({"status": "declined", "response_code": "51", "result_code": "000.000.000"}).code == "800.100.203"
 
 
 @pytest.mark.parametrize(

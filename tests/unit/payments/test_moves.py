@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog import INITIAL_KINDS, get_result
-from tollgate.payments import MOVES, NATURES, Errand, Nature, Outcome, Payment, State, Verdict, settle
+from tollgate.payments import MOVES, NATURES, OPEN_STATES, Errand, Nature, Outcome, Payment, State, Verdict, settle
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId
 
 STARTED = Payment(
@@ -40,13 +40,19 @@ def test_no_settlement_leaves_an_attempt_started() -> None:
     assert State.STARTED not in {move.state for move in MOVES.values()}
 
 
-def test_money_in_doubt_is_given_back_or_asked_for_never_forgotten() -> None:
+def test_what_is_not_decided_is_given_back_or_asked_for_never_forgotten() -> None:
     errands = {key: move.errand for key, move in MOVES.items() if move.errand}
 
     assert errands == {
         (Nature.TAKES, Outcome.SILENT): Errand.REVERSE,
         (Nature.GIVES, Outcome.SILENT): Errand.INQUIRE,
+        (Nature.TAKES, Outcome.WAITING): Errand.INQUIRE,
+        (Nature.GIVES, Outcome.WAITING): Errand.INQUIRE,
     }
+
+
+def test_every_open_state_has_somebody_who_asks() -> None:
+    assert all(move.errand is Errand.INQUIRE for move in MOVES.values() if move.state in OPEN_STATES)
 
 
 def test_only_what_stays_open_answers_pending() -> None:
@@ -60,7 +66,7 @@ def test_only_what_stays_open_answers_pending() -> None:
     [
         ("DB", Outcome.APPROVED, State.APPROVED, "000.100.110", None),
         ("PA", Outcome.DECLINED, State.DECLINED, "000.100.110", None),
-        ("DB", Outcome.WAITING, State.WAITING, "000.100.110", None),
+        ("DB", Outcome.WAITING, State.WAITING, "000.100.110", Errand.INQUIRE),
         ("DB", Outcome.UNSENT, State.DECLINED, "000.100.110", None),
         ("DB", Outcome.SILENT, State.DECLINED, "900.100.300", Errand.REVERSE),
         ("CD", Outcome.SILENT, State.UNRESOLVED, "000.200.000", Errand.INQUIRE),

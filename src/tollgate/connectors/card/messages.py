@@ -61,7 +61,7 @@ class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     scheme_transaction_id: _ShortText = ""
     institute: _ShortText = ""
     result_code: _ShortText = ""
-    """Set by test systems that are asked for a particular result of the gateway's catalogue."""
+    """Set by a simulator that was asked for a particular result of the gateway's catalogue."""
 
 
 encode_message = msgspec.json.Encoder().encode
