@@ -133,4 +133,6 @@ def test_a_stop_finishes_what_is_in_flight_and_takes_nothing_new(gateway: Gatewa
         client.pay()
     gateway.start()
     for answer in answers:
-        assert client.get(f"/v1/payments/{answer.json['id']}").json == answer.json
+        # A restart may be a release, so the build may differ; the payment may not.
+        again = client.get(f"/v1/payments/{answer.json['id']}").json
+        assert {**again, "buildNumber": ""} == {**answer.json, "buildNumber": ""}
