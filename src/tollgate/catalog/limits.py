@@ -20,6 +20,7 @@ class Limits:
     path_length_max: int = 1024
     query_bytes_max: int = 16_384
     read_timeout_s: float = 15.0
+    requests_in_flight_max: int = 2000
     idempotency_key_length_max: int = 255
     idempotency_lifetime: Instant = 24 * HOUR
 

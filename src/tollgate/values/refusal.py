@@ -9,6 +9,7 @@ Refusal                    answered once, by the guard, from the result row it c
 ├── TooLarge               413, a limit on size or count was passed
 ├── TooSlow                400, the body did not arrive in time
 ├── TooMany                429, a throttle row said no; carries when to come back
+├── Overloaded             503, more requests are being served than this process takes on
 └── Conflict               409, an idempotency key in flight or used for another request
 """
 
@@ -92,6 +93,15 @@ class TooMany(Refusal):
         super().__init__(result)
         self.retry_after_s = retry_after_s
         self.subject_id = subject_id
+
+
+class Overloaded(Refusal):
+    http_status = 503
+    leaves_body_unread = True
+
+    def __init__(self, result: Result, retry_after_s: int) -> None:
+        super().__init__(result)
+        self.retry_after_s = retry_after_s
 
 
 class Conflict(Refusal):

@@ -10,7 +10,7 @@ from collections.abc import Awaitable
 
 from tollgate.catalog import get_result
 from tollgate.contract import Envelope, answer_refusal
-from tollgate.values import Clock, Refusal, TooMany, Unauthenticated, WrongMethod
+from tollgate.values import Clock, Overloaded, Refusal, TooMany, Unauthenticated, WrongMethod
 from tollgate.web.body import Gone
 from tollgate.web.request import Reply
 from tollgate.web.visit import Visit
@@ -39,14 +39,13 @@ def render_refusal(refusal: Refusal, visit: Visit, envelope: Envelope, clock: Cl
 
 
 def _headers_of(refusal: Refusal) -> tuple[tuple[bytes, bytes], ...]:
+    closing = ((b"connection", b"close"),) if refusal.leaves_body_unread else ()
     match refusal:
         case Unauthenticated():
-            return ((b"www-authenticate", _CHALLENGE),)
-        case TooMany():
-            return ((b"retry-after", str(refusal.retry_after_s).encode()),)
+            return ((b"www-authenticate", _CHALLENGE), *closing)
+        case TooMany() | Overloaded():
+            return ((b"retry-after", str(refusal.retry_after_s).encode()), *closing)
         case WrongMethod():
-            return ((b"allow", ", ".join(refusal.allowed).encode()),)
-        case _ if refusal.leaves_body_unread:
-            return ((b"connection", b"close"),)
+            return ((b"allow", ", ".join(refusal.allowed).encode()), *closing)
         case _:
-            return ()
+            return closing

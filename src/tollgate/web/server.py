@@ -5,12 +5,14 @@ Knows no payment.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, cast
 
+from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import Pairs, is_identity_name, read_form
 from tollgate.steps import House
+from tollgate.values import Overloaded, Refusal
 from tollgate.web.access import tell_access
 from tollgate.web.auth import recognise
 from tollgate.web.body import Receive, check_form_type, read_body
@@ -31,6 +33,7 @@ _FIXED_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
+_DECISIVE_HEADERS = (b"authorization", b"idempotency-key", b"content-type")
 _TLS_HEADER = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
 
 
@@ -39,6 +42,7 @@ class Gateway:
         self._house = house
         self._routes = RouteTable(rows)
         self._throttles = throttles
+        self._in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,7 +53,11 @@ class Gateway:
         began = perf_counter()
         trace = self._house.chance(16).hex()
         visit = Visit(trace, trace, scope["method"], scope["path"])
-        reply = await guard(self._answer(scope, receive, visit), visit, self._house.envelope, self._house.clock)
+        self._in_flight += 1
+        try:
+            reply = await guard(self._answer(scope, receive, visit), visit, self._house.envelope, self._house.clock)
+        finally:
+            self._in_flight -= 1
         if reply is None:
             return
         await _send_reply(reply, scope["scheme"], send)
@@ -58,10 +66,12 @@ class Gateway:
         tell_access(visit, reply.status, seconds)
 
     async def _answer(self, scope: Scope, receive: Receive, visit: Visit) -> Reply:
+        if self._in_flight > LIMITS.requests_in_flight_max:
+            raise Overloaded(get_result("800.800.800"), retry_after_s=1)
         match = self._routes.find(visit.method, visit.path)
         row = match.row
         visit.operation = row.operation
-        headers = dict(scope["headers"])
+        headers = _read_headers(scope["headers"])
         body = await read_body(headers, receive, is_whole=is_whole(scope))
         request = Request(
             method=visit.method,
@@ -79,6 +89,17 @@ class Gateway:
         counted = caller.channel.id if caller.channel else caller.merchant_id
         self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
         return await cast(Handler, row.handler)(request, caller, self._house)
+
+
+def _read_headers(sent: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """A header that decides who asks, or for what, is sent once: of two, a proxy might read the other."""
+    headers = dict(sent)
+    if len(headers) != len(sent):
+        names = [name for name, _ in sent]
+        for name in _DECISIVE_HEADERS:
+            if names.count(name) > 1:
+                raise Refusal(get_result("200.100.103"), f"the {name.decode().title()} header must not be repeated")
+    return headers
 
 
 def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> Pairs:

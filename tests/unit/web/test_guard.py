@@ -9,7 +9,7 @@ import pytest
 
 from tollgate.catalog import get_result
 from tollgate.contract import Envelope
-from tollgate.values import FixedClock, Refusal, TooLarge, TooMany, TooSlow, Unauthenticated, WrongMethod
+from tollgate.values import FixedClock, Overloaded, Refusal, TooLarge, TooMany, TooSlow, Unauthenticated, WrongMethod
 from tollgate.web.body import Gone
 from tollgate.web.guard import guard
 from tollgate.web.request import Reply
@@ -44,6 +44,7 @@ async def test_an_answer_passes_unchanged() -> None:
         (WrongMethod(ROW, ["GET", "POST"]), 405, {b"allow"}),
         (TooLarge(ROW), 413, {b"connection"}),
         (TooSlow(ROW), 400, {b"connection"}),
+        (Overloaded(ROW, 1), 503, {b"retry-after", b"connection"}),
     ],
 )
 async def test_a_refusal_becomes_an_answer(refusal: Refusal, status: int, headers: set[bytes]) -> None:

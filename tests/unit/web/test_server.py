@@ -1,0 +1,89 @@
+"""The application itself: how many requests it takes on at once, and which headers it takes twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tollgate.catalog import LIMITS
+from tollgate.steps import House
+from tollgate.web import Access, Gateway, Reply, Request, RouteRow, Throttles
+from unit.premises import ScriptedWire, open_house
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    opened = await open_house(tmp_path, ScriptedWire())
+    yield opened
+    await opened.database.close()
+
+
+class Waiting:
+    """An endpoint whose requests stay until they are let go."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+
+    async def answer(self, _request: Request, _house: House) -> Reply:
+        await self.gate.wait()
+        return Reply(200, b"{}")
+
+    def row(self) -> RouteRow:
+        return RouteRow(
+            method="GET", path="/wait", operation="wait", summary="Waits.", access=Access.OPEN, handler=self.answer
+        )
+
+
+async def ask(gateway: Gateway, headers: list[tuple[bytes, bytes]] | None = None) -> list[dict[str, Any]]:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/wait", "query_string": b"", "scheme": "http"}
+    await gateway({**scope, "headers": headers or []}, receive, send)
+    return sent
+
+
+async def test_more_requests_than_a_process_takes_on_are_told_to_come_back(house: House) -> None:
+    waiting = Waiting()
+    gateway = Gateway(house, [waiting.row()], Throttles([], house.clock))
+    served = [asyncio.create_task(ask(gateway)) for _ in range(LIMITS.requests_in_flight_max)]
+    await asyncio.sleep(0)
+
+    start, body = await ask(gateway)
+
+    assert (start["status"], dict(start["headers"])[b"retry-after"]) == (503, b"1")
+    assert json.loads(body["body"])["result"]["code"] == "800.800.800"
+    waiting.gate.set()
+    answers = await asyncio.gather(*served)
+    assert {start["status"] for start, _ in answers} == {200}
+    assert (await ask(gateway))[0]["status"] == 200
+
+
+@pytest.mark.parametrize("name", [b"authorization", b"idempotency-key", b"content-type"])
+async def test_a_header_that_decides_something_is_not_taken_twice(house: House, name: bytes) -> None:
+    gateway = Gateway(house, [Waiting().row()], Throttles([], house.clock))
+
+    start, body = await ask(gateway, [(name, b"one"), (name, b"two")])
+
+    assert start["status"] == 400
+    assert "must not be repeated" in json.loads(body["body"])["result"]["description"]
+
+
+async def test_other_headers_may_come_twice(house: House) -> None:
+    waiting = Waiting()
+    waiting.gate.set()
+    gateway = Gateway(house, [waiting.row()], Throttles([], house.clock))
+
+    assert (await ask(gateway, [(b"accept", b"a"), (b"accept", b"b")]))[0]["status"] == 200
