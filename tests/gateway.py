@@ -89,7 +89,7 @@ class Client:
         text = urlencode({name: value for name, value in sent.items() if value is not None})
         return self.send("GET", f"{path}?{text}" if text else path, None, self.authorized())
 
-    def pay(self, headers: Mapping[str, str] | None = None, **changes: str | None) -> Answer:
+    def pay(self, headers: Mapping[str, str] | None = None, /, **changes: str | None) -> Answer:
         """The standard payment with changes; `card__cvv="1"` stands for `card.cvv`."""
         renamed = {name.replace("__", "."): value for name, value in changes.items()}
         return self.post("/v1/payments", {**PAYMENT, **renamed}, headers)

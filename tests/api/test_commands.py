@@ -130,3 +130,13 @@ def test_a_database_of_another_kind_is_not_taken_for_a_file(tmp_path: Path, data
     assert done.exit_code == 2
     assert "postgresql://" in done.stderr
     assert "secret" not in done.output
+
+
+def test_a_data_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    done = invoke("migrate", "--data", str(tmp_path / "file" / "folder"))
+
+    assert done.exit_code == 1
+    assert "as data folder" in done.stderr
+    assert "Traceback" not in done.output

@@ -56,6 +56,13 @@ def read_settings(flags: dict[str, Any]) -> Settings:
     return settings
 
 
+def make_data_folder(settings: Settings) -> None:
+    try:
+        settings.data_folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.ClickException(f"cannot use {settings.data_folder} as data folder: {error.strerror}") from None
+
+
 def run_async(work: Coroutine[Any, Any, _T]) -> _T:
     return asyncio.run(work)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.hosting import find_missing, find_missing_acquirer, run
 from tollgate.store import add_to_setting, get_setting, list_channels, open_database
@@ -33,7 +33,7 @@ def serve(**flags: Any) -> None:
 
 async def _prepare(settings: Settings) -> list[str]:
     """Bring the store up to date and greet, before the server takes over."""
-    settings.data_folder.mkdir(parents=True, exist_ok=True)
+    make_data_folder(settings)
     keyring = get_keyring(settings)
     database = await open_database(settings.database_url)
     try:
@@ -57,7 +57,7 @@ def credentials(as_json: bool, **flags: Any) -> None:
 
 
 async def _show_credentials(settings: Settings, as_json: bool) -> None:
-    settings.data_folder.mkdir(parents=True, exist_ok=True)
+    make_data_folder(settings)
     database = await open_database(settings.database_url)
     try:
         base_url = await get_setting(database, BASE_URL) or settings.base_url
@@ -73,7 +73,7 @@ def migrate(**flags: Any) -> None:
     """Bring the store's tables up to date."""
     settings = read_settings(flags)
     if settings.uses_sqlite:
-        settings.data_folder.mkdir(parents=True, exist_ok=True)
+        make_data_folder(settings)
     run_async(_migrate(settings))
 
 
