@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
-from tollgate.store.faults import Unavailable, Unwritable
+from tollgate.store.faults import Damaged, Unavailable, Unwritable
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -62,7 +62,13 @@ class Batcher(Generic[Item, Answer]):
         self._is_called = False
         while self._lanes_free and (tickets := self._cut()):
             self._lanes_free -= 1
-            writing = self._write([item for item, _ in tickets])
+            try:
+                writing = self._write([item for item, _ in tickets])
+            except BaseException:
+                # A bug, and it is reported as one; but nobody may wait for ever because of it.
+                self._lanes_free += 1
+                _fail(tickets, Damaged("the writer broke"))
+                raise
             self._in_flight.add(writing)
             writing.add_done_callback(partial(self._finish, tickets))
 
@@ -86,7 +92,11 @@ class Batcher(Generic[Item, Answer]):
         elif isinstance(fault, Unwritable) and len(tickets) > 1:
             self._suspects.extend(tickets)
         else:
-            for _, future in tickets:
-                if not future.done():
-                    future.set_exception(fault)
+            _fail(tickets, fault)
         self._start()
+
+
+def _fail(tickets: list[tuple[Item, asyncio.Future[Answer]]], fault: BaseException) -> None:
+    for _, future in tickets:
+        if not future.done():
+            future.set_exception(fault)

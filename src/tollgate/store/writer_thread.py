@@ -6,20 +6,20 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from tollgate.store.faults import Damaged, StoreFault
 
-Task = tuple[Sequence[Any], asyncio.Future[Sequence[Any]]]
+Batch = TypeVar("Batch")
 
 
-class WriterThread:
+class WriterThread(Generic[Batch]):
     """Calls `write` with each batch. A `StoreFault` is the batch's; anything else is a bug, and ends the thread."""
 
-    def __init__(self, write: Callable[[Sequence[Any]], Sequence[Any]], name: str) -> None:
+    def __init__(self, write: Callable[[Batch], Sequence[Any]], name: str) -> None:
         self._write = write
         self._loop = asyncio.get_running_loop()
-        self._inbox: SimpleQueue[Task | None] = SimpleQueue()
+        self._inbox: SimpleQueue[tuple[Batch, asyncio.Future[Sequence[Any]]] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
@@ -27,7 +27,7 @@ class WriterThread:
     def is_alive(self) -> bool:
         return self._thread.is_alive()
 
-    def start(self, batch: Sequence[Any]) -> asyncio.Future[Sequence[Any]]:
+    def start(self, batch: Batch) -> asyncio.Future[Sequence[Any]]:
         future: asyncio.Future[Sequence[Any]] = self._loop.create_future()
         if self._thread.is_alive():
             self._inbox.put((batch, future))
