@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
-import asyncpg  # type: ignore[import-untyped]
+import asyncpg
 import pytest
 
 from postgres import PostgresCluster

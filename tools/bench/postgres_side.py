@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import asyncpg  # type: ignore[import-untyped]
+import asyncpg
 from tools.bench.specimen import COUNT_SETTLED, INSTANT_DIGITS, READ_EVENT, READ_PAYMENT, Specimen, Value
 
 from postgres import USER, PostgresCluster

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from aiohttp import web
-from localstripe import resources, server  # type: ignore[import-untyped]
+from localstripe import resources, server
 
 
 def main(port: int, folder: Path) -> None:

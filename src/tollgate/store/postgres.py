@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import asyncpg  # type: ignore[import-untyped]
+import asyncpg
 
 from tollgate.store.faults import Unavailable, Unconfirmed
 from tollgate.store.hot import HOT_WRITES, HotWrite, Row

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from typing import TypeVar
 
-import asyncpg  # type: ignore[import-untyped]
+import asyncpg
 
 from tollgate.store.faults import Damaged, StoreFault, Unavailable, Unconfirmed, Unwritable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-import asyncpg  # type: ignore[import-untyped]
+import asyncpg
 import pytest
 
 from tollgate.store import postgres_faults
