@@ -79,12 +79,12 @@ def list_floors(figures: Figures) -> list[Floor]:
 
 def render(figures: Figures) -> str:
     parts = (_render_top, _render_rates, _render_limits, _render_growth, _render_needs, _render_rival, _render_floors)
-    return "\n".join("\n".join(part(figures)) + "\n" for part in parts)
+    return "\n\n".join("\n".join(part(figures)) for part in parts) + "\n"
 
 
 def _render_top(figures: Figures) -> Iterator[str]:
     plan = figures.plan
-    yield from _TOP.splitlines()
+    yield _TOP
     yield f"- commit {figures.commit}"
     yield from (f"- {fact}" for fact in figures.machine)
     yield f"- {', '.join(side.version for side in figures.sides)}"
@@ -92,7 +92,7 @@ def _render_top(figures: Figures) -> Iterator[str]:
 
 
 def _render_rates(figures: Figures) -> Iterator[str]:
-    yield from _RATES.splitlines()
+    yield _RATES
     yield from _head(
         "database", "connections", "payments/s", "p50 ms", "p99 ms", "CPU µs each", "of the limit", "rounds"
     )
@@ -112,7 +112,7 @@ def _render_rates(figures: Figures) -> Iterator[str]:
 
 
 def _render_limits(figures: Figures) -> Iterator[str]:
-    yield from _LIMITS.splitlines()
+    yield _LIMITS
     yield from _head("database", "how", "payments/s", "")
     for side in figures.sides:
         for name, rates in side.limits.items():
@@ -121,7 +121,7 @@ def _render_limits(figures: Figures) -> Iterator[str]:
 
 def _render_growth(figures: Figures) -> Iterator[str]:
     plan = figures.plan
-    yield from _GROWTH.splitlines()
+    yield _GROWTH
     yield from _head("database", f"{plan.stored_few:,} stored", f"{plan.stored_many:,} stored", "ratio", "rounds")
     for side in figures.sides:
         shares = side.growth_shares
@@ -130,7 +130,7 @@ def _render_growth(figures: Figures) -> Iterator[str]:
 
 
 def _render_needs(figures: Figures) -> Iterator[str]:
-    yield from _NEEDS.splitlines()
+    yield _NEEDS
     yield from _head("database", "first start s", "later starts s", "idle MiB", "after the load MiB", "payments made")
     for side in figures.sides:
         first_s, *later_s = side.start_s
@@ -140,7 +140,7 @@ def _render_needs(figures: Figures) -> Iterator[str]:
 
 def _render_rival(figures: Figures) -> Iterator[str]:
     yield f"## Beside {figures.rival_name}"
-    yield from _RIVAL.splitlines()
+    yield _RIVAL
     yield from _head("connections", "charges/s", "p50 ms", "p99 ms", *(f"on {side.name}" for side in figures.sides))
     for connections, loads in figures.rival.items():
         rate = median_rate(loads)
@@ -154,7 +154,7 @@ def _render_rival(figures: Figures) -> Iterator[str]:
 
 
 def _render_floors(figures: Figures) -> Iterator[str]:
-    yield from _FLOORS.splitlines()
+    yield _FLOORS
     yield from _head("floor", "at least", "measured", "")
     for floor in list_floors(figures):
         kept = "kept" if floor.is_kept else "**broken**"
