@@ -124,6 +124,7 @@ machine:
 	have chromium || have google-chrome || missing="$$missing chromium fonts-liberation"; \
 	have wrk || missing="$$missing wrk"; \
 	have faketime || missing="$$missing faketime"; \
+	have curl || missing="$$missing curl"; \
 	if [ -n "$$missing" ]; then \
 		have apt-get || { echo "please install:$$missing"; exit 1; }; \
 		$(APT_INSTALL) $$missing; \
