@@ -43,6 +43,11 @@ class Side(Protocol):
     @property
     def version(self) -> str: ...
 
+    @property
+    def process_counts(self) -> Sequence[int]:
+        """How many server processes are worth trying, the default of one first."""
+        ...
+
     def create_database(self) -> str: ...
 
     def read_specimen(self, address: str) -> Specimen: ...
@@ -55,15 +60,13 @@ class Side(Protocol):
 
 
 @dataclass
-class SideResult:
-    name: str
-    version: str
+class ServerResult:
+    """One way to run the server: with so many processes."""
+
+    processes: int
     loads: dict[int, list[Load]] = field(default_factory=lambda: {count: [] for count in CONNECTIONS})
     cpu_us: dict[int, list[float]] = field(default_factory=lambda: {count: [] for count in CONNECTIONS})
     """The server's own processor time for one payment."""
-    limits: dict[str, list[float]] = field(default_factory=dict)
-    few: list[float] = field(default_factory=list)
-    many: list[float] = field(default_factory=list)
     start_s: list[float] = field(default_factory=list)
     """The first one makes the tables and the sandbox merchant."""
     idle_mb: float = 0.0
@@ -71,51 +74,103 @@ class SideResult:
     payments: int = 0
     """Found in the database afterwards, each with its result and its event."""
 
+
+@dataclass
+class SideResult:
+    name: str
+    version: str
+    servers: list[ServerResult]
+    """The default, one process, comes first; it is the one that is judged."""
+    limits: dict[str, list[float]] = field(default_factory=dict)
+    few: list[float] = field(default_factory=list)
+    many: list[float] = field(default_factory=list)
+
     @property
     def limit_name(self) -> str:
         return max(self.limits, key=lambda name: median(self.limits[name]))
 
-    def limit_shares(self, connections: int) -> list[float]:
+    def limit_shares(self, server: ServerResult, connections: int) -> list[float]:
         """Of each round; how far they lie apart tells how quiet the machine was."""
         limits = self.limits[self.limit_name]
-        return [load.per_second / limit for load, limit in zip(self.loads[connections], limits, strict=True)]
+        return [load.per_second / limit for load, limit in zip(server.loads[connections], limits, strict=True)]
+
+    def undisturbed_share(self, server: ServerResult, connections: int) -> float:
+        """The best round of the server beside the best of the limit: neighbours make both slower, never faster."""
+        best = max(load.per_second for load in server.loads[connections])
+        return best / max(rate for rates in self.limits.values() for rate in rates)
 
     @property
     def growth_shares(self) -> list[float]:
         return [many / few for few, many in zip(self.few, self.many, strict=True)]
 
+    @property
+    def undisturbed_growth_share(self) -> float:
+        return max(self.many) / max(self.few)
+
 
 def measure_side(side: Side, folder: Path, plan: Plan, tell: Callable[[str], None]) -> SideResult:
-    result = SideResult(side.name, side.version)
+    servers = [ServerResult(processes) for processes in side.process_counts]
+    result = SideResult(side.name, side.version, servers)
     measure_rates(side, folder, plan, result, tell)
     measure_growth(side, folder, plan, result, tell)
     return result
 
 
 def measure_rates(side: Side, folder: Path, plan: Plan, result: SideResult, tell: Callable[[str], None]) -> None:
-    """The server on one database, the limit on another of the same kind with the same tables."""
+    """Each server on a database of its own, the limit on another one of the same kind with the same tables."""
     with ExitStack() as stack:
-        subject = Subject(folder / "rates", side.create_database())
-        stack.callback(subject.stop)
-        for _ in range(STARTS):
-            subject.stop()
-            subject.start()
-        result.start_s = subject.start_s
-        result.idle_mb = subject.read_memory_mb()
-        specimen = _pay_once(side, subject)
+        trials = [_start_trial(side, folder, server, stack) for server in result.servers]
+        specimen = side.read_specimen(trials[0].subject.database)
         bare = Subject(folder / "limit", side.create_database())
         bare.process.run("migrate")
-        call = subject.make_call()
-        answered = 1 + _warm_up(call)
         for number in range(1, plan.rounds + 1):
-            for connections in CONNECTIONS:
-                load = _measure_load(subject, call, connections, plan.seconds, result)
-                answered += load.answered
+            for trial in trials:
+                for connections in CONNECTIONS:
+                    trial.measure(connections, plan.seconds)
             for name, per_second in side.measure_limit(bare.database, specimen, plan.seconds).items():
                 result.limits.setdefault(name, []).append(per_second)
             tell(f"{side.name}, round {number} of {plan.rounds}: {_tell_round(result)}")
-        result.loaded_mb = subject.read_memory_mb()
-        result.payments = _count(side, subject, answered)
+        for trial in trials:
+            trial.finish(side)
+
+
+@dataclass
+class Trial:
+    """A running server, the request it is sent, and how many of them it answered."""
+
+    subject: Subject
+    call: Call
+    result: ServerResult
+    answered: int
+
+    def measure(self, connections: int, seconds: int) -> None:
+        before_s = self.subject.read_cpu_s()
+        load = send_load(self.call, connections, seconds)
+        self.answered += load.answered
+        self.result.loads[connections].append(load)
+        self.result.cpu_us[connections].append((self.subject.read_cpu_s() - before_s) / load.answered * 1e6)
+
+    def finish(self, side: Side) -> None:
+        """What was answered must be in the database; requests that wrk cut off at the end of a run may be besides."""
+        self.result.loaded_mb = self.subject.read_memory_mb()
+        self.subject.stop()
+        payments, events = side.count_settled(self.subject.database)
+        if payments != events or payments < self.answered:
+            raise RuntimeError(f"{self.answered} payments answered, {payments} settled, {events} events")
+        self.result.payments = payments
+
+
+def _start_trial(side: Side, folder: Path, result: ServerResult, stack: ExitStack) -> Trial:
+    subject = Subject(folder / f"rates-{result.processes}", side.create_database(), result.processes)
+    stack.callback(subject.stop)
+    for _ in range(STARTS):
+        subject.stop()
+        subject.start()
+    result.start_s = subject.start_s
+    result.idle_mb = subject.read_memory_mb()
+    subject.pay_once()
+    call = subject.make_call()
+    return Trial(subject, call, result, answered=1 + _warm_up(call))
 
 
 def measure_growth(side: Side, folder: Path, plan: Plan, result: SideResult, tell: Callable[[str], None]) -> None:
@@ -160,24 +215,11 @@ def _warm_up(call: Call) -> int:
     return send_load(call, JUDGED_AT, WARM_UP_S).answered
 
 
-def _measure_load(subject: Subject, call: Call, connections: int, seconds: int, result: SideResult) -> Load:
-    before_s = subject.read_cpu_s()
-    load = send_load(call, connections, seconds)
-    result.loads[connections].append(load)
-    result.cpu_us[connections].append((subject.read_cpu_s() - before_s) / load.answered * 1e6)
-    return load
-
-
-def _count(side: Side, subject: Subject, answered: int) -> int:
-    """What was answered must be in the database; requests that wrk cut off at the end of a run may be there besides."""
-    subject.stop()
-    payments, events = side.count_settled(subject.database)
-    if payments != events or payments < answered:
-        raise RuntimeError(f"{answered} payments answered, {payments} settled, {events} events: something was lost")
-    return payments
-
-
 def _tell_round(result: SideResult) -> str:
-    rates = [f"{loads[-1].per_second:.0f}/s at {connections}" for connections, loads in result.loads.items()]
+    rates = [
+        f"{loads[-1].per_second:.0f}/s at {connections}"
+        for server in result.servers
+        for connections, loads in server.loads.items()
+    ]
     limits = [f"{rates[-1]:.0f}/s {name}" for name, rates in result.limits.items()]
     return f"{', '.join(rates)}; limit {', '.join(limits)}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +35,11 @@ class PostgresSide:
     @property
     def version(self) -> str:
         return f"PostgreSQL {self._cluster.run_sql('SHOW server_version').split()[0]}"
+
+    @property
+    def process_counts(self) -> Sequence[int]:
+        """One, and one for each core, as production runs it."""
+        return sorted({1, os.cpu_count() or 1})
 
     def create_database(self) -> str:
         return self._cluster.create_database()

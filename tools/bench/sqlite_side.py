@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import apsw
@@ -25,6 +25,10 @@ class SqliteSide:
     @property
     def version(self) -> str:
         return f"SQLite {apsw.sqlite_lib_version()}"
+
+    @property
+    def process_counts(self) -> Sequence[int]:
+        return (1,)
 
     def create_database(self) -> str:
         return f"sqlite:///{self._folder / secrets.token_hex(6)}.db"

@@ -32,11 +32,13 @@ class Subject:
 
     folder: Path
     database: str
+    processes: int = 1
     process: GatewayProcess = field(init=False)
     start_s: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.process = GatewayProcess(self.folder, self.database)
+        arguments = ["--workers", str(self.processes)] if self.processes > 1 else []
+        self.process = GatewayProcess(self.folder, self.database, arguments)
 
     def start(self) -> None:
         began = time.perf_counter()
@@ -58,20 +60,28 @@ class Subject:
             raise RuntimeError(f"the first payment was refused: {answer.body.decode()}")
 
     def read_memory_mb(self) -> float:
-        """The process's share of memory: pages it has in common with others count in part."""
-        for line in (self._proc / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
-        raise RuntimeError("the kernel does not tell the memory of a process")
+        """Its share of memory, all processes together: pages in common with others count in part."""
+        return sum(_read_pss_kb(proc) for proc in self._list_procs()) / 1024
 
     def read_cpu_s(self) -> float:
         """What all its threads have spent so far, in and out of the kernel."""
-        after_name = (self._proc / "stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, after_name[_USER_AT : _USER_AT + 2])) / os.sysconf("SC_CLK_TCK")
+        ticks = 0
+        for proc in self._list_procs():
+            after_name = (proc / "stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, after_name[_USER_AT : _USER_AT + 2]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
-    @property
-    def _proc(self) -> Path:
+    def _list_procs(self) -> list[Path]:
+        """The process that was started, and those it started to serve beside it."""
         process = self.process.process
         if process is None:
             raise RuntimeError("the server is not running")
-        return Path(f"/proc/{process.pid}")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        return [Path(f"/proc/{pid}") for pid in (process.pid, *children)]
+
+
+def _read_pss_kb(proc: Path) -> int:
+    for line in (proc / "smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    raise RuntimeError("the kernel does not tell the memory of a process")
