@@ -126,9 +126,3 @@ def load_settings(flags: Mapping[str, object] | None = None, variables: Mapping[
         return msgspec.convert(chosen, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(f"a setting is wrong: {error}") from None
-
-
-def export_settings(settings: Settings) -> dict[str, str]:
-    """The settings as variables, by which a worker process receives them."""
-    plain = msgspec.to_builtins(settings)
-    return {setting.variable: str(plain[setting.member]) for setting in SETTINGS}

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 from tools.bench.specimen import COUNT_SETTLED, INSTANT_DIGITS, READ_EVENT, READ_PAYMENT, Specimen, Value
 
-from tollgate.store.sqlite import _WRITER_PRAGMAS
+from tollgate.store.sqlite import WRITER_PRAGMAS
 
 FILL_STEP = 50_000
 
@@ -49,7 +49,7 @@ class SqliteSide:
     def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]:
         """One thread that does nothing but pay: a commit to start, a commit to settle, again."""
         connection = _open(address)
-        for pragma in _WRITER_PRAGMAS:
+        for pragma in WRITER_PRAGMAS:
             connection.execute(pragma)
         pay = _Loop(connection.cursor(), specimen)
         count, began = 0, time.perf_counter()

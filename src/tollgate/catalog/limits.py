@@ -42,7 +42,6 @@ class Limits:
     script_lifetime: Instant = 30 * MINUTE
 
     # The wire.
-    acquirer_timeout_s: float = 30.0
     acquirer_connect_timeout_s: float = 5.0
     acquirer_reply_bytes_max: int = 1024 * 1024
     acquirer_sends_max: int = 2
@@ -53,12 +52,9 @@ class Limits:
     receiver_reply_bytes_max: int = 64 * 1024
 
     # Durable work.
-    outbox_batch: int = 100
-    outbox_lease_s: int = 60
     job_batch: int = 100
     reconcile_batch: int = 100
     rewrap_batch: int = 500
-    writer_batch_max: int = 256
 
     # Reading back.
     query_page_max: int = 500

@@ -15,7 +15,7 @@ import orjson
 
 from tollgate.catalog import RESULTS, get_result
 from tollgate.contract.fields import NAMES_KEPT, first_word
-from tollgate.payments import Payment
+from tollgate.payments import CardFace, Payment
 from tollgate.values import Fault, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
 Json = dict[str, Any]
@@ -91,17 +91,14 @@ def render_payment(payment: Payment) -> Json:
     if payment.details:
         body["resultDetails"] = dict(payment.details)
     if payment.card:
-        body["card"] = render_card(payment)
+        body["card"] = render_card(payment.card)
     echoed = nest_fields((name, text) for name, text in payment.echo.items() if first_word(name) in _ECHOED_WORDS)
     body |= {word: echoed[word] for word in _ECHOED if word in echoed}
     body["risk"] = {"score": "0"}
     return body
 
 
-def render_card(payment: Payment) -> Json:
-    card = payment.card
-    if card is None:
-        return {}
+def render_card(card: CardFace) -> Json:
     face = {"bin": card.bin, "last4Digits": card.last_digits}
     if card.holder:
         face["holder"] = card.holder

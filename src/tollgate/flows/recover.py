@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import msgspec
+
 from tollgate.connectors import card
 from tollgate.contract import answer_payment
 from tollgate.payments import OPEN_STATES, Errand, Outcome, Payment, State, Verdict, settle
@@ -70,24 +72,14 @@ _ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] 
 def make_reversal(house: House, payment: Payment, verdict: Verdict) -> Payment:
     """The reversal is a transaction of its own, so that reports show both."""
     now = house.clock.now()
-    return Payment(
+    return msgspec.structs.replace(
+        payment,
         id=PaymentId(make_id(house.chance)),
-        merchant_id=payment.merchant_id,
-        channel_id=payment.channel_id,
         kind="RV",
         state=State.APPROVED,
-        money=payment.money,
-        brand=payment.brand,
-        method=payment.method,
-        descriptor=payment.descriptor,
-        short_id=payment.short_id,
-        ndc=payment.ndc,
         created_at=now,
-        deadline_at=payment.deadline_at,
-        test_mode=payment.test_mode,
-        merchant_transaction_id=payment.merchant_transaction_id,
         referenced_id=payment.id,
-        card=payment.card,
+        echo={},
         result_code=SUCCESS_CODES[payment.test_mode],
         details=verdict.details,
         settled_at=now,

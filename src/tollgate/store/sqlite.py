@@ -31,7 +31,7 @@ BUSY_TIMEOUT_MS = 5_000
 READERS = 2
 BATCH_MAX = 128
 
-_WRITER_PRAGMAS = (
+WRITER_PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
@@ -243,7 +243,7 @@ def _open_writer(path: Path) -> apsw.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Made before SQLite does, so that the file and its companions are the owner's alone.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    writer = _open(path, _WRITER_PRAGMAS)
+    writer = _open(path, WRITER_PRAGMAS)
     if _read_revision(writer) != HEAD:
         _migrate(writer)
     return writer
