@@ -1,9 +1,9 @@
-"""One order that the tests of the card protocol start from."""
+"""One order and one follow-up that the tests of the card protocol start from."""
 
 from __future__ import annotations
 
-from tollgate.payments import CardAccount, Order, make_card_face
-from tollgate.values import Money, Secret
+from tollgate.payments import CardAccount, Order, Payment, State, make_card_face
+from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
 
 CARD = CardAccount(
     number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", holder="Jane Jones", cvv=Secret("731")
@@ -20,5 +20,24 @@ ORDER = Order(
     short_id="1234.5678.9012",
     merchant_transaction_id="order-0001",
     levers={"forceResultCode": "800.100.151"},
+    echo={"merchantMemo": "ours alone"},
+)
+
+CAPTURE = Payment(
+    id=PaymentId("8a02"),
+    merchant_id=MerchantId("8a" + "1" * 30),
+    channel_id=ChannelId("8a" + "2" * 30),
+    kind="CP",
+    state=State.STARTED,
+    money=Money(4000, "EUR"),
+    brand="VISA",
+    method="CC",
+    descriptor="Order 7",
+    short_id="1234.5678.9013",
+    ndc="8a" + "3" * 30,
+    created_at=0,
+    deadline_at=1,
+    merchant_transaction_id="order-0001",
+    referenced_id=PaymentId("8a01"),
     echo={"merchantMemo": "ours alone"},
 )

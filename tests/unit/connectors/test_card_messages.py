@@ -8,11 +8,17 @@ import msgspec
 import pytest
 
 from tollgate.catalog import CURRENCIES, INITIAL_KINDS
-from tollgate.connectors.card import ChargeMessage
-from tollgate.connectors.card.messages import CHARGE_TYPES, encode_message, make_charge, to_minor_units
+from tollgate.connectors.card import FOLLOW_UP_TYPES, ChargeMessage, FollowUpMessage, KeyMessage
+from tollgate.connectors.card.messages import (
+    CHARGE_TYPES,
+    encode_message,
+    make_charge,
+    make_follow_up,
+    to_minor_units,
+)
 from tollgate.payments import CartItem, Details, Party, ProcessingCode
 from tollgate.values import Money
-from unit.connectors.samples import ORDER
+from unit.connectors.samples import CAPTURE, ORDER
 
 
 @pytest.mark.parametrize(
@@ -76,3 +82,39 @@ def test_details_are_typed_and_their_amounts_are_minor_units() -> None:
         "cart": [{"name": "Lamp", "price": {"amount": 1250, "currency": "KWD"}}],
     }
     assert msgspec.json.decode(encode_message(make_charge(order, "8a01")), type=ChargeMessage).details is not None
+
+
+@pytest.mark.parametrize("action", sorted(FOLLOW_UP_TYPES))
+def test_a_follow_up_names_what_it_follows_and_nothing_of_ours(action: str) -> None:
+    sent = msgspec.json.decode(encode_message(make_follow_up(CAPTURE, action, is_final=False)))
+
+    assert sent == {"key": "8a02", "type": action, "original": "8a01", "amount": 4000, "currency": "EUR"}
+
+
+def test_only_the_last_of_its_type_says_so() -> None:
+    sent = encode_message(make_follow_up(CAPTURE, "capture", is_final=True))
+
+    assert msgspec.json.decode(sent)["is_final"] is True
+    assert msgspec.json.decode(sent, type=FollowUpMessage).is_final
+
+
+def test_a_follow_up_has_minor_units_too() -> None:
+    in_yen = msgspec.structs.replace(CAPTURE, money=Money(50000, "JPY"))
+
+    assert make_follow_up(in_yen, "capture", is_final=False).amount == 500
+
+
+def test_a_word_that_the_protocol_lacks_is_not_sent() -> None:
+    with pytest.raises(ValueError, match="dance"):
+        make_follow_up(CAPTURE, "dance", is_final=False)
+
+
+def test_what_follows_nothing_is_no_follow_up() -> None:
+    with pytest.raises(ValueError, match="8a02"):
+        make_follow_up(msgspec.structs.replace(CAPTURE, referenced_id=None), "capture", is_final=False)
+
+
+def test_a_question_blocks_unless_it_says_otherwise() -> None:
+    assert msgspec.json.decode(b'{"key":"8a01"}', type=KeyMessage).blocks
+    assert encode_message(KeyMessage("8a01")) == b'{"key":"8a01"}'
+    assert encode_message(KeyMessage("8a01", blocks=False)) == b'{"key":"8a01","blocks":false}'

@@ -5,11 +5,14 @@ Every answer, however odd, ends in one verdict.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from tollgate.catalog import is_pending, is_review, is_success
 from tollgate.connectors.card.messages import (
     CHARGES,
+    FOLLOW_UPS,
     INQUIRIES,
     REVERSALS,
     AcquirerReply,
@@ -17,10 +20,11 @@ from tollgate.connectors.card.messages import (
     decode_reply,
     encode_message,
     make_charge,
+    make_follow_up,
 )
 from tollgate.connectors.card.responses import RESPONSES, UNLISTED
 from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
-from tollgate.payments import Order, Outcome, Verdict
+from tollgate.payments import Order, Outcome, Payment, Verdict
 
 FORCED_CODE = "forceResultCode"
 """The lever by which a test asks the simulator for a result."""
@@ -32,15 +36,30 @@ _NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code="900.100.310")
 def charge(order: Order, key: str, approved_code: str) -> Exchange:
     """Authorise, debit or credit a card."""
     request = WireRequest(path=CHARGES, body=encode_message(make_charge(order, key)), key=key, levers=order.levers)
-    reply = read_reply((yield request))
+    return perform(request, approved_code)
+
+
+def follow_up(
+    attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, levers: Mapping[str, str] = {}
+) -> Exchange:
+    """Do something with an earlier transaction, such as capturing or refunding it."""
+    return perform(compose_follow_up(attempt, action, is_final, levers), approved_code)
+
+
+def repeat(attempt: Payment, action: str, approved_code: str, *, is_final: bool = False) -> Exchange:
+    """Finish a follow-up that stayed silent: ask for it, and send it again where the acquirer never saw it.
+
+    The key stays the same, so that nothing is done twice: should the first message still be under way somewhere,
+    whichever of the two comes second is only told what the other did.
+    """
+    key = attempt.id
+    question = KeyMessage(key, blocks=False)
+    reply = read_reply((yield WireRequest(path=INQUIRIES, body=encode_message(question), key=f"{key}-inquiry")))
     if reply is None:
         return _SILENT
-    verdict = judge_charge(reply, approved_code)
-    forced_code = order.levers.get(FORCED_CODE)
-    # A code of our own catalogue counts only where a test asked for it; no acquirer may choose one by itself.
-    if forced_code is None or reply.result_code != forced_code:
-        return verdict
-    return Verdict(outcome=classify(forced_code), code=forced_code, details=verdict.details)
+    if reply.status == "unknown":
+        return (yield from perform(compose_follow_up(attempt, action, is_final, {}), approved_code))
+    return judge(reply, approved_code)
 
 
 def reverse(key: str) -> Exchange:
@@ -61,7 +80,25 @@ def inquire(key: str, approved_code: str) -> Exchange:
     reply = read_reply((yield request))
     if reply is None:
         return _SILENT
-    return _NOT_FOUND if reply.status == "unknown" else judge_charge(reply, approved_code)
+    return _NOT_FOUND if reply.status == "unknown" else judge(reply, approved_code)
+
+
+def perform(request: WireRequest, approved_code: str) -> Exchange:
+    """One message that moves money, and the judgement of what it was answered."""
+    reply = read_reply((yield request))
+    if reply is None:
+        return _SILENT
+    verdict = judge(reply, approved_code)
+    forced_code = request.levers.get(FORCED_CODE)
+    # A code of our own catalogue counts only where a test asked for it; no acquirer may choose one by itself.
+    if forced_code is None or reply.result_code != forced_code:
+        return verdict
+    return Verdict(outcome=classify(forced_code), code=forced_code, details=verdict.details)
+
+
+def compose_follow_up(attempt: Payment, action: str, is_final: bool, levers: Mapping[str, str]) -> WireRequest:
+    message = make_follow_up(attempt, action, is_final=is_final)
+    return WireRequest(path=FOLLOW_UPS, body=encode_message(message), key=message.key, levers=levers)
 
 
 def read_reply(reply: WireReply) -> AcquirerReply | None:
@@ -74,7 +111,7 @@ def read_reply(reply: WireReply) -> AcquirerReply | None:
         return None
 
 
-def judge_charge(reply: AcquirerReply, approved_code: str) -> Verdict:
+def judge(reply: AcquirerReply, approved_code: str) -> Verdict:
     details = describe(reply)
     match reply.status:
         case "approved":

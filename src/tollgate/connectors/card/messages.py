@@ -10,14 +10,16 @@ from typing import Annotated, Any
 import msgspec
 
 from tollgate.catalog import CURRENCIES
-from tollgate.payments import CardAccount, Order
+from tollgate.payments import CardAccount, Order, Payment
 from tollgate.values import Money
 
 CHARGES = "/v1/charges"
+FOLLOW_UPS = "/v1/follow-ups"
 REVERSALS = "/v1/reversals"
 INQUIRIES = "/v1/inquiries"
 
 CHARGE_TYPES = {"PA": "authorization", "DB": "sale", "PA.CP": "sale", "CD": "credit"}
+FOLLOW_UP_TYPES = frozenset({"capture", "reversal", "refund", "rebill", "increment", "renewal"})
 
 _ShortText = Annotated[str, msgspec.Meta(max_length=128)]
 _LongText = Annotated[str, msgspec.Meta(max_length=512)]
@@ -45,10 +47,25 @@ class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """What travels with the money, by the members' names; amounts in it are minor units beside their currency."""
 
 
-class KeyMessage(msgspec.Struct, frozen=True):
-    """Names an earlier charge by its key, to reverse it or to ask what became of it."""
+class FollowUpMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Does something with a transaction that the acquirer has, and so needs no card."""
 
     key: str
+    type: str
+    original: str
+    """The key of the transaction that it follows; a refund of a capture names the capture."""
+    amount: int
+    currency: str
+    is_final: bool = False
+    """Nothing of its type will follow that transaction any more."""
+
+
+class KeyMessage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Names an earlier transaction by its key, to reverse it or to ask what became of it."""
+
+    key: str
+    blocks: bool = True
+    """Whether a key never seen is refused from now on. A reversal always blocks; whoever will repeat must not."""
 
 
 class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -90,6 +107,21 @@ def make_charge(order: Order, key: str) -> ChargeMessage:
         statement=order.statement,
         processing=order.processing_code,
         details=_describe(order.details) if order.has_details else None,
+    )
+
+
+def make_follow_up(attempt: Payment, action: str, *, is_final: bool) -> FollowUpMessage:
+    if action not in FOLLOW_UP_TYPES:
+        raise ValueError(f"the protocol has no word {action}")
+    if attempt.referenced_id is None:
+        raise ValueError(f"payment {attempt.id} follows nothing")
+    return FollowUpMessage(
+        key=attempt.id,
+        type=action,
+        original=attempt.referenced_id,
+        amount=to_minor_units(attempt.money),
+        currency=attempt.money.currency,
+        is_final=is_final,
     )
 
 
