@@ -1,7 +1,8 @@
 """The simulated acquirer: answers the card protocol as a processor would, and misbehaves on request.
 
-It keeps a ledger of what it charged, so that a reversal or an inquiry finds what really happened and a repeat is known
-as one. Exists on test hosts only.
+It keeps a ledger of what it answered, so that a reversal or an inquiry finds what really happened and a repeat is known
+as one. Sums and originals are not checked: its memory ends with its process, and the gateway guards them itself. Exists
+on test hosts only.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from tollgate.values import Chance, system_chance
 from tollgate.wire import Silent, Unsent
 
 _LEDGER_MAX = 100_000
-"""Old charges are forgotten: a simulator on a laptop must not grow for ever."""
+"""Old transactions are forgotten: a simulator on a laptop must not grow for ever."""
 
 _read_charge = msgspec.json.Decoder(card.ChargeMessage).decode
+_read_follow_up = msgspec.json.Decoder(card.FollowUpMessage).decode
 _read_key = msgspec.json.Decoder(card.KeyMessage).decode
 _write = msgspec.json.Encoder().encode
 
@@ -31,7 +33,8 @@ _WORDS = {
     Outcome.WAITING: ("pending", "09", "Left open by the simulator, as asked for"),
 }
 
-_UNKNOWN = card.AcquirerReply(status="unknown", message="no such charge; its key is blocked")
+_BLOCKED = card.AcquirerReply(status="unknown", message="no such transaction; its key is blocked")
+_UNKNOWN = card.AcquirerReply(status="unknown", message="no such transaction")
 
 
 class SimulatedAcquirer:
@@ -51,11 +54,13 @@ class SimulatedAcquirer:
         """Act and tell. Which faults happen on the way is the wire's affair."""
         match path:
             case card.CHARGES:
-                reply = self._charge(_read_charge(body), levers or {})
+                reply = self._perform(_read_charge(body).key, levers or {})
+            case card.FOLLOW_UPS:
+                reply = self._perform(_read_follow_up(body).key, levers or {})
             case card.REVERSALS:
                 reply = self._reverse(_read_key(body).key)
             case card.INQUIRIES:
-                reply = self._inquire(_read_key(body).key)
+                reply = self._inquire(_read_key(body))
             case _:
                 reply = card.AcquirerReply(status="declined", response_code="12", message="no such operation")
         return _write(reply)
@@ -78,13 +83,13 @@ class SimulatedAcquirer:
             raise Silent
         return WireReply(200, body[: len(body) // 2] if fault == "garbled" else body)
 
-    def _charge(self, charge: card.ChargeMessage, levers: Mapping[str, str]) -> card.AcquirerReply:
-        known = self._ledger.get(charge.key)
+    def _perform(self, key: str, levers: Mapping[str, str]) -> card.AcquirerReply:
+        known = self._ledger.get(key)
         if known is not None:
-            # The same key is the same charge: a repeat is told what the first one was told.
+            # The same key is the same transaction: a repeat is told what the first one was told.
             return known
         reply = self._decide(levers)
-        self._remember(charge.key, reply)
+        self._remember(key, reply)
         return reply
 
     def _decide(self, levers: Mapping[str, str]) -> card.AcquirerReply:
@@ -104,19 +109,21 @@ class SimulatedAcquirer:
         )
 
     def _reverse(self, key: str) -> card.AcquirerReply:
-        if key not in self._ledger or self._ledger[key] is _UNKNOWN:
-            self._remember(key, _UNKNOWN)
-            return _UNKNOWN
-        reversed_charge = card.AcquirerReply(status="reversed", response_code="00", message="Reversed by the simulator")
-        self._remember(key, reversed_charge)
-        return reversed_charge
+        if key not in self._ledger or self._ledger[key] is _BLOCKED:
+            self._remember(key, _BLOCKED)
+            return _BLOCKED
+        undone = card.AcquirerReply(status="reversed", response_code="00", message="Reversed by the simulator")
+        self._remember(key, undone)
+        return undone
 
-    def _inquire(self, key: str) -> card.AcquirerReply:
-        known = self._ledger.get(key)
-        if known is None:
-            self._remember(key, _UNKNOWN)
+    def _inquire(self, question: card.KeyMessage) -> card.AcquirerReply:
+        known = self._ledger.get(question.key)
+        if known is not None:
+            return known
+        if not question.blocks:
             return _UNKNOWN
-        return known
+        self._remember(question.key, _BLOCKED)
+        return _BLOCKED
 
     def _remember(self, key: str, reply: card.AcquirerReply) -> None:
         self._ledger[key] = reply

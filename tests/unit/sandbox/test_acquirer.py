@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tollgate.connectors import WireRequest
-from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS
+from tollgate.connectors.card import CHARGES, FOLLOW_UP_TYPES, FOLLOW_UPS, INQUIRIES, REVERSALS, FollowUpMessage
 from tollgate.connectors.card.messages import encode_message, make_charge
 from tollgate.sandbox import SimulatedAcquirer
 from tollgate.wire import Silent, Unsent
@@ -30,8 +30,17 @@ async def charge(acquirer: SimulatedAcquirer, key: str = "8a01", **levers: str) 
     return answer
 
 
-async def ask(acquirer: SimulatedAcquirer, path: str, key: str = "8a01") -> str:
-    body = json.dumps({"key": key}).encode()
+async def follow_up(
+    acquirer: SimulatedAcquirer, key: str = "8a02", action: str = "capture", **levers: str
+) -> dict[str, str]:
+    message = FollowUpMessage(key=key, type=action, original="8a01", amount=9200, currency="EUR")
+    request = WireRequest(path=FOLLOW_UPS, body=encode_message(message), key=key, levers=levers)
+    answer: dict[str, str] = json.loads((await acquirer.send(request, PATIENCE_S)).body)
+    return answer
+
+
+async def ask(acquirer: SimulatedAcquirer, path: str, key: str = "8a01", **more: bool) -> str:
+    body = json.dumps({"key": key, **more}).encode()
     reply = await acquirer.send(WireRequest(path=path, body=body, key=key), PATIENCE_S)
     status: str = json.loads(reply.body)["status"]
     return status
@@ -101,3 +110,76 @@ async def test_a_forced_code_travels_in_the_answer(acquirer: SimulatedAcquirer) 
 
 async def test_an_unknown_operation_is_declined(acquirer: SimulatedAcquirer) -> None:
     assert await ask(acquirer, "/v1/miracles") == "declined"
+
+
+@pytest.mark.parametrize("action", sorted(FOLLOW_UP_TYPES))
+async def test_whatever_follows_is_approved_although_its_original_is_forgotten(
+    acquirer: SimulatedAcquirer, action: str
+) -> None:
+    answer = await follow_up(acquirer, action=action)
+
+    assert answer["status"] == "approved"
+    assert answer["reference"]
+
+
+async def test_a_repeated_follow_up_is_told_what_the_first_was_told(acquirer: SimulatedAcquirer) -> None:
+    first = await follow_up(acquirer)
+
+    assert await follow_up(acquirer, forceResultCode="800.100.151") == first
+    assert await follow_up(acquirer, "8a03") != first
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "becomes"),
+    [("unsent", Unsent, "unknown"), ("dropped", Silent, "unknown"), ("lost", Silent, "approved")],
+)
+async def test_the_line_breaks_for_a_follow_up_too(
+    acquirer: SimulatedAcquirer, fault: str, error: type[Exception], becomes: str
+) -> None:
+    await charge(acquirer)
+
+    with pytest.raises(error):
+        await follow_up(acquirer, simulatorFault=fault)
+
+    assert await ask(acquirer, INQUIRIES, "8a02", blocks=False) == becomes
+    assert await ask(acquirer, INQUIRIES) == "approved"
+
+
+async def test_a_follow_up_is_late_or_garbled_when_told_to_be(acquirer: SimulatedAcquirer) -> None:
+    with pytest.raises(Silent):
+        await follow_up(acquirer, simulatorDelay=str(int(PATIENCE_S * 1000)))
+    with pytest.raises(json.JSONDecodeError):
+        await follow_up(acquirer, "8a03", simulatorFault="garbled")
+
+    assert await ask(acquirer, INQUIRIES, "8a02", blocks=False) == "approved"
+    assert await ask(acquirer, INQUIRIES, "8a03", blocks=False) == "approved"
+
+
+async def test_a_forced_follow_up_says_the_same_when_asked(acquirer: SimulatedAcquirer) -> None:
+    answer = await follow_up(acquirer, forceResultCode="800.100.151")
+
+    assert (answer["status"], answer["result_code"]) == ("declined", "800.100.151")
+    assert await ask(acquirer, INQUIRIES, "8a02", blocks=False) == "declined"
+
+
+async def test_a_question_that_blocks_nothing_leaves_the_key_free(acquirer: SimulatedAcquirer) -> None:
+    assert await ask(acquirer, INQUIRIES, "8a02", blocks=False) == "unknown"
+
+    assert (await follow_up(acquirer))["status"] == "approved"
+
+
+@pytest.mark.parametrize("action", ["increment", "renewal"])
+async def test_an_authorisation_that_follows_another_is_undone_by_its_own_key(
+    acquirer: SimulatedAcquirer, action: str
+) -> None:
+    await charge(acquirer)
+    await follow_up(acquirer, action=action)
+
+    assert await ask(acquirer, REVERSALS, "8a02") == "reversed"
+    assert await ask(acquirer, INQUIRIES) == "approved"
+
+
+async def test_a_follow_up_reversed_before_it_came_never_happens(acquirer: SimulatedAcquirer) -> None:
+    assert await ask(acquirer, REVERSALS, "8a02") == "unknown"
+
+    assert (await follow_up(acquirer))["status"] == "unknown"
