@@ -21,13 +21,15 @@ from typing import Any
 
 import msgspec
 
+from acquirer_ledger import DECLINED_CENTS, Account, Entry, Fate, Ledger, Operation
 from gateway import find_free_port
-from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS, AcquirerReply, ChargeMessage, KeyMessage
+from tollgate.connectors.card import AcquirerReply
+
+__all__ = ["DECLINED_CENTS", "Account", "AcquirerProcess", "Entry", "Fate", "Manner", "Operation"]
 
 START_S = 20.0
 WAIT_S = 20.0
-DECLINED_CENTS = 5
-"""An amount that ends in these cents is declined, so that a load can be a mixture."""
+SLOW_S = 0.3
 
 
 class Manner(StrEnum):
@@ -48,32 +50,15 @@ class Manner(StrEnum):
     """Knows nothing yet and does not act."""
     ACT_AND_PEND = "act and pend"
     """Acts, but says that it is not decided yet."""
+    DECLINE = "decline"
+    """Declines what it has not seen before, and remembers that it did."""
+    SLOW = "slow"
+    """Acts, and tells so after a while, but before anybody's patience ends."""
 
 
 _ACTS_LATE_OR_NEVER = {Manner.HOLD, Manner.DROP, Manner.PENDING}
 _HOLDS = {Manner.HOLD, Manner.ACT_AND_HOLD}
 _HANGS_UP = {Manner.DROP, Manner.ACT_AND_DROP}
-
-
-class Fate(StrEnum):
-    APPROVED = "approved"
-    DECLINED = "declined"
-    REVERSED = "reversed"
-    BLOCKED = "unknown"
-    """Never charged and never to be: somebody reversed it, or asked about it, before it came."""
-
-
-class Entry(msgspec.Struct, kw_only=True):
-    """What became of one key; the only place where money moves."""
-
-    key: str
-    fate: Fate
-    type: str = ""
-    amount: int = 0
-    currency: str = ""
-    charges_seen: int = 0
-    reversals_seen: int = 0
-    inquiries_seen: int = 0
 
 
 class Instruction(msgspec.Struct, frozen=True):
@@ -82,25 +67,14 @@ class Instruction(msgspec.Struct, frozen=True):
     times: int
 
 
-class Report(msgspec.Struct, frozen=True):
-    entries: dict[str, Entry]
-    requests: dict[str, int]
-    """How many have arrived, by path; those that are held count too."""
-
-
-class Ledger:
-    """One lock around everything: requests about one key must not overtake each other."""
+class Manners:
+    """What the tests asked for, by path; a capture may fall silent while every charge passes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._entries: dict[str, Entry] = {}
         self._requests: dict[str, int] = {}
         self._instructions: dict[str, Instruction] = {}
         self.released = threading.Event()
-
-    def report(self) -> bytes:
-        with self._lock:
-            return msgspec.json.encode(Report(self._entries, self._requests))
 
     def instruct(self, instruction: Instruction) -> None:
         with self._lock:
@@ -116,39 +90,10 @@ class Ledger:
             self._instructions[path] = Instruction(path, told.manner, told.times - 1)
             return told.manner
 
-    def act(self, path: str, body: bytes) -> bytes:
+    def report(self) -> bytes:
+        """How many requests have arrived, by path; those that are held count too."""
         with self._lock:
-            if path == CHARGES:
-                entry = self._charge(msgspec.json.decode(body, type=ChargeMessage))
-            else:
-                entry = self._look_up(path, msgspec.json.decode(body, type=KeyMessage).key)
-            # A charge that took nothing has nothing to give back, so its reversal is done too.
-            is_undone = path == REVERSALS and entry.fate is Fate.DECLINED
-            return msgspec.json.encode(_render(Fate.REVERSED if is_undone else entry.fate))
-
-    def _charge(self, charge: ChargeMessage) -> Entry:
-        entry = self._entries.get(charge.key)
-        if entry is None:
-            fate = Fate.DECLINED if charge.amount % 100 == DECLINED_CENTS else Fate.APPROVED
-            entry = self._entries[charge.key] = Entry(key=charge.key, fate=fate)
-        entry.type, entry.amount, entry.currency = charge.type, charge.amount, charge.currency
-        entry.charges_seen += 1
-        return entry
-
-    def _look_up(self, path: str, key: str) -> Entry:
-        entry = self._entries.setdefault(key, Entry(key=key, fate=Fate.BLOCKED))
-        if path == INQUIRIES:
-            entry.inquiries_seen += 1
-            return entry
-        entry.reversals_seen += 1
-        if entry.fate is Fate.APPROVED:
-            entry.fate = Fate.REVERSED
-        return entry
-
-
-def _render(fate: Fate) -> AcquirerReply:
-    code = {Fate.DECLINED: "05", Fate.BLOCKED: "12"}.get(fate, "00")
-    return AcquirerReply(status=fate, response_code=code, message=f"{fate} by the acquirer of the tests")
+            return msgspec.json.encode(self._requests)
 
 
 class _Desk(BaseHTTPRequestHandler):
@@ -157,6 +102,7 @@ class _Desk(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     ledger: Ledger
+    manners: Manners
 
     def read_body(self) -> bytes:
         return self.rfile.read(int(self.headers.get("Content-Length", "0")))
@@ -177,10 +123,13 @@ class Counter(_Desk):
 
     def do_POST(self) -> None:
         body = self.read_body()
-        manner = self.ledger.receive(self.path)
-        answer = b"" if manner in _ACTS_LATE_OR_NEVER else self.ledger.act(self.path, body)
+        manner = self.manners.receive(self.path)
+        is_willing = manner is not Manner.DECLINE
+        answer = b"" if manner in _ACTS_LATE_OR_NEVER else self.ledger.act(self.path, body, is_willing=is_willing)
+        if manner is Manner.SLOW:
+            time.sleep(SLOW_S)
         if manner in _HOLDS:
-            self.ledger.released.wait()
+            self.manners.released.wait()
         if manner is Manner.HOLD:
             answer = self.ledger.act(self.path, body)
         # Whoever asked may be dead by now.
@@ -209,14 +158,21 @@ class Control(_Desk):
     doors: Doors
 
     def do_GET(self) -> None:
-        self.reply(200, self.ledger.report())
+        what, _, key = self.path.removeprefix("/").partition("/")
+        match what:
+            case "requests":
+                self.reply(200, self.manners.report())
+            case "accounts":
+                self.reply(200, self.ledger.report_account(key))
+            case _:
+                self.reply(200, self.ledger.report())
 
     def do_POST(self) -> None:
         body = self.read_body()
         if self.path == "/instruct":
-            self.ledger.instruct(msgspec.json.decode(body, type=Instruction))
+            self.manners.instruct(msgspec.json.decode(body, type=Instruction))
         elif self.path == "/release":
-            self.ledger.released.set()
+            self.manners.released.set()
         elif self.path == "/shut":
             self.doors.shut()
         elif self.path == "/open":
@@ -268,7 +224,7 @@ class Doors:
 
 
 def serve(port: int, control_port: int) -> None:
-    _Desk.ledger = Ledger()
+    _Desk.ledger, _Desk.manners = Ledger(), Manners()
     Control.doors = Doors(port)
     Control.doors.open()
     threading.Thread(target=_end_with_the_tests, daemon=True).start()
@@ -331,10 +287,14 @@ class AcquirerProcess:
         self._control("POST", "/open")
 
     def read_ledger(self) -> dict[str, Entry]:
-        return self._report().entries
+        return msgspec.json.decode(self._control("GET", "/ledger"), type=dict[str, Entry])
+
+    def read_account(self, key: str) -> Account:
+        """The sums of one transaction and what was done with it; all empty where there is none."""
+        return msgspec.json.decode(self._control("GET", f"/accounts/{key}"), type=Account)
 
     def count_requests(self, path: str) -> int:
-        return self._report().requests.get(path, 0)
+        return self._count_all_requests().get(path, 0)
 
     def wait_for_requests(self, path: str, count: int) -> None:
         _wait_until(lambda: self.count_requests(path) >= count, f"{count} requests on {path}")
@@ -349,12 +309,22 @@ class AcquirerProcess:
         _wait_until(is_charged, f"a charge with key {key}")
         return self.read_ledger()[key]
 
-    def _report(self) -> Report:
-        return msgspec.json.decode(self._control("GET", "/"), type=Report)
+    def wait_for_follow_up(self, key: str) -> Entry:
+        """Not only asked about: it has been acted upon, whatever its author heard of it."""
+
+        def is_followed_up() -> bool:
+            entry = self.read_ledger().get(key)
+            return entry is not None and entry.follow_ups_seen > 0
+
+        _wait_until(is_followed_up, f"a follow-up with key {key}")
+        return self.read_ledger()[key]
+
+    def _count_all_requests(self) -> dict[str, int]:
+        return msgspec.json.decode(self._control("GET", "/requests"), type=dict[str, int])
 
     def _is_up(self) -> bool:
         try:
-            self._report()
+            self._count_all_requests()
         except OSError:
             return False
         return True
