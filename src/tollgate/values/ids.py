@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import NewType
 
+from tollgate.values.clock import Instant
+
 PaymentId = NewType("PaymentId", str)
 MerchantId = NewType("MerchantId", str)
 ChannelId = NewType("ChannelId", str)
@@ -22,3 +24,8 @@ def make_id(chance: Chance = system_chance) -> str:
     Never a leading 0, because some clients compare ids as numbers.
     """
     return "8a" + chance(15).hex()
+
+
+def make_timed_id(at: Instant, subject_id: str) -> str:
+    """Sorts by time, and is the same however often one thing is tried."""
+    return f"{at:016x}{subject_id}"
