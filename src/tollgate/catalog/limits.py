@@ -59,7 +59,12 @@ class Limits:
     # Reading back.
     query_page_max: int = 500
     query_page: int = 100
+
+    # Chains.
+    captures_max: int = 98
     rebills_max: int = 98
+    chain_max: int = 10_000
+    reservation_tries_max: int = 50
 
 
 LIMITS = Limits()

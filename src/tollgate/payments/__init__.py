@@ -1,7 +1,21 @@
 """What a payment is and what may happen to it. Pure: no I/O, no clock, no chance."""
 
 from tollgate.payments.account import CardAccount, CardFace, make_card_face
-from tollgate.payments.attempt import Claim, Payment, Settlement, settle
+from tollgate.payments.attempt import Claim, Payment
+from tollgate.payments.balance import NO_BOUND, UNTOUCHED, Balance, Door, Touch, apply_touch
+from tollgate.payments.book import Account, Line
+from tollgate.payments.chain import (
+    Link,
+    Plan,
+    Refused,
+    Terms,
+    Wish,
+    count_again,
+    find_bearer,
+    judge,
+    list_settle_touches,
+    list_start_touches,
+)
 from tollgate.payments.channel import Channel, Credential, Merchant
 from tollgate.payments.details import (
     NO_DETAILS,
@@ -15,18 +29,35 @@ from tollgate.payments.details import (
     StandingInstruction,
     list_amounts,
 )
+from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
 from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, Errand, Move, Nature, State
-from tollgate.payments.order import Order, ProcessingCode, TestMode
+from tollgate.payments.order import FollowUp, Order, ProcessingCode, TestMode
+from tollgate.payments.settlement import (
+    Settlement,
+    find_posting,
+    get_known_verdict,
+    list_facts,
+    list_lines,
+    settle,
+)
 from tollgate.payments.verdict import Outcome, Verdict
 
 __all__ = [
+    "FOLLOWINGS",
     "MOVES",
     "NATURES",
+    "NO_BOUND",
     "NO_DETAILS",
     "OPEN_STATES",
+    "REFUSALS",
+    "SYSTEM_ONLY",
+    "UNTOUCHED",
     "Acceptor",
+    "Account",
+    "Action",
     "Address",
     "Authentication",
+    "Balance",
     "CardAccount",
     "CardFace",
     "CartItem",
@@ -35,7 +66,12 @@ __all__ = [
     "Credential",
     "Customer",
     "Details",
+    "Door",
     "Errand",
+    "FollowUp",
+    "Following",
+    "Line",
+    "Link",
     "Merchant",
     "Move",
     "Nature",
@@ -43,13 +79,28 @@ __all__ = [
     "Outcome",
     "Party",
     "Payment",
+    "Plan",
     "ProcessingCode",
+    "Refused",
     "Settlement",
     "StandingInstruction",
     "State",
+    "Terms",
     "TestMode",
+    "Touch",
     "Verdict",
+    "Wish",
+    "apply_touch",
+    "count_again",
+    "find_bearer",
+    "find_posting",
+    "get_known_verdict",
+    "judge",
     "list_amounts",
+    "list_facts",
+    "list_lines",
+    "list_settle_touches",
+    "list_start_touches",
     "make_card_face",
     "settle",
 ]

@@ -1,7 +1,4 @@
-"""The life of one transaction: started, settled, read again.
-
-Pure values; the store writes them, the contract renders them.
-"""
+"""One transaction as it is stored, and what it has left. Pure values; how it ends is told in `settlement`."""
 
 from __future__ import annotations
 
@@ -10,14 +7,18 @@ from collections.abc import Mapping
 import msgspec
 
 from tollgate.payments.account import CardFace
-from tollgate.payments.moves import MOVES, NATURES, Errand, State
+from tollgate.payments.balance import UNTOUCHED, Balance, Door
+from tollgate.payments.following import TAKEN, Action
+from tollgate.payments.moves import State
 from tollgate.payments.order import TestMode
-from tollgate.payments.verdict import Verdict
 from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId
 
 
 class Payment(msgspec.Struct, frozen=True, kw_only=True):
-    """One transaction row. While `state` is STARTED the members of the settlement are empty."""
+    """One transaction row. While `state` is STARTED the members of the settlement are empty.
+
+    A result code that stands there all the same was known before the row was written: nothing will be sent.
+    """
 
     id: PaymentId
     merchant_id: MerchantId
@@ -41,6 +42,42 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     result_code: str = ""
     details: Mapping[str, str] = {}
     settled_at: Instant | None = None
+    action: Action | None = None
+    """What it does to the payment it refers to: nothing, where it begins a chain or was refused at once."""
+    chain_id: PaymentId | None = None
+    """The first payment of its chain; None where that is itself."""
+    position: int = 1
+    """Its number within the chain, without gaps."""
+    releases: int = 0
+    """What it gives back of a hold beside its own amount."""
+    closes: int = Door.NONE
+    """The doors of the payment it refers to that it closes."""
+    balance: Balance = UNTOUCHED
+    mac: bytes | None = None
+    """Seals what is written here; nothing is sealed before its first result."""
+
+    @property
+    def first_id(self) -> PaymentId:
+        return self.chain_id or self.id
+
+    @property
+    def total(self) -> int:
+        return self.money.hundredths + self.balance.added
+
+    @property
+    def left(self) -> int:
+        """What neither settled nor open transactions have taken."""
+        return self.total - self.balance.drawn - self.balance.held
+
+    @property
+    def taken(self) -> int:
+        """What it took from the shopper by itself."""
+        return self.money.hundredths if self.kind in TAKEN and self.state is State.APPROVED else 0
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether its result is known and only has to be written."""
+        return self.state is State.STARTED and self.result_code != ""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,23 +87,3 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     fingerprint: bytes
     created_at: Instant
-
-
-class Settlement(msgspec.Struct, frozen=True, kw_only=True):
-    """What the second write makes durable, in one commit."""
-
-    payment: Payment
-    errand: Errand | None
-
-
-def settle(started: Payment, verdict: Verdict, now: Instant) -> Settlement:
-    """Apply the table; the only way an attempt ends."""
-    move = MOVES[NATURES[started.kind], verdict.outcome]
-    settled = msgspec.structs.replace(
-        started,
-        state=move.state,
-        result_code=move.code or verdict.code,
-        details=verdict.details,
-        settled_at=now,
-    )
-    return Settlement(payment=settled, errand=move.errand)

@@ -30,6 +30,8 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """The processor's own test system, for requests in EXTERNAL test mode."""
     live_url: str | None = None
     """The acquirer of a live host."""
+    rebills_max: int = 98
+    """How often one payment may be rebilled."""
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):

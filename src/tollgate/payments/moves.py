@@ -32,7 +32,10 @@ class Nature(StrEnum):
     TAKES = "takes"
     """Takes the shopper's money (or a hold on it): in doubt it is given back."""
     GIVES = "gives"
-    """Moves money the merchant already decided about: in doubt it is asked for again, never repeated by a person."""
+    """Pays out: in doubt the acquirer is asked, and what it never saw it will never do."""
+    FOLLOWS = "follows"
+    """Carries out what was decided about an earlier payment: in doubt the acquirer is asked, and the same is sent again
+    under the same key, so that it happens once."""
 
 
 NATURES: dict[str, Nature] = {
@@ -40,6 +43,13 @@ NATURES: dict[str, Nature] = {
     "DB": Nature.TAKES,
     "PA.CP": Nature.TAKES,
     "CD": Nature.GIVES,
+    "CP": Nature.FOLLOWS,
+    "RV": Nature.FOLLOWS,
+    "RF": Nature.FOLLOWS,
+    "RB": Nature.FOLLOWS,
+    "RC": Nature.FOLLOWS,
+    "CB": Nature.FOLLOWS,
+    "CR": Nature.FOLLOWS,
 }
 
 
@@ -48,6 +58,7 @@ class Errand(StrEnum):
 
     REVERSE = "reverse"
     INQUIRE = "inquire"
+    REPEAT = "repeat"
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -73,4 +84,9 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     # Nobody is invited to pay out twice: it stays open until the acquirer says which it was.
     (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, Errand.INQUIRE, PENDING_CODE),
     (Nature.GIVES, Outcome.UNSENT): Move(State.DECLINED),
+    (Nature.FOLLOWS, Outcome.APPROVED): Move(State.APPROVED),
+    (Nature.FOLLOWS, Outcome.DECLINED): Move(State.DECLINED),
+    (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, Errand.REPEAT),
+    (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, Errand.REPEAT, PENDING_CODE),
+    (Nature.FOLLOWS, Outcome.UNSENT): Move(State.DECLINED),
 }

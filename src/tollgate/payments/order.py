@@ -54,3 +54,23 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_details(self) -> bool:
         return self.details is not NO_DETAILS
+
+
+class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
+    """A request about an earlier payment, understood."""
+
+    kind: str
+    amount: int | None
+    """In hundredths; None where all that is left is meant."""
+    currency: str | None
+    practice: str | None
+    """Why an authorisation names an earlier one."""
+    is_final: bool
+    descriptor: str
+    short_id: str
+    test_mode: TestMode | None = None
+    merchant_transaction_id: str | None = None
+    objection: str | None = None
+    """As in an order."""
+    levers: Mapping[str, str] = {}
+    echo: Mapping[str, str] = {}

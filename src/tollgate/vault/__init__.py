@@ -4,6 +4,7 @@ from tollgate.vault.cards import name_owner, open_card, seal_card
 from tollgate.vault.envelope import EnvelopeError, open_sealed, rewrap, seal, sealed_prefix, sealing_key_id
 from tollgate.vault.fingerprint import fingerprint
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
+from tollgate.vault.macs import make_mac
 from tollgate.vault.masks import hide_card_numbers
 from tollgate.vault.tokens import NewCredential, hash_token, make_credential, make_token, open_token, show_token
 
@@ -18,6 +19,7 @@ __all__ = [
     "load_keyring",
     "make_credential",
     "make_keyring",
+    "make_mac",
     "make_token",
     "name_owner",
     "open_card",

@@ -1,0 +1,124 @@
+"""What a payment still has to give: sums, counts and doors that later transactions move. Pure arithmetic.
+
+Every change is a difference and every bound a guard beside it, so that any number of transactions may move one balance
+at once and the store needs no lock longer than a statement.
+"""
+
+from __future__ import annotations
+
+from enum import IntFlag
+
+import msgspec
+
+from tollgate.values import PaymentId
+
+NO_BOUND = 2**53
+"""Beyond any sum or count that a balance can hold."""
+
+
+class Door(IntFlag):
+    """What may no longer follow once it is closed; the numbers are stored."""
+
+    NONE = 0
+    CAPTURES = 1
+    REFUNDS = 2
+    REBILLS = 4
+    INCREMENTS = 8
+
+
+class Balance(msgspec.Struct, frozen=True, kw_only=True):
+    """In whole hundredths. A payment that nothing followed has all of it at zero."""
+
+    added: int = 0
+    """By incremental authorisations."""
+    drawn: int = 0
+    """Captured, released, refunded or reversed for good."""
+    held: int = 0
+    """Reserved by transactions whose fate is open."""
+    disputed: int = 0
+    """Charged back."""
+    draws: int = 0
+    """How many captures or rebills there are, those in flight included."""
+    closed: int = Door.NONE
+    chain_length: int = 1
+    """On the first payment of a chain: how many transactions the chain has."""
+    chain_net: int = 0
+    """On the first payment of a chain: what its later transactions took, less what they gave or are about to give."""
+
+
+UNTOUCHED = Balance()
+
+
+class Touch(msgspec.Struct, frozen=True, kw_only=True):
+    """How one balance changes, and what must be true of it for that."""
+
+    payment_id: PaymentId
+    added: int = 0
+    drawn: int = 0
+    held: int = 0
+    disputed: int = 0
+    draws: int = 0
+    closes: int = Door.NONE
+    reopens: int = Door.NONE
+    chain_length: int = 0
+    chain_net: int = 0
+
+    left_min: int = -NO_BOUND
+    """What must be left to draw on after the change: at least, and at most."""
+    left_max: int = NO_BOUND
+    draws_max: int = NO_BOUND
+    disputed_max: int = NO_BOUND
+    """Asked before the change, because what is charged back already stands in the way of more."""
+    barred_by: int = Door.NONE
+    """Doors that must be open before the change."""
+    net_min: int = -NO_BOUND
+    """What the chain's net must be at least after the change."""
+
+    @property
+    def is_idle(self) -> bool:
+        return self == Touch(payment_id=self.payment_id)
+
+
+_DIFFERENCES = ("added", "drawn", "held", "disputed", "draws", "chain_length", "chain_net")
+
+
+def subtract(after: Touch, before: Touch) -> Touch:
+    """What still has to change for a balance that was moved by `before` to be moved by `after`."""
+    differences = {name: getattr(after, name) - getattr(before, name) for name in _DIFFERENCES}
+    return Touch(
+        payment_id=after.payment_id,
+        closes=after.closes & ~before.closes,
+        reopens=before.closes & ~after.closes,
+        **differences,
+    )
+
+
+def join_touches(touches: list[Touch]) -> list[Touch]:
+    """One touch for each payment, in a stable order: the payment named comes before the first one of its chain."""
+    joined: dict[str, Touch] = {}
+    for touch in touches:
+        known = joined.get(touch.payment_id)
+        joined[touch.payment_id] = touch if known is None else _join(known, touch)
+    return list(joined.values())
+
+
+def _join(one: Touch, other: Touch) -> Touch:
+    """Of two bounds the narrower one counts; the few that two touches of one payment share are not both narrow."""
+    return Touch(
+        payment_id=one.payment_id,
+        **{name: getattr(one, name) + getattr(other, name) for name in _DIFFERENCES},
+        closes=one.closes | other.closes,
+        reopens=one.reopens | other.reopens,
+        left_min=max(one.left_min, other.left_min),
+        left_max=min(one.left_max, other.left_max),
+        draws_max=min(one.draws_max, other.draws_max),
+        disputed_max=min(one.disputed_max, other.disputed_max),
+        barred_by=one.barred_by | other.barred_by,
+        net_min=max(one.net_min, other.net_min),
+    )
+
+
+def apply_touch(balance: Balance, touch: Touch) -> Balance:
+    """What the store does to a row, for those who count it again."""
+    moved = {name: getattr(balance, name) + getattr(touch, name) for name in _DIFFERENCES}
+    return Balance(closed=(balance.closed | touch.closes) & ~touch.reopens, **moved)

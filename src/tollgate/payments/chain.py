@@ -1,0 +1,250 @@
+"""May this follow that, and what does it move? Reads the rows of `following`; pure.
+
+What a transaction weighs on balances is said in one place: reserving, settling, releasing and counting again are
+differences of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from tollgate.payments.attempt import Payment
+from tollgate.payments.balance import NO_BOUND, Balance, Door, Touch, apply_touch, join_touches, subtract
+from tollgate.payments.following import (
+    FOLLOWINGS,
+    OTHER_CURRENCY,
+    OTHER_MODE,
+    PENDING,
+    REFUSALS,
+    Action,
+    Draw,
+    Following,
+    Refusals,
+    Until,
+    choose_following,
+)
+from tollgate.payments.moves import State
+from tollgate.payments.order import TestMode
+from tollgate.values import DAY, Instant, Money, PaymentId
+
+PENDING_STATES = frozenset({State.STARTED, State.WAITING, State.UNRESOLVED})
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a later transaction is asked to do, whoever asks."""
+
+    kind: str
+    money: Money | None = None
+    """None where all that is left is meant."""
+    practice: str | None = None
+    is_final: bool = False
+    test_mode: TestMode | None = None
+    """None: as the payment named."""
+    objection: str | None = None
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """The bounds of the day: what time it is and how long things are possible."""
+
+    now: Instant
+    authorization_lifetime: Instant
+    captures_max: int
+    """Where the authorisation does not say how many."""
+    rebills_max: int
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A wish that may be carried out, and what that takes."""
+
+    following: Following
+    money: Money
+    releases: int
+    closes: int
+    guards: tuple[Touch, ...]
+    """What must still be true of the balances when the reservation is written."""
+
+
+class Refused(msgspec.Struct, frozen=True):
+    code: str
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a later transaction hooks in."""
+
+    named: Payment
+    bearer: Payment
+    """Whose money it is: the payment named, unless that only moved another's."""
+    first: Payment
+
+
+# ---- may it follow? ----
+
+_ENDS = frozenset({Action.INCREMENT, Action.RETURN})
+"""Nothing follows these: an increment raised the authorisation it names, a return gave money back to its payment."""
+
+
+def judge(wish: Wish, link: Link, terms: Terms) -> Plan | Refused:
+    named, refusals = link.named, REFUSALS[wish.kind]
+    row = None if named.action in _ENDS else choose_following(wish.kind, named.kind, wish.practice)
+    if row is None:
+        return Refused(refusals.misfit)
+    code = _find_misfit(wish, named, refusals) or _find_obstacle(row, link, terms, refusals)
+    return Refused(code) if code else _weigh_wish(wish, row, link, terms)
+
+
+def _find_misfit(wish: Wish, named: Payment, refusals: Refusals) -> str | None:
+    if named.state in PENDING_STATES:
+        return PENDING
+    if named.state is not State.APPROVED:
+        return refusals.rejected
+    if wish.money is not None and wish.money.currency != named.money.currency:
+        return OTHER_CURRENCY
+    if wish.test_mode is not None and wish.test_mode is not named.test_mode:
+        return OTHER_MODE
+    return wish.objection
+
+
+def _find_obstacle(row: Following, link: Link, terms: Terms, refusals: Refusals) -> str | None:
+    balance = link.named.balance
+    if row.is_barred_by_dispute and link.bearer.balance.disputed:
+        return refusals.disputed
+    if terms.now >= find_end(row.until, link.named, terms):
+        return refusals.late
+    if balance.closed & row.barred_by:
+        return refusals.closed
+    if row.is_counted and balance.draws >= count_allowed(row, link.named, terms):
+        return refusals.too_many
+    return None
+
+
+def find_end(until: Until, named: Payment, terms: Terms) -> Instant:
+    match until:
+        case Until.EXPIRY:
+            return named.created_at + terms.authorization_lifetime
+        case Until.DAY_END:
+            return (named.created_at // DAY + 1) * DAY
+        case _:
+            return NO_BOUND
+
+
+def count_allowed(row: Following, named: Payment, terms: Terms) -> int:
+    if row.action is Action.CAPTURE:
+        return int(named.echo.get("numberOfCaptures", terms.captures_max))
+    return terms.rebills_max
+
+
+def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | Refused:
+    named, first, excess = link.named, link.first, Refused(REFUSALS[wish.kind].excess)
+    asked = None if wish.money is None else wish.money.hundredths
+    amount = (named.left if row.draw is Draw.REST else named.money.hundredths) if asked is None else asked
+    # A chargeback is recorded even where nothing is left; everything else stays within what the chain has taken.
+    net_min = -first.taken if row.net < 0 and not row.dispute else -NO_BOUND
+    if not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
+        return excess
+    is_final = wish.is_final and row.closes_when_final != Door.NONE
+    releases = named.left - amount if is_final and row.releases_when_final else 0
+    closes = (row.closes | (row.closes_when_final if is_final else Door.NONE)) & ~named.balance.closed
+    # What takes or releases all that is left must still find exactly that; what takes a part must find enough.
+    takes_all = row.draw in (Draw.REST, Draw.WHOLE) or (is_final and row.releases_when_final)
+    guards = (
+        Touch(
+            payment_id=named.id,
+            left_min=-NO_BOUND if row.draw is Draw.NOTHING else 0,
+            left_max=0 if takes_all else NO_BOUND,
+            draws_max=count_allowed(row, named, terms) if row.is_counted else NO_BOUND,
+            barred_by=row.barred_by | closes,
+        ),
+        Touch(payment_id=link.bearer.id, disputed_max=0 if row.is_barred_by_dispute else NO_BOUND),
+        Touch(payment_id=first.id, net_min=net_min),
+    )
+    money = Money(amount, named.money.currency)
+    return Plan(following=row, money=money, releases=releases, closes=closes, guards=guards)
+
+
+def _fits(row: Following, named: Payment, amount: int) -> bool:
+    match row.draw:
+        case Draw.PART:
+            return amount <= named.left
+        case Draw.REST:
+            return amount == named.left > 0
+        case Draw.WHOLE:
+            return amount == named.total == named.left
+        case _:
+            return not row.is_capped or amount <= named.money.hundredths
+
+
+def find_bearer(named: Payment, chain: Mapping[str, Payment]) -> Payment:
+    """Disputes and their reversals move the money of the payment at their root; a returned refund that of its own."""
+    bearer = named
+    while bearer.kind in _MOVES_ANOTHERS_MONEY and bearer.referenced_id is not None:
+        bearer = chain[bearer.referenced_id]
+    return bearer
+
+
+_MOVES_ANOTHERS_MONEY = frozenset({"CB", "CR", "RF"})
+
+
+# ---- what does it move? ----
+
+
+def weigh(payment: Payment, bearer_id: str | None = None) -> list[Touch]:
+    """All that a later transaction has moved: on the payment named, on the money's own payment, on the first one.
+
+    Reserved while its fate is open, for good once it succeeded, and only its number once it failed.
+    """
+    if payment.chain_id is None or payment.referenced_id is None:
+        return []
+    row = FOLLOWINGS.get(payment.action) if payment.action else None
+    if row is None or payment.state is State.DECLINED:
+        return [Touch(payment_id=payment.chain_id, chain_length=1)]
+    amount, is_done = payment.money.hundredths, payment.state is State.APPROVED or payment.is_decided
+    drawn = 0 if row.draw is Draw.NOTHING else amount + payment.releases
+    named = Touch(
+        payment_id=payment.referenced_id,
+        held=0 if is_done else drawn,
+        drawn=drawn if is_done else 0,
+        added=amount if is_done and row.adds else 0,
+        draws=1 if row.is_counted else 0,
+        closes=payment.closes,
+    )
+    touches = [named]
+    if bearer_id is not None and (row.dispute or row.restores):
+        restored = -amount if row.restores else 0
+        touches.append(Touch(payment_id=PaymentId(bearer_id), disputed=amount * row.dispute, drawn=restored))
+    # What gives money is counted when it is reserved, what takes money when it is certain.
+    net = amount * row.net if is_done or row.net < 0 else 0
+    touches.append(Touch(payment_id=payment.chain_id, chain_length=1, chain_net=net))
+    return join_touches(touches)
+
+
+def list_start_touches(payment: Payment, plan: Plan | None, bearer_id: str) -> list[Touch]:
+    """What writing it moves, and what must be true for that; one that is refused is only numbered."""
+    return join_touches([*weigh(payment, bearer_id), *(plan.guards if plan else ())])
+
+
+def list_settle_touches(started: Payment, settled: Payment) -> list[Touch]:
+    """What its result still moves. What was decided before it was written has moved everything by then."""
+    before = {touch.payment_id: touch for touch in weigh(started)}
+    after = {touch.payment_id: touch for touch in weigh(settled)}
+    differences = [
+        subtract(after.get(key, Touch(payment_id=key)), before.get(key, Touch(payment_id=key)))
+        for key in before | after
+    ]
+    return [touch for touch in differences if not touch.is_idle]
+
+
+def count_again(payment_id: str, chain: Mapping[str, Payment]) -> Balance:
+    """What the balance of a payment must be, told by the transactions of its chain alone."""
+    balance = Balance()
+    for later in chain.values():
+        for touch in _list_touches(later, chain):
+            if touch.payment_id == payment_id:
+                balance = apply_touch(balance, touch)
+    return balance
+
+
+def _list_touches(later: Payment, chain: Mapping[str, Payment]) -> Iterable[Touch]:
+    named = chain.get(later.referenced_id or "")
+    return weigh(later, None if named is None else find_bearer(named, chain).id)

@@ -1,0 +1,287 @@
+"""What may follow what, as rows: which payment may be named, what it does to balances and book, which code says no.
+
+The rows decide nothing by themselves; `chain` reads them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from tollgate.payments.balance import Door
+from tollgate.payments.book import Account
+
+
+class Action(StrEnum):
+    """What a later transaction does; the words are stored."""
+
+    CAPTURE = "capture"
+    VOID = "void"
+    REVERSAL = "reversal"
+    REFUND = "refund"
+    REBILL = "rebill"
+    INCREMENT = "increment"
+    RENEWAL = "renewal"
+    RECEIPT = "receipt"
+    CHARGEBACK = "chargeback"
+    RETURN = "return"
+    REPEATED_CHARGEBACK = "repeated_chargeback"
+    CHARGEBACK_REVERSAL = "chargeback_reversal"
+    TECHNICAL_REVERSAL = "technical_reversal"
+
+
+class Draw(StrEnum):
+    """How much of what is left on the payment named."""
+
+    NOTHING = "nothing"
+    PART = "up to what is left"
+    REST = "exactly what is left"
+    WHOLE = "all of it, untouched"
+
+
+class Until(StrEnum):
+    ANY_TIME = "any time"
+    EXPIRY = "until the authorisation expires"
+    DAY_END = "until the end of its day"
+
+
+class Refusals(msgspec.Struct, frozen=True, kw_only=True):
+    """The codes by which one kind of request is refused, each for its own reason."""
+
+    misfit: str
+    """The payment named is of a kind that it cannot follow."""
+    rejected: str
+    """The payment named did not succeed."""
+    excess: str
+    """More than is left."""
+    closed: str
+    """Closed by `sequence=FINAL` or by a reversal."""
+    late: str = "700.300.400"
+    too_many: str = "700.400.100"
+    disputed: str = "700.300.600"
+
+
+class Following(msgspec.Struct, frozen=True, kw_only=True):
+    action: Action
+    kind: str
+    names: frozenset[str]
+    """The payment types it may name."""
+    draw: Draw = Draw.NOTHING
+    is_counted: bool = False
+    """Captures and rebills are numbered."""
+    until: Until = Until.ANY_TIME
+    barred_by: Door = Door.NONE
+    closes: Door = Door.NONE
+    closes_when_final: Door = Door.NONE
+    releases_when_final: bool = False
+    """`sequence=FINAL` also gives back what is left."""
+    is_barred_by_dispute: bool = False
+    is_capped: bool = False
+    """Draws on nothing, and is still not larger than the payment named."""
+    adds: bool = False
+    """Raises what the payment named has to give."""
+    net: int = 0
+    """Whether the chain's money grows (1) or shrinks (-1) by it."""
+    dispute: int = 0
+    """Whether what is disputed on the money's own payment grows or shrinks."""
+    restores: bool = False
+    """Gives back to the money's own payment what the payment named had drawn."""
+    source: Account
+    target: Account
+    wire_word: str | None = None
+    """Its name in messages to the acquirer; None: nothing is sent."""
+
+
+TAKEN = frozenset({"DB", "PA.CP", "CP", "RB"})
+"""Kinds by which money was taken from the shopper."""
+REFUNDABLE = TAKEN | {"RC"}
+
+
+def _refuse(misfit: str, excess: str, *, rejected: str = "", closed: str = "", **others: str) -> Refusals:
+    """A payment that did not succeed is as unfit as one of another kind, and a closed one has too little left."""
+    return Refusals(misfit=misfit, excess=excess, rejected=rejected or misfit, closed=closed or excess, **others)
+
+
+REFUSALS: dict[str, Refusals] = {
+    "CP": _refuse("700.400.510", "700.400.100"),
+    "RV": _refuse("700.400.530", "700.400.300", late="700.300.700"),
+    "RF": _refuse("700.400.520", "700.400.200"),
+    "RB": _refuse("700.100.700", "700.100.300", rejected="700.300.200", closed="700.300.300", too_many="700.500.001"),
+    "PA": _refuse("700.100.700", "700.400.100", rejected="700.300.200"),
+    "RC": _refuse("700.400.560", "700.400.100"),
+    "CB": _refuse("700.400.550", "700.400.400", disputed="700.400.400"),
+    "CR": _refuse("700.400.420", "700.400.410"),
+}
+
+SYSTEM_ONLY: dict[str, str] = {"RC": "700.400.562", "CB": "700.400.402", "CR": "700.400.402"}
+"""What only the system makes, and the code for a merchant who asks for it."""
+
+PENDING = "700.400.570"
+OTHER_CURRENCY = "700.100.500"
+OTHER_MODE = "700.100.600"
+
+_SHOPPER, _HELD, _EARNED = Account.SHOPPER, Account.HELD, Account.EARNED
+_NO_MORE_CAPTURES = Door.CAPTURES | Door.INCREMENTS
+
+_ROWS = (
+    Following(
+        action=Action.CAPTURE,
+        kind="CP",
+        names=frozenset({"PA"}),
+        draw=Draw.PART,
+        is_counted=True,
+        until=Until.EXPIRY,
+        barred_by=Door.CAPTURES,
+        closes_when_final=_NO_MORE_CAPTURES,
+        releases_when_final=True,
+        net=1,
+        source=_HELD,
+        target=_EARNED,
+        wire_word="capture",
+    ),
+    Following(
+        action=Action.VOID,
+        kind="RV",
+        names=frozenset({"PA"}),
+        draw=Draw.REST,
+        until=Until.EXPIRY,
+        barred_by=Door.CAPTURES,
+        closes=_NO_MORE_CAPTURES,
+        source=_HELD,
+        target=_SHOPPER,
+        wire_word="reversal",
+    ),
+    Following(
+        action=Action.REVERSAL,
+        kind="RV",
+        names=TAKEN,
+        draw=Draw.WHOLE,
+        until=Until.DAY_END,
+        barred_by=Door.REFUNDS,
+        closes=Door.REFUNDS | Door.REBILLS,
+        is_barred_by_dispute=True,
+        net=-1,
+        source=_EARNED,
+        target=_SHOPPER,
+        wire_word="reversal",
+    ),
+    Following(
+        action=Action.REFUND,
+        kind="RF",
+        names=REFUNDABLE,
+        draw=Draw.PART,
+        barred_by=Door.REFUNDS,
+        closes_when_final=Door.REFUNDS,
+        is_barred_by_dispute=True,
+        net=-1,
+        source=_EARNED,
+        target=_SHOPPER,
+        wire_word="refund",
+    ),
+    Following(
+        action=Action.REBILL,
+        kind="RB",
+        names=frozenset({"DB", "PA.CP", "CP"}),
+        is_counted=True,
+        is_capped=True,
+        barred_by=Door.REBILLS,
+        closes_when_final=Door.REBILLS,
+        is_barred_by_dispute=True,
+        net=1,
+        source=_SHOPPER,
+        target=_EARNED,
+        wire_word="rebill",
+    ),
+    Following(
+        action=Action.INCREMENT,
+        kind="PA",
+        names=frozenset({"PA"}),
+        until=Until.EXPIRY,
+        barred_by=Door.INCREMENTS,
+        closes_when_final=Door.INCREMENTS,
+        adds=True,
+        source=_SHOPPER,
+        target=_HELD,
+        wire_word="increment",
+    ),
+    # A hold of its own, which is why nothing of the one it renews stands in its way.
+    Following(
+        action=Action.RENEWAL,
+        kind="PA",
+        names=frozenset({"PA"}),
+        source=_SHOPPER,
+        target=_HELD,
+        wire_word="renewal",
+    ),
+    Following(
+        action=Action.RECEIPT,
+        kind="RC",
+        names=frozenset({"PA"}),
+        draw=Draw.PART,
+        barred_by=Door.CAPTURES,
+        net=1,
+        source=_HELD,
+        target=_EARNED,
+    ),
+    Following(
+        action=Action.CHARGEBACK,
+        kind="CB",
+        names=TAKEN,
+        is_capped=True,
+        is_barred_by_dispute=True,
+        net=-1,
+        dispute=1,
+        source=_EARNED,
+        target=_SHOPPER,
+    ),
+    # The bank sends a refund back: the merchant has the money again and may refund once more.
+    Following(
+        action=Action.RETURN,
+        kind="CB",
+        names=frozenset({"RF"}),
+        draw=Draw.PART,
+        net=1,
+        restores=True,
+        source=_SHOPPER,
+        target=_EARNED,
+    ),
+    Following(
+        action=Action.REPEATED_CHARGEBACK,
+        kind="CB",
+        names=frozenset({"CR"}),
+        draw=Draw.PART,
+        is_barred_by_dispute=True,
+        net=-1,
+        dispute=1,
+        source=_EARNED,
+        target=_SHOPPER,
+    ),
+    Following(
+        action=Action.CHARGEBACK_REVERSAL,
+        kind="CR",
+        names=frozenset({"CB"}),
+        draw=Draw.WHOLE,
+        net=1,
+        dispute=-1,
+        source=_SHOPPER,
+        target=_EARNED,
+    ),
+)
+
+FOLLOWINGS: dict[Action, Following] = {row.action: row for row in _ROWS}
+
+INCREMENTAL_PRACTICE = "INCREMENTAL_AUTH"
+
+
+def choose_following(kind: str, named_kind: str, practice: str | None = None) -> Following | None:
+    """The row for a request, or None where such a thing may not follow."""
+    for row in _ROWS:
+        if row.kind == kind and named_kind in row.names and (kind != "PA" or row.action is name_practice(practice)):
+            return row
+    return None
+
+
+def name_practice(practice: str | None) -> Action:
+    """Only an incremental authorisation raises the one it names; every other practice is a hold of its own."""
+    return Action.INCREMENT if practice == INCREMENTAL_PRACTICE else Action.RENEWAL

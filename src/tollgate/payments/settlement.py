@@ -1,0 +1,102 @@
+"""How a transaction ends: its result, what it moves, what it writes into the book, what its seal covers.
+
+Pure; the store makes all of it durable in one commit.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.payments.attempt import Payment
+from tollgate.payments.balance import Touch
+from tollgate.payments.book import FIRST_POSTINGS, Account, Line
+from tollgate.payments.chain import list_settle_touches
+from tollgate.payments.following import FOLLOWINGS
+from tollgate.payments.moves import MOVES, NATURES, Errand, State
+from tollgate.payments.verdict import Outcome, Verdict
+from tollgate.values import Instant, make_timed_id
+
+
+class Settlement(msgspec.Struct, frozen=True, kw_only=True):
+    """What the second write makes durable, in one commit."""
+
+    payment: Payment
+    errand: Errand | None
+    touches: list[Touch] = []
+    """What it moves on the balances of the chain."""
+
+
+def settle(started: Payment, verdict: Verdict, now: Instant) -> Settlement:
+    """Apply the table; the only way an attempt ends."""
+    move = MOVES[NATURES[started.kind], verdict.outcome]
+    settled = msgspec.structs.replace(
+        started,
+        state=move.state,
+        result_code=move.code or verdict.code,
+        details=verdict.details,
+        settled_at=now,
+    )
+    touches = list_settle_touches(started, settled) if started.chain_id else []
+    return Settlement(payment=settled, errand=move.errand, touches=touches)
+
+
+def get_known_verdict(decided: Payment) -> Verdict:
+    """Of an attempt whose result was known before it was written: one that does nothing was refused."""
+    outcome = Outcome.DECLINED if decided.action is None else Outcome.APPROVED
+    return Verdict(outcome=outcome, code=decided.result_code, details=decided.details)
+
+
+def find_posting(payment: Payment) -> tuple[Account, Account] | None:
+    """The accounts between which the amount of a transaction moves; None where nothing moves."""
+    if payment.state is not State.APPROVED or not payment.money.hundredths:
+        return None
+    if payment.action is None:
+        return FIRST_POSTINGS.get(payment.kind)
+    row = FOLLOWINGS.get(payment.action)
+    return None if row is None else (row.source, row.target)
+
+
+def list_lines(payment: Payment) -> list[Line]:
+    """What a transaction writes into the book."""
+    posting = find_posting(payment)
+    if posting is None or payment.settled_at is None:
+        return []
+    line = Line(
+        id=make_timed_id(payment.settled_at, payment.id),
+        merchant_id=payment.merchant_id,
+        payment_id=payment.id,
+        channel_id=payment.channel_id,
+        currency=payment.money.currency,
+        source=posting[0],
+        target=posting[1],
+        amount=payment.money.hundredths,
+        posted_at=payment.settled_at,
+    )
+    if not payment.releases:
+        return [line]
+    released = msgspec.structs.replace(line, id=line.id + "r", target=Account.SHOPPER, amount=payment.releases)
+    return [line, released]
+
+
+def list_facts(payment: Payment) -> tuple[str | int | None, ...]:
+    """What the seal of a row covers: all that says whose money it is, how much, and where it stands in its chain."""
+    money, action = payment.money, payment.action
+    return (
+        payment.merchant_id,
+        payment.channel_id,
+        payment.id,
+        payment.chain_id,
+        payment.position,
+        payment.referenced_id,
+        payment.kind,
+        action and action.value,
+        payment.state.value,
+        money.hundredths,
+        money.currency,
+        payment.releases,
+        payment.closes,
+        payment.test_mode and payment.test_mode.value,
+        payment.created_at,
+        payment.settled_at,
+        payment.result_code,
+    )
