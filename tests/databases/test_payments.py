@@ -28,8 +28,8 @@ from tollgate.store import (
     settle_payment,
     start_payment,
     steps_append_event,
-    steps_insert_payment,
     steps_settle,
+    steps_start_follow_up,
 )
 from tollgate.values import DAY, MerchantId
 
@@ -250,9 +250,10 @@ async def test_the_same_id_twice_in_a_batch_fails_for_one_and_not_for_the_neighb
 
 
 async def test_a_unit_whose_guard_fails_is_undone_as_a_whole(db: Database) -> None:
-    original, reversal = make_payment(), make_payment(kind="RV", state=State.APPROVED, settled_at=5)
+    original = make_payment()
     await start_payment(db, original, None, None)
-    unit = steps_insert_payment(reversal) + steps_settle(make_settlement(original), expected=State.WAITING)
+    reversal = make_payment(kind="RV", chain_id=original.id, referenced_id=original.id)
+    unit = steps_start_follow_up(reversal, []) + steps_settle(make_settlement(original), expected=State.WAITING)
 
     assert not await db.write(unit)
 
@@ -262,10 +263,13 @@ async def test_a_unit_whose_guard_fails_is_undone_as_a_whole(db: Database) -> No
 
 
 async def test_a_unit_that_breaks_is_undone_and_its_neighbours_are_not(db: Database) -> None:
-    first, second = make_payment(), make_payment()
-    twice = steps_insert_payment(first) + steps_insert_payment(first)
+    original = make_payment()
+    await start_payment(db, original, None, None)
+    first, second = [make_payment(chain_id=original.id, referenced_id=original.id) for _ in range(2)]
+    twice = steps_start_follow_up(first, []) + steps_start_follow_up(first, [])
+    once = steps_start_follow_up(second, [])
 
-    broken, fine = await asyncio.gather(db.write(twice), db.write(steps_insert_payment(second)), return_exceptions=True)
+    broken, fine = await asyncio.gather(db.write(twice), db.write(once), return_exceptions=True)
 
     assert isinstance(broken, Unwritable)
     assert fine is True

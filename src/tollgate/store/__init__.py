@@ -1,5 +1,6 @@
 """What is durable, on SQLite or PostgreSQL: payments, claims, events, jobs, the directory. Never receives a secret."""
 
+from tollgate.store.chains import list_chain, steps_start_follow_up
 from tollgate.store.claims import StoredClaim, find_claim, purge_claims
 from tollgate.store.database import Database
 from tollgate.store.directory import (
@@ -36,7 +37,7 @@ from tollgate.store.jobs import (
     steps_postpone_job,
 )
 from tollgate.store.opening import open_database
-from tollgate.store.outbox import PAYMENT_SETTLED, Event, list_events, make_event_id, steps_append_event
+from tollgate.store.outbox import PAYMENT_SETTLED, Event, list_events, steps_append_event
 from tollgate.store.payments import (
     SealedAccount,
     find_payment,
@@ -45,9 +46,9 @@ from tollgate.store.payments import (
     list_payments,
     list_sealed,
     rewrap_sealed,
+    settle_follow_up,
     settle_payment,
     start_payment,
-    steps_insert_payment,
     steps_settle,
 )
 from tollgate.store.settings import add_to_setting, get_setting, put_setting, steps_add_to_setting
@@ -81,6 +82,7 @@ __all__ = [
     "insert_job",
     "insert_merchant",
     "lease_due",
+    "list_chain",
     "list_channels",
     "list_credentials",
     "list_events",
@@ -89,7 +91,6 @@ __all__ = [
     "list_payments",
     "list_sealed",
     "load_directory",
-    "make_event_id",
     "open_database",
     "postpone_job",
     "purge_claims",
@@ -97,14 +98,15 @@ __all__ = [
     "revoke_credential",
     "rewrap_sealed",
     "rewrap_token",
+    "settle_follow_up",
     "settle_payment",
     "start_payment",
     "steps_add_to_setting",
     "steps_append_event",
     "steps_finish_job",
     "steps_insert_job",
-    "steps_insert_payment",
     "steps_postpone_job",
     "steps_settle",
+    "steps_start_follow_up",
     "update_channel",
 ]

@@ -1,13 +1,15 @@
-"""Idempotency keys and the answers they replay. A key is claimed by starting a payment, so not here."""
+"""Idempotency keys and the answers they replay. The first payment of a chain claims its key in its hot write."""
 
 from __future__ import annotations
 
 import msgspec
 import sqlalchemy as sa
 
+from tollgate.payments import Claim, Payment
 from tollgate.store.database import Database
+from tollgate.store.hot import INSERT_CLAIM, TAKE_OVER
 from tollgate.store.schema import claims
-from tollgate.store.statements import Statement
+from tollgate.store.statements import Statement, Step
 from tollgate.values import ChannelId, Instant, PaymentId
 
 
@@ -41,6 +43,25 @@ _purge = Statement(
     .where(sa.tuple_(claims.c.channel_id, claims.c.key, claims.c.merchant_id).in_(_oldest))
     .returning(claims.c.key)
 )
+
+
+_claim = Statement(
+    sa.text(f"{INSERT_CLAIM} VALUES (:channel_id, :key, :merchant_id, :fingerprint, :payment_id, :at) {TAKE_OVER}"),
+    is_write=True,
+)
+
+
+def steps_claim(claim: Claim, payment: Payment) -> list[Step]:
+    """Takes the key for a payment; the unit is undone where it is taken already."""
+    params = {
+        "channel_id": claim.channel_id,
+        "key": claim.key,
+        "merchant_id": payment.merchant_id,
+        "fingerprint": claim.fingerprint,
+        "payment_id": payment.id,
+        "at": claim.created_at,
+    }
+    return [Step(_claim, params, rows=1)]
 
 
 async def find_claim(db: Database, channel_id: ChannelId, key: str, cutoff: Instant) -> StoredClaim | None:

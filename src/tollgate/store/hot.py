@@ -84,15 +84,20 @@ def _array_type(column: sa.Column[Any]) -> str:
 AT_START = {"state": "0", "result_code": "''", "details": "'{}'", "settled_at": "NULL"}
 """A started attempt has no result yet, so these stand in the text instead of travelling in every row."""
 
-_STARTED: Columns = tuple((c.name, _array_type(c)) for c in payments.columns if c.name not in AT_START)
+_LEFT_OUT = {*AT_START, "action", "chain_id", "mac"}
+"""What begins a chain follows nothing, is not sealed yet and has an untouched balance, which is the table's default."""
+
+_STARTED: Columns = tuple(
+    (c.name, _array_type(c)) for c in payments.columns if c.name not in _LEFT_OUT and c.server_default is None
+)
 START_COLUMNS: Columns = (*_STARTED, ("fingerprint", "bytea"), ("claimed_at", "int8"))
 _started_names = ", ".join(name for name, _ in _STARTED)
 _fixed_names, _fixed_values = ", ".join(AT_START), ", ".join(AT_START.values())
 _claim_picks = ("channel_id", "idempotency_key", "merchant_id", "fingerprint", "id", "claimed_at")
 
-_INSERT_CLAIM = "INSERT INTO claims (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
+INSERT_CLAIM = "INSERT INTO claims (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
 # A claim past its lifetime counts as absent, so the next request may take the key over.
-_TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
+TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
  payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
  WHERE claims.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
 _INSERT_PAYMENT = f"INSERT INTO payments ({_started_names}, {_fixed_names})"
@@ -106,13 +111,13 @@ _START_RICH = f"""
 WITH given AS MATERIALIZED (SELECT * FROM GIVEN),
 first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given WHERE idempotency_key IS NOT NULL
  ORDER BY channel_id, idempotency_key, n),
-claimed AS ({_INSERT_CLAIM} SELECT {", ".join(_claim_picks)} FROM first {_TAKE_OVER} RETURNING payment_id),
+claimed AS ({INSERT_CLAIM} SELECT {", ".join(_claim_picks)} FROM first {TAKE_OVER} RETURNING payment_id),
 started AS ({_INSERT_PAYMENT} SELECT {_started_names}, {_fixed_values} FROM given
  WHERE idempotency_key IS NULL OR id = ANY (ARRAY(SELECT payment_id FROM claimed)) RETURNING id)
 SELECT n FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))"""
 
 _PAYMENT_TEXT = f"{_INSERT_PAYMENT} VALUES ({', '.join('?' * len(_STARTED))}, {_fixed_values})"
-_CLAIM_TEXT = f"{_INSERT_CLAIM} VALUES (?, ?, ?, ?, ?, ?) {_TAKE_OVER}"
+_CLAIM_TEXT = f"{INSERT_CLAIM} VALUES (?, ?, ?, ?, ?, ?) {TAKE_OVER}"
 _pick_claim = _pick(START_COLUMNS, _claim_picks)
 _key_at = _place(START_COLUMNS, "idempotency_key")
 _started_width = len(_STARTED)
@@ -139,7 +144,7 @@ START = HotWrite(
     ),
 )
 
-# ---- settle: the result, its event, the errand that is still owed, the answer of its claim ----
+# ---- settle: the result, its event, its line in the book, the errand still owed, the answer of its claim ----
 
 _SETTLED: Columns = (
     ("merchant_id", "text"),
@@ -150,6 +155,12 @@ _SETTLED: Columns = (
     ("settled_at", "int8"),
     ("event_id", "text"),
     ("event_topic", "text"),
+    ("mac", "bytea"),
+    ("source", "text"),
+    ("target", "text"),
+    ("channel_id", "text"),
+    ("currency", "text"),
+    ("amount", "int8"),
 )
 SETTLE_COLUMNS: Columns = (
     *_SETTLED,
@@ -158,10 +169,23 @@ SETTLE_COLUMNS: Columns = (
     ("status", "int2"),
     ("body", "bytea"),
 )
-_changed = ("state", "result_code", "details", "settled_at")
+_changed = ("state", "result_code", "details", "settled_at", "mac")
 _event_picks = ("merchant_id", "event_id", "id", "event_topic", "settled_at", "result_code")
 _job_picks = ("merchant_id", "job_id", "job_topic", "id", "settled_at")
 
+_line_picks = (
+    "merchant_id",
+    "event_id",
+    "id",
+    "channel_id",
+    "currency",
+    "source",
+    "target",
+    "amount",
+    "settled_at",
+)
+
+_INSERT_LINE = "INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)"
 _INSERT_EVENT = "INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)"
 _INSERT_JOB = "INSERT INTO jobs (merchant_id, id, topic, subject_id, due_at, leased_until, lease_owner, tries, body)"
 _NEW_JOB = "0, NULL, 0, '{}'"
@@ -173,7 +197,8 @@ _STILL_STARTED = "payments.state + 0 = 0"
 _SETTLE_LEAN = f"""
 WITH settled AS (UPDATE payments SET {", ".join(f"{name} = given.{name}" for name in _changed)} FROM GIVEN
  WHERE payments.merchant_id = given.merchant_id AND payments.id = given.id AND {_STILL_STARTED}
- RETURNING given.*, payments.channel_id, payments.idempotency_key),
+ RETURNING given.*, payments.idempotency_key),
+posted AS ({_INSERT_LINE} SELECT {", ".join(_line_picks)} FROM settled WHERE source IS NOT NULL),
 announced AS ({_INSERT_EVENT} SELECT {", ".join(_event_picks)} FROM settled)"""
 _SETTLE_RICH = f"""{_SETTLE_LEAN},
 owed AS ({_INSERT_JOB} SELECT {", ".join(_job_picks)}, {_NEW_JOB} FROM settled WHERE job_id IS NOT NULL),
@@ -186,21 +211,25 @@ _SETTLE_TEXT = (
     f"UPDATE payments SET {', '.join(f'{name} = ?' for name in _changed)}"
     f" WHERE merchant_id = ? AND id = ? AND {_STILL_STARTED}"
 )
+_LINE_TEXT = f"{_INSERT_LINE} VALUES ({', '.join('?' * len(_line_picks))})"
 _EVENT_TEXT = f"{_INSERT_EVENT} VALUES (?, ?, ?, ?, ?, ?)"
 _JOB_TEXT = f"{_INSERT_JOB} VALUES (?, ?, ?, ?, ?, {_NEW_JOB})"
 _ANSWER_TEXT = """UPDATE claims SET status = ?, body = ? WHERE payment_id = ? AND (channel_id, key, merchant_id) =
  (SELECT channel_id, idempotency_key, merchant_id FROM payments WHERE merchant_id = ? AND id = ?)"""
 _pick_changed = _pick(SETTLE_COLUMNS, (*_changed, "merchant_id", "id"))
 _pick_event = _pick(SETTLE_COLUMNS, _event_picks)
+_pick_line = _pick(SETTLE_COLUMNS, _line_picks)
 _pick_job = _pick(SETTLE_COLUMNS, _job_picks)
 _pick_answer = _pick(SETTLE_COLUMNS, ("status", "body", "id", "merchant_id", "id"))
-_job_at, _status_at = _place(SETTLE_COLUMNS, "job_id"), _place(SETTLE_COLUMNS, "status")
+_source_at, _job_at, _status_at = (_place(SETTLE_COLUMNS, name) for name in ("source", "job_id", "status"))
 
 
 def _settle_row(run: Run, row: Row) -> bool:
     if not run(_SETTLE_TEXT, _pick_changed(row)):
         return False
     run(_EVENT_TEXT, _pick_event(row))
+    if row[_source_at] is not None:
+        run(_LINE_TEXT, _pick_line(row))
     if row[_job_at] is not None:
         run(_JOB_TEXT, _pick_job(row))
     if row[_status_at] is not None:

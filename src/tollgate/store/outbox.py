@@ -22,11 +22,6 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     result_code: str = ""
 
 
-def make_event_id(created_at: Instant, subject_id: str) -> str:
-    """Sorts by time, and is the same however often one settling is tried."""
-    return f"{created_at:016x}{subject_id}"
-
-
 _members = Event.__struct_fields__
 _append = Statement(sa.insert(outbox).values({name: sa.bindparam(name) for name in _members}))
 _list = Statement(

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
-import orjson
 import sqlalchemy as sa
 
-from tollgate.payments import CardFace, Claim, Payment, Settlement, State, TestMode
+from tollgate.payments import Claim, Payment, Settlement, State, find_posting, list_lines
+from tollgate.store.book import steps_post_line
+from tollgate.store.chains import steps_touch
 from tollgate.store.database import Database
 from tollgate.store.hot import SETTLE, START
 from tollgate.store.jobs import Job, steps_insert_job
-from tollgate.store.outbox import PAYMENT_SETTLED, Event, make_event_id, steps_append_event
+from tollgate.store.outbox import PAYMENT_SETTLED, steps_append_event
+from tollgate.store.payment_rows import (
+    SHOWN,
+    encode_card,
+    encode_map,
+    get_settled_at,
+    make_event,
+    read_payment,
+)
 from tollgate.store.schema import STARTED, claims, payments
 from tollgate.store.statements import Statement, Step
-from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId
-
-_encode_card = msgspec.json.Encoder().encode
-_decode_card = msgspec.json.Decoder(CardFace).decode
-_NO_DETAILS = "{}"
+from tollgate.values import ChannelId, Instant, MerchantId, PaymentId, make_timed_id
 
 
 class Answer(Protocol):
@@ -40,6 +44,8 @@ class SealedAccount(msgspec.Struct, frozen=True):
 
 
 # ---- the two hot writes ----
+
+_NO_POSTING = (None, None)
 
 
 async def start_payment(db: Database, payment: Payment, sealed_account: bytes | None, claim: Claim | None) -> bool:
@@ -66,8 +72,8 @@ async def start_payment(db: Database, payment: Payment, sealed_account: bytes | 
             payment.test_mode,
             payment.merchant_transaction_id,
             payment.referenced_id,
-            None if card is None else _encode_card(card).decode(),
-            _encode_map(payment.echo),
+            None if card is None else encode_card(card),
+            encode_map(payment.echo),
             None if claim is None else claim.key,
             sealed_account,
             None if claim is None else claim.fingerprint,
@@ -77,9 +83,13 @@ async def start_payment(db: Database, payment: Payment, sealed_account: bytes | 
 
 
 async def settle_payment(db: Database, settlement: Settlement, answer: Answer | None) -> bool:
-    """Result, event, errand and the claim's answer in one commit. False: another settled it; nothing was written."""
-    payment, errand = settlement.payment, settlement.errand
-    settled_at = _settled_at(payment)
+    """Result, event, book, errand and the claim's answer in one commit. False: another settled it; nothing was written.
+
+    For what begins a chain; a later transaction also moves balances and is settled by `settle_follow_up`.
+    """
+    payment, errand, money = settlement.payment, settlement.errand, settlement.payment.money
+    settled_at = get_settled_at(payment)
+    source, target = find_posting(payment) or _NO_POSTING
     return await db.submit(
         SETTLE,
         (
@@ -87,10 +97,16 @@ async def settle_payment(db: Database, settlement: Settlement, answer: Answer | 
             payment.id,
             int(payment.state),
             payment.result_code,
-            _encode_map(payment.details),
+            encode_map(payment.details),
             settled_at,
-            make_event_id(settled_at, payment.id),
+            make_timed_id(settled_at, payment.id),
             PAYMENT_SETTLED,
+            payment.mac,
+            source,
+            target,
+            payment.channel_id,
+            money.currency,
+            money.hundredths,
             None if errand is None else f"{errand}.{payment.id}",
             errand,
             None if answer is None else answer.status,
@@ -101,7 +117,6 @@ async def settle_payment(db: Database, settlement: Settlement, answer: Answer | 
 
 # ---- the same as steps, for units that do more in one commit ----
 
-_insert = Statement(sa.insert(payments).values({column.name: sa.bindparam(column.name) for column in payments.columns}))
 _settle = Statement(
     sa.update(payments)
     .where(
@@ -109,7 +124,7 @@ _settle = Statement(
         payments.c.id == sa.bindparam("payment_id"),
         payments.c.state == sa.bindparam("expected"),
     )
-    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "result_code", "details", "settled_at")})
+    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "result_code", "details", "settled_at", "mac")})
 )
 _answer = Statement(
     sa.update(claims)
@@ -125,16 +140,10 @@ _answer = Statement(
 )
 
 
-def steps_insert_payment(payment: Payment, sealed_account: bytes | None = None) -> list[Step]:
-    """A transaction the system makes by itself, in any state and without a claim; a settled one brings its event."""
-    steps = [Step(_insert, _flatten(payment, sealed_account), rows=1)]
-    return steps if payment.state is State.STARTED else steps + steps_append_event(_make_event(payment))
-
-
 def steps_settle(
     settlement: Settlement, answer: Answer | None = None, *, expected: State = State.STARTED
 ) -> list[Step]:
-    """As `settle_payment`, from any expected state, to be joined with other steps."""
+    """As `settle_payment`, from any expected state and with all that moves, to be joined with other steps."""
     payment, errand = settlement.payment, settlement.errand
     params = {
         "of_merchant_id": payment.merchant_id,
@@ -142,10 +151,15 @@ def steps_settle(
         "expected": int(expected),
         "new_state": int(payment.state),
         "new_result_code": payment.result_code,
-        "new_details": _encode_map(payment.details),
+        "new_details": encode_map(payment.details),
         "new_settled_at": payment.settled_at,
+        "new_mac": payment.mac,
     }
-    steps = [Step(_settle, params, rows=1), *steps_append_event(_make_event(payment))]
+    steps = [Step(_settle, params, rows=1), *steps_append_event(make_event(payment))]
+    for touch in settlement.touches:
+        steps += steps_touch(payment.merchant_id, touch)
+    for line in list_lines(payment):
+        steps += steps_post_line(line)
     if errand is not None:
         steps += steps_insert_job(
             Job(
@@ -153,7 +167,7 @@ def steps_settle(
                 merchant_id=payment.merchant_id,
                 topic=errand,
                 subject_id=payment.id,
-                due_at=_settled_at(payment),
+                due_at=get_settled_at(payment),
             )
         )
     if answer is not None:
@@ -162,13 +176,17 @@ def steps_settle(
     return steps
 
 
+async def settle_follow_up(db: Database, settlement: Settlement, answer: Answer | None = None) -> bool:
+    """Result, balances, book, event, errand and the claim's answer in one commit. False: another settled it."""
+    return await db.write(steps_settle(settlement, answer))
+
+
 # ---- reading ----
 
-_SHOWN = tuple(column for column in payments.columns if column.name not in {"idempotency_key", "sealed_account"})
 _by_key = (payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
-_find = Statement(sa.select(*_SHOWN).where(*_by_key), is_quick=True)
+_find = Statement(sa.select(*SHOWN).where(*_by_key), is_quick=True)
 _list = Statement(
-    sa.select(*_SHOWN)
+    sa.select(*SHOWN)
     .where(
         payments.c.merchant_id == sa.bindparam("merchant_id"),
         payments.c.channel_id == sa.bindparam("channel_id"),
@@ -178,7 +196,7 @@ _list = Statement(
     .limit(sa.bindparam("limit"))
 )
 _overdue = Statement(
-    sa.select(*_SHOWN)
+    sa.select(*SHOWN)
     .where(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
     .order_by(payments.c.deadline_at)
     .limit(sa.bindparam("limit"))
@@ -187,7 +205,7 @@ _overdue = Statement(
 
 async def find_payment(db: Database, merchant_id: MerchantId, payment_id: str) -> Payment | None:
     row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": payment_id})
-    return None if row is None else _read_payment(row)
+    return None if row is None else read_payment(row)
 
 
 async def list_payments(
@@ -200,12 +218,12 @@ async def list_payments(
         "merchant_transaction_id": merchant_transaction_id,
         "limit": limit,
     }
-    return [_read_payment(row) for row in await db.fetch(_list, params)]
+    return [read_payment(row) for row in await db.fetch(_list, params)]
 
 
 async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Payment]:
     """Attempts that nobody is still working on: started, and past their deadline."""
-    return [_read_payment(row) for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit})]
+    return [read_payment(row) for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit})]
 
 
 # ---- sealed accounts ----
@@ -263,60 +281,3 @@ async def rewrap_sealed(db: Database, account: SealedAccount, new: bytes) -> boo
     """The same account under another key. False: it was changed meanwhile."""
     of = {"of_merchant_id": account.merchant_id, "payment_id": account.payment_id}
     return await db.write([Step(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)])
-
-
-# ---- between rows and values ----
-
-
-def _encode_map(mapping: Mapping[str, str]) -> str:
-    return orjson.dumps(mapping, default=dict).decode() if mapping else _NO_DETAILS
-
-
-def _settled_at(payment: Payment) -> Instant:
-    if payment.settled_at is None:
-        raise ValueError("a settlement says when it happened")
-    return payment.settled_at
-
-
-def _make_event(payment: Payment) -> Event:
-    settled_at = _settled_at(payment)
-    return Event(
-        id=make_event_id(settled_at, payment.id),
-        merchant_id=payment.merchant_id,
-        subject_id=payment.id,
-        topic=PAYMENT_SETTLED,
-        created_at=settled_at,
-        result_code=payment.result_code,
-    )
-
-
-def _flatten(payment: Payment, sealed_account: bytes | None) -> dict[str, Any]:
-    flat = msgspec.structs.asdict(payment)
-    money: Money = flat.pop("money")
-    return flat | {
-        "amount": money.hundredths,
-        "currency": money.currency,
-        "state": int(payment.state),
-        "card": None if payment.card is None else _encode_card(payment.card).decode(),
-        "echo": _encode_map(payment.echo),
-        "details": _encode_map(payment.details),
-        "idempotency_key": None,
-        "sealed_account": sealed_account,
-    }
-
-
-def _read_payment(row: tuple[Any, ...]) -> Payment:
-    named = {column.name: value for column, value in zip(_SHOWN, row, strict=True)}
-    amount, currency, card = named.pop("amount"), named.pop("currency"), named["card"]
-    test_mode = named["test_mode"]
-    return Payment(
-        **named
-        | {
-            "money": Money(amount, currency),
-            "state": State(named["state"]),
-            "test_mode": None if test_mode is None else TestMode(test_mode),
-            "card": None if card is None else _decode_card(card),
-            "echo": orjson.loads(named["echo"]),
-            "details": orjson.loads(named["details"]),
-        }
-    )

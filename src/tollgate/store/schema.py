@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from tollgate.catalog import LIMITS
+
 METADATA = sa.MetaData()
 
 TEXT = sa.Text()
@@ -16,6 +18,8 @@ BYTES = sa.LargeBinary()
 # STRICT tables know five types only, so the widths of PostgreSQL need their SQLite twin.
 WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 SMALL = sa.SmallInteger().with_variant(sa.Integer(), "sqlite")
+
+ZERO, ONE = sa.text("0"), sa.text("1")
 
 STARTED = "state = 0"
 """The predicate of the reconcile index; statements repeat it literally, or the planner would not recognise it."""
@@ -47,7 +51,38 @@ payments = sa.Table(
     sa.Column("settled_at", WHOLE),
     sa.Column("idempotency_key", TEXT),
     sa.Column("sealed_account", BYTES),
+    sa.Column("action", TEXT),
+    sa.Column("chain_id", TEXT),
+    sa.Column("position", WHOLE, nullable=False, server_default=ONE),
+    sa.Column("releases", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("closes", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("mac", BYTES),
+    # The balance.
+    sa.Column("added", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("drawn", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("held", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("disputed", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("draws", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("closed", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("chain_length", WHOLE, nullable=False, server_default=ONE),
+    sa.Column("chain_net", WHOLE, nullable=False, server_default=ZERO),
     sqlite_strict=True,
+)
+# Only later transactions are in it: a chain is its first payment and what stands here.
+sa.Index(
+    "payments_by_chain",
+    payments.c.merchant_id,
+    payments.c.chain_id,
+    payments.c.position,
+    postgresql_where=payments.c.chain_id.is_not(None),
+    sqlite_where=payments.c.chain_id.is_not(None),
+)
+sa.Index(
+    "payments_by_time",
+    payments.c.merchant_id,
+    payments.c.channel_id,
+    payments.c.created_at,
+    payments.c.id,
 )
 sa.Index(
     "payments_by_transaction",
@@ -97,6 +132,23 @@ outbox = sa.Table(
     sqlite_with_rowid=False,
 )
 
+book = sa.Table(
+    "book",
+    METADATA,
+    # Ids begin with the instant, as the outbox's do: a report of a day is a range of the key.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("payment_id", TEXT, nullable=False),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("currency", TEXT, nullable=False),
+    sa.Column("source", TEXT, nullable=False),
+    sa.Column("target", TEXT, nullable=False),
+    sa.Column("amount", WHOLE, nullable=False),
+    sa.Column("posted_at", WHOLE, nullable=False),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+
 jobs = sa.Table(
     "jobs",
     METADATA,
@@ -134,6 +186,7 @@ channels = sa.Table(
     sa.Column("is_closed", SMALL, nullable=False),
     sa.Column("test_url", TEXT),
     sa.Column("live_url", TEXT),
+    sa.Column("rebills_max", WHOLE, nullable=False, server_default=sa.text(str(LIMITS.rebills_max))),
     sqlite_strict=True,
 )
 

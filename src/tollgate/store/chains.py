@@ -1,0 +1,102 @@
+"""Later transactions: reserved and started in one unit, read with their chain. Which of them may be is decided before.
+
+A reservation is one statement that changes a balance only where enough is left, so bounds hold however many ask at
+once, and the row is locked no longer than the unit that writes the attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from tollgate.payments import Claim, Payment, State, Touch
+from tollgate.store.claims import steps_claim
+from tollgate.store.database import Database
+from tollgate.store.payment_rows import SHOWN, flatten_payment, read_payment
+from tollgate.store.schema import payments
+from tollgate.store.statements import Statement, Step
+from tollgate.values import MerchantId
+
+
+def _bind(name: str) -> sa.BindParameter[int]:
+    """Typed, because PostgreSQL cannot tell the type of a sum that it is given one part of."""
+    return sa.bindparam(name, type_=payments.c.amount.type)
+
+
+_SUMS = ("added", "drawn", "held", "disputed", "draws", "chain_length", "chain_net")
+_moved: dict[str, Any] = {name: payments.c[name] + _bind(f"d_{name}") for name in _SUMS}
+_moved["closed"] = (payments.c.closed.op("|")(_bind("closes"))).op("&")(_bind("still_open"))
+_left = (
+    payments.c.amount
+    + (payments.c.added + _bind("d_added"))
+    - (payments.c.drawn + _bind("d_drawn"))
+    - (payments.c.held + _bind("d_held"))
+)
+_touch = Statement(
+    sa.update(payments)
+    .where(
+        payments.c.merchant_id == sa.bindparam("of_merchant_id"),
+        payments.c.id == sa.bindparam("of_id"),
+        _left >= _bind("left_min"),
+        _left <= _bind("left_max"),
+        payments.c.draws + _bind("d_draws") <= _bind("draws_max"),
+        payments.c.disputed <= _bind("disputed_max"),
+        payments.c.closed.op("&")(_bind("barred_by")) == sa.literal_column("0"),
+        payments.c.chain_net + _bind("d_chain_net") >= _bind("net_min"),
+    )
+    .values(_moved)
+)
+_GUARDS = ("left_min", "left_max", "draws_max", "disputed_max", "barred_by", "net_min")
+
+
+def steps_touch(merchant_id: MerchantId, touch: Touch) -> list[Step]:
+    """Moves one balance; the unit is undone where a guard does not hold."""
+    params: dict[str, Any] = {"of_merchant_id": merchant_id, "of_id": touch.payment_id}
+    params |= {f"d_{name}": getattr(touch, name) for name in _SUMS}
+    params |= {name: getattr(touch, name) for name in _GUARDS}
+    params |= {"closes": int(touch.closes), "still_open": ~int(touch.reopens)}
+    return [Step(_touch, params, rows=1)]
+
+
+_first = payments.alias("first")
+# Touching the first payment has numbered the transaction before it is inserted in the same unit.
+_next_position = (
+    sa.select(_first.c.chain_length)
+    .where(_first.c.merchant_id == sa.bindparam("merchant_id"), _first.c.id == sa.bindparam("chain_id"))
+    .scalar_subquery()
+)
+_columns = tuple(column.name for column in payments.columns if column.name not in {"position", "sealed_account"})
+_insert = Statement(
+    sa.insert(payments).values({name: sa.bindparam(name) for name in _columns} | {"position": _next_position})
+)
+
+
+def steps_start_follow_up(payment: Payment, touches: Sequence[Touch], claim: Claim | None = None) -> list[Step]:
+    """Reservation, started attempt and idempotency claim, to be one commit."""
+    if payment.state is not State.STARTED or payment.chain_id is None:
+        raise ValueError("a later transaction is started, and within a chain")
+    steps = [step for touch in touches for step in steps_touch(payment.merchant_id, touch)]
+    if claim is not None:
+        steps += steps_claim(claim, payment)
+    row = flatten_payment(payment) | {"idempotency_key": None if claim is None else claim.key}
+    del row["position"]
+    return [*steps, Step(_insert, row, rows=1)]
+
+
+_chain = Statement(
+    sa.select(*SHOWN)
+    .where(
+        payments.c.merchant_id == sa.bindparam("merchant_id"),
+        sa.or_(payments.c.id == sa.bindparam("first_id"), payments.c.chain_id == sa.bindparam("first_id")),
+    )
+    .order_by(payments.c.position)
+    .limit(sa.bindparam("limit"))
+)
+
+
+async def list_chain(db: Database, merchant_id: MerchantId, first_id: str, limit: int) -> list[Payment]:
+    """A first payment and all that followed it, in the order they came."""
+    rows = await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id, "limit": limit})
+    return [read_payment(row) for row in rows]

@@ -1,0 +1,88 @@
+"""Between rows and values: how a payment is laid out in columns. No statement lives here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import orjson
+
+from tollgate.payments import Action, Balance, CardFace, Payment, State, TestMode
+from tollgate.store.outbox import PAYMENT_SETTLED, Event
+from tollgate.store.schema import payments
+from tollgate.values import Instant, Money, make_timed_id
+
+_card_encoder = msgspec.json.Encoder()
+_decode_card = msgspec.json.Decoder(CardFace).decode
+_NO_DETAILS = "{}"
+
+SHOWN = tuple(column for column in payments.columns if column.name not in {"idempotency_key", "sealed_account"})
+"""The columns that make a `Payment`."""
+_NAMES = tuple(column.name for column in SHOWN)
+_BALANCE = Balance.__struct_fields__
+
+
+def encode_map(mapping: Mapping[str, str]) -> str:
+    return orjson.dumps(mapping, default=dict).decode() if mapping else _NO_DETAILS
+
+
+def encode_card(card: CardFace) -> str:
+    return _card_encoder.encode(card).decode()
+
+
+def get_settled_at(payment: Payment) -> Instant:
+    if payment.settled_at is None:
+        raise ValueError("a settlement says when it happened")
+    return payment.settled_at
+
+
+def make_event(payment: Payment) -> Event:
+    settled_at = get_settled_at(payment)
+    return Event(
+        id=make_timed_id(settled_at, payment.id),
+        merchant_id=payment.merchant_id,
+        subject_id=payment.id,
+        topic=PAYMENT_SETTLED,
+        created_at=settled_at,
+        result_code=payment.result_code,
+    )
+
+
+def flatten_payment(payment: Payment) -> dict[str, Any]:
+    """Without the columns that only the first write of a payment fills: its sealed account and its key."""
+    flat = msgspec.structs.asdict(payment)
+    money: Money = flat.pop("money")
+    balance: Balance = flat.pop("balance")
+    return (
+        flat
+        | msgspec.structs.asdict(balance)
+        | {
+            "amount": money.hundredths,
+            "currency": money.currency,
+            "state": int(payment.state),
+            "card": None if payment.card is None else encode_card(payment.card),
+            "echo": encode_map(payment.echo),
+            "details": encode_map(payment.details),
+        }
+    )
+
+
+def read_payment(row: tuple[Any, ...]) -> Payment:
+    named = dict(zip(_NAMES, row, strict=True))
+    amount, currency, card = named.pop("amount"), named.pop("currency"), named["card"]
+    test_mode, action = named["test_mode"], named["action"]
+    balance = Balance(**{name: named.pop(name) for name in _BALANCE})
+    return Payment(
+        **named
+        | {
+            "money": Money(amount, currency),
+            "state": State(named["state"]),
+            "test_mode": None if test_mode is None else TestMode(test_mode),
+            "card": None if card is None else _decode_card(card),
+            "echo": orjson.loads(named["echo"]),
+            "details": orjson.loads(named["details"]),
+            "action": None if action is None else Action(action),
+            "balance": balance,
+        }
+    )
