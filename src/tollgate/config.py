@@ -37,6 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     metrics_port: int = 0
     acquirer_timeout_s: float = 30.0
     settle_margin_s: float = 30.0
+    authorization_days: float = 7.0
     throttles: str = ""
     log_level: str = "info"
 
@@ -104,6 +105,7 @@ SETTINGS = (
     Setting("metrics_port", "Port for /metrics alone; on a live host metrics are served nowhere else."),
     Setting("acquirer_timeout_s", "Seconds to wait for an acquirer's answer."),
     Setting("settle_margin_s", "Seconds beyond that after which whoever works on a payment counts as dead."),
+    Setting("authorization_days", "Days for which an authorisation may be captured."),
     Setting("throttles", "Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas."),
     Setting("log_level", "debug, info, warning or error."),
 )

@@ -15,7 +15,7 @@ from tollgate.config import Settings
 from tollgate.contract import Envelope
 from tollgate.steps import Directory, House
 from tollgate.store import Database, get_setting, open_database, put_setting
-from tollgate.values import Clock, SystemClock
+from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault import Keyring, load_keyring, make_keyring, save_keyring
 from tollgate.web import METRICS, ROUTES, Gateway, RouteRow, Throttles, configure_throttles
 from tollgate.wire import HttpWire, Wire
@@ -79,6 +79,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         is_live=settings.is_live,
         acquirer_timeout_s=settings.acquirer_timeout_s,
         settle_margin_s=settings.settle_margin_s,
+        authorization_lifetime=int(settings.authorization_days * DAY),
         find_wire=wires.find,
         simulator=None if settings.is_live else _make_simulator(),
         key_path=settings.key_path,

@@ -12,7 +12,7 @@ from tollgate.contract import Envelope
 from tollgate.payments import CardAccount, Channel, Merchant, Order, TestMode, make_card_face
 from tollgate.steps import Directory, House
 from tollgate.store import insert_channel, insert_merchant, open_database
-from tollgate.values import ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
+from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
 from tollgate.vault import make_keyring
 
 NOW = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))
@@ -71,6 +71,7 @@ async def open_house(folder: Path, wire: ScriptedWire, *, is_live: bool = False)
         is_live=is_live,
         acquirer_timeout_s=5.0,
         settle_margin_s=5.0,
+        authorization_lifetime=7 * DAY,
         find_wire=lambda _address: wire,
         simulator=None if is_live else wire,
     )

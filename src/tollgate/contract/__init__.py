@@ -11,6 +11,7 @@ from tollgate.contract.answers import (
     render_payment,
 )
 from tollgate.contract.fields import Fields, is_never_stored, read_fields
+from tollgate.contract.follow_ups import read_follow_up
 from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
 from tollgate.contract.orders import read_order
@@ -31,6 +32,7 @@ __all__ = [
     "is_identity_name",
     "is_never_stored",
     "read_fields",
+    "read_follow_up",
     "read_form",
     "read_identity",
     "read_order",

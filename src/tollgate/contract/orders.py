@@ -18,8 +18,6 @@ _CARD_NEEDS = frozenset({"card.number", "card.expiryMonth", "card.expiryYear"})
 
 def read_order(fields: Fields, channel: Channel, *, today: date, short_id: str, is_live: bool) -> Order:
     values = fields.values
-    if "referenceUuid" in values:
-        raise Refusal(get_result("600.200.202"), "this channel takes no requests that refer to an earlier payment")
     kind, currency = values["paymentType"], values["currency"]
     money = Money(read_hundredths(values["amount"]), currency)
     number = values.get("card.number", "")
@@ -34,7 +32,7 @@ def read_order(fields: Fields, channel: Channel, *, today: date, short_id: str, 
             number, brand, expiry, values.get("card.cvv"), cvv_required=channel.requires_cvv, today=today
         )
     )
-    descriptor = values.get("descriptor") or f"{short_id} {channel.name}"[:_DESCRIPTOR_MAX]
+    descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
         kind=kind,
         money=money,
@@ -46,7 +44,7 @@ def read_order(fields: Fields, channel: Channel, *, today: date, short_id: str, 
         descriptor=descriptor,
         short_id=short_id,
         processing_code=ProcessingCode(values.get("transactionProcessingCode", ProcessingCode.PURCHASE)),
-        test_mode=_read_test_mode(values.get("testMode"), is_live),
+        test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
         merchant_transaction_id=values.get("merchantTransactionId"),
         details=details,
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
@@ -84,9 +82,14 @@ def _read_card(fields: Fields) -> CardAccount:
     )
 
 
-def _read_test_mode(text: str | None, is_live: bool) -> TestMode | None:
-    if is_live:
-        if text is not None:
-            raise Refusal(get_result("600.200.701"))
+def read_test_mode(text: str | None, is_live: bool) -> TestMode | None:
+    """None where nothing was said."""
+    if text is None:
         return None
-    return TestMode(text or TestMode.INTERNAL)
+    if is_live:
+        raise Refusal(get_result("600.200.701"))
+    return TestMode(text)
+
+
+def make_descriptor(sent: str | None, short_id: str, channel: Channel) -> str:
+    return sent or f"{short_id} {channel.name}"[:_DESCRIPTOR_MAX]

@@ -1,18 +1,22 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
+from tollgate.flows.follow_up import follow_up
 from tollgate.flows.idempotency import find_earlier_answer, make_claim
 from tollgate.flows.look_up import look_up, look_up_reference
 from tollgate.flows.pay import pay
+from tollgate.flows.record import record
 from tollgate.flows.recover import run_errand, settle_overdue
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 
 __all__ = [
     "count_retired",
     "find_earlier_answer",
+    "follow_up",
     "look_up",
     "look_up_reference",
     "make_claim",
     "pay",
+    "record",
     "rewrap_everything",
     "run_errand",
     "settle_overdue",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from tollgate.connectors import card
 from tollgate.contract import Answer, answer_payment
 from tollgate.flows.idempotency import answer_taken_key
-from tollgate.payments import Channel, Claim, Order, Outcome, Payment, State, Verdict, settle
-from tollgate.steps import House, Route, choose_route, dispatch
-from tollgate.store import find_payment, settle_payment, start_payment
+from tollgate.payments import Channel, Claim, Order, Outcome, Payment, State, Verdict
+from tollgate.steps import House, Route, choose_route, dispatch, get_payment, settle_sealed
+from tollgate.store import settle_payment, start_payment
 from tollgate.values import SECOND, PaymentId, make_id
 from tollgate.vault import name_owner, seal_card
 
@@ -23,12 +23,12 @@ async def pay(house: House, order: Order, channel: Channel, ndc: str, claim: Cla
     if not await start_payment(house.database, started, sealed, claim):
         return await answer_taken_key(house, claim)
     verdict = await ask(house, order, started, route)
-    settlement = settle(started, verdict, house.clock.now())
+    settlement = settle_sealed(house, started, verdict)
     answer = answer_payment(settlement.payment, house.envelope)
     if await settle_payment(house.database, settlement, answer if claim else None):
         return answer
     # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
-    return answer_payment(await get_payment(house, started), house.envelope)
+    return answer_payment(await get_payment(house, started, started.id), house.envelope)
 
 
 def start_attempt(house: House, order: Order, channel: Channel, ndc: str) -> Payment:
@@ -58,10 +58,3 @@ async def ask(house: House, order: Order, started: Payment, route: Route) -> Ver
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
     exchange = card.charge(order, started.id, route.approved_code)
     return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
-
-
-async def get_payment(house: House, started: Payment) -> Payment:
-    payment = await find_payment(house.database, started.merchant_id, started.id)
-    if payment is None:
-        raise LookupError(f"payment {started.id} was written and is gone")
-    return payment

@@ -9,29 +9,55 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from tollgate.connectors import card
+from tollgate.connectors import Exchange, card
 from tollgate.contract import answer_payment
-from tollgate.payments import OPEN_STATES, Errand, Outcome, Payment, State, Verdict, settle
-from tollgate.steps import SUCCESS_CODES, House, Route, choose_route, dispatch
+from tollgate.payments import (
+    OPEN_STATES,
+    Action,
+    Errand,
+    Outcome,
+    Payment,
+    Verdict,
+    get_known_verdict,
+    list_start_touches,
+)
+from tollgate.steps import (
+    SUCCESS_CODES,
+    House,
+    Route,
+    choose_route,
+    dispatch,
+    get_wire_word,
+    is_final,
+    settle_decided,
+    settle_sealed,
+    start_after,
+)
 from tollgate.store import (
     Job,
     find_payment,
     finish_job,
+    settle_follow_up,
     settle_payment,
     steps_finish_job,
-    steps_insert_payment,
     steps_settle,
+    steps_start_follow_up,
 )
-from tollgate.values import PaymentId, make_id
+from tollgate.values import PaymentId
 
 _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
 
 
 async def settle_overdue(house: House, started: Payment) -> None:
-    """An attempt past its deadline has nobody working on it and a fate nobody knows; the table says what follows."""
-    settlement = settle(started, _SILENT, house.clock.now())
+    """An attempt past its deadline has nobody working on it and a fate nobody knows; the table says what follows.
+
+    Unless its result was known before it was written: then it only has to be written.
+    """
+    verdict = get_known_verdict(started) if started.is_decided else _SILENT
+    settlement = settle_sealed(house, started, verdict)
     # Refused where the attempt's own process was faster after all, and then that is the truth.
-    await settle_payment(house.database, settlement, answer_payment(settlement.payment, house.envelope))
+    write = settle_payment if started.chain_id is None else settle_follow_up
+    await write(house.database, settlement, answer_payment(settlement.payment, house.envelope))
 
 
 async def run_errand(house: House, job: Job) -> bool:
@@ -48,39 +74,47 @@ async def reverse_doubtful(house: House, job: Job, payment: Payment, route: Rout
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(house, payment, verdict)
-    return await house.database.write([*steps_finish_job(job), *steps_insert_payment(reversal)])
+    steps = steps_start_follow_up(reversal, list_start_touches(reversal, None, payment.id))
+    if not await house.database.write([*steps_finish_job(job), *steps]):
+        return False
+    await settle_decided(house, reversal)
+    return True
 
 
-async def resolve_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
+async def inquire_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
+    return await _resolve(house, job, payment, route, card.inquire(payment.id, route.approved_code))
+
+
+async def repeat_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
+    exchange = card.repeat(payment, get_wire_word(payment), route.approved_code, is_final=is_final(payment))
+    return await _resolve(house, job, payment, route, exchange)
+
+
+async def _resolve(house: House, job: Job, payment: Payment, route: Route, exchange: Exchange) -> bool:
     if payment.state not in OPEN_STATES:
         # Decided by another way meanwhile; there is nothing left to ask.
         return await finish_job(house.database, job)
-    exchange = card.inquire(payment.id, route.approved_code)
     verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
     if verdict.outcome not in (Outcome.APPROVED, Outcome.DECLINED):
         return False
-    settlement = settle(payment, verdict, house.clock.now())
+    settlement = settle_sealed(house, payment, verdict)
     return await house.database.write([*steps_finish_job(job), *steps_settle(settlement, expected=payment.state)])
 
 
 _ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] = {
     Errand.REVERSE: reverse_doubtful,
-    Errand.INQUIRE: resolve_open,
+    Errand.INQUIRE: inquire_open,
+    Errand.REPEAT: repeat_open,
 }
 
 
 def make_reversal(house: House, payment: Payment, verdict: Verdict) -> Payment:
     """The reversal is a transaction of its own, so that reports show both."""
-    now = house.clock.now()
     return msgspec.structs.replace(
-        payment,
-        id=PaymentId(make_id(house.chance)),
-        kind="RV",
-        state=State.APPROVED,
-        created_at=now,
-        referenced_id=payment.id,
-        echo={},
+        start_after(house, payment, "RV", payment.ndc),
+        merchant_transaction_id=payment.merchant_transaction_id,
+        card=payment.card,
+        action=Action.TECHNICAL_REVERSAL,
         result_code=SUCCESS_CODES[payment.test_mode],
         details=verdict.details,
-        settled_at=now,
     )

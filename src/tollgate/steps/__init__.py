@@ -1,8 +1,40 @@
-"""What several stories share: the house they happen in, the route, the driver of connectors."""
+"""What several stories share: the house they happen in, the route, the driver of connectors, chains and seals."""
 
+from tollgate.steps.chaining import (
+    get_payment,
+    get_wire_word,
+    is_final,
+    make_deep_link,
+    make_link,
+    make_start_steps,
+    make_terms,
+    plan_attempt,
+    settle_decided,
+    start_after,
+)
 from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import dispatch
 from tollgate.steps.house import SUCCESS_CODES, House
 from tollgate.steps.route import Route, choose_route
+from tollgate.steps.sealing import seal_facts, settle_sealed
 
-__all__ = ["SUCCESS_CODES", "Directory", "House", "Route", "choose_route", "dispatch"]
+__all__ = [
+    "SUCCESS_CODES",
+    "Directory",
+    "House",
+    "Route",
+    "choose_route",
+    "dispatch",
+    "get_payment",
+    "get_wire_word",
+    "is_final",
+    "make_deep_link",
+    "make_link",
+    "make_start_steps",
+    "make_terms",
+    "plan_attempt",
+    "seal_facts",
+    "settle_decided",
+    "settle_sealed",
+    "start_after",
+]

@@ -14,7 +14,7 @@ from tollgate.contract import Envelope
 from tollgate.payments import TestMode
 from tollgate.steps.directory import Directory
 from tollgate.store import Database
-from tollgate.values import Chance, Clock, system_chance
+from tollgate.values import Chance, Clock, Instant, system_chance
 from tollgate.vault import Keyring
 from tollgate.wire import Wire
 
@@ -29,6 +29,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     acquirer_timeout_s: float
     settle_margin_s: float
     """How long after the acquirer's time is up somebody may still be writing down what it said."""
+    authorization_lifetime: Instant
+    """How long an authorisation may be captured."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
     simulator: Wire | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from tollgate.catalog import LIMITS, Situation, get_result
-from tollgate.contract import Answer, answer_payment, read_fields, read_order
-from tollgate.flows import find_earlier_answer, look_up, make_claim, pay
-from tollgate.payments import Channel
+from tollgate.contract import Answer, Fields, answer_payment, read_fields, read_follow_up, read_order
+from tollgate.flows import find_earlier_answer, follow_up, look_up, make_claim, pay
+from tollgate.payments import Channel, Claim
 from tollgate.steps import House
 from tollgate.values import Chance, Fault, InvalidParameters, NotFound, to_datetime
 from tollgate.web.metrics import count_payment
@@ -23,7 +23,10 @@ async def create_payment(request: Request, caller: Caller, house: House) -> Repl
     claim = make_claim(house, read_key(request), channel, request.method, "/v1/payments", fields)
     earlier = await find_earlier_answer(house, claim)
     if earlier is not None:
-        return Reply(earlier.status, earlier.body, headers=_REPLAYED)
+        return replay(earlier)
+    named_id = fields.get("referenceUuid")
+    if named_id is not None:
+        return await _refer(house, fields, named_id, caller, claim)
     order = read_order(
         fields,
         channel,
@@ -31,10 +34,40 @@ async def create_payment(request: Request, caller: Caller, house: House) -> Repl
         short_id=make_short_id(house.chance),
         is_live=house.is_live,
     )
-    answer = await pay(house, order, channel, caller.ndc, claim)
+    return count(order.kind, await pay(house, order, channel, caller.ndc, claim))
+
+
+async def create_follow_up(request: Request, caller: Caller, house: House) -> Reply:
+    channel, named_id = get_channel(caller), request.names[0]
+    kind = next((value for name, value in request.pairs if name == "paymentType"), None)
+    fields = read_fields(request.pairs, Situation("follow_up", kind, channel.is_lenient, house.is_live))
+    claim = make_claim(house, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields)
+    earlier = await find_earlier_answer(house, claim)
+    return replay(earlier) if earlier else await _follow(house, fields, named_id, caller, claim)
+
+
+async def _refer(house: House, fields: Fields, named_id: str, caller: Caller, claim: Claim | None) -> Reply:
+    """Where a parameter instead of the path names the payment, an unknown one is that parameter's fault."""
+    if await look_up(house, caller.merchant_id, named_id) is None:
+        fault = Fault("referenceUuid", "names no payment of this merchant", named_id)
+        raise InvalidParameters(get_result("200.300.404"), [fault])
+    return await _follow(house, fields, named_id, caller, claim)
+
+
+async def _follow(house: House, fields: Fields, named_id: str, caller: Caller, claim: Claim | None) -> Reply:
+    channel = get_channel(caller)
+    wanted = read_follow_up(fields, channel, short_id=make_short_id(house.chance), is_live=house.is_live)
+    return count(wanted.kind, await follow_up(house, wanted, named_id, channel, caller.ndc, claim))
+
+
+def count(kind: str, answer: Answer) -> Reply:
     if answer.code:
-        count_payment(order.kind, get_result(answer.code).group)
+        count_payment(kind, get_result(answer.code).group)
     return reply_with(answer)
+
+
+def replay(earlier: Answer) -> Reply:
+    return Reply(earlier.status, earlier.body, headers=_REPLAYED)
 
 
 async def read_payment(request: Request, caller: Caller, house: House) -> Reply:
@@ -75,9 +108,17 @@ ROUTES = (
         method="POST",
         path="/v1/payments",
         operation="create_payment",
-        summary="Make a payment: PA, DB or CD.",
+        summary="Make a payment: PA, DB, CD or PA.CP; with `referenceUuid`, raise or renew an authorisation.",
         access=Access.ENTITY,
         handler=create_payment,
+    ),
+    RouteRow(
+        method="POST",
+        path="/v1/payments/{id}",
+        operation="follow_up",
+        summary="Follow a payment up: CP, RV, RF, RB, or PA to raise or renew an authorisation.",
+        access=Access.ENTITY,
+        handler=create_follow_up,
     ),
     RouteRow(
         method="GET",

@@ -1,0 +1,125 @@
+"""The story of what follows a payment: judge, reserve and write, send, write, answer.
+
+What is refused is written down too, so that the merchant finds it in reports; nothing of it is sent.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import LIMITS, get_result
+from tollgate.connectors import card
+from tollgate.contract import Answer, answer_payment
+from tollgate.flows.idempotency import find_earlier_answer
+from tollgate.flows.look_up import look_up
+from tollgate.payments import (
+    SYSTEM_ONLY,
+    Channel,
+    Claim,
+    FollowUp,
+    Link,
+    Payment,
+    Plan,
+    Refused,
+    Verdict,
+    Wish,
+    get_known_verdict,
+    judge,
+)
+from tollgate.steps import (
+    House,
+    Route,
+    choose_route,
+    dispatch,
+    get_payment,
+    get_wire_word,
+    is_final,
+    make_link,
+    make_start_steps,
+    make_terms,
+    plan_attempt,
+    settle_sealed,
+    start_after,
+)
+from tollgate.store import settle_follow_up
+from tollgate.values import Conflict, Money, Refusal
+
+_UNKNOWN = "700.400.580"
+_UNKNOWN_WHEN_LENIENT = {"CP": "700.400.510", "RV": "700.400.530", "RF": "600.200.500"}
+_OTHER_CHANNEL = "700.400.700"
+
+
+async def follow_up(
+    house: House, request: FollowUp, named_id: str, channel: Channel, ndc: str, claim: Claim | None
+) -> Answer:
+    for _ in range(LIMITS.reservation_tries_max):
+        named = await find_named(house, request.kind, named_id, channel)
+        route = choose_route(house, channel, named.test_mode)
+        link = await make_link(house, named)
+        decision = decide(house, request, link, channel)
+        attempt = plan_attempt(start_follow_up(house, request, named, ndc), decision)
+        if await house.database.write(make_start_steps(attempt, link, decision, claim)):
+            return await carry_out(house, request, attempt, route, claim)
+        earlier = await find_earlier_answer(house, claim)
+        if earlier is not None:
+            return earlier
+        # A neighbour moved the balance between reading and writing, so what may be is judged again.
+    raise Conflict(get_result("800.600.100"), "too many requests about this payment at once")
+
+
+async def find_named(house: House, kind: str, named_id: str, channel: Channel) -> Payment:
+    """Another merchant's payment is as unknown as none."""
+    named = await look_up(house, channel.merchant_id, named_id)
+    if named is None:
+        lenient_code = _UNKNOWN_WHEN_LENIENT.get(kind, _UNKNOWN)
+        raise Refusal(get_result(lenient_code if channel.is_lenient else _UNKNOWN))
+    if named.channel_id != channel.id:
+        raise Refusal(get_result(_OTHER_CHANNEL))
+    return named
+
+
+def decide(house: House, request: FollowUp, link: Link, channel: Channel) -> Plan | Refused:
+    if request.kind in SYSTEM_ONLY:
+        return Refused(SYSTEM_ONLY[request.kind])
+    currency = request.currency or link.named.money.currency
+    wish = Wish(
+        kind=request.kind,
+        money=None if request.amount is None else Money(request.amount, currency),
+        practice=request.practice,
+        is_final=request.is_final,
+        test_mode=request.test_mode,
+        objection=request.objection,
+    )
+    return judge(wish, link, make_terms(house, channel))
+
+
+def start_follow_up(house: House, request: FollowUp, named: Payment, ndc: str) -> Payment:
+    bare = start_after(house, named, request.kind, ndc)
+    amount = named.left if request.amount is None else request.amount
+    return msgspec.structs.replace(
+        bare,
+        money=Money(amount, request.currency or named.money.currency),
+        descriptor=request.descriptor,
+        short_id=request.short_id,
+        merchant_transaction_id=request.merchant_transaction_id,
+        echo={**bare.echo, **request.echo},
+    )
+
+
+async def carry_out(house: House, request: FollowUp, attempt: Payment, route: Route, claim: Claim | None) -> Answer:
+    # Read again, because its number within the chain was given by the store.
+    started = await get_payment(house, attempt, attempt.id)
+    verdict = get_known_verdict(started) if started.is_decided else await ask(house, request, started, route)
+    settlement = settle_sealed(house, started, verdict)
+    answer = answer_payment(settlement.payment, house.envelope)
+    if await settle_follow_up(house.database, settlement, answer if claim else None):
+        return answer
+    # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
+    return answer_payment(await get_payment(house, started, started.id), house.envelope)
+
+
+async def ask(house: House, request: FollowUp, started: Payment, route: Route) -> Verdict:
+    exchange = card.follow_up(
+        started, get_wire_word(started), route.approved_code, is_final=is_final(started), levers=request.levers
+    )
+    return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)

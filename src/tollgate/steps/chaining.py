@@ -1,0 +1,124 @@
+"""Hooking a transaction into its chain: where it hooks in, under which terms, and the unit that reserves and starts it.
+
+Whether it may follow is judged by payments; whether anything is sent is the story's affair.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import LIMITS
+from tollgate.payments import (
+    FOLLOWINGS,
+    UNTOUCHED,
+    Channel,
+    Claim,
+    Link,
+    Payment,
+    Plan,
+    Refused,
+    Settlement,
+    State,
+    Terms,
+    find_bearer,
+    get_known_verdict,
+    list_start_touches,
+)
+from tollgate.steps.house import House
+from tollgate.steps.sealing import settle_sealed
+from tollgate.store import Step, find_payment, list_chain, settle_follow_up, steps_start_follow_up
+from tollgate.values import SECOND, PaymentId, make_id
+
+
+async def make_link(house: House, named: Payment) -> Link:
+    """For what a merchant may ask: the money is always that of the payment named."""
+    first = named if named.chain_id is None else await get_payment(house, named, named.chain_id)
+    return Link(named=named, bearer=named, first=first)
+
+
+async def make_deep_link(house: House, named: Payment) -> Link:
+    """For disputes and returns, which may move the money of a payment further down the chain."""
+    rows = await list_chain(house.database, named.merchant_id, named.first_id, LIMITS.chain_max)
+    chain: dict[str, Payment] = {row.id: row for row in rows}
+    return Link(named=chain[named.id], bearer=find_bearer(named, chain), first=rows[0])
+
+
+def make_terms(house: House, channel: Channel) -> Terms:
+    return Terms(
+        now=house.clock.now(),
+        authorization_lifetime=house.authorization_lifetime,
+        captures_max=LIMITS.captures_max,
+        rebills_max=channel.rebills_max,
+    )
+
+
+def start_after(house: House, named: Payment, kind: str, ndc: str) -> Payment:
+    """The bare attempt of a later transaction, with all that it inherits from the payment it names."""
+    lifecycle_id = named.echo.get("lifecycleId")
+    return msgspec.structs.replace(
+        named,
+        id=PaymentId(make_id(house.chance)),
+        kind=kind,
+        state=State.STARTED,
+        ndc=ndc,
+        created_at=house.clock.now(),
+        deadline_at=house.clock.wall() + int(house.patience_s * SECOND),
+        merchant_transaction_id=None,
+        referenced_id=named.id,
+        chain_id=named.first_id,
+        card=None,
+        echo={} if lifecycle_id is None else {"lifecycleId": lifecycle_id},
+        result_code="",
+        details={},
+        settled_at=None,
+        action=None,
+        releases=0,
+        closes=0,
+        mac=None,
+        balance=UNTOUCHED,
+    )
+
+
+def plan_attempt(attempt: Payment, decision: Plan | Refused) -> Payment:
+    """A refusal is a result that is known before anything is written."""
+    if isinstance(decision, Refused):
+        return msgspec.structs.replace(attempt, result_code=decision.code)
+    return msgspec.structs.replace(
+        attempt,
+        money=decision.money,
+        action=decision.following.action,
+        releases=decision.releases,
+        closes=decision.closes,
+    )
+
+
+def make_start_steps(attempt: Payment, link: Link, decision: Plan | Refused, claim: Claim | None = None) -> list[Step]:
+    plan = decision if isinstance(decision, Plan) else None
+    return steps_start_follow_up(attempt, list_start_touches(attempt, plan, link.bearer.id), claim)
+
+
+async def settle_decided(house: House, decided: Payment) -> Settlement:
+    """Writes the result of what is not sent; where reconcile was faster, it wrote the same."""
+    started = await get_payment(house, decided, decided.id)
+    settlement = settle_sealed(house, started, get_known_verdict(started))
+    await settle_follow_up(house.database, settlement)
+    return settlement
+
+
+def get_wire_word(attempt: Payment) -> str:
+    word = FOLLOWINGS[attempt.action].wire_word if attempt.action else None
+    if word is None:
+        raise LookupError(f"nothing is sent for {attempt.kind} {attempt.id}")
+    return word
+
+
+def is_final(attempt: Payment) -> bool:
+    return attempt.echo.get("sequence") == "FINAL"
+
+
+async def get_payment(house: House, near: Payment, payment_id: str) -> Payment:
+    """One of the same merchant that is known to exist."""
+    payment = await find_payment(house.database, near.merchant_id, payment_id)
+    if payment is None:
+        raise LookupError(f"payment {payment_id} was written and is gone")
+    return payment
