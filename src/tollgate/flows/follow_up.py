@@ -22,7 +22,6 @@ from tollgate.payments import (
     Plan,
     Refused,
     Verdict,
-    Wish,
     get_known_verdict,
     judge,
 )
@@ -37,6 +36,7 @@ from tollgate.steps import (
     make_link,
     make_start_steps,
     make_terms,
+    make_wish,
     plan_attempt,
     settle_sealed,
     start_after,
@@ -81,16 +81,7 @@ async def find_named(house: House, kind: str, named_id: str, channel: Channel) -
 def decide(house: House, request: FollowUp, link: Link, channel: Channel) -> Plan | Refused:
     if request.kind in SYSTEM_ONLY:
         return Refused(SYSTEM_ONLY[request.kind])
-    currency = request.currency or link.named.money.currency
-    wish = Wish(
-        kind=request.kind,
-        money=None if request.amount is None else Money(request.amount, currency),
-        practice=request.practice,
-        is_final=request.is_final,
-        test_mode=request.test_mode,
-        objection=request.objection,
-    )
-    return judge(wish, link, make_terms(house, channel))
+    return judge(make_wish(request, link.named), link, make_terms(house, channel))
 
 
 def start_follow_up(house: House, request: FollowUp, named: Payment, ndc: str) -> Payment:

@@ -8,38 +8,34 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.catalog import LIMITS, get_result
-from tollgate.flows.follow_up import find_named
-from tollgate.payments import Channel, Link, Payment, Refused, Wish, judge
+from tollgate.flows.follow_up import find_named, start_follow_up
+from tollgate.payments import Channel, FollowUp, Payment, Refused, judge
 from tollgate.steps import (
     SUCCESS_CODES,
     House,
     make_deep_link,
     make_start_steps,
     make_terms,
+    make_wish,
     plan_attempt,
     settle_decided,
-    start_after,
 )
-from tollgate.values import Conflict, Money, Refusal
+from tollgate.values import Conflict, Refusal
 
 
 async def record(
-    house: House, kind: str, named_id: str, channel: Channel, amount: int | None, code: str | None, ndc: str
+    house: House, fact: FollowUp, named_id: str, channel: Channel, ndc: str, notice: str | None = None
 ) -> Payment:
-    """`code` is the notice it came with; without one it reads as a success."""
+    """`notice` is the code it came with; without one it reads as a success."""
     for _ in range(LIMITS.reservation_tries_max):
-        named = await find_named(house, kind, named_id, channel)
+        named = await find_named(house, fact.kind, named_id, channel)
         link = await make_deep_link(house, named)
-        money = None if amount is None else Money(amount, named.money.currency)
-        decision = judge(Wish(kind=kind, money=money), link, make_terms(house, channel))
+        decision = judge(make_wish(fact, named), link, make_terms(house, channel))
         if isinstance(decision, Refused):
             raise Refusal(get_result(decision.code))
-        result_code = code or SUCCESS_CODES[named.test_mode]
-        attempt = plan_attempt(describe(house, kind, link, ndc, result_code), decision)
+        result_code = notice or SUCCESS_CODES[named.test_mode]
+        bare = msgspec.structs.replace(start_follow_up(house, fact, named, ndc), result_code=result_code)
+        attempt = plan_attempt(bare, decision)
         if await house.database.write(make_start_steps(attempt, link, decision)):
             return (await settle_decided(house, attempt)).payment
     raise Conflict(get_result("800.600.100"), "too many requests about this payment at once")
-
-
-def describe(house: House, kind: str, link: Link, ndc: str, result_code: str) -> Payment:
-    return msgspec.structs.replace(start_after(house, link.named, kind, ndc), result_code=result_code)

@@ -13,6 +13,7 @@ from tollgate.payments import (
     UNTOUCHED,
     Channel,
     Claim,
+    FollowUp,
     Link,
     Payment,
     Plan,
@@ -20,6 +21,7 @@ from tollgate.payments import (
     Settlement,
     State,
     Terms,
+    Wish,
     find_bearer,
     get_known_verdict,
     list_start_touches,
@@ -27,7 +29,7 @@ from tollgate.payments import (
 from tollgate.steps.house import House
 from tollgate.steps.sealing import settle_sealed
 from tollgate.store import Step, find_payment, list_chain, settle_follow_up, steps_start_follow_up
-from tollgate.values import SECOND, PaymentId, make_id
+from tollgate.values import SECOND, Money, PaymentId, make_id
 
 
 async def make_link(house: House, named: Payment) -> Link:
@@ -41,6 +43,18 @@ async def make_deep_link(house: House, named: Payment) -> Link:
     rows = await list_chain(house.database, named.merchant_id, named.first_id, LIMITS.chain_max)
     chain: dict[str, Payment] = {row.id: row for row in rows}
     return Link(named=chain[named.id], bearer=find_bearer(named, chain), first=rows[0])
+
+
+def make_wish(request: FollowUp, named: Payment) -> Wish:
+    currency = request.currency or named.money.currency
+    return Wish(
+        kind=request.kind,
+        money=None if request.amount is None else Money(request.amount, currency),
+        practice=request.practice,
+        is_final=request.is_final,
+        test_mode=request.test_mode,
+        objection=request.objection,
+    )
 
 
 def make_terms(house: House, channel: Channel) -> Terms:

@@ -13,7 +13,16 @@ from tollgate.values.clock import (
     to_datetime,
     to_instant,
 )
-from tollgate.values.ids import Chance, ChannelId, MerchantId, PaymentId, make_id, make_timed_id, system_chance
+from tollgate.values.ids import (
+    Chance,
+    ChannelId,
+    MerchantId,
+    PaymentId,
+    make_id,
+    make_short_id,
+    make_timed_id,
+    system_chance,
+)
 from tollgate.values.money import HUNDREDTHS_MAX, Money, read_hundredths, render_hundredths
 from tollgate.values.refusal import (
     Conflict,
@@ -62,6 +71,7 @@ __all__ = [
     "Unauthenticated",
     "WrongMethod",
     "make_id",
+    "make_short_id",
     "make_timed_id",
     "read_hundredths",
     "render_hundredths",

@@ -26,6 +26,12 @@ def make_id(chance: Chance = system_chance) -> str:
     return "8a" + chance(15).hex()
 
 
+def make_short_id(chance: Chance = system_chance) -> str:
+    """`dddd.dddd.dddd`, for people to read out; it is not a key."""
+    digits = f"{int.from_bytes(chance(8), 'big') % 10**12:012d}"
+    return f"{digits[:4]}.{digits[4:8]}.{digits[8:]}"
+
+
 def make_timed_id(at: Instant, subject_id: str) -> str:
     """Sorts by time, and is the same however often one thing is tried."""
     return f"{at:016x}{subject_id}"

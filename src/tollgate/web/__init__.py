@@ -2,7 +2,7 @@
 
 from tollgate.web.api import METRICS, ROUTES
 from tollgate.web.protocol import BoundedHttp
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 from tollgate.web.routes import RouteTable
 from tollgate.web.server import Gateway
 from tollgate.web.throttle import Throttles, configure_throttles
@@ -20,4 +20,6 @@ __all__ = [
     "RouteTable",
     "Throttles",
     "configure_throttles",
+    "get_channel",
+    "reply_with",
 ]

@@ -7,7 +7,7 @@ from enum import Enum
 
 import msgspec
 
-from tollgate.contract import Pairs
+from tollgate.contract import Answer, Pairs
 from tollgate.payments import Channel
 from tollgate.steps import House
 from tollgate.values import MerchantId
@@ -72,3 +72,13 @@ class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     access: Access
     handler: Handler | OpenHandler
+
+
+def get_channel(caller: Caller) -> Channel:
+    if caller.channel is None:
+        raise LookupError("a route that needs an entity let a caller in without one")
+    return caller.channel
+
+
+def reply_with(answer: Answer) -> Reply:
+    return Reply(answer.status, answer.body)

@@ -7,9 +7,8 @@ import orjson
 from tollgate.catalog import RESULTS, get_result
 from tollgate.contract import encode_answer
 from tollgate.steps import House
-from tollgate.web.api.payments import reply_with
 from tollgate.web.metrics import CONTENT_TYPE, render_metrics
-from tollgate.web.request import Access, Reply, Request, RouteRow
+from tollgate.web.request import Access, Reply, Request, RouteRow, reply_with
 
 _CODES = [{"code": row.code, "description": row.description} for row in RESULTS.values()]
 

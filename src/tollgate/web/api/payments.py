@@ -7,11 +7,11 @@ import re
 from tollgate.catalog import LIMITS, Situation, get_result
 from tollgate.contract import Answer, Fields, answer_payment, read_fields, read_follow_up, read_order
 from tollgate.flows import find_earlier_answer, follow_up, look_up, make_claim, pay
-from tollgate.payments import Channel, Claim
+from tollgate.payments import Claim
 from tollgate.steps import House
-from tollgate.values import Chance, Fault, InvalidParameters, NotFound, to_datetime
+from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
 from tollgate.web.metrics import count_payment
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 _REPLAYED = ((b"idempotency-replayed", b"true"),)
 _KEY = re.compile(r"[\x21-\x7e]+")
@@ -77,16 +77,6 @@ async def read_payment(request: Request, caller: Caller, house: House) -> Reply:
     return reply_with(answer_payment(payment, house.envelope))
 
 
-def get_channel(caller: Caller) -> Channel:
-    if caller.channel is None:
-        raise LookupError("a route that needs an entity let a caller in without one")
-    return caller.channel
-
-
-def reply_with(answer: Answer) -> Reply:
-    return Reply(answer.status, answer.body)
-
-
 def read_key(request: Request) -> str | None:
     key = request.header(b"idempotency-key")
     if not key:
@@ -95,12 +85,6 @@ def read_key(request: Request) -> str | None:
         message = f"must have 1 to {LIMITS.idempotency_key_length_max} visible ASCII characters"
         raise InvalidParameters(get_result("200.300.404"), [Fault("Idempotency-Key", message)])
     return key
-
-
-def make_short_id(chance: Chance) -> str:
-    """`dddd.dddd.dddd`, for people to read out; it is not a key."""
-    digits = f"{int.from_bytes(chance(8), 'big') % 10**12:012d}"
-    return f"{digits[:4]}.{digits[4:8]}.{digits[8:]}"
 
 
 ROUTES = (

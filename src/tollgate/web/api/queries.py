@@ -10,8 +10,7 @@ from tollgate.contract import answer_payment, answer_payment_list, read_referenc
 from tollgate.flows import look_up, look_up_reference
 from tollgate.steps import House
 from tollgate.values import Refusal
-from tollgate.web.api.payments import get_channel, reply_with
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 
 async def query_payment(request: Request, caller: Caller, house: House) -> Reply:

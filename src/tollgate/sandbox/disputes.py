@@ -1,0 +1,57 @@
+"""Facts that banks bring on a live host, made by hand on a test host: receipts, chargebacks and their reversals.
+
+What they move is decided by the same rows as everything else.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog import RESULTS, Situation, get_result
+from tollgate.contract import Fields, answer_payment, read_fields, read_follow_up
+from tollgate.flows import record
+from tollgate.payments import SYSTEM_ONLY
+from tollgate.steps import House
+from tollgate.values import Fault, InvalidParameters, make_short_id
+from tollgate.web import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
+
+_NOTICES = frozenset(code for code, result in RESULTS.items() if result.group == "chargeback")
+_PLAIN_CHARGEBACK = "000.100.200"
+
+
+async def record_fact(request: Request, caller: Caller, house: House) -> Reply:
+    channel = get_channel(caller)
+    fields = read_fields(request.pairs, Situation("follow_up", None, channel.is_lenient, house.is_live))
+    notice = (_read_notice(request) or _PLAIN_CHARGEBACK) if _read_kind(fields) == "CB" else None
+    fact = read_follow_up(fields, channel, short_id=make_short_id(house.chance), is_live=house.is_live)
+    payment = await record(house, fact, request.names[0], channel, caller.ndc, notice)
+    return reply_with(answer_payment(payment, house.envelope))
+
+
+def _read_kind(fields: Fields) -> str:
+    kind = fields.values["paymentType"]
+    if kind not in SYSTEM_ONLY:
+        _refuse("paymentType", f"must be one of [{', '.join(SYSTEM_ONLY)}]", kind)
+    return kind
+
+
+def _read_notice(request: Request) -> str | None:
+    """The bank's reason. Not a parameter of the interface, so it has no row in the catalogue."""
+    code = next((value for name, value in request.pairs if name == "resultCode" and value), None)
+    if code is not None and code not in _NOTICES:
+        _refuse("resultCode", "must be a chargeback code such as 000.100.203", code)
+    return code
+
+
+def _refuse(name: str, message: str, value: str) -> None:
+    raise InvalidParameters(get_result("200.300.404"), [Fault(name, message, value)])
+
+
+ROUTES = (
+    RouteRow(
+        method="POST",
+        path="/sandbox/payments/{id}",
+        operation="record_fact",
+        summary="Let a receipt (RC), a chargeback (CB) or its reversal (CR) happen to a payment of this test host.",
+        access=Access.ENTITY,
+        handler=record_fact,
+    ),
+)
