@@ -63,7 +63,8 @@ class Limits:
     # Chains.
     captures_max: int = 98
     rebills_max: int = 98
-    chain_max: int = 10_000
+    chain_max: int = 1000
+    chain_rows_max: int = 2000
     reservation_tries_max: int = 50
 
 

@@ -80,6 +80,7 @@ def show_merchants(**flags: Any) -> None:
 _CHANNEL_FLAGS = (
     click.option("--lenient/--strict", "is_lenient", default=None, help="Take what public clients really send."),
     click.option("--require-cvv/--allow-no-cvv", "requires_cvv", default=None, help="Refuse cards without CVV."),
+    click.option("--rebills-max", type=click.IntRange(min=0), help="How often one payment may be rebilled."),
     click.option("--test-url", help="The processor's own test system, for testMode=EXTERNAL."),
     click.option("--live-url", help="The acquirer of a live host."),
 )

@@ -47,6 +47,7 @@ from tollgate.values import Conflict, Money, Refusal
 _UNKNOWN = "700.400.580"
 _UNKNOWN_WHEN_LENIENT = {"CP": "700.400.510", "RV": "700.400.530", "RF": "600.200.500"}
 _OTHER_CHANNEL = "700.400.700"
+_CHAIN_FULL = "700.500.001"
 
 
 async def follow_up(
@@ -56,6 +57,8 @@ async def follow_up(
         named = await find_named(house, request.kind, named_id, channel)
         route = choose_route(house, channel, named.test_mode)
         link = await make_link(house, named)
+        if link.first.balance.chain_length >= LIMITS.chain_max:
+            raise Refusal(get_result(_CHAIN_FULL))
         decision = decide(house, request, link, channel)
         attempt = plan_attempt(start_follow_up(house, request, named, ndc), decision)
         if await house.database.write(make_start_steps(attempt, link, decision, claim)):

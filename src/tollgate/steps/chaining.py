@@ -40,7 +40,7 @@ async def make_link(house: House, named: Payment) -> Link:
 
 async def make_deep_link(house: House, named: Payment) -> Link:
     """For disputes and returns, which may move the money of a payment further down the chain."""
-    rows = await list_chain(house.database, named.merchant_id, named.first_id, LIMITS.chain_max)
+    rows = await list_chain(house.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
     chain: dict[str, Payment] = {row.id: row for row in rows}
     return Link(named=chain[named.id], bearer=find_bearer(named, chain), first=rows[0])
 
