@@ -48,7 +48,7 @@ _ROWS = (
     Kind("RV", "reversal", Role.FOLLOWS, Direction.UNDO, ("PA", "DB", "PA.CP", "CP", "RB")),
     Kind("RF", "refund", Role.FOLLOWS, Direction.GIVE, ("DB", "PA.CP", "CP", "RB", "RC")),
     Kind("RB", "rebill", Role.FOLLOWS, Direction.TAKE, ("DB", "PA.CP", "CP")),
-    Kind("RC", "receipt", Role.SYSTEM, Direction.TAKE, ("PA", "DB", "CP", "RB", "RG")),
+    Kind("RC", "receipt", Role.SYSTEM, Direction.TAKE, ("PA",)),
     Kind("CB", "chargeback", Role.SYSTEM, Direction.GIVE, ("DB", "PA.CP", "CP", "RB", "RF", "CR")),
     Kind("CR", "chargeback reversal", Role.SYSTEM, Direction.TAKE, ("CB",)),
     Kind("RG", "registration", Role.REGISTERS, Direction.NONE),

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import INITIAL_KINDS, get_result
+from tollgate.catalog import FOLLOW_UP_KINDS, INITIAL_KINDS, get_result
 from tollgate.payments import MOVES, NATURES, OPEN_STATES, Errand, Nature, Outcome, Payment, State, Verdict, settle
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId
 
@@ -32,8 +32,8 @@ def test_every_outcome_of_every_nature_has_a_move_and_no_move_is_left_over() -> 
     assert set(MOVES) == set(product(Nature, Outcome))
 
 
-def test_every_kind_a_payment_begins_with_has_a_nature() -> None:
-    assert set(NATURES) == set(INITIAL_KINDS)
+def test_every_kind_that_begins_or_follows_has_a_nature() -> None:
+    assert set(NATURES) == {*INITIAL_KINDS, *FOLLOW_UP_KINDS}
 
 
 def test_no_settlement_leaves_an_attempt_started() -> None:
@@ -48,11 +48,15 @@ def test_what_is_not_decided_is_given_back_or_asked_for_never_forgotten() -> Non
         (Nature.GIVES, Outcome.SILENT): Errand.INQUIRE,
         (Nature.TAKES, Outcome.WAITING): Errand.INQUIRE,
         (Nature.GIVES, Outcome.WAITING): Errand.INQUIRE,
+        (Nature.FOLLOWS, Outcome.SILENT): Errand.REPEAT,
+        (Nature.FOLLOWS, Outcome.WAITING): Errand.REPEAT,
     }
 
 
 def test_every_open_state_has_somebody_who_asks() -> None:
-    assert all(move.errand is Errand.INQUIRE for move in MOVES.values() if move.state in OPEN_STATES)
+    asking = {Errand.INQUIRE, Errand.REPEAT}
+
+    assert all(move.errand in asking for move in MOVES.values() if move.state in OPEN_STATES)
 
 
 def test_only_what_stays_open_answers_pending() -> None:
@@ -70,6 +74,8 @@ def test_only_what_stays_open_answers_pending() -> None:
         ("DB", Outcome.UNSENT, State.DECLINED, "000.100.110", None),
         ("DB", Outcome.SILENT, State.DECLINED, "900.100.300", Errand.REVERSE),
         ("CD", Outcome.SILENT, State.UNRESOLVED, "000.200.000", Errand.INQUIRE),
+        ("RF", Outcome.SILENT, State.UNRESOLVED, "000.200.000", Errand.REPEAT),
+        ("CP", Outcome.UNSENT, State.DECLINED, "000.100.110", None),
     ],
 )
 def test_a_verdict_settles_an_attempt(

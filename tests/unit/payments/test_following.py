@@ -1,0 +1,119 @@
+"""The rows of what may follow what: complete, without a rival, in step with the catalogue's types and codes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from tollgate.catalog import FOLLOW_UP_KINDS, KINDS, RESULTS, Role
+from tollgate.payments import FOLLOWINGS, NATURES, REFUSALS, SYSTEM_ONLY, Action, Door, Following, Nature
+from tollgate.payments.following import (
+    OTHER_CURRENCY,
+    OTHER_MODE,
+    PENDING,
+    TAKEN,
+    Draw,
+    choose_following,
+    name_practice,
+)
+
+ROWS = FOLLOWINGS.values()
+
+
+def test_every_action_but_the_technical_reversal_has_a_row() -> None:
+    """A technical reversal undoes a payment that failed, so there is no balance it could move."""
+    assert set(Action) - set(FOLLOWINGS) == {Action.TECHNICAL_REVERSAL}
+
+
+@pytest.mark.parametrize("kind", FOLLOW_UP_KINDS)
+def test_the_catalogue_says_of_each_type_what_the_rows_say(kind: str) -> None:
+    by_rows = {named for row in ROWS if row.kind == kind for named in row.names}
+
+    assert set(KINDS[kind].follows) == by_rows
+
+
+def test_every_type_that_follows_has_rows_and_refusals_and_no_other_has() -> None:
+    assert {row.kind for row in ROWS} == set(REFUSALS) == set(FOLLOW_UP_KINDS)
+
+
+def test_what_only_the_system_makes_is_the_same_in_the_catalogue_and_never_sent() -> None:
+    by_role = {kind.code for kind in KINDS.values() if kind.role is Role.SYSTEM}
+
+    assert set(SYSTEM_ONLY) == by_role
+    assert {row.kind for row in ROWS if row.wire_word is None} == by_role
+
+
+def test_every_code_of_a_refusal_is_in_the_catalogue_and_is_one() -> None:
+    codes = {getattr(row, name) for row in REFUSALS.values() for name in row.__struct_fields__}
+    codes |= {PENDING, OTHER_CURRENCY, OTHER_MODE, *SYSTEM_ONLY.values()}
+
+    assert codes <= set(RESULTS)
+    assert {RESULTS[code].http_status for code in codes} == {400}
+
+
+def test_no_request_fits_two_rows() -> None:
+    """But for an authorisation on an authorisation, where the practice tells them apart."""
+    rivals = [
+        (one.action, other.action)
+        for one, other in combinations(ROWS, 2)
+        if one.kind == other.kind and one.names & other.names
+    ]
+
+    assert rivals == [(Action.INCREMENT, Action.RENEWAL)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.action.value)
+def test_a_row_is_found_by_the_request_it_is_for(row: Following) -> None:
+    practice = "INCREMENTAL_AUTH" if row.action is Action.INCREMENT else "REAUTHORIZATION"
+
+    assert all(choose_following(row.kind, named, practice) is row for named in row.names)
+
+
+@pytest.mark.parametrize("kind", FOLLOW_UP_KINDS)
+def test_what_no_row_names_may_not_follow(kind: str) -> None:
+    strangers = set(KINDS) - set(KINDS[kind].follows)
+
+    assert [named for named in strangers if choose_following(kind, named)] == []
+
+
+def test_only_an_incremental_authorisation_raises_the_one_it_names() -> None:
+    assert name_practice("INCREMENTAL_AUTH") is Action.INCREMENT
+    assert {name_practice(practice) for practice in ("REAUTHORIZATION", "NO_SHOW", None)} == {Action.RENEWAL}
+
+
+def test_money_moves_between_two_accounts_and_the_chains_net_agrees_with_the_book() -> None:
+    for row in ROWS:
+        assert row.source is not row.target, row.action
+        earned = (row.target.value == "earned") - (row.source.value == "earned")
+        assert row.net == earned, row.action
+
+
+def test_whatever_gives_money_back_to_the_shopper_is_bounded() -> None:
+    giving = [row for row in ROWS if row.net < 0]
+
+    assert all(row.draw is not Draw.NOTHING or row.is_capped for row in giving)
+    assert all(row.is_barred_by_dispute for row in giving)
+
+
+def test_a_door_that_something_closes_bars_something() -> None:
+    closed = barred = Door.NONE
+    for row in ROWS:
+        closed |= row.closes | row.closes_when_final
+        barred |= row.barred_by
+
+    assert closed == barred == ~Door.NONE
+
+
+def test_nothing_closes_a_door_that_does_not_stand_in_its_own_way() -> None:
+    """Else the same request would be accepted twice."""
+    closing = [row for row in ROWS if row.closes | row.closes_when_final]
+
+    assert all(row.barred_by & (row.closes | row.closes_when_final) for row in closing)
+
+
+def test_money_that_was_taken_can_be_given_back() -> None:
+    for kind in TAKEN:
+        assert choose_following("RF", kind) is not None
+        assert choose_following("RV", kind) is not None
+        assert NATURES[kind] in (Nature.TAKES, Nature.FOLLOWS)
