@@ -24,6 +24,9 @@ from tollgate.catalog import (
     Parameter,
     Rule,
 )
+from tollgate.payments import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Door, Following
+from tollgate.payments.book import FIRST_POSTINGS
+from tollgate.payments.following import OTHER_CURRENCY, OTHER_MODE, PENDING, Draw, Refusals, Until
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -178,9 +181,144 @@ def render_test_data() -> str:
     )
 
 
+FOLLOW_UPS_INTRO = [
+    "`POST /v1/payments/{id}` follows the payment with that id up. A first payment and all that refers to it,",
+    "directly or through others, is a *chain*. Every payment has a balance of its own, and what follows is bounded by",
+    "the balance of the payment it names, which must have succeeded.",
+    "",
+    "Receipts, chargebacks and their reversals happen by themselves; on a test host `POST /sandbox/payments/{id}`",
+    "makes them. A reversal by which the gateway takes back a payment that nobody answered moves nothing, because",
+    "that payment failed.",
+    "",
+]
+
+FOLLOW_UPS_DOORS = (
+    "A payment has doors: captures, refunds, rebills, increments. What needs an open door is refused once it is\n"
+    "closed, and `sequence=FINAL` closes one on purpose. *Counted* ones have a highest number: captures that of\n"
+    "`numberOfCaptures`, rebills that of the channel.",
+    "The book has three accounts for each merchant, channel and currency: the *shopper* (the world outside), what is\n"
+    "*held*, and what is *earned*.",
+)
+
+FOLLOW_UPS_REFUSALS = (
+    "Reasons are looked for from left to right, and the first that holds is answered. *Misfit*: the payment named is\n"
+    "of a type that this one cannot follow. *Failed*: it did not succeed. *Closed*: its door is. An empty cell: it\n"
+    "cannot be.",
+)
+
+GENERAL_REFUSALS = {
+    "the payment referred to is still open": PENDING,
+    "another currency than the payment referred to": OTHER_CURRENCY,
+    "another `testMode` than the payment referred to": OTHER_MODE,
+}
+"""Of payments of every type."""
+
+
+def say(action: Action) -> str:
+    return action.value.replace("_", " ")
+
+
+def name_doors(doors: int) -> str:
+    return ", ".join((door.name or "").lower() for door in Door if door & doors)
+
+
+def yes(claim: bool) -> str:
+    return "yes" if claim else ""
+
+
+def list_followers() -> Iterator[tuple[str, ...]]:
+    """One line for each type that can be referred to, one cell for each that may follow it."""
+    for named in KINDS:
+        fitting = {
+            kind: [row for row in FOLLOWINGS.values() if row.kind == kind and named in row.names] for kind in REFUSALS
+        }
+        if any(fitting.values()):
+            yield code(named), *(", ".join(say(row.action) for row in rows) for rows in fitting.values())
+
+
+def order_kinds(kinds: frozenset[str]) -> str:
+    return ", ".join(kind for kind in KINDS if kind in kinds)
+
+
+def describe_amount(row: Following) -> str:
+    if row.draw is not Draw.NOTHING:
+        return row.draw.value
+    return "at most that of the payment" if row.is_capped else "any"
+
+
+def describe_following(row: Following) -> tuple[str, ...]:
+    sent = code(row.wire_word or "") or "not sent: made by the system"
+    return say(row.action), code(row.kind), order_kinds(row.names), describe_amount(row), row.until.value, sent
+
+
+def describe_effect(row: Following) -> tuple[str, ...]:
+    final = name_doors(row.closes_when_final) + (" and releases the rest" if row.releases_when_final else "")
+    return (
+        say(row.action),
+        name_doors(row.barred_by),
+        yes(row.is_barred_by_dispute),
+        name_doors(row.closes),
+        final,
+        yes(row.is_counted),
+        f"{row.source.value} to {row.target.value}",
+    )
+
+
+def describe_refusals(kind: str, codes: Refusals) -> tuple[str, ...]:
+    """In the order in which `judge` looks for reasons; a reason that no row of the type can have stays empty."""
+    rows = [row for row in FOLLOWINGS.values() if row.kind == kind]
+    reasons = (
+        (codes.misfit, True),
+        (codes.rejected, True),
+        (codes.disputed, any(row.is_barred_by_dispute for row in rows)),
+        (codes.late, any(row.until is not Until.ANY_TIME for row in rows)),
+        (codes.closed, any(row.barred_by for row in rows)),
+        (codes.too_many, any(row.is_counted for row in rows)),
+        (codes.excess, any(row.draw is not Draw.NOTHING or row.is_capped for row in rows)),
+    )
+    return code(kind), *(code(which) if can_be else "" for which, can_be in reasons)
+
+
+def list_refusal_codes() -> list[str]:
+    codes = {text.strip("`") for kind, row in REFUSALS.items() for text in describe_refusals(kind, row)[1:] if text}
+    return sorted(codes | {*GENERAL_REFUSALS.values(), *SYSTEM_ONLY.values()})
+
+
+def render_follow_ups() -> str:
+    head = ("does", "type", "may name", "amount", "when", "word to the acquirer")
+    effects = ("does", "needs open", "barred by a dispute", "closes", "FINAL closes", "counted", "book")
+    reasons = ("type", "misfit", "failed", "disputed", "too late", "closed", "too often", "too much")
+    first = ((code(kind), f"{source.value} to {target.value}") for kind, (source, target) in FIRST_POSTINGS.items())
+    return page(
+        "What may follow a payment",
+        FOLLOW_UPS_INTRO,
+        section(
+            "Who may follow whom", "Rows: the type of the payment referred to. Columns: the type of what follows it."
+        ),
+        table(("named", *map(code, REFUSALS)), list_followers()),
+        section("What follows, how much and until when"),
+        table(head, map(describe_following, FOLLOWINGS.values())),
+        section("Doors and the book", *FOLLOW_UPS_DOORS),
+        table(effects, map(describe_effect, FOLLOWINGS.values())),
+        ["A payment that begins a chain moves:", "", *table(("type", "book"), first)],
+        section("Codes of refusals", *FOLLOW_UPS_REFUSALS),
+        table(reasons, (describe_refusals(kind, row) for kind, row in REFUSALS.items())),
+        [
+            "After a misfit and before the rest:",
+            "",
+            *table(("reason", "code"), ((why, code(which)) for why, which in GENERAL_REFUSALS.items())),
+        ],
+        ["Asked for by a merchant although only the system makes it:", ""],
+        table(("type", "code"), ((code(kind), code(which)) for kind, which in SYSTEM_ONLY.items())),
+        section("What the codes mean"),
+        table(("code", "means"), ((code(which), RESULTS[which].text) for which in list_refusal_codes())),
+    )
+
+
 PAGES = {
     "parameters.md": render_parameters,
     "rules.md": render_rules,
+    "follow-ups.md": render_follow_ups,
     "result-codes.md": render_result_codes,
     "brands.md": render_brands,
     "test-data.md": render_test_data,
