@@ -137,11 +137,10 @@ def count_allowed(row: Following, named: Payment, terms: Terms) -> int:
 
 def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | Refused:
     named, first, excess = link.named, link.first, Refused(REFUSALS[wish.kind].excess)
-    asked = None if wish.money is None else wish.money.hundredths
-    amount = (named.left if row.draw is Draw.REST else named.money.hundredths) if asked is None else asked
+    amount = _find_amount(wish, row, named)
     # A chargeback is recorded even where nothing is left; everything else stays within what the chain has taken.
     net_min = -first.taken if row.net < 0 and not row.dispute else -NO_BOUND
-    if not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
+    if amount <= 0 or not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
         return excess
     is_final = wish.is_final and row.closes_when_final != Door.NONE
     releases = named.left - amount if is_final and row.releases_when_final else 0
@@ -163,12 +162,19 @@ def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | 
     return Plan(following=row, money=money, releases=releases, closes=closes, guards=guards)
 
 
+def _find_amount(wish: Wish, row: Following, named: Payment) -> int:
+    """Who names no amount means all that is left, or all of it where only that will do."""
+    if wish.money is not None:
+        return wish.money.hundredths
+    return named.left if row.draw in (Draw.PART, Draw.REST) else named.money.hundredths
+
+
 def _fits(row: Following, named: Payment, amount: int) -> bool:
     match row.draw:
         case Draw.PART:
             return amount <= named.left
         case Draw.REST:
-            return amount == named.left > 0
+            return amount == named.left
         case Draw.WHOLE:
             return amount == named.total == named.left
         case _:

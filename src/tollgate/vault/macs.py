@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Sequence
+from hashlib import blake2b
 
 import orjson
 
 from tollgate.vault.keyring import Keyring
 
+_MAC_BYTES = 32
+
 
 def make_mac(purpose: str, facts: Sequence[str | int | None], keyring: Keyring) -> bytes:
-    """The facts are written as a JSON list, so that no two lists read the same."""
+    """The facts are written as a JSON list, so that no two lists read the same; a purpose has up to 16 bytes.
+
+    Keyed BLAKE2b takes less than half the time of HMAC over the same facts, and every payment waits for it.
+    """
     version = keyring.fingerprint_version
-    message = f"tollgate {purpose} {version}\0".encode() + orjson.dumps(facts)
-    return bytes([version & 0xFF]) + hmac.digest(keyring.fingerprint_key, message, "sha256")
+    key, person = keyring.fingerprint_key, purpose.encode()
+    return (
+        bytes([version & 0xFF]) + blake2b(orjson.dumps(facts), digest_size=_MAC_BYTES, key=key, person=person).digest()
+    )

@@ -1,0 +1,283 @@
+"""Whether a chain tells one story: its numbers, references, balances, bounds and lines in the book. Pure.
+
+Nothing is mended here and no seal is known; what is wrong is said in words, each time with the row that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from tollgate.payments.attempt import Payment
+from tollgate.payments.balance import UNTOUCHED, Balance, apply_touch
+from tollgate.payments.book import FIRST_POSTINGS, Account, Line
+from tollgate.payments.chain import find_bearer, weigh
+from tollgate.payments.following import FOLLOWINGS, REFUNDABLE, Action
+from tollgate.payments.moves import State
+from tollgate.payments.settlement import list_lines
+from tollgate.values import MerchantId, render_hundredths
+
+
+class Proof(StrEnum):
+    """What a finding disproves."""
+
+    ROW = "row"
+    SEAL = "seal"
+    CHAIN = "chain"
+    BALANCE = "balance"
+    BOUND = "bound"
+    BOOK = "book"
+    EVENT = "event"
+    JOB = "job"
+    CLAIM = "claim"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is wrong, and the row to look at."""
+
+    proof: Proof
+    table: str
+    merchant_id: MerchantId
+    row_id: str
+    text: str
+
+    def render(self) -> str:
+        return f"{self.table} {self.row_id} of merchant {self.merchant_id}: {self.text}"
+
+
+Lines = Mapping[str, Line]
+"""Lines of the book by their ids."""
+
+
+def check_chain(members: Sequence[Payment], lines: Lines) -> list[Finding]:
+    """A first payment and all that followed it, with the lines found under the ids that they should have."""
+    findings = _check_numbers(members)
+    for payment in members:
+        findings += _check_lines(payment, lines)
+    broken = _check_references(members)
+    if broken:
+        # Whose balance a transaction moves is not known where its reference leads nowhere.
+        return findings + broken
+    findings += _check_balances(members)
+    for payment in members:
+        findings += _check_bounds(payment, members)
+    return findings + _check_chain_bounds(members) + _check_accounts(members, lines)
+
+
+def find_on(payment: Payment, proof: Proof, text: str) -> Finding:
+    """About a row of payments."""
+    return Finding(proof=proof, table="payments", merchant_id=payment.merchant_id, row_id=payment.id, text=text)
+
+
+# ---- numbers and references ----
+
+
+def _check_numbers(members: Sequence[Payment]) -> list[Finding]:
+    first, length = members[0], members[0].balance.chain_length
+    findings = []
+    numbers = [payment.position for payment in members]
+    missing = sorted({*range(1, length + 1)} - {*numbers})
+    if missing:
+        text = f"its chain has {length} transactions and number {_enumerate(missing)} is missing"
+        findings.append(find_on(first, Proof.CHAIN, text))
+    seen: set[int] = set()
+    for payment in members:
+        if payment.position in seen:
+            findings.append(find_on(payment, Proof.CHAIN, f"number {payment.position} of its chain occurs twice"))
+        elif not 1 <= payment.position <= length:
+            text = f"it is number {payment.position} of a chain that has {length} transactions"
+            findings.append(find_on(payment, Proof.CHAIN, text))
+        seen.add(payment.position)
+    if first.position != 1:
+        findings.append(find_on(first, Proof.CHAIN, f"it begins a chain and is its number {first.position}"))
+    return findings
+
+
+def _enumerate(numbers: Sequence[int], shown_max: int = 5) -> str:
+    shown = ", ".join(map(str, numbers[:shown_max]))
+    return shown if len(numbers) <= shown_max else f"{shown} and {len(numbers) - shown_max} more"
+
+
+def _check_references(members: Sequence[Payment]) -> list[Finding]:
+    first, known = members[0], {payment.id: payment for payment in members}
+    findings = []
+    for payment in members[1:]:
+        named = known.get(payment.referenced_id) if payment.referenced_id else None
+        if named is None:
+            findings.append(find_on(payment, Proof.CHAIN, "the payment it refers to is not in its chain"))
+        elif named.position >= payment.position:
+            findings.append(find_on(payment, Proof.CHAIN, "it came before the payment it refers to"))
+        if payment.channel_id != first.channel_id:
+            findings.append(find_on(payment, Proof.CHAIN, "its chain belongs to another channel"))
+        # What was refused shows what was asked for, and that may have been another currency.
+        if payment.action and payment.money.currency != first.money.currency:
+            text = f"it moves {payment.money.currency} in a chain of {first.money.currency}"
+            findings.append(find_on(payment, Proof.CHAIN, text))
+    return findings
+
+
+# ---- balances ----
+
+
+def count_chain(members: Iterable[Payment]) -> dict[str, Balance]:
+    """As `count_again` for every member at once; one that nothing moved is left out."""
+    chain: dict[str, Payment] = {payment.id: payment for payment in members}
+    counted: dict[str, Balance] = {}
+    for payment in chain.values():
+        named = chain.get(payment.referenced_id or "")
+        for touch in weigh(payment, None if named is None else find_bearer(named, chain).id):
+            counted[touch.payment_id] = apply_touch(counted.get(touch.payment_id, UNTOUCHED), touch)
+    return counted
+
+
+_SUMS = frozenset({"added", "drawn", "held", "disputed", "chain_net"})
+
+
+def _check_balances(members: Sequence[Payment]) -> list[Finding]:
+    counted = count_chain(members)
+    findings = []
+    for payment in members:
+        expected = counted.get(payment.id, UNTOUCHED)
+        for name in Balance.__struct_fields__:
+            stored, right = getattr(payment.balance, name), getattr(expected, name)
+            if stored != right:
+                text = f"its {name} is {_show(name, stored)}; its chain makes it {_show(name, right)}"
+                findings.append(find_on(payment, Proof.BALANCE, text))
+    return findings
+
+
+def _show(name: str, amount: int) -> str:
+    return render_hundredths(amount) if name in _SUMS else str(int(amount))
+
+
+# ---- bounds, told by the rows alone ----
+
+_TAKES_FROM_HOLD = frozenset({Action.CAPTURE, Action.RECEIPT})
+_GIVES_BACK = frozenset({Action.REFUND, Action.REVERSAL})
+
+
+def _add_up(members: Iterable[Payment], actions: frozenset[Action], *, of: str | None = None) -> int:
+    """What these actions moved or are about to move, on one payment or on all."""
+    return sum(
+        payment.money.hundredths
+        for payment in members
+        if payment.action in actions and payment.state is not State.DECLINED and of in (None, payment.referenced_id)
+    )
+
+
+def _is_done(payment: Payment) -> bool:
+    return payment.state is State.APPROVED or payment.is_decided
+
+
+def _add_up_given_back(members: Sequence[Payment], *, of: str | None = None) -> int:
+    """Refunds and reversals, less the refunds that a bank sent back."""
+    refunds = {p.id for p in members if p.action is Action.REFUND and of in (None, p.referenced_id)}
+    returned = sum(
+        payment.money.hundredths
+        for payment in members
+        if payment.action is Action.RETURN and _is_done(payment) and payment.referenced_id in refunds
+    )
+    return _add_up(members, _GIVES_BACK, of=of) - returned
+
+
+def _check_bounds(payment: Payment, members: Sequence[Payment]) -> list[Finding]:
+    balance, total = payment.balance, payment.total
+    claims = [
+        (balance.held >= 0, "less than nothing is reserved on it"),
+        (balance.drawn >= 0, "less than nothing was taken from it"),
+        (balance.drawn + balance.held <= total, "more was taken from it or reserved on it than it has"),
+        (0 <= balance.disputed <= total, "what is charged back is less than nothing or more than it has"),
+    ]
+    if len(members) > 1 and payment.kind == "PA":
+        increments = [p for p in members if p.action is Action.INCREMENT and _is_done(p)]
+        authorised = payment.money.hundredths + _add_up(increments, frozenset({Action.INCREMENT}), of=payment.id)
+        captured = _add_up(members, _TAKES_FROM_HOLD, of=payment.id)
+        claims.append((captured <= authorised, "more was captured than was authorised"))
+    if len(members) > 1 and payment.kind in REFUNDABLE:
+        given = _add_up_given_back(members, of=payment.id)
+        claims.append((given <= payment.money.hundredths, "more was given back than it took"))
+    return [find_on(payment, Proof.BOUND, text) for is_so, text in claims if not is_so]
+
+
+def _check_chain_bounds(members: Sequence[Payment]) -> list[Finding]:
+    """Chargebacks are left out: a bank takes them whatever is left."""
+    taken = sum(p.money.hundredths for p in members if p.kind in REFUNDABLE and _is_done(p))
+    if _add_up_given_back(members) <= taken:
+        return []
+    return [find_on(members[0], Proof.BOUND, "its chain gave back more than it took")]
+
+
+# ---- the book ----
+
+
+def _check_lines(payment: Payment, lines: Lines) -> list[Finding]:
+    findings = []
+    for expected in list_lines(payment):
+        found = lines.get(expected.id)
+        if found is None:
+            text = f"the line of {payment.kind} {payment.id} is missing"
+        elif found != expected:
+            names = [name for name in Line.__struct_fields__ if getattr(found, name) != getattr(expected, name)]
+            text = f"its {', '.join(names)} does not fit {payment.kind} {payment.id}"
+        else:
+            continue
+        findings.append(find_on_line(expected, text))
+    return findings
+
+
+def find_on_line(line: Line, text: str) -> Finding:
+    return Finding(proof=Proof.BOOK, table="book", merchant_id=line.merchant_id, row_id=line.id, text=text)
+
+
+def sum_accounts(lines: Iterable[Line]) -> dict[Account, int]:
+    """What each account received less what it gave."""
+    sums = dict.fromkeys(Account, 0)
+    for line in lines:
+        sums[line.source] -= line.amount
+        sums[line.target] += line.amount
+    return sums
+
+
+def tell_accounts(members: Sequence[Payment]) -> dict[Account, int]:
+    """What the balances of a chain say that its accounts hold.
+
+    A balance counts what is decided and, of what gives money, what is reserved; the book has settled rows only.
+    """
+    first = members[0]
+    unposted = [p for p in members[1:] if p.state not in (State.APPROVED, State.DECLINED) and p.action]
+    held = sum(p.total - p.balance.drawn for p in members if _holds(p))
+    held += sum(p.money.hundredths for p in unposted if p.action is Action.RECEIPT and p.is_decided)
+    earned = first.balance.chain_net
+    if first.state is State.APPROVED:
+        source, target = FIRST_POSTINGS.get(first.kind, (None, None))
+        earned += first.money.hundredths * ((target is Account.EARNED) - (source is Account.EARNED))
+    for payment in unposted:
+        net = FOLLOWINGS[payment.action].net if payment.action in FOLLOWINGS else 0
+        if payment.is_decided or net < 0:
+            earned -= payment.money.hundredths * net
+    return {Account.SHOPPER: -held - earned, Account.HELD: held, Account.EARNED: earned}
+
+
+def _holds(payment: Payment) -> bool:
+    """An increment is part of the hold it raised."""
+    return payment.kind == "PA" and payment.state is State.APPROVED and payment.action is not Action.INCREMENT
+
+
+def _check_accounts(members: Sequence[Payment], lines: Lines) -> list[Finding]:
+    own = [lines[line.id] for payment in members for line in list_lines(payment) if line.id in lines]
+    if any(account not in set(Account) for line in own for account in (line.source, line.target)):
+        # Said already, by the line that does not fit.
+        return []
+    posted, told = sum_accounts(own), tell_accounts(members)
+    return [
+        find_on(
+            members[0],
+            Proof.BOOK,
+            f"the book has {render_hundredths(posted[account])} of its chain on {account},"
+            f" its balances say {render_hundredths(told[account])}",
+        )
+        for account in Account
+        if posted[account] != told[account]
+    ]
