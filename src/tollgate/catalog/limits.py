@@ -59,6 +59,11 @@ class Limits:
     # Reading back.
     query_page_max: int = 500
     query_page: int = 100
+    query_pages_max: int = 100
+    linked_max: int = 10_000
+    settlement_page: int = 100
+    settlement_records_max: int = 10_000
+    settlement_days_max: int = 366
 
     # Chains.
     captures_max: int = 98

@@ -25,6 +25,9 @@ OPERATIONS = frozenset(
         "three_d_secure",
         "schedule",
         "query",
+        "query_list",
+        "search",
+        "settlement",
     }
 )
 

@@ -16,9 +16,8 @@ from tollgate.catalog.parameters.row import (
     REQUIRED,
     Parameter,
     mount,
-    several,
 )
-from tollgate.catalog.shape import choice, currency, date, number, pattern, return_url, text, url
+from tollgate.catalog.shape import Between, choice, currency, date, number, pattern, return_url, text, url
 
 _REGISTRATION_ID = pattern("[a-zA-Z0-9-]{1,48}", 1, 48)
 
@@ -122,17 +121,55 @@ REGISTRATION = mount(
     ),
 )
 
+
+def _are_kinds(text: str) -> bool:
+    return KINDS.keys() >= set(text.split(","))
+
+
+_PAGE_NUMBER = pattern(
+    "[0-9]+",
+    1,
+    len(str(LIMITS.query_pages_max)),
+    Between(1, LIMITS.query_pages_max),
+    message=f"must be a number from 1 to {LIMITS.query_pages_max}; use cursor to go further",
+    notation=f"N{len(str(LIMITS.query_pages_max))}, 1-{LIMITS.query_pages_max}",
+)
+_KIND_LIST = pattern(
+    "[A-Z0-9.]{2,5}(,[A-Z0-9.]{2,5}){0,31}",
+    2,
+    191,
+    _are_kinds,
+    message=f"must be a list, joined by commas, of [{', '.join(KINDS)}]",
+)
+_METHOD_LIST = pattern("[A-Z]{2}(,[A-Z]{2}){0,15}", 2, 47)
+_ORDER = pattern("(?i:asc|desc)", 3, 4, message="must be ASC or DESC", notation="AN4, ASC or DESC in any case")
+
 REPORTING = mount(
     "",
     (
-        *several("shortId", pattern(r"[0-9]{4}\.[0-9]{4}\.[0-9]{4}", 14, 14), secrecy=OPEN),
-        *several("limit", number(1, LIMITS.query_page_max), secrecy=OPEN),
-        *several("pageNo", number(1, 999999), secrecy=OPEN),
-        *several("sortValue", pattern("[a-zA-Z0-9_.]{1,64}", 1, 64), secrecy=OPEN),
-        *several("sortOrder", choice("ASC", "DESC", "asc", "desc"), secrecy=OPEN),
-        *several("includeLinkedTransactions", BOOLEAN, secrecy=OPEN),
-        *several("paymentTypes", pattern("[A-Z0-9.]{2,5}(,[A-Z0-9.]{2,5}){0,31}", 2, 191), secrecy=OPEN),
-        *several("paymentMethods", pattern("[A-Z]{2}(,[A-Z]{2}){0,15}", 2, 47), secrecy=OPEN),
-        *several("reconciliationType", choice("SETTLED", "FEE", "CHARGEBACK", "CHARGEBACK REVERSAL"), secrecy=OPEN),
+        Parameter(
+            "shortId", pattern(r"[0-9]{4}\.[0-9]{4}\.[0-9]{4}", 14, 14), secrecy=OPEN, note="Narrows a list of payments"
+        ),
+        Parameter("limit", number(1, LIMITS.query_page_max), secrecy=OPEN, note="How many payments a page has"),
+        Parameter("pageNo", _PAGE_NUMBER, secrecy=OPEN, note="Which page of a list; 1 unless it is said otherwise"),
+        Parameter(
+            "cursor",
+            pattern("[A-Za-z0-9_-]{1,255}", 1, 255, message="must be the cursor of an earlier page"),
+            secrecy=OPEN,
+            note="Where an earlier page ended; its filters are sent again, unchanged",
+        ),
+        Parameter(
+            "sortValue", choice("SettlementTxDate"), secrecy=OPEN, note="What settled transactions are sorted by"
+        ),
+        Parameter("sortOrder", _ORDER, secrecy=OPEN, note="ASC, the oldest first, unless it is said otherwise"),
+        Parameter("includeLinkedTransactions", BOOLEAN, secrecy=OPEN, note="Show the rest of the chain as well"),
+        Parameter("paymentTypes", _KIND_LIST, secrecy=OPEN, note="Only payments of these types"),
+        Parameter("paymentMethods", _METHOD_LIST, secrecy=OPEN, note="Only payments by these methods"),
+        Parameter(
+            "reconciliationType",
+            choice("SETTLED", "FEE", "CHARGEBACK", "CHARGEBACK REVERSAL"),
+            secrecy=OPEN,
+            note="Only settled transactions of this type",
+        ),
     ),
 )

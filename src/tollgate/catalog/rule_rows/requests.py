@@ -5,14 +5,19 @@ Accounts and people have their own tables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 
 from tollgate.catalog.kinds import FOLLOW_UP_KINDS, INITIAL_KINDS
+from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
 from tollgate.catalog.shape import is_true
 from tollgate.values import Fault
 
 _MONEY = ("amount", "currency")
 _PAYMENT = (*_MONEY, "paymentType")
+
+_DATES = ("date.from", "date.to")
+_DAY = len("yyyy-MM-dd")
 
 _NEEDED_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
     "payment": _PAYMENT,
@@ -91,10 +96,25 @@ def _check_job(fields: Fields, situation: Situation) -> Iterable[Fault]:
     return fault_missing(("job.expression",), fields)
 
 
-def _check_short_id(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    if "shortId" not in fields or "merchantTransactionId" in fields or "date.from" in fields:
+def _check_search(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    if fields.keys().isdisjoint(("merchantTransactionId", "date.from", "date.to")):
+        return fault_missing(("merchantTransactionId",), fields)
+    return ()
+
+
+def _check_days(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    sent = [(name, fields[name]) for name in _DATES if name in fields]
+    faults = [Fault(name, "must be a calendar date yyyy-MM-dd", value) for name, value in sent if len(value) > _DAY]
+    if faults or len(sent) < len(_DATES):
+        return faults
+    first, last = (date.fromisoformat(value) for _, value in sent)
+    if (last - first).days < LIMITS.settlement_days_max:
         return ()
-    return fault_missing(("merchantTransactionId",), fields)
+    return (Fault("date.to", f"must be within {LIMITS.settlement_days_max} days of date.from", fields["date.to"]),)
+
+
+def _check_page_or_cursor(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    return [Fault("pageNo", "does not go together with cursor", fields["pageNo"])] if "pageNo" in fields else []
 
 
 REQUEST_RULES = (
@@ -181,20 +201,45 @@ REQUEST_RULES = (
     Rule(
         "report_dates",
         "date.from and date.to are sent together or not at all.",
-        all_or_none("date.from", "date.to"),
+        all_or_none(*_DATES),
         groups=frozenset({"date"}),
+        operations=OPERATIONS - {"settlement"},
     ),
     Rule(
         "report_order",
         "A report does not end before it starts.",
-        not_after("date.from", "date.to"),
+        not_after(*_DATES),
         groups=frozenset({"date"}),
     ),
     Rule(
-        "report_short_id",
-        "shortId narrows a search by merchantTransactionId or by dates and does not stand alone.",
-        _check_short_id,
-        groups=frozenset({"shortId"}),
-        operations=frozenset({"query"}),
+        "report_reference",
+        "The older list of payments needs merchantTransactionId.",
+        required("merchantTransactionId"),
+        operations=frozenset({"query_list"}),
+    ),
+    Rule(
+        "report_subject",
+        "The newer list of payments needs merchantTransactionId, or date.from and date.to.",
+        _check_search,
+        operations=frozenset({"search"}),
+    ),
+    Rule(
+        "report_cursor",
+        "A page is named by pageNo or by cursor, not by both.",
+        _check_page_or_cursor,
+        groups=frozenset({"cursor"}),
+    ),
+    Rule(
+        "settlement_dates",
+        "A settlement summary needs date.from and date.to.",
+        required(*_DATES),
+        operations=frozenset({"settlement"}),
+    ),
+    Rule(
+        "settlement_days",
+        f"A settlement summary is of whole days, at most {LIMITS.settlement_days_max} of them.",
+        _check_days,
+        groups=frozenset({"date"}),
+        operations=frozenset({"settlement"}),
     ),
 )
