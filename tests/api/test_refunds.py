@@ -23,6 +23,7 @@ from api.chains import (
     refund,
     renew,
     reverse,
+    stay_within_a_day,
     told,
 )
 from gateway import Client
@@ -169,6 +170,7 @@ def test_the_refund_of_a_capture_does_not_reopen_the_authorisation(client: Clien
 
 
 def test_a_capture_that_was_reversed_cannot_be_refunded(client: Client) -> None:
+    stay_within_a_day(client)
     captured_id = name(capture(client, authorise(client), "60.00"))
     assert told(reverse(client, captured_id)) == APPROVED
 
