@@ -5,15 +5,17 @@ Rounds are interleaved: whatever else the machine does hits server and limit ali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Protocol
 
+from tools.bench.pages import PageResult, measure_pages
+from tools.bench.plan import Part, Plan, Side
+from tools.bench.refunds import RefundResult, measure_refunds
 from tools.bench.rival import run_rival
-from tools.bench.specimen import Specimen
+from tools.bench.stocked import Pair, open_pair
 from tools.bench.subject import Subject
 from tools.bench.wrk import Call, Load, send_load
 
@@ -21,42 +23,9 @@ CONNECTIONS = (1, 16, 64)
 JUDGED_AT = 64
 """The number of connections at which the limit is to be reached."""
 RIVAL_CONNECTIONS = (1, 64)
+STOCKED_PARTS = {Part.REFUNDS, Part.PAGES, Part.GROWTH}
 WARM_UP_S = 2
 STARTS = 3
-
-
-@dataclass(frozen=True)
-class Plan:
-    rounds: int
-    seconds: int
-    """How long each single measurement lasts."""
-    stored_few: int
-    stored_many: int
-
-
-class Side(Protocol):
-    """A kind of database, seen without the server."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def process_counts(self) -> Sequence[int]:
-        """How many server processes are worth trying, the default of one first."""
-        ...
-
-    def create_database(self) -> str: ...
-
-    def read_specimen(self, address: str) -> Specimen: ...
-
-    def count_settled(self, address: str) -> tuple[int, int]: ...
-
-    def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]: ...
-
-    def fill(self, address: str, specimen: Specimen, count: int) -> None: ...
 
 
 @dataclass
@@ -84,6 +53,8 @@ class SideResult:
     limits: dict[str, list[float]] = field(default_factory=dict)
     few: list[float] = field(default_factory=list)
     many: list[float] = field(default_factory=list)
+    refunds: RefundResult | None = None
+    pages: PageResult | None = None
 
     @property
     def limit_name(self) -> str:
@@ -111,8 +82,10 @@ class SideResult:
 def measure_side(side: Side, folder: Path, plan: Plan, tell: Callable[[str], None]) -> SideResult:
     servers = [ServerResult(processes) for processes in side.process_counts]
     result = SideResult(side.name, side.version, servers)
-    measure_rates(side, folder, plan, result, tell)
-    measure_growth(side, folder, plan, result, tell)
+    if Part.RATES in plan.parts:
+        measure_rates(side, folder, plan, result, tell)
+    if plan.parts & STOCKED_PARTS:
+        measure_stocked(side, folder, plan, result, tell)
     return result
 
 
@@ -173,23 +146,28 @@ def _start_trial(side: Side, folder: Path, result: ServerResult, stack: ExitStac
     return Trial(subject, call, result, answered=1 + _warm_up(call))
 
 
-def measure_growth(side: Side, folder: Path, plan: Plan, result: SideResult, tell: Callable[[str], None]) -> None:
-    """Two servers, one with few payments stored and one with many, asked in turns."""
+def measure_stocked(side: Side, folder: Path, plan: Plan, result: SideResult, tell: Callable[[str], None]) -> None:
+    """Growth comes last, because it stores tens of thousands of payments, also beside the few."""
     with ExitStack() as stack:
-        calls = []
-        for count in (plan.stored_few, plan.stored_many):
-            subject = Subject(folder / f"stored-{count}", side.create_database())
-            stack.callback(subject.stop)
-            subject.start()
-            side.fill(subject.database, _pay_once(side, subject), count)
-            calls.append(subject.make_call())
-        tell(f"{side.name}: {plan.stored_many} payments stored")
-        for call in calls:
-            _warm_up(call)
-        for _ in range(plan.rounds):
-            for call, rates in zip(calls, (result.few, result.many), strict=True):
-                rates.append(send_load(call, JUDGED_AT, plan.seconds).per_second)
-        tell(f"{side.name}: {median(result.growth_shares):.2f} of the speed with {plan.stored_many} payments stored")
+        pair = open_pair(side, folder, plan, stack, tell)
+        if Part.REFUNDS in plan.parts:
+            result.refunds = measure_refunds(side, pair, plan, tell)
+        if Part.PAGES in plan.parts:
+            result.pages = measure_pages(side.name, pair[1], plan, tell)
+        if Part.GROWTH in plan.parts:
+            measure_growth(pair, plan, result)
+            kept = median(result.growth_shares)
+            tell(f"{side.name}: {kept:.2f} of the speed with {plan.stored_many} payments stored")
+
+
+def measure_growth(pair: Pair, plan: Plan, result: SideResult) -> None:
+    """Payments, asked of both in turns."""
+    calls = [stocked.subject.make_call() for stocked in pair]
+    for call in calls:
+        _warm_up(call)
+    for _ in range(plan.rounds):
+        for call, rates in zip(calls, (result.few, result.many), strict=True):
+            rates.append(send_load(call, JUDGED_AT, plan.seconds).per_second)
 
 
 def measure_rival(plan: Plan, tell: Callable[[str], None]) -> dict[int, list[Load]]:
@@ -204,11 +182,6 @@ def measure_rival(plan: Plan, tell: Callable[[str], None]) -> dict[int, list[Loa
 
 def median_rate(loads: Sequence[Load]) -> float:
     return median(load.per_second for load in loads)
-
-
-def _pay_once(side: Side, subject: Subject) -> Specimen:
-    subject.pay_once()
-    return side.read_specimen(subject.database)
 
 
 def _warm_up(call: Call) -> int:

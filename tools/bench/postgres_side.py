@@ -13,7 +13,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
-from tools.bench.specimen import COUNT_SETTLED, INSTANT_DIGITS, READ_EVENT, READ_PAYMENT, Specimen, Value
+from tools.bench.specimen import (
+    COUNT_REFUNDS,
+    COUNT_SETTLED,
+    FILLED_BEFORE_US,
+    INSTANT_DIGITS,
+    PICK_STORED,
+    READ_EVENT,
+    READ_LINE,
+    READ_PAYMENT,
+    Specimen,
+    Value,
+)
 
 from postgres import USER, PostgresCluster
 
@@ -45,13 +56,21 @@ class PostgresSide:
         return self._cluster.create_database()
 
     def read_specimen(self, address: str) -> Specimen:
-        payment, event = self._fetch(address, READ_PAYMENT), self._fetch(address, READ_EVENT)
-        return Specimen(payment, event)
+        return Specimen(*(self._fetch(address, text) for text in (READ_PAYMENT, READ_EVENT, READ_LINE)))
 
     def count_settled(self, address: str) -> tuple[int, int]:
         """Approved payments, and events."""
         payments, events = self._fetch(address, COUNT_SETTLED).values()
         return int(str(payments)), int(str(events))
+
+    def count_refunds(self, address: str) -> tuple[int, int]:
+        """Approved refunds, and lines in the book that give back."""
+        refunds, lines = self._fetch(address, COUNT_REFUNDS).values()
+        return int(str(refunds)), int(str(lines))
+
+    def pick_stored(self, address: str, count: int) -> list[str]:
+        """The ids of so many filled payments, from anywhere among them."""
+        return self._cluster.run_sql(f"{PICK_STORED}{count}", _database_of(address)).split()
 
     def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]:
         """Payments per second, by how pgbench was asked."""
@@ -64,14 +83,13 @@ class PostgresSide:
             }
 
     def fill(self, address: str, specimen: Specimen, count: int) -> None:
-        """Settled payments and their events; then what a server does to new rows sooner or later, at once."""
-        payment, event = render_fill(specimen)
+        """Settled payments, their events and lines; then what a server does to new rows sooner or later, at once."""
         name = _database_of(address)
         for first in range(0, count, FILL_STEP):
             series = f"generate_series({first + 1}, {min(first + FILL_STEP, count)}) AS n"
-            for text in (payment, event):
+            for text in render_fill(specimen):
                 self._cluster.run_sql(f"SET synchronous_commit = off; {text} FROM {series}", name)
-        self._cluster.run_sql("VACUUM ANALYZE payments, outbox", name)
+        self._cluster.run_sql("VACUUM ANALYZE payments, outbox, book", name)
         self._cluster.run_sql("CHECKPOINT", name)
 
     def _run_pgbench(self, address: str, script: Path, connections: int, seconds: int) -> float:
@@ -112,28 +130,31 @@ def render_script(specimen: Specimen) -> str:
     }
     started = _render_values(specimen.started, varied)
     settled = _render_values(specimen.settled, {"settled_at": _NOW})
-    event_id = f"lpad(to_hex(settled_at), {INSTANT_DIGITS}, '0') || id"
-    event = _render_values(specimen.event, {"id": event_id, "subject_id": "id", "created_at": "settled_at"})
+    timed_id = f"lpad(to_hex(settled_at), {INSTANT_DIGITS}, '0') || id"
+    event = _render_values(specimen.event, {"id": timed_id, "subject_id": "id", "created_at": "settled_at"})
+    line = _render_values(specimen.line, {"id": timed_id, "payment_id": "id", "posted_at": "settled_at"})
     key = f"merchant_id = {_quote(specimen.payment['merchant_id'])} AND id = {payment_id}"
     return (
         "\\set n random(1, 9000000000000000000)\n"
         f"INSERT INTO payments ({', '.join(started)}) VALUES ({', '.join(started.values())});\n"
         f"WITH settled AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in settled.items())}"
         # Written so that no planner takes the index of attempts in flight for the way to one row.
-        f" WHERE {key} AND state + 0 = 0 RETURNING id, settled_at)"
-        f" INSERT INTO outbox ({', '.join(event)}) SELECT {', '.join(event.values())} FROM settled;\n"
+        f" WHERE {key} AND state + 0 = 0 RETURNING id, settled_at),"
+        f" posted AS ({_render_insert('book', line)} FROM settled)"
+        f" {_render_insert('outbox', event)} FROM settled;\n"
     )
 
 
-def render_fill(specimen: Specimen) -> tuple[str, str]:
-    """Stored payments numbered by `n`, their events made from the same number."""
+def render_fill(specimen: Specimen) -> tuple[str, ...]:
+    """Stored payments numbered by `n`, their events and lines made from the same number."""
     payment_id = "('8a' || substr(md5(n::text), 3))"
-    instant = f"({_quote(specimen.payment['created_at'])} - 60000000 + n)"
+    instant = f"({_quote(specimen.payment['created_at'])} - {FILLED_BEFORE_US} + n)"
     varied = {"id": payment_id, "merchant_transaction_id": "('stored-' || n::text)", "created_at": instant}
     payment = _render_values(specimen.payment, {**varied, "settled_at": instant})
-    event_id = f"(lpad(to_hex({instant}), {INSTANT_DIGITS}, '0') || {payment_id})"
-    event = _render_values(specimen.event, {"id": event_id, "subject_id": payment_id, "created_at": instant})
-    return _render_insert("payments", payment), _render_insert("outbox", event)
+    timed_id = f"(lpad(to_hex({instant}), {INSTANT_DIGITS}, '0') || {payment_id})"
+    event = _render_values(specimen.event, {"id": timed_id, "subject_id": payment_id, "created_at": instant})
+    line = _render_values(specimen.line, {"id": timed_id, "payment_id": payment_id, "posted_at": instant})
+    return _render_insert("payments", payment), _render_insert("outbox", event), _render_insert("book", line)
 
 
 def _render_insert(table: str, values: Mapping[str, str]) -> str:

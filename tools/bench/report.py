@@ -1,30 +1,34 @@
-"""The figures as tables for docs/benchmarks.md, and the floors they are held against. Measures nothing."""
+"""The figures as tables for docs/benchmarks.md, and the bounds they are held against. Measures nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from tools.bench.measuring import CONNECTIONS, JUDGED_AT, Plan, ServerResult, SideResult, median_rate
+from tools.bench.measuring import CONNECTIONS, JUDGED_AT, ServerResult, SideResult, median_rate
+from tools.bench.pages import FAR, FIRST, PAGE_SIZE, SECOND
+from tools.bench.plan import Part, Plan
+from tools.bench.refunds import CASES, Case, RefundResult
 from tools.bench.wrk import Load
 
 LIMIT_FLOOR = 0.6
 GROWTH_FLOOR = 0.9
+REFUND_CEILING = 1.2
 
 _TOP = """# Benchmarks
 
 Written by `make bench`; do not edit. Figures are medians of rounds in which server and limit take turns, so that
 whatever else the machine does hits both. A ratio is the median of the ratios within the rounds; the span beside it
 tells how quiet the machine was, and "undisturbed" is the server's best round beside the limit's best, because
-neighbours make both slower and never faster. Floors are held against the lower of the two.
+neighbours make both slower and never faster. Bounds are held against the worse of the two.
 """
 _RATES = """## Payments per second
 
 `tollgate serve` with its defaults, its log going to a file; on PostgreSQL also with `--workers` for each core. wrk
 posts debits of fifteen fields over loopback, each with a reference of its own. Every payment is checked, sealed,
-written durably, sent to the simulated acquirer, settled durably together with its event, and answered; afterwards all
-are counted in the database. The default, one process, is what the floor is held against.
+written durably, sent to the simulated acquirer, settled durably together with its event and its line in the book, and
+answered; afterwards all are counted in the database. The default, one process, is what the floor is held against.
 """
 _LIMITS = """The limit is the same two durable commits of the same rows, copied from a payment that the server made,
 into the same tables and indexes, one payment at a time, with no work but the database's: pgbench with two prepared
@@ -35,6 +39,20 @@ _GROWTH = f"""## With payments stored
 
 Payments per second at {JUDGED_AT} connections; both servers run at once and take turns.
 """
+_REFUNDS = """## A refund with payments stored
+
+Milliseconds for one refund of the whole amount, over HTTP with one process: a round of refunds from the first request
+to the last answer, shared out, so at several connections it is the time between two answers. Both servers run at once
+and take short turns. Payments just made were made before the clock started; those stored lie anywhere among those
+filled in. Every refund is looked up, judged, reserved and written durably, sent to the simulated acquirer, settled durably with
+its event, its balances and its line in the book, and answered; afterwards all are counted in the database.
+"""
+_PAGES = f"""## A page far into a report
+
+Milliseconds for one page of {PAGE_SIZE} payments over HTTP at one connection. The far page was reached by following the
+cursor from page to page. The first page also counts the pages there are, up to its bound. Shown, and held against
+nothing.
+"""
 _NEEDS = """## Start and memory
 
 From the command to the first ready answer, and the process's proportional share of memory.
@@ -44,19 +62,24 @@ A public stand-in for a payment API, fresh for every measurement, creating charg
 everything in memory and writes all of it to a file with every change, without waiting for the disk; so it slows down
 as charges add up, and these are its first seconds. Beside it, how many times as many payments Tollgate makes.
 """
-_FLOORS = """## Floors
+_BOUNDS = """## Bounds
 """
 
 
 @dataclass(frozen=True)
-class Floor:
+class Bound:
     text: str
-    least: float
+    limit: float
     measured: float
+    is_ceiling: bool = False
 
     @property
     def is_kept(self) -> bool:
-        return self.measured >= self.least
+        return self.measured <= self.limit if self.is_ceiling else self.measured >= self.limit
+
+    @property
+    def words(self) -> str:
+        return f"{'at most' if self.is_ceiling else 'at least'} {self.limit:.2f}"
 
 
 @dataclass(frozen=True)
@@ -69,22 +92,27 @@ class Figures:
     rival: Mapping[int, Sequence[Load]]
 
 
-def list_floors(figures: Figures) -> list[Floor]:
-    floors = []
+def list_bounds(figures: Figures) -> list[Bound]:
+    """Of what was measured; each held against the worse of two ratios, so that no neighbour lifts us over a bound."""
+    bounds, many, parts = [], f"{figures.plan.stored_many:,}", figures.plan.parts
     for side in figures.sides:
-        default = side.servers[0]
-        # The lower of the two, so that a neighbour who slows the limit down does not lift the server over it.
-        share = min(median(side.limit_shares(default, JUDGED_AT)), side.undisturbed_share(default, JUDGED_AT))
-        floors.append(Floor(f"{side.name}: share of the limit at {JUDGED_AT} connections", LIMIT_FLOOR, share))
-        many = f"{figures.plan.stored_many:,}"
-        kept = min(median(side.growth_shares), side.undisturbed_growth_share)
-        floors.append(Floor(f"{side.name}: speed kept with {many} payments stored", GROWTH_FLOOR, kept))
-    return floors
+        if Part.RATES in parts:
+            default = side.servers[0]
+            share = min(median(side.limit_shares(default, JUDGED_AT)), side.undisturbed_share(default, JUDGED_AT))
+            bounds.append(Bound(f"{side.name}: share of the limit at {JUDGED_AT} connections", LIMIT_FLOOR, share))
+        if Part.GROWTH in parts:
+            kept = min(median(side.growth_shares), side.undisturbed_growth_share)
+            bounds.append(Bound(f"{side.name}: speed kept with {many} payments stored", GROWTH_FLOOR, kept))
+        for case, costs in side.refunds.costs.items() if side.refunds else ():
+            text = f"{side.name}: growth of a refund of {case.of} with {many} stored, at {_count_lines(case)}"
+            grown = max(costs.growth, costs.undisturbed_growth)
+            bounds.append(Bound(text, REFUND_CEILING, grown, is_ceiling=True))
+    return bounds
 
 
 def render(figures: Figures) -> str:
-    parts = (_render_top, _render_rates, _render_limits, _render_growth, _render_needs, _render_rival, _render_floors)
-    return "\n\n".join("\n".join(part(figures)) for part in parts) + "\n"
+    chosen = [render_part for part, render_part in _SECTIONS if part is None or part in figures.plan.parts]
+    return "\n\n".join("\n".join(render_part(figures)) for render_part in chosen) + "\n"
 
 
 def _render_top(figures: Figures) -> Iterator[str]:
@@ -143,6 +171,53 @@ def _render_growth(figures: Figures) -> Iterator[str]:
         yield _row(side.name, few, many, *ratios)
 
 
+def _render_refunds(figures: Figures) -> Iterator[str]:
+    plan = figures.plan
+    yield _REFUNDS
+    stored = f"ms, {plan.stored_few:,} stored", f"ms, {plan.stored_many:,} stored"
+    yield from _head(
+        "database", "refund of", "connections", "a turn", *stored, "ratio", "rounds", "undisturbed", "CPU µs each"
+    )
+    measured = [(side.name, side.refunds) for side in figures.sides if side.refunds]
+    for name, refunds in measured:
+        for case in CASES:
+            yield _render_refund(name, refunds, case)
+    yield ""
+    for name, refunds in measured:
+        rows = (
+            f"{refunds.refunds:,} refunds on each server; the small store grew to {refunds.few_at_end:,} transactions"
+        )
+        yield f"- {name}: {plan.refund_rounds} rounds of {plan.refunds_each}, {rows}"
+
+
+def _render_refund(name: str, refunds: RefundResult, case: Case) -> str:
+    costs, (few_us, many_us) = refunds.costs[case], refunds.cpu_us[case]
+    return _row(
+        name,
+        case.of,
+        case.connections,
+        case.each,
+        f"{median(costs.few):.2f}",
+        f"{median(costs.many):.2f}",
+        f"{costs.growth:.2f}",
+        _span(costs.growths),
+        f"{costs.undisturbed_growth:.2f}",
+        f"{few_us:,.0f} and {many_us:,.0f}",
+    )
+
+
+def _render_pages(figures: Figures) -> Iterator[str]:
+    yield _PAGES
+    far = f"page {figures.plan.far_page:,}"
+    yield from _head("database", "first", SECOND, f"{far}, by cursor", f"{far} to the first", "to the second", "rounds")
+    for side in figures.sides:
+        if side.pages:
+            costs = (f"{median(side.pages.costs[page]):.2f}" for page in (FIRST, SECOND, FAR))
+            growths = side.pages.growths(SECOND)
+            to_first = f"{median(side.pages.growths(FIRST)):.2f}"
+            yield _row(side.name, *costs, to_first, f"{median(growths):.2f}", _span(growths))
+
+
 def _render_needs(figures: Figures) -> Iterator[str]:
     yield _NEEDS
     titles = ("first start s", "later starts s", "idle MiB", "after the load MiB", "payments made")
@@ -158,7 +233,8 @@ def _render_needs(figures: Figures) -> Iterator[str]:
 def _render_rival(figures: Figures) -> Iterator[str]:
     yield f"## Beside {figures.rival_name}"
     yield _RIVAL
-    yield from _head("connections", "charges/s", "p50 ms", "p99 ms", *(f"on {side.name}" for side in figures.sides))
+    sides = figures.sides if Part.RATES in figures.plan.parts else ()
+    yield from _head("connections", "charges/s", "p50 ms", "p99 ms", *(f"on {side.name}" for side in sides))
     for connections, loads in figures.rival.items():
         rate = median_rate(loads)
         yield _row(
@@ -166,16 +242,19 @@ def _render_rival(figures: Figures) -> Iterator[str]:
             f"{rate:,.0f}",
             f"{median(load.p50_ms for load in loads):.1f}",
             f"{median(load.p99_ms for load in loads):.1f}",
-            *(f"{median_rate(side.servers[0].loads[connections]) / rate:.1f} times" for side in figures.sides),
+            *(f"{median_rate(side.servers[0].loads[connections]) / rate:.1f} times" for side in sides),
         )
 
 
-def _render_floors(figures: Figures) -> Iterator[str]:
-    yield _FLOORS
-    yield from _head("floor", "at least", "measured", "")
-    for floor in list_floors(figures):
-        kept = "kept" if floor.is_kept else "**broken**"
-        yield _row(floor.text, f"{floor.least:.2f}", f"{floor.measured:.2f}", kept)
+def _render_bounds(figures: Figures) -> Iterator[str]:
+    yield _BOUNDS
+    yield from _head("what", "bound", "measured", "")
+    for bound in list_bounds(figures):
+        yield _row(bound.text, bound.words, f"{bound.measured:.2f}", "kept" if bound.is_kept else "**broken**")
+
+
+def _count_lines(case: Case) -> str:
+    return f"{case.connections} connection{'s' if case.connections > 1 else ''}"
 
 
 def _span(shares: Sequence[float]) -> str:
@@ -189,3 +268,17 @@ def _head(*titles: str) -> Iterator[str]:
 
 def _row(*cells: object) -> str:
     return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+_SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = (
+    (None, _render_top),
+    (Part.RATES, _render_rates),
+    (Part.RATES, _render_limits),
+    (Part.GROWTH, _render_growth),
+    (Part.REFUNDS, _render_refunds),
+    (Part.PAGES, _render_pages),
+    (Part.RATES, _render_needs),
+    (Part.RIVAL, _render_rival),
+    (None, _render_bounds),
+)
+"""In the order of the document; a section without a part is always there."""

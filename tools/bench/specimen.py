@@ -9,25 +9,39 @@ Value = str | int | bytes | None
 
 READ_PAYMENT = "SELECT * FROM payments WHERE state = 1 LIMIT 1"
 READ_EVENT = "SELECT * FROM outbox LIMIT 1"
+READ_LINE = "SELECT * FROM book LIMIT 1"
 COUNT_SETTLED = """SELECT (SELECT count(*) FROM payments WHERE state = 1 AND settled_at IS NOT NULL) AS payments,
  (SELECT count(*) FROM outbox) AS events"""
+# Two scans instead of a join: the book has no index by payment, and the count is taken once.
+COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE kind = 'RF' AND state = 1) AS refunds,
+ (SELECT count(*) FROM book WHERE source = 'earned' AND target = 'shopper') AS lines"""
+PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'stored-%' AND kind = 'DB'
+ ORDER BY random() LIMIT """
 
-AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}", "settled_at": None}
+AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}", "settled_at": None, "mac": None}
 """What the second commit changes, as the first one leaves it."""
 
 INSTANT_DIGITS = 16
-"""An event's id begins with its instant in so many hex digits."""
+"""The ids of an event and of a line in the book begin with their instant in so many hex digits."""
+
+FILLED_BEFORE_US = 60_000_000
+"""So long before the specimen the first filled payment lies; each of the others one microsecond after the last."""
 
 
 @dataclass(frozen=True)
 class Specimen:
     payment: Mapping[str, Value]
     event: Mapping[str, Value]
+    line: Mapping[str, Value]
 
     def __post_init__(self) -> None:
-        payment_id, event_id = self.payment["id"], str(self.event["id"])
-        if self.event["subject_id"] != payment_id or event_id[INSTANT_DIGITS:] != payment_id:
-            raise ValueError("the event does not belong to the payment, or its id is made in another way than here")
+        payment_id = self.payment["id"]
+        for owner, timed_id in (
+            (self.event["subject_id"], self.event["id"]),
+            (self.line["payment_id"], self.line["id"]),
+        ):
+            if owner != payment_id or str(timed_id)[INSTANT_DIGITS:] != payment_id:
+                raise ValueError("what was written beside the payment is another's, or its id is made in another way")
 
     @property
     def settled(self) -> dict[str, Value]:

@@ -9,7 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import apsw
-from tools.bench.specimen import COUNT_SETTLED, INSTANT_DIGITS, READ_EVENT, READ_PAYMENT, Specimen, Value
+from tools.bench.specimen import (
+    COUNT_REFUNDS,
+    COUNT_SETTLED,
+    FILLED_BEFORE_US,
+    INSTANT_DIGITS,
+    PICK_STORED,
+    READ_EVENT,
+    READ_LINE,
+    READ_PAYMENT,
+    Specimen,
+    Value,
+)
 
 from tollgate.store.sqlite import WRITER_PRAGMAS
 
@@ -35,7 +46,7 @@ class SqliteSide:
 
     def read_specimen(self, address: str) -> Specimen:
         connection = _open(address)
-        rows = [_read_row(connection, text) for text in (READ_PAYMENT, READ_EVENT)]
+        rows = [_read_row(connection, text) for text in (READ_PAYMENT, READ_EVENT, READ_LINE)]
         connection.close()
         return Specimen(*rows)
 
@@ -45,6 +56,20 @@ class SqliteSide:
         payments, events = _read_row(connection, COUNT_SETTLED).values()
         connection.close()
         return int(str(payments)), int(str(events))
+
+    def count_refunds(self, address: str) -> tuple[int, int]:
+        """Approved refunds, and lines in the book that give back."""
+        connection = _open(address)
+        refunds, lines = _read_row(connection, COUNT_REFUNDS).values()
+        connection.close()
+        return int(str(refunds)), int(str(lines))
+
+    def pick_stored(self, address: str, count: int) -> list[str]:
+        """The ids of so many filled payments, from anywhere among them."""
+        connection = _open(address)
+        ids = [str(row[0]) for row in connection.execute(f"{PICK_STORED}{count}")]
+        connection.close()
+        return ids
 
     def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]:
         """One thread that does nothing but pay: a commit to start, a commit to settle, again."""
@@ -60,16 +85,17 @@ class SqliteSide:
         return {"one loop": count / spent}
 
     def fill(self, address: str, specimen: Specimen, count: int) -> None:
-        """Settled payments and their events, then everything moved from the log into the file."""
+        """Settled payments, their events and lines, then everything moved from the log into the file."""
         connection = _open(address)
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -524288")
-        payment, event = _render_insert("payments", specimen.payment), _render_insert("outbox", specimen.event)
+        pattern = (("payments", specimen.payment), ("outbox", specimen.event), ("book", specimen.line))
+        inserts = [_render_insert(table, row) for table, row in pattern]
         for first in range(0, count, FILL_STEP):
-            rows = list(_make_rows(specimen, first, min(FILL_STEP, count - first)))
+            made = zip(*_make_rows(specimen, first, min(FILL_STEP, count - first)), strict=True)
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany(payment, [tuple(each.values()) for each, _ in rows])
-            connection.executemany(event, [tuple(each.values()) for _, each in rows])
+            for insert, rows in zip(inserts, made, strict=True):
+                connection.executemany(insert, rows)
             connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
@@ -86,8 +112,9 @@ class _Loop:
         self._start = _render_insert("payments", specimen.payment)
         changes = ", ".join(f"{name} = ?" for name in specimen.settled)
         self._settle = f"UPDATE payments SET {changes} WHERE merchant_id = ? AND id = ? AND +state = 0"
-        self._announce = _render_insert("outbox", specimen.event)
-        self._started, self._settled, self._event = specimen.started, specimen.settled, dict(specimen.event)
+        self._announce, self._post = _render_insert("outbox", specimen.event), _render_insert("book", specimen.line)
+        self._started, self._settled = specimen.started, specimen.settled
+        self._event, self._line = dict(specimen.event), dict(specimen.line)
         self._merchant_id = specimen.payment["merchant_id"]
 
     def __call__(self) -> None:
@@ -96,25 +123,28 @@ class _Loop:
         started = {"id": payment_id, "merchant_transaction_id": f"limit-{payment_id}", "created_at": now}
         execute(self._start, tuple((self._started | started | {"deadline_at": now}).values()))
         settled = tuple((self._settled | {"settled_at": now}).values())
-        event = {"id": f"{now:0{INSTANT_DIGITS}x}{payment_id}", "subject_id": payment_id, "created_at": now}
+        timed_id = f"{now:0{INSTANT_DIGITS}x}{payment_id}"
+        event = {"id": timed_id, "subject_id": payment_id, "created_at": now}
+        line = {"id": timed_id, "payment_id": payment_id, "posted_at": now}
         execute("BEGIN IMMEDIATE")
         execute(self._settle, (*settled, self._merchant_id, payment_id))
         execute(self._announce, tuple((self._event | event).values()))
+        execute(self._post, tuple((self._line | line).values()))
         execute("COMMIT")
 
 
-def _make_rows(specimen: Specimen, first: int, count: int) -> Iterator[tuple[dict[str, Value], dict[str, Value]]]:
-    began_at = int(str(specimen.payment["created_at"])) - 60_000_000
+def _make_rows(specimen: Specimen, first: int, count: int) -> Iterator[tuple[tuple[Value, ...], ...]]:
+    """A payment, its event and its line in the book, as the bindings of their statements."""
+    payment, event, line = dict(specimen.payment), dict(specimen.event), dict(specimen.line)
+    began_at = int(str(payment["created_at"])) - FILLED_BEFORE_US
     for n in range(first, first + count):
         payment_id, instant = f"8a{os.urandom(15).hex()}", began_at + n
-        reference = {"merchant_transaction_id": f"stored-{n}"}
-        instants = {"created_at": instant, "settled_at": instant}
-        event: dict[str, Value] = {
-            "id": f"{instant:0{INSTANT_DIGITS}x}{payment_id}",
-            "subject_id": payment_id,
-            "created_at": instant,
-        }
-        yield {**specimen.payment, "id": payment_id, **reference, **instants}, {**specimen.event, **event}
+        timed_id = f"{instant:0{INSTANT_DIGITS}x}{payment_id}"
+        payment |= {"id": payment_id, "merchant_transaction_id": f"stored-{n}"}
+        payment |= {"created_at": instant, "settled_at": instant}
+        event |= {"id": timed_id, "subject_id": payment_id, "created_at": instant}
+        line |= {"id": timed_id, "payment_id": payment_id, "posted_at": instant}
+        yield tuple(payment.values()), tuple(event.values()), tuple(line.values())
 
 
 def _render_insert(table: str, row: Mapping[str, Value]) -> str:

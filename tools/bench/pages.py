@@ -1,0 +1,83 @@
+"""What a page of a report costs, near the beginning and far from it, beside many stored payments. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+from tools.bench.calling import Line, read_body, render_get, send_all
+from tools.bench.plan import Plan
+from tools.bench.stocked import Stocked
+
+PAGE_SIZE = 100
+PAGES_EACH = 10
+"""How often a page is asked for in one round."""
+FIRST, SECOND, FAR = "first", "second, by cursor", "far, by cursor"
+_DAY = timedelta(days=1)
+
+
+@dataclass
+class PageResult:
+    far_page: int
+    costs: dict[str, list[float]] = field(default_factory=lambda: {FIRST: [], SECOND: [], FAR: []})
+    """Milliseconds for one page, of each round."""
+
+    def growths(self, name: str) -> list[float]:
+        """How many times as much the far page costs as this one, within each round."""
+        return [far / near for near, far in zip(self.costs[name], self.costs[FAR], strict=True)]
+
+
+def measure_pages(name: str, stocked: Stocked, plan: Plan, tell: Callable[[str], None]) -> PageResult:
+    """The far page is reached as a client reaches it: by the cursor of the page before, from the first one on."""
+    report = _Report(stocked)
+    second_cursor, far_cursor = report.walk(plan.far_page)
+    requests = {FIRST: report.render(), SECOND: report.render(second_cursor), FAR: report.render(far_cursor)}
+    result = PageResult(plan.far_page)
+    for request in requests.values():
+        send_all(stocked.client.base_url, [request] * PAGES_EACH, connections=1)
+    for number in range(plan.page_rounds):
+        # Another one begins each time.
+        for page in sorted(requests, reverse=number % 2 == 1):
+            _, spent_s = send_all(stocked.client.base_url, [requests[page]] * PAGES_EACH, connections=1)
+            result.costs[page].append(spent_s / PAGES_EACH * 1e3)
+    tell(f"{name}: page {plan.far_page} costs {median(result.growths(SECOND)):.2f} times the second")
+    return result
+
+
+class _Report:
+    """All payments of three days, so that midnight may come while we measure."""
+
+    def __init__(self, stocked: Stocked) -> None:
+        self._stocked = stocked
+        today = datetime.now(UTC).date()
+        self._query = {
+            "entityId": stocked.client.entity_id,
+            "date.from": str(today - _DAY),
+            "date.to": str(today + _DAY),
+            "limit": str(PAGE_SIZE),
+        }
+
+    def render(self, cursor: str | None = None) -> bytes:
+        query = self._query if cursor is None else {**self._query, "cursor": cursor}
+        return render_get("/v3/query", self._stocked.headers, query)
+
+    def walk(self, far_page: int) -> tuple[str, str]:
+        """The cursors that lead to the second and to the far page."""
+        line = Line(self._stocked.client.base_url)
+        second = cursor = self._read_cursor(line.send(self.render()))
+        for _ in range(2, far_page):
+            cursor = self._read_cursor(line.send(self.render(cursor)))
+        self._read_page(line.send(self.render(cursor)))
+        line.close()
+        return second, cursor
+
+    def _read_cursor(self, body: bytes) -> str:
+        return str(self._read_page(body)["cursor"])
+
+    def _read_page(self, body: bytes) -> dict[str, object]:
+        page = read_body(body)
+        if len(page["payments"]) != PAGE_SIZE:
+            raise RuntimeError(f"a page has {len(page['payments'])} payments instead of {PAGE_SIZE}")
+        return page

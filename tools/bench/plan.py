@@ -1,0 +1,63 @@
+"""How much is measured, and what a kind of database must be able to do for it. Starts and measures nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from tools.bench.specimen import Specimen
+
+
+class Part(StrEnum):
+    """What can be run alone, in the order it is run."""
+
+    RATES = "rates"
+    REFUNDS = "refunds"
+    PAGES = "pages"
+    GROWTH = "growth"
+    RIVAL = "rival"
+
+
+@dataclass(frozen=True)
+class Plan:
+    rounds: int
+    seconds: int
+    """How long each single measurement lasts."""
+    stored_few: int
+    stored_many: int
+    refunds: int
+    """Of each case and on each of the two servers; the small store has to hold so many payments and some more."""
+    far_page: int
+    page_rounds: int
+    parts: frozenset[Part] = frozenset(Part)
+
+
+class Side(Protocol):
+    """A kind of database, seen without the server."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def process_counts(self) -> Sequence[int]:
+        """How many server processes are worth trying, the default of one first."""
+        ...
+
+    def create_database(self) -> str: ...
+
+    def read_specimen(self, address: str) -> Specimen: ...
+
+    def count_settled(self, address: str) -> tuple[int, int]: ...
+
+    def count_refunds(self, address: str) -> tuple[int, int]: ...
+
+    def pick_stored(self, address: str, count: int) -> list[str]: ...
+
+    def measure_limit(self, address: str, specimen: Specimen, seconds: int) -> Mapping[str, float]: ...
+
+    def fill(self, address: str, specimen: Specimen, count: int) -> None: ...
