@@ -7,12 +7,14 @@ from typing import Any
 
 import msgspec
 
-from tollgate.payments import CardFace, Claim, Errand, Payment, Settlement, State, TestMode
+from tollgate.payments import CardFace, Channel, Claim, Errand, Payment, Search, Settlement, State, TestMode
+from tollgate.store import Database, search_payments
 from tollgate.values import HOUR, ChannelId, Instant, MerchantId, Money, PaymentId, make_id
 
 MERCHANT = MerchantId("8a" + "1" * 30)
 CHANNEL = ChannelId("8a" + "2" * 30)
 NOON: Instant = 1_790_000_000_000_000
+SHOP = Channel(id=CHANNEL, merchant_id=MERCHANT, name="Shop", created_at=NOON)
 
 _ticks = count()
 
@@ -59,3 +61,8 @@ def make_settlement(payment: Payment, errand: Errand | None = None, **changes: A
 def make_claim(key: str, **changes: Any) -> Claim:
     claim = Claim(channel_id=CHANNEL, key=key, fingerprint=b"\x00\x01print", created_at=NOON)
     return msgspec.structs.replace(claim, **changes)
+
+
+async def list_written(db: Database, limit: int = 100) -> list[Payment]:
+    """What was written with the reference that payments have here, oldest first."""
+    return await search_payments(db, SHOP, Search(reference="order-1234"), None, limit=limit, skipped=0)

@@ -20,7 +20,6 @@ BY_KEY = "payments USING INDEX sqlite_autoindex_payments_1"
 READS = [
     (payments._find, BY_KEY),
     (payments._get_sealed, BY_KEY),
-    (payments._list, "payments USING INDEX payments_by_transaction"),
     (payments._overdue, "payments USING INDEX payments_in_flight"),
     (payments._sealed_otherwise, BY_KEY),
     (claims._find, "claims USING INDEX sqlite_autoindex_claims_1"),

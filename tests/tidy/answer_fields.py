@@ -11,5 +11,14 @@ ANSWER_FIELDS = frozenset(
         "last4Digits",
         "referencedId",
         "resultDetails",
+        "linkedTransactions",
+        # settlement reports
+        "grossAmount",
+        "refundAmount",
+        "chargebackAmount",
+        "chargebackReversalAmount",
+        "netAmount",
+        "settlementTxDate",
+        "matchedTransactions",
     }
 )

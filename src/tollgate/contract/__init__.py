@@ -5,37 +5,49 @@ from tollgate.contract.answers import (
     Envelope,
     Json,
     answer_payment,
-    answer_payment_list,
     answer_refusal,
     encode_answer,
     render_payment,
 )
+from tollgate.contract.cursors import read_cursor, render_cursor
 from tollgate.contract.fields import Fields, is_never_stored, read_fields
 from tollgate.contract.follow_ups import read_follow_up
 from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
 from tollgate.contract.orders import read_order
-from tollgate.contract.reports import read_reference
+from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
+from tollgate.contract.reports import Question, read_question
+from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
 
 __all__ = [
+    "BOTH_NAMES",
+    "ONE_NAME",
     "Answer",
     "Envelope",
     "Fields",
     "Identity",
     "Json",
     "Pairs",
+    "Question",
+    "answer_aggregations",
+    "answer_chain",
     "answer_payment",
-    "answer_payment_list",
+    "answer_payment_page",
+    "answer_postings",
     "answer_refusal",
     "check_entity_id",
     "encode_answer",
     "is_identity_name",
     "is_never_stored",
+    "read_aggregation",
+    "read_cursor",
+    "read_days",
     "read_fields",
     "read_follow_up",
     "read_form",
     "read_identity",
     "read_order",
-    "read_reference",
+    "read_question",
+    "render_cursor",
     "render_payment",
 ]

@@ -1,4 +1,4 @@
-"""Payments, refusals and lists to the JSON that merchants read.
+"""Payments and refusals to the JSON that merchants read.
 
 Key order follows what clients have recorded; nothing secret is here.
 """
@@ -66,13 +66,13 @@ def render_result(result: Result) -> Json:
     return {"code": result.code, "description": result.description}
 
 
-def answer_payment(payment: Payment, envelope: Envelope) -> Answer:
+def answer_payment(payment: Payment, envelope: Envelope, **more: Any) -> Answer:
     """The whole answer is a function of the payment's row, so that a later read tells the same story."""
     body = render_payment(payment)
     body["buildNumber"] = envelope.build_number
     body["timestamp"] = render_timestamp(payment.created_at)
     body["ndc"] = payment.ndc
-    return encode_answer(get_result(body["result"]["code"]).http_status, body)
+    return encode_answer(get_result(body["result"]["code"]).http_status, body | more)
 
 
 def render_payment(payment: Payment) -> Json:
@@ -105,14 +105,6 @@ def render_card(card: CardFace) -> Json:
     face["expiryMonth"] = card.expiry_month
     face["expiryYear"] = card.expiry_year
     return face
-
-
-def answer_payment_list(payments: Iterable[Payment], envelope: Envelope, ndc: str, now: int) -> Answer:
-    rows = [
-        {**render_payment(payment), "timestamp": render_timestamp(payment.created_at), "ndc": payment.ndc}
-        for payment in payments
-    ]
-    return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, payments=rows))
 
 
 def answer_refusal(refusal: Refusal, envelope: Envelope, ndc: str, now: int) -> Answer:

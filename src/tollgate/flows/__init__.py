@@ -2,22 +2,28 @@
 
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.idempotency import find_earlier_answer, make_claim
-from tollgate.flows.look_up import look_up, look_up_reference
+from tollgate.flows.look_up import look_up
 from tollgate.flows.pay import pay
 from tollgate.flows.record import record
 from tollgate.flows.recover import run_errand, settle_overdue
+from tollgate.flows.report import list_all_settled, list_settled, search, show_chain, show_chains, sum_up
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 
 __all__ = [
     "count_retired",
     "find_earlier_answer",
     "follow_up",
+    "list_all_settled",
+    "list_settled",
     "look_up",
-    "look_up_reference",
     "make_claim",
     "pay",
     "record",
     "rewrap_everything",
     "run_errand",
+    "search",
     "settle_overdue",
+    "show_chain",
+    "show_chains",
+    "sum_up",
 ]

@@ -32,6 +32,7 @@ from tollgate.payments.details import (
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
 from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, Errand, Move, Nature, State
 from tollgate.payments.order import FollowUp, Order, ProcessingCode, TestMode
+from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
 from tollgate.payments.settlement import (
     Settlement,
     find_posting,
@@ -44,6 +45,7 @@ from tollgate.payments.verdict import Outcome, Verdict
 
 __all__ = [
     "FOLLOWINGS",
+    "FOREVER",
     "MOVES",
     "NATURES",
     "NO_BOUND",
@@ -77,18 +79,25 @@ __all__ = [
     "Nature",
     "Order",
     "Outcome",
+    "Page",
     "Party",
     "Payment",
+    "Period",
+    "Place",
     "Plan",
+    "Posting",
     "ProcessingCode",
     "Refused",
+    "Search",
     "Settlement",
     "StandingInstruction",
     "State",
+    "Tally",
     "Terms",
     "TestMode",
     "Touch",
     "Verdict",
+    "Window",
     "Wish",
     "apply_touch",
     "count_again",

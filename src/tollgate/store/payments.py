@@ -24,7 +24,7 @@ from tollgate.store.payment_rows import (
 )
 from tollgate.store.schema import STARTED, claims, payments
 from tollgate.store.statements import Statement, Step
-from tollgate.values import ChannelId, Instant, MerchantId, PaymentId, make_timed_id
+from tollgate.values import Instant, MerchantId, PaymentId, make_timed_id
 
 
 class Answer(Protocol):
@@ -185,16 +185,6 @@ async def settle_follow_up(db: Database, settlement: Settlement, answer: Answer 
 
 _by_key = (payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
 _find = Statement(sa.select(*SHOWN).where(*_by_key), is_quick=True)
-_list = Statement(
-    sa.select(*SHOWN)
-    .where(
-        payments.c.merchant_id == sa.bindparam("merchant_id"),
-        payments.c.channel_id == sa.bindparam("channel_id"),
-        payments.c.merchant_transaction_id == sa.bindparam("merchant_transaction_id"),
-    )
-    .order_by(payments.c.created_at, payments.c.id)
-    .limit(sa.bindparam("limit"))
-)
 _overdue = Statement(
     sa.select(*SHOWN)
     .where(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
@@ -206,19 +196,6 @@ _overdue = Statement(
 async def find_payment(db: Database, merchant_id: MerchantId, payment_id: str) -> Payment | None:
     row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": payment_id})
     return None if row is None else read_payment(row)
-
-
-async def list_payments(
-    db: Database, merchant_id: MerchantId, channel_id: ChannelId, merchant_transaction_id: str, limit: int
-) -> list[Payment]:
-    """Oldest first."""
-    params = {
-        "merchant_id": merchant_id,
-        "channel_id": channel_id,
-        "merchant_transaction_id": merchant_transaction_id,
-        "limit": limit,
-    }
-    return [read_payment(row) for row in await db.fetch(_list, params)]
 
 
 async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Payment]:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog import get_result
-from tollgate.contract import Envelope, answer_payment, answer_payment_list, answer_refusal, render_payment
+from tollgate.contract import Envelope, answer_payment, answer_refusal, render_payment
 from tollgate.contract.answers import nest_fields
 from tollgate.payments import CardFace, Payment, State
 from tollgate.values import (
@@ -67,14 +67,6 @@ def test_a_started_payment_reads_as_pending() -> None:
     body = render_payment(replace(PAYMENT, state=State.STARTED, result_code=""))
 
     assert body["result"]["code"] == "000.200.000"
-
-
-def test_a_list_has_an_envelope_and_rows_without_one() -> None:
-    body = json.loads(answer_payment_list([PAYMENT, PAYMENT], ENVELOPE, "8a03_aa", NOW).body)
-
-    assert body["result"]["code"] == "000.000.100"
-    assert len(body["payments"]) == 2
-    assert "buildNumber" not in body["payments"][0]
 
 
 @pytest.mark.parametrize(

@@ -1,32 +1,81 @@
-"""Reports: look payments up by id or by the merchant's reference.
+"""Reports: look payments up by id, by the merchant's reference, or by dates.
 
 A miss is a 400 here, as clients of reports expect.
 """
 
 from __future__ import annotations
 
-from tollgate.catalog import Situation, get_result
-from tollgate.contract import answer_payment, answer_payment_list, read_reference
-from tollgate.flows import look_up, look_up_reference
+from collections.abc import Sequence
+
+from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.contract import (
+    BOTH_NAMES,
+    ONE_NAME,
+    Question,
+    answer_chain,
+    answer_payment,
+    answer_payment_page,
+    read_question,
+)
+from tollgate.flows import look_up, search, show_chain, show_chains
+from tollgate.payments import Page, Payment
 from tollgate.steps import House
 from tollgate.values import Refusal
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 
 async def query_payment(request: Request, caller: Caller, house: House) -> Reply:
-    payment = await look_up(house, caller.merchant_id, request.names[0])
-    if payment is None or payment.channel_id != get_channel(caller).id:
-        raise Refusal(get_result("700.400.580"))
-    return reply_with(answer_payment(payment, house.envelope))
+    question = _read(request, caller, house, "query", LIMITS.query_page)
+    payment = await _find(request, caller, house)
+    if not question.with_linked:
+        return reply_with(answer_payment(payment, house.envelope))
+    return reply_with(answer_chain(payment, await show_chain(house, payment), house.envelope))
+
+
+async def query_record(request: Request, caller: Caller, house: House) -> Reply:
+    question = _read(request, caller, house, "query", LIMITS.query_page)
+    payment = await _find(request, caller, house)
+    chain = await show_chain(house, payment) if question.with_linked else [payment]
+    rows = [member for member in chain if question.search.fits(member)]
+    page = Page(rows=rows, pages=1, page_no=1, cursor=None)
+    return _answer(page, None, BOTH_NAMES, caller, house)
 
 
 async def query_payments(request: Request, caller: Caller, house: House) -> Reply:
-    channel = get_channel(caller)
-    reference = read_reference(request.pairs, Situation("query", None, channel.is_lenient, house.is_live))
-    payments = await look_up_reference(house, channel, reference)
-    if not payments:
+    question = _read(request, caller, house, "query_list", LIMITS.query_page_max)
+    return await _search(question, ONE_NAME, caller, house)
+
+
+async def query_records(request: Request, caller: Caller, house: House) -> Reply:
+    question = _read(request, caller, house, "search", LIMITS.query_page)
+    return await _search(question, BOTH_NAMES, caller, house)
+
+
+def _read(request: Request, caller: Caller, house: House, operation: str, rows_max: int) -> Question:
+    situation = Situation(operation, None, get_channel(caller).is_lenient, house.is_live)
+    return read_question(request.pairs, situation, rows_max)
+
+
+async def _find(request: Request, caller: Caller, house: House) -> Payment:
+    payment = await look_up(house, caller.merchant_id, request.names[0])
+    if payment is None or payment.channel_id != get_channel(caller).id:
         raise Refusal(get_result("700.400.580"))
-    return reply_with(answer_payment_list(payments, house.envelope, caller.ndc, house.clock.now()))
+    return payment
+
+
+async def _search(question: Question, names: Sequence[str], caller: Caller, house: House) -> Reply:
+    channel = get_channel(caller)
+    page = await search(house, channel, question.search, question.window)
+    chains = await show_chains(house, channel, page.rows) if question.with_linked else None
+    return _answer(page, chains, names, caller, house)
+
+
+def _answer(
+    page: Page[Payment], chains: dict[str, list[Payment]] | None, names: Sequence[str], caller: Caller, house: House
+) -> Reply:
+    if not page.rows:
+        raise Refusal(get_result("700.400.580"))
+    return reply_with(answer_payment_page(page, chains, names, house.envelope, caller.ndc, house.clock.now()))
 
 
 ROUTES = (
@@ -34,7 +83,7 @@ ROUTES = (
         method="GET",
         path="/v1/query/{id}",
         operation="query",
-        summary="Report on one payment.",
+        summary="Report on one payment; its whole chain beside it on request.",
         access=Access.ENTITY,
         handler=query_payment,
     ),
@@ -45,5 +94,21 @@ ROUTES = (
         summary="Report on all payments with one of the merchant's references, oldest first.",
         access=Access.ENTITY,
         handler=query_payments,
+    ),
+    RouteRow(
+        method="GET",
+        path="/v3/query/{id}",
+        operation="query",
+        summary="Report on one payment as a list; its whole chain on request.",
+        access=Access.ENTITY,
+        handler=query_record,
+    ),
+    RouteRow(
+        method="GET",
+        path="/v3/query",
+        operation="query_list",
+        summary="Report on payments by reference or by dates, oldest first, in pages.",
+        access=Access.ENTITY,
+        handler=query_records,
     ),
 )

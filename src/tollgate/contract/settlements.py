@@ -1,0 +1,133 @@
+"""Settlement reports as merchants ask for them and read them: sums per day and currency, and what is in a sum.
+
+What was earned is told by the book; nothing is added up here that it did not post.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from itertools import groupby
+
+from tollgate.catalog import CURRENCIES, Situation, get_result
+from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.form import Pairs
+from tollgate.contract.report_answers import answer_page
+from tollgate.contract.reports import read_begin, read_end, read_window
+from tollgate.payments import Page, Period, Posting, Tally, TestMode, Window
+from tollgate.values import DAY, Instant, render_hundredths, render_timestamp, to_datetime, to_instant
+
+_SETTLED, _CHARGEBACK, _CHARGEBACK_REVERSAL = "SETTLED", "CHARGEBACK", "CHARGEBACK REVERSAL"
+
+RECONCILIATIONS: Mapping[str, tuple[str, ...]] = {
+    _SETTLED: ("DB", "PA.CP", "CP", "RB", "RC", "RF", "RV", "CD"),
+    "FEE": (),
+    _CHARGEBACK: ("CB",),
+    _CHARGEBACK_REVERSAL: ("CR",),
+}
+"""Which payment types a reconciliation type is made of. Nobody charges a fee here, so none is ever settled."""
+
+_TYPES = {kind: name for name, kinds in RECONCILIATIONS.items() for kind in kinds}
+_ID = re.compile("([0-9]{8})-([A-Z]{3})")
+
+
+def read_days(pairs: Pairs, situation: Situation) -> Period:
+    fields = read_fields(pairs, situation)
+    return Period(
+        begins_at=read_begin(fields.get("date.from")),
+        ends_at=read_end(fields.get("date.to")),
+        currency=fields.get("currency"),
+        test_mode=_read_test_mode(fields),
+    )
+
+
+def read_aggregation(
+    aggregation_id: str, pairs: Pairs, situation: Situation, rows_max: int
+) -> tuple[Period, Window] | None:
+    """None where the id names no day and currency."""
+    fields = read_fields(pairs, situation)
+    found = _read_id(aggregation_id)
+    if found is None:
+        return None
+    begins_at, currency = found
+    wanted = fields.get("reconciliationType")
+    period = Period(
+        begins_at=begins_at,
+        ends_at=begins_at + DAY,
+        currency=currency,
+        test_mode=_read_test_mode(fields),
+        kinds=RECONCILIATIONS[wanted] if wanted else None,
+        is_newest_first=(fields.get("sortOrder") or "").upper() == "DESC",
+    )
+    return period, read_window(fields, rows_max)
+
+
+def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+    """`tallies` are sorted by day and currency."""
+    rows = [
+        _render_aggregation(begins_at, currency, list(parts))
+        for (begins_at, currency), parts in groupby(tallies, lambda tally: (tally.begins_at, tally.currency))
+    ]
+    return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, aggregations=rows))
+
+
+def answer_postings(page: Page[Posting], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+    rows = [_render_posting(posting) for posting in page.rows]
+    return answer_page({"reconciliations": rows}, page, envelope, ndc, now)
+
+
+def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally]) -> Json:
+    """Every sum can be had from the records by adding the amounts of one type."""
+    day = to_datetime(begins_at)
+    settled = [tally.gain for tally in tallies if _TYPES[tally.kind] == _SETTLED]
+    sums = {
+        "grossAmount": sum(gain for gain in settled if gain > 0),
+        "refundAmount": -sum(gain for gain in settled if gain < 0),
+        "chargebackAmount": -sum(tally.gain for tally in tallies if _TYPES[tally.kind] == _CHARGEBACK),
+        "chargebackReversalAmount": sum(tally.gain for tally in tallies if _TYPES[tally.kind] == _CHARGEBACK_REVERSAL),
+        "netAmount": sum(tally.gain for tally in tallies),
+    }
+    return {
+        "id": f"{day:%Y%m%d}-{currency}",
+        "date": f"{day:%Y-%m-%d}",
+        "currency": currency,
+        "count": sum(tally.count for tally in tallies),
+        **{name: render_hundredths(hundredths) for name, hundredths in sums.items()},
+    }
+
+
+def _render_posting(posting: Posting) -> Json:
+    row: Json = {"id": posting.payment_id}
+    if posting.referenced_id:
+        row["referencedId"] = posting.referenced_id
+    if posting.merchant_transaction_id:
+        row["merchantTransactionId"] = posting.merchant_transaction_id
+    row["paymentType"] = posting.kind
+    if posting.brand:
+        row["paymentBrand"] = posting.brand
+    return row | {
+        "amount": render_hundredths(posting.gain),
+        "currency": posting.currency,
+        "settlementTxDate": render_timestamp(posting.posted_at),
+        "reconciliationType": _TYPES[posting.kind],
+        # The book has a line only because of its transaction, so there is always exactly one.
+        "matchedTransactions": [{"status": "MATCHED", "id": posting.payment_id}],
+    }
+
+
+def _read_test_mode(fields: Fields) -> TestMode | None:
+    text = fields.get("testMode")
+    return TestMode(text) if text else None
+
+
+def _read_id(aggregation_id: str) -> tuple[Instant, str] | None:
+    match = _ID.fullmatch(aggregation_id)
+    if match is None or match[2] not in CURRENCIES:
+        return None
+    try:
+        day = date.fromisoformat(match[1])
+    except ValueError:
+        return None
+    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC)), match[2]

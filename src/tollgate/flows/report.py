@@ -1,0 +1,104 @@
+"""Reports: a page of payments, the chains around them, what was earned. Nothing is changed by asking.
+
+The first pages have numbers; a cursor leads on from any of them, however long the list is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from tollgate.catalog import LIMITS, get_result
+from tollgate.contract import read_cursor, render_cursor
+from tollgate.payments import Channel, Page, Payment, Period, Place, Posting, Search, Tally, Window
+from tollgate.steps import House
+from tollgate.store import (
+    count_payments,
+    count_postings,
+    list_chain,
+    list_chains,
+    list_postings,
+    search_payments,
+    sum_postings,
+)
+from tollgate.values import Fault, InvalidParameters, Refusal
+
+Row = TypeVar("Row")
+
+
+async def search(house: House, channel: Channel, wanted: Search, window: Window) -> Page[Payment]:
+    """Oldest first, because clients take the last one as the newest attempt."""
+    after = _find_place(house, channel, wanted, window)
+    limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
+    rows = await search_payments(house.database, channel, wanted, after, limit=limit, skipped=skipped)
+    return await _make_page(
+        rows,
+        window,
+        lambda most: count_payments(house.database, channel, wanted, most),
+        lambda last: render_cursor(Place(last.created_at, last.id), channel, wanted, house.keyring),
+    )
+
+
+async def show_chain(house: House, payment: Payment) -> list[Payment]:
+    """A payment and all that is linked with it, in the order they came."""
+    return await list_chain(house.database, payment.merchant_id, payment.first_id, LIMITS.chain_max)
+
+
+async def show_chains(house: House, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
+    """The chains of a whole page with one statement; who stands alone is not looked for."""
+    first_ids = {payment.first_id for payment in payments if payment.chain_id or payment.balance.chain_length > 1}
+    if not first_ids:
+        return {}
+    chains = await list_chains(house.database, channel.merchant_id, sorted(first_ids), LIMITS.linked_max + 1)
+    if sum(map(len, chains.values())) > LIMITS.linked_max:
+        message = f"more than {LIMITS.linked_max} transactions are linked with this page; ask for a shorter one"
+        raise InvalidParameters(get_result("200.300.404"), [Fault("limit", message)])
+    return chains
+
+
+async def sum_up(house: House, channel: Channel, period: Period) -> list[Tally]:
+    return await sum_postings(house.database, channel, period)
+
+
+async def list_settled(house: House, channel: Channel, period: Period, window: Window) -> Page[Posting]:
+    after = _find_place(house, channel, period, window)
+    limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
+    rows = await list_postings(house.database, channel, period, after, limit=limit, skipped=skipped)
+    return await _make_page(
+        rows,
+        window,
+        lambda most: count_postings(house.database, channel, period, most),
+        lambda last: render_cursor(Place(last.posted_at, last.line_id), channel, period, house.keyring),
+    )
+
+
+async def list_all_settled(house: House, channel: Channel, period: Period) -> Page[Posting]:
+    """Everything at once, for clients that know no pages; a day that is too long for that is refused, never cut."""
+    most = LIMITS.settlement_records_max
+    rows = await list_postings(house.database, channel, period, None, limit=most + 1, skipped=0)
+    if len(rows) > most:
+        detail = f"there are more than {most} records; read them by pages, under /reports/v2"
+        raise Refusal(get_result("200.300.404"), detail)
+    return Page(rows=rows, pages=None, page_no=None, cursor=None)
+
+
+def _find_place(house: House, channel: Channel, filters: Search | Period, window: Window) -> Place | None:
+    return None if window.cursor is None else read_cursor(window.cursor, channel, filters, house.keyring)
+
+
+async def _make_page(
+    found: list[Row],
+    window: Window,
+    count: Callable[[int], Awaitable[int]],
+    render_place: Callable[[Row], str],
+) -> Page[Row]:
+    """`found` has one row more than the page where another page follows."""
+    rows, has_more = found[: window.rows_max], len(found) > window.rows_max
+    cursor = render_place(rows[-1]) if has_more else None
+    if window.cursor is not None:
+        return Page(rows=rows, pages=None, page_no=None, cursor=cursor)
+    # A last page tells by itself how many there are; only before and beyond it somebody has to count.
+    is_last = not has_more and (rows or window.page_no == 1)
+    counted = len(rows) + (window.page_no - 1) * window.rows_max if is_last else None
+    total = await count(LIMITS.query_pages_max * window.rows_max) if counted is None else counted
+    return Page(rows=rows, pages=-(-total // window.rows_max), page_no=window.page_no, cursor=cursor)

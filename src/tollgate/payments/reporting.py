@@ -1,0 +1,110 @@
+"""What a report asks for and what it tells, as values. How it is spelled and where the rows are is not known here."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import msgspec
+
+from tollgate.payments.attempt import Payment
+from tollgate.payments.book import Account
+from tollgate.payments.order import TestMode
+from tollgate.values import DAY, Instant, PaymentId
+
+Row = TypeVar("Row")
+
+FOREVER: Instant = 2**62
+"""Later than any calendar date that can be written down."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a row stands in a list that is sorted by time and then by id."""
+
+    at: Instant
+    id: str
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """Which payments of a channel are meant; what is not said does not narrow."""
+
+    reference: str | None = None
+    """The merchant's own."""
+    short_id: str | None = None
+    kinds: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    begins_at: Instant = 0
+    ends_at: Instant = FOREVER
+    """The first instant that is not meant any more."""
+
+    def fits(self, payment: Payment) -> bool:
+        """Whether kind and method are among those meant."""
+        return (not self.kinds or payment.kind in self.kinds) and (not self.methods or payment.method in self.methods)
+
+
+class Period(msgspec.Struct, frozen=True, kw_only=True):
+    """Which lines of the book are meant: those of a channel that changed what the merchant has earned."""
+
+    begins_at: Instant
+    ends_at: Instant
+    currency: str | None = None
+    test_mode: TestMode | None = None
+    kinds: tuple[str, ...] | None = None
+    """None: all."""
+    is_newest_first: bool = False
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of a long list is meant: a numbered page, or what comes after a cursor."""
+
+    rows_max: int
+    page_no: int = 1
+    cursor: str | None = None
+
+
+class Page(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
+    rows: list[Row]
+    pages: int | None
+    """None where the page was reached by cursor: then nobody counted."""
+    page_no: int | None
+    cursor: str | None
+    """Leads to the next page; None on the last one."""
+
+
+class Posting(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the book that changed what the merchant has earned, with the transaction that wrote it."""
+
+    line_id: str
+    posted_at: Instant
+    currency: str
+    amount: int
+    target: Account
+    payment_id: PaymentId
+    referenced_id: PaymentId | None
+    merchant_transaction_id: str | None
+    kind: str
+    brand: str
+
+    @property
+    def gain(self) -> int:
+        """The amount as the merchant's account sees it."""
+        return self.amount if self.target is Account.EARNED else -self.amount
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """All postings of one day, currency, kind and direction."""
+
+    day: int
+    """Days since 1970."""
+    currency: str
+    kind: str
+    target: Account
+    count: int
+    amount: int
+
+    @property
+    def gain(self) -> int:
+        return self.amount if self.target is Account.EARNED else -self.amount
+
+    @property
+    def begins_at(self) -> Instant:
+        return self.day * DAY

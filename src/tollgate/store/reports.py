@@ -1,0 +1,271 @@
+"""Reading for reports: pages of payments, whole chains, what was earned. Rows are only read here, never written.
+
+Lists are sorted by time and then by id, and a page begins after a place in that order: by index, so a late page costs
+what the first one costs. Only a numbered page skips rows, and their number is bounded by who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from tollgate.payments import Account, Channel, Payment, Period, Place, Posting, Search, Tally
+from tollgate.store.database import Database
+from tollgate.store.payment_rows import SHOWN, read_payment
+from tollgate.store.schema import TEXT, WHOLE, book, payments
+from tollgate.store.statements import Statement
+from tollgate.values import DAY, Instant, MerchantId
+
+_SHAPES_KEPT = 512
+"""Statements differ by which filters they have; texts for so many combinations are remembered."""
+
+
+def _among(column: sa.Column[Any], name: str, count: int) -> sa.ColumnElement[bool]:
+    if not count:
+        return sa.false()
+    return column.in_([sa.bindparam(f"{name}_{n}", type_=column.type) for n in range(count)])
+
+
+def _number(name: str, values: Iterable[str]) -> dict[str, str]:
+    return {f"{name}_{n}": value for n, value in enumerate(values)}
+
+
+def _count_at_most(query: sa.Select[Any]) -> Statement:
+    """Stops counting at a bound, so that counting a long list costs no more than reading its first pages."""
+    bounded: sa.Select[Any] = query.with_only_columns(sa.literal_column("1")).order_by(None).limit(sa.bindparam("most"))
+    return Statement(sa.select(sa.func.count()).select_from(bounded.subquery()))
+
+
+async def _fetch_count(db: Database, statement: Statement, params: Mapping[str, Any]) -> int:
+    row = await db.fetch_one(statement, params)
+    if row is None:
+        raise LookupError("a count without a row")
+    count: int = row[0]
+    return count
+
+
+# ---- payments of a channel ----
+
+
+class _SearchShape(NamedTuple):
+    has_reference: bool
+    has_short_id: bool
+    kinds: int
+    methods: int
+
+
+def _search(shape: _SearchShape) -> sa.Select[Any]:
+    # One lower bound in all cases: given two, a planner may start at the lower one and walk to the other.
+    after = sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(
+        sa.bindparam("after_at", type_=WHOLE), sa.bindparam("after_id", type_=TEXT)
+    )
+    conditions: list[sa.ColumnElement[bool]] = [
+        payments.c.merchant_id == sa.bindparam("merchant_id"),
+        payments.c.channel_id == sa.bindparam("channel_id"),
+        after,
+        payments.c.created_at < sa.bindparam("ends_at"),
+    ]
+    if shape.has_reference:
+        conditions.append(payments.c.merchant_transaction_id == sa.bindparam("reference"))
+    if shape.has_short_id:
+        conditions.append(payments.c.short_id == sa.bindparam("short_id"))
+    if shape.kinds:
+        conditions.append(_among(payments.c.kind, "kind", shape.kinds))
+    if shape.methods:
+        conditions.append(_among(payments.c.method, "method", shape.methods))
+    return sa.select(*SHOWN).where(*conditions).order_by(payments.c.created_at, payments.c.id)
+
+
+@lru_cache(_SHAPES_KEPT)
+def make_search(shape: _SearchShape) -> Statement:
+    return Statement(_search(shape).limit(sa.bindparam("limit")).offset(sa.bindparam("skipped")))
+
+
+@lru_cache(_SHAPES_KEPT)
+def make_search_count(shape: _SearchShape) -> Statement:
+    return _count_at_most(_search(shape))
+
+
+def shape_search(search: Search) -> _SearchShape:
+    return _SearchShape(
+        search.reference is not None, search.short_id is not None, len(search.kinds), len(search.methods)
+    )
+
+
+def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[str, Any]:
+    return {
+        "merchant_id": channel.merchant_id,
+        "channel_id": channel.id,
+        "reference": search.reference,
+        "short_id": search.short_id,
+        # No id is empty, so the first instant is within.
+        "after_at": search.begins_at if after is None else after.at,
+        "after_id": "" if after is None else after.id,
+        "ends_at": search.ends_at,
+        **_number("kind", search.kinds),
+        **_number("method", search.methods),
+    }
+
+
+async def search_payments(
+    db: Database, channel: Channel, search: Search, after: Place | None, *, limit: int, skipped: int
+) -> list[Payment]:
+    """Oldest first."""
+    params = bind_search(channel, search, after) | {"limit": limit, "skipped": skipped}
+    return [read_payment(row) for row in await db.fetch(make_search(shape_search(search)), params)]
+
+
+async def count_payments(db: Database, channel: Channel, search: Search, most: int) -> int:
+    """Never counts further than `most`."""
+    params = bind_search(channel, search, None) | {"most": most}
+    return await _fetch_count(db, make_search_count(shape_search(search)), params)
+
+
+# ---- chains ----
+
+_TIERS = (1, 8, 64, 512)
+"""How many chains a statement has room for: a few texts instead of one for every number."""
+
+
+@lru_cache(len(_TIERS))
+def make_chains(room: int) -> Statement:
+    """Two halves, because each has an index of its own and a planner that sees an `OR` may use neither."""
+    of_merchant = payments.c.merchant_id == sa.bindparam("merchant_id")
+    firsts = sa.select(*SHOWN).where(of_merchant, _among(payments.c.id, "first", room))
+    others = sa.select(*SHOWN).where(of_merchant, _among(payments.c.chain_id, "first", room))
+    return Statement(sa.union_all(firsts, others).limit(sa.bindparam("limit")))
+
+
+async def list_chains(
+    db: Database, merchant_id: MerchantId, first_ids: Sequence[str], limit: int
+) -> dict[str, list[Payment]]:
+    """Several whole chains by the id of their first payment, each in order, with one statement."""
+    room = next(tier for tier in _TIERS if tier >= len(first_ids))
+    padded = [*first_ids, *[""] * (room - len(first_ids))]
+    params = {"merchant_id": merchant_id, "limit": limit, **_number("first", padded)}
+    found = [read_payment(row) for row in await db.fetch(make_chains(room), params)]
+    chains: dict[str, list[Payment]] = {first_id: [] for first_id in first_ids}
+    for payment in sorted(found, key=lambda payment: payment.position):
+        chains[payment.first_id].append(payment)
+    return chains
+
+
+# ---- what was earned ----
+
+_EARNED = Account.EARNED.value
+
+
+class _PeriodShape(NamedTuple):
+    has_currency: bool
+    has_test_mode: bool
+    kinds: int | None
+    is_newest_first: bool
+
+
+def _postings(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    """Ids of lines begin with their instant, so both bounds and the order are those of the primary key."""
+    conditions: list[sa.ColumnElement[bool]] = [
+        book.c.merchant_id == sa.bindparam("merchant_id"),
+        book.c.id > sa.bindparam("after_id"),
+        book.c.id < sa.bindparam("before_id"),
+        book.c.channel_id == sa.bindparam("channel_id"),
+        sa.or_(book.c.source == sa.bindparam("earned"), book.c.target == sa.bindparam("earned")),
+    ]
+    if shape.has_currency:
+        conditions.append(book.c.currency == sa.bindparam("currency"))
+    if shape.has_test_mode:
+        conditions.append(payments.c.test_mode == sa.bindparam("test_mode"))
+    if shape.kinds is not None:
+        conditions.append(_among(payments.c.kind, "kind", shape.kinds))
+    writer = sa.and_(payments.c.merchant_id == book.c.merchant_id, payments.c.id == book.c.payment_id)
+    return sa.select(*columns).select_from(book.join(payments, writer)).where(*conditions)
+
+
+_POSTING = (
+    book.c.id,
+    book.c.posted_at,
+    book.c.currency,
+    book.c.amount,
+    book.c.target,
+    book.c.payment_id,
+    payments.c.referenced_id,
+    payments.c.merchant_transaction_id,
+    payments.c.kind,
+    payments.c.brand,
+)
+
+
+@lru_cache(_SHAPES_KEPT)
+def make_postings(shape: _PeriodShape) -> Statement:
+    order = book.c.id.desc() if shape.is_newest_first else book.c.id
+    page = _postings(shape, *_POSTING).order_by(order)
+    return Statement(page.limit(sa.bindparam("limit")).offset(sa.bindparam("skipped")))
+
+
+@lru_cache(_SHAPES_KEPT)
+def make_postings_count(shape: _PeriodShape) -> Statement:
+    return _count_at_most(_postings(shape, *_POSTING))
+
+
+@lru_cache(_SHAPES_KEPT)
+def make_tallies(shape: _PeriodShape) -> Statement:
+    day: sa.ColumnElement[int] = book.c.posted_at.op("/")(sa.literal_column(str(DAY)))
+    group = (day, book.c.currency, payments.c.kind, book.c.target)
+    sums = (sa.func.count(), sa.func.sum(book.c.amount))
+    return Statement(_postings(shape, *group, *sums).group_by(*group).order_by(*group))
+
+
+def shape_period(period: Period) -> _PeriodShape:
+    kinds = None if period.kinds is None else len(period.kinds)
+    return _PeriodShape(period.currency is not None, period.test_mode is not None, kinds, period.is_newest_first)
+
+
+def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[str, Any]:
+    first, last = _begin_id(period.begins_at), _begin_id(period.ends_at)
+    if after is not None and period.is_newest_first:
+        last = after.id
+    elif after is not None:
+        first = after.id
+    return {
+        "merchant_id": channel.merchant_id,
+        "channel_id": channel.id,
+        "after_id": first,
+        "before_id": last,
+        "earned": _EARNED,
+        "currency": period.currency,
+        "test_mode": period.test_mode,
+        **_number("kind", period.kinds or ()),
+    }
+
+
+def _begin_id(at: Instant) -> str:
+    """Before every id of a line posted then. Nothing was posted before 1970, and a negative number would sort oddly."""
+    return f"{max(at, 0):016x}"
+
+
+async def list_postings(
+    db: Database, channel: Channel, period: Period, after: Place | None, *, limit: int, skipped: int
+) -> list[Posting]:
+    params = bind_period(channel, period, after) | {"limit": limit, "skipped": skipped}
+    rows = await db.fetch(make_postings(shape_period(period)), params)
+    names = Posting.__struct_fields__
+    return [Posting(**dict(zip(names, row, strict=True)) | {"target": Account(row[4])}) for row in rows]
+
+
+async def count_postings(db: Database, channel: Channel, period: Period, most: int) -> int:
+    """Never counts further than `most`."""
+    params = bind_period(channel, period, None) | {"most": most}
+    return await _fetch_count(db, make_postings_count(shape_period(period)), params)
+
+
+async def sum_postings(db: Database, channel: Channel, period: Period) -> list[Tally]:
+    """By day, currency, kind and direction."""
+    rows = await db.fetch(make_tallies(shape_period(period)), bind_period(channel, period, None))
+    return [
+        # PostgreSQL sums into a wider type of its own.
+        Tally(day=day, currency=currency, kind=kind, target=Account(target), count=count, amount=int(amount))
+        for day, currency, kind, target, count, amount in rows
+    ]

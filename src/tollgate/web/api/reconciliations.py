@@ -1,0 +1,71 @@
+"""Settlement reports: what was earned on each day, and by which transactions.
+
+A day without any is an empty list; only an id that names no day is a miss.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.contract import answer_aggregations, answer_postings, read_aggregation, read_days
+from tollgate.flows import list_all_settled, list_settled, sum_up
+from tollgate.payments import Page, Period, Posting, Window
+from tollgate.steps import House
+from tollgate.values import Refusal
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
+
+
+async def read_aggregations(request: Request, caller: Caller, house: House) -> Reply:
+    channel = get_channel(caller)
+    period = read_days(request.pairs, Situation("settlement", None, channel.is_lenient, house.is_live))
+    tallies = await sum_up(house, channel, period)
+    return reply_with(answer_aggregations(tallies, house.envelope, caller.ndc, house.clock.now()))
+
+
+async def read_reconciliations(request: Request, caller: Caller, house: House) -> Reply:
+    period, _ = _read(request, caller, house)
+    return _answer(await list_all_settled(house, get_channel(caller), period), caller, house)
+
+
+async def read_reconciliation_page(request: Request, caller: Caller, house: House) -> Reply:
+    period, window = _read(request, caller, house)
+    return _answer(await list_settled(house, get_channel(caller), period, window), caller, house)
+
+
+def _read(request: Request, caller: Caller, house: House) -> tuple[Period, Window]:
+    situation = Situation("query", None, get_channel(caller).is_lenient, house.is_live)
+    wanted = read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
+    if wanted is None:
+        raise Refusal(get_result("700.400.580"))
+    return wanted
+
+
+def _answer(page: Page[Posting], caller: Caller, house: House) -> Reply:
+    return reply_with(answer_postings(page, house.envelope, caller.ndc, house.clock.now()))
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path="/reports/v1/reconciliations/aggregations",
+        operation="reconciliations",
+        summary="What was earned, summed up for every day and currency.",
+        access=Access.ENTITY,
+        handler=read_aggregations,
+    ),
+    RouteRow(
+        method="GET",
+        path="/reports/v1/reconciliations/aggregations/{id}",
+        operation="reconciliations",
+        summary="All transactions of one of those sums at once.",
+        access=Access.ENTITY,
+        handler=read_reconciliations,
+    ),
+    RouteRow(
+        method="GET",
+        path="/reports/v2/reconciliations/aggregations/{id}",
+        operation="reconciliations",
+        summary="The transactions of one of those sums, in pages.",
+        access=Access.ENTITY,
+        handler=read_reconciliation_page,
+    ),
+)
