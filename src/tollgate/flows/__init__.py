@@ -8,8 +8,12 @@ from tollgate.flows.record import record
 from tollgate.flows.recover import run_errand, settle_overdue
 from tollgate.flows.report import list_all_settled, list_settled, search, show_chain, show_chains, sum_up
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.flows.verify import FINDINGS_MAX, verify
+from tollgate.flows.verify_report import AuditReport
 
 __all__ = [
+    "FINDINGS_MAX",
+    "AuditReport",
     "count_retired",
     "find_earlier_answer",
     "follow_up",
@@ -26,4 +30,5 @@ __all__ = [
     "show_chain",
     "show_chains",
     "sum_up",
+    "verify",
 ]

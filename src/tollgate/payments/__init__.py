@@ -2,6 +2,7 @@
 
 from tollgate.payments.account import CardAccount, CardFace, make_card_face
 from tollgate.payments.attempt import Claim, Payment
+from tollgate.payments.audit import Finding, Proof, check_chain, check_lines, find_on, tell_accounts
 from tollgate.payments.balance import NO_BOUND, UNTOUCHED, Balance, Door, Touch, apply_touch
 from tollgate.payments.book import Account, Line
 from tollgate.payments.chain import (
@@ -70,6 +71,7 @@ __all__ = [
     "Details",
     "Door",
     "Errand",
+    "Finding",
     "FollowUp",
     "Following",
     "Line",
@@ -87,6 +89,7 @@ __all__ = [
     "Plan",
     "Posting",
     "ProcessingCode",
+    "Proof",
     "Refused",
     "Search",
     "Settlement",
@@ -100,8 +103,11 @@ __all__ = [
     "Window",
     "Wish",
     "apply_touch",
+    "check_chain",
+    "check_lines",
     "count_again",
     "find_bearer",
+    "find_on",
     "find_posting",
     "get_known_verdict",
     "judge",
@@ -112,4 +118,5 @@ __all__ = [
     "list_start_touches",
     "make_card_face",
     "settle",
+    "tell_accounts",
 ]

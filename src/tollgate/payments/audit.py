@@ -55,15 +55,12 @@ def check_chain(members: Sequence[Payment], lines: Lines) -> list[Finding]:
     """A first payment and all that followed it, with the lines found under the ids that they should have."""
     findings = _check_numbers(members)
     for payment in members:
-        findings += _check_lines(payment, lines)
+        findings += check_lines(payment, lines)
     broken = _check_references(members)
     if broken:
         # Whose balance a transaction moves is not known where its reference leads nowhere.
         return findings + broken
-    findings += _check_balances(members)
-    for payment in members:
-        findings += _check_bounds(payment, members)
-    return findings + _check_chain_bounds(members) + _check_accounts(members, lines)
+    return [*findings, *_check_balances(members), *_check_bounds(members), *_check_accounts(members, lines)]
 
 
 def find_on(payment: Payment, proof: Proof, text: str) -> Finding:
@@ -155,15 +152,26 @@ def _show(name: str, amount: int) -> str:
 # ---- bounds, told by the rows alone ----
 
 _TAKES_FROM_HOLD = frozenset({Action.CAPTURE, Action.RECEIPT})
+_RAISES_HOLD = frozenset({Action.INCREMENT})
 _GIVES_BACK = frozenset({Action.REFUND, Action.REVERSAL})
 
+Followers = Mapping[str, Sequence[Payment]]
+"""What names a payment, by the id of the payment named."""
 
-def _add_up(members: Iterable[Payment], actions: frozenset[Action], *, of: str | None = None) -> int:
-    """What these actions moved or are about to move, on one payment or on all."""
+
+def _group_by_reference(members: Sequence[Payment]) -> Followers:
+    followers: dict[str, list[Payment]] = {}
+    for payment in members:
+        followers.setdefault(payment.referenced_id or "", []).append(payment)
+    return followers
+
+
+def _add_up(payments: Iterable[Payment], actions: frozenset[Action]) -> int:
+    """What these actions moved or are about to move."""
     return sum(
         payment.money.hundredths
-        for payment in members
-        if payment.action in actions and payment.state is not State.DECLINED and of in (None, payment.referenced_id)
+        for payment in payments
+        if payment.action in actions and payment.state is not State.DECLINED
     )
 
 
@@ -171,48 +179,55 @@ def _is_done(payment: Payment) -> bool:
     return payment.state is State.APPROVED or payment.is_decided
 
 
-def _add_up_given_back(members: Sequence[Payment], *, of: str | None = None) -> int:
+def _add_up_given_back(later: Iterable[Payment], followers: Followers) -> int:
     """Refunds and reversals, less the refunds that a bank sent back."""
-    refunds = {p.id for p in members if p.action is Action.REFUND and of in (None, p.referenced_id)}
-    returned = sum(
-        payment.money.hundredths
+    given = 0
+    for payment in later:
+        given += _add_up((payment,), _GIVES_BACK)
+        if payment.action is Action.REFUND:
+            given -= sum(
+                returned.money.hundredths
+                for returned in followers.get(payment.id, ())
+                if returned.action is Action.RETURN and _is_done(returned)
+            )
+    return given
+
+
+def _check_bounds(members: Sequence[Payment]) -> list[Finding]:
+    followers = _group_by_reference(members)
+    findings = [
+        find_on(payment, Proof.BOUND, text)
         for payment in members
-        if payment.action is Action.RETURN and _is_done(payment) and payment.referenced_id in refunds
-    )
-    return _add_up(members, _GIVES_BACK, of=of) - returned
-
-
-def _check_bounds(payment: Payment, members: Sequence[Payment]) -> list[Finding]:
-    balance, total = payment.balance, payment.total
-    claims = [
-        (balance.held >= 0, "less than nothing is reserved on it"),
-        (balance.drawn >= 0, "less than nothing was taken from it"),
-        (balance.drawn + balance.held <= total, "more was taken from it or reserved on it than it has"),
-        (0 <= balance.disputed <= total, "what is charged back is less than nothing or more than it has"),
+        for is_so, text in _claim_bounds(payment, followers)
+        if not is_so
     ]
-    if len(members) > 1 and payment.kind == "PA":
-        increments = [p for p in members if p.action is Action.INCREMENT and _is_done(p)]
-        authorised = payment.money.hundredths + _add_up(increments, frozenset({Action.INCREMENT}), of=payment.id)
-        captured = _add_up(members, _TAKES_FROM_HOLD, of=payment.id)
-        claims.append((captured <= authorised, "more was captured than was authorised"))
-    if len(members) > 1 and payment.kind in REFUNDABLE:
-        given = _add_up_given_back(members, of=payment.id)
-        claims.append((given <= payment.money.hundredths, "more was given back than it took"))
-    return [find_on(payment, Proof.BOUND, text) for is_so, text in claims if not is_so]
+    # Chargebacks are left out: a bank takes them whatever is left.
+    taken = sum(payment.money.hundredths for payment in members if payment.kind in REFUNDABLE and _is_done(payment))
+    if _add_up_given_back(members, followers) > taken:
+        findings.append(find_on(members[0], Proof.BOUND, "its chain gave back more than it took"))
+    return findings
 
 
-def _check_chain_bounds(members: Sequence[Payment]) -> list[Finding]:
-    """Chargebacks are left out: a bank takes them whatever is left."""
-    taken = sum(p.money.hundredths for p in members if p.kind in REFUNDABLE and _is_done(p))
-    if _add_up_given_back(members) <= taken:
-        return []
-    return [find_on(members[0], Proof.BOUND, "its chain gave back more than it took")]
+def _claim_bounds(payment: Payment, followers: Followers) -> Iterable[tuple[bool, str]]:
+    """What must be so, and what to say where it is not."""
+    balance, total, later = payment.balance, payment.total, followers.get(payment.id, ())
+    yield balance.held >= 0, "less than nothing is reserved on it"
+    yield balance.drawn >= 0, "less than nothing was taken from it"
+    yield balance.drawn + balance.held <= total, "more was taken from it or reserved on it than it has"
+    yield 0 <= balance.disputed <= total, "what is charged back is less than nothing or more than it has"
+    if later and payment.kind == "PA":
+        authorised = payment.money.hundredths + _add_up(filter(_is_done, later), _RAISES_HOLD)
+        yield _add_up(later, _TAKES_FROM_HOLD) <= authorised, "more was captured than was authorised"
+    if later and payment.kind in REFUNDABLE:
+        given = _add_up_given_back(later, followers)
+        yield given <= payment.money.hundredths, "more was given back than it took"
 
 
 # ---- the book ----
 
 
-def _check_lines(payment: Payment, lines: Lines) -> list[Finding]:
+def check_lines(payment: Payment, lines: Lines) -> list[Finding]:
+    """For one payment alone, where its chain cannot be judged."""
     findings = []
     for expected in list_lines(payment):
         found = lines.get(expected.id)
@@ -246,17 +261,19 @@ def tell_accounts(members: Sequence[Payment]) -> dict[Account, int]:
     A balance counts what is decided and, of what gives money, what is reserved; the book has settled rows only.
     """
     first = members[0]
-    unposted = [p for p in members[1:] if p.state not in (State.APPROVED, State.DECLINED) and p.action]
-    held = sum(p.total - p.balance.drawn for p in members if _holds(p))
-    held += sum(p.money.hundredths for p in unposted if p.action is Action.RECEIPT and p.is_decided)
+    held = sum(payment.total - payment.balance.drawn for payment in members if _holds(payment))
     earned = first.balance.chain_net
     if first.state is State.APPROVED:
         source, target = FIRST_POSTINGS.get(first.kind, (None, None))
         earned += first.money.hundredths * ((target is Account.EARNED) - (source is Account.EARNED))
-    for payment in unposted:
-        net = FOLLOWINGS[payment.action].net if payment.action in FOLLOWINGS else 0
-        if payment.is_decided or net < 0:
-            earned -= payment.money.hundredths * net
+    for payment in members[1:]:
+        row = FOLLOWINGS.get(payment.action) if payment.action else None
+        if row is None or payment.state in (State.APPROVED, State.DECLINED):
+            continue
+        if payment.is_decided and row.source is Account.HELD:
+            held += payment.money.hundredths + payment.releases
+        if payment.is_decided or row.net < 0:
+            earned -= payment.money.hundredths * row.net
     return {Account.SHOPPER: -held - earned, Account.HELD: held, Account.EARNED: earned}
 
 

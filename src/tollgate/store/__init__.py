@@ -1,5 +1,22 @@
 """What is durable, on SQLite or PostgreSQL: payments, claims, events, jobs, the directory. Never receives a secret."""
 
+from tollgate.store.audit import (
+    ClaimRow,
+    Entry,
+    SealedSample,
+    count_rows,
+    find_entries,
+    find_events,
+    find_job_ids,
+    find_lines,
+    read_chain,
+    sample_sealed,
+    walk_book,
+    walk_chains,
+    walk_claims,
+    walk_events,
+    walk_jobs,
+)
 from tollgate.store.chains import list_chain, steps_start_follow_up
 from tollgate.store.claims import StoredClaim, find_claim, purge_claims
 from tollgate.store.database import Database
@@ -38,6 +55,7 @@ from tollgate.store.jobs import (
 )
 from tollgate.store.opening import open_database
 from tollgate.store.outbox import PAYMENT_SETTLED, Event, list_events, steps_append_event
+from tollgate.store.payment_rows import make_event
 from tollgate.store.payments import (
     SealedAccount,
     find_payment,
@@ -64,12 +82,15 @@ from tollgate.store.statements import Step
 __all__ = [
     "PAYMENT_SETTLED",
     "AlreadyServed",
+    "ClaimRow",
     "Damaged",
     "Database",
     "Directory",
+    "Entry",
     "Event",
     "Job",
     "SealedAccount",
+    "SealedSample",
     "Step",
     "StoreFault",
     "StoredClaim",
@@ -80,7 +101,12 @@ __all__ = [
     "add_to_setting",
     "count_payments",
     "count_postings",
+    "count_rows",
     "find_claim",
+    "find_entries",
+    "find_events",
+    "find_job_ids",
+    "find_lines",
     "find_payment",
     "finish_job",
     "get_directory_version",
@@ -101,13 +127,16 @@ __all__ = [
     "list_postings",
     "list_sealed",
     "load_directory",
+    "make_event",
     "open_database",
     "postpone_job",
     "purge_claims",
     "put_setting",
+    "read_chain",
     "revoke_credential",
     "rewrap_sealed",
     "rewrap_token",
+    "sample_sealed",
     "search_payments",
     "settle_follow_up",
     "settle_payment",
@@ -121,4 +150,9 @@ __all__ = [
     "steps_start_follow_up",
     "sum_postings",
     "update_channel",
+    "walk_book",
+    "walk_chains",
+    "walk_claims",
+    "walk_events",
+    "walk_jobs",
 ]

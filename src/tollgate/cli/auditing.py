@@ -1,0 +1,100 @@
+"""verify: does the store still say what was written. What is proven, and how, is known to the flow.
+
+Its status tells a script the same as its words tell a person: 0 clean, 1 findings, 2 it could not be run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import msgspec
+
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.config import Settings
+from tollgate.flows import FINDINGS_MAX, AuditReport
+from tollgate.flows import verify as verify_store
+from tollgate.store import Database, StoreFault, count_rows, open_database
+from tollgate.vault import KeyringError, load_keyring
+
+FOUND, NOT_RUN = 1, 2
+
+Tell = Callable[[str, int], None]
+
+
+@program.command()
+@with_settings(*STORE_FLAGS)
+@click.option("--max", "findings_max", type=click.IntRange(min=0), default=FINDINGS_MAX, show_default=True)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a script to read.")
+def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
+    """Prove that payments, balances, seals, book and events agree.
+
+    Walks the whole store and only reads, beside running servers or without. Up to --max findings are printed, the
+    rest is counted. Ends with 0 where all is well, with 1 where something was found, with 2 where it could not be run.
+    """
+    settings = read_settings(flags)
+    try:
+        report = run_async(_verify(settings, findings_max, quiet))
+    except (StoreFault, KeyringError) as error:
+        click.echo(f"tollgate: {error}", err=True)
+        sys.exit(NOT_RUN)
+    click.echo(render_json(report) if as_json else render_text(report))
+    if report.findings_count:
+        sys.exit(FOUND)
+
+
+async def _verify(settings: Settings, findings_max: int, quiet: bool) -> AuditReport:
+    # Never made here: with keys that are new, nothing that exists could be proven.
+    keyring = load_keyring(settings.key_path)
+    database = await open_database(settings.database_url, read_only=True)
+    try:
+        with show_progress(0 if quiet else await _count(database)) as tell:
+            return await verify_store(database, keyring, tell, findings_max)
+    finally:
+        await database.close()
+
+
+async def _count(database: Database) -> int:
+    """Only a bar needs to know how long the way is."""
+    return sum((await count_rows(database)).values()) if sys.stderr.isatty() else 1
+
+
+@contextmanager
+def show_progress(length: int) -> Iterator[Tell]:
+    """A bar on a terminal, one line elsewhere, and with no length nothing at all."""
+    if not length:
+        yield lambda _table, _rows: None
+        return
+    with click.progressbar(
+        length=length, label="verifying", file=sys.stderr, item_show_func=lambda table: table, show_pos=True
+    ) as bar:
+        yield lambda table, rows: bar.update(rows, table)
+
+
+def render_text(report: AuditReport) -> str:
+    walked = ", ".join(f"{count} in {table}" for table, count in report.rows.items()) or "nothing"
+    lines = [finding.render() for finding in report.findings]
+    if report.findings_count > len(report.findings):
+        lines.append(f"... and {report.findings_count - len(report.findings)} more")
+    verdict = f"{report.findings_count} findings" if report.findings_count else "all is well"
+    return "\n".join([*lines, f"{verdict}: {report.chains_count} chains; rows walked: {walked}"])
+
+
+def render_json(report: AuditReport) -> str:
+    accounts = [
+        {**msgspec.structs.asdict(purse), "accounts": {account.value: amount for account, amount in sums.items()}}
+        for purse, sums in report.accounts.items()
+    ]
+    shown = {
+        "is_clean": not report.findings_count,
+        "findings_count": report.findings_count,
+        "findings": report.findings,
+        "chains_count": report.chains_count,
+        "rows": report.rows,
+        "accounts": accounts,
+    }
+    return msgspec.json.encode(shown).decode()

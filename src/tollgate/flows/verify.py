@@ -1,0 +1,41 @@
+"""The story of an audit: are these the keys, does every chain agree with itself, does anything speak of nothing.
+
+It only reads, and may do so beside running servers; what to do about a finding is for people to decide.
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from tollgate.flows.verify_chains import check_chains
+from tollgate.flows.verify_report import AuditReport, Tell
+from tollgate.flows.verify_strays import check_strays
+from tollgate.steps import seal_facts
+from tollgate.store import Database, SealedSample, sample_sealed
+from tollgate.vault import Keyring, KeyringError, sealing_key_id
+
+SAMPLE = 50
+FINDINGS_MAX = 100
+
+
+async def verify(database: Database, keyring: Keyring, tell: Tell, findings_max: int = FINDINGS_MAX) -> AuditReport:
+    await refuse_wrong_keys(database, keyring)
+    report = AuditReport(findings_max=findings_max)
+    await check_chains(database, keyring, report, tell)
+    await check_strays(database, report, tell)
+    return report
+
+
+async def refuse_wrong_keys(database: Database, keyring: Keyring) -> None:
+    """Under another house's keys every seal would look broken, which is something else than being broken."""
+    sample = await sample_sealed(database, SAMPLE)
+    if sample and not any(_is_ours(each, keyring) for each in sample):
+        raise KeyringError(f"the key file is not that of this store: none of {len(sample)} seals was made with it")
+
+
+def _is_ours(sample: SealedSample, keyring: Keyring) -> bool:
+    """Where seals were broken by hand, the account sealed beside them still names its key."""
+    payment, sealed = sample.entry.payment, sample.sealed_account
+    if payment is not None and payment.mac and hmac.compare_digest(payment.mac, seal_facts(payment, keyring)):
+        return True
+    return sealed is not None and sealing_key_id(sealed) in keyring.key_ids

@@ -1,0 +1,213 @@
+"""The first half of an audit: every chain, its seals, and that what must speak of its payments does.
+
+A chain may move between two reads beside a running server, so a doubtful one is read again before anything is said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from tollgate.flows.verify_report import PAUSES_S, AuditReport, Purse, Tell
+from tollgate.payments import (
+    MOVES,
+    NATURES,
+    OPEN_STATES,
+    Errand,
+    Finding,
+    Line,
+    Nature,
+    Payment,
+    Proof,
+    State,
+    check_chain,
+    check_lines,
+    find_on,
+    list_lines,
+    tell_accounts,
+)
+from tollgate.steps import seal_facts
+from tollgate.store import (
+    Database,
+    Entry,
+    Event,
+    find_events,
+    find_job_ids,
+    find_lines,
+    get_setting,
+    make_event,
+    read_chain,
+    walk_chains,
+)
+from tollgate.values import Instant, MerchantId
+from tollgate.vault import Keyring
+
+EVENTS_KEPT_SINCE = "events_kept_since"
+"""The setting in which whoever purges old events writes how far it went; older payments need no event any more."""
+
+ERRANDS: dict[tuple[Nature, State], Errand | None] = {
+    (nature, move.state): move.errand for (nature, _), move in MOVES.items() if move.state in OPEN_STATES
+}
+"""Who is asked, and how, about a payment whose fate is open."""
+
+Key = tuple[MerchantId, str]
+"""Merchant and first payment of a chain."""
+Chains = Mapping[Key, Sequence[Entry]]
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """What does not change during an audit."""
+
+    keyring: Keyring
+    events_kept_since: Instant
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What the other tables have of a merchant's payments, by id."""
+
+    lines: dict[str, Line]
+    events: dict[str, Event]
+    job_ids: set[str]
+
+
+async def check_chains(database: Database, keyring: Keyring, report: AuditReport, tell: Tell) -> None:
+    rules = Rules(keyring, int(await get_setting(database, EVENTS_KEPT_SINCE, "0")))
+    async for page in walk_chains(database):
+        chains = group_chains(page)
+        doubtful = await judge_chains(database, rules, chains)
+        for pause_s in PAUSES_S:
+            if not doubtful:
+                break
+            await asyncio.sleep(pause_s)
+            fresh = {key: await read_chain(database, *key) for key in doubtful}
+            doubtful = await judge_chains(database, rules, fresh)
+            chains |= fresh
+        for key, entries in chains.items():
+            report.add(doubtful.get(key, []))
+            note_accounts(report, entries)
+        report.chains_count += len(chains)
+        report.count("payments", len(page))
+        tell("payments", len(page))
+
+
+def group_chains(page: Iterable[Entry]) -> dict[Key, list[Entry]]:
+    chains: dict[Key, list[Entry]] = {}
+    for entry in page:
+        chains.setdefault((entry.merchant_id, entry.first_id), []).append(entry)
+    return chains
+
+
+def note_accounts(report: AuditReport, entries: Sequence[Entry]) -> None:
+    members = sort_members(entries)
+    if members and members[0].chain_id is None:
+        first = members[0]
+        report.book(Purse(first.merchant_id, first.channel_id, first.money.currency), tell_accounts(members))
+
+
+def sort_members(entries: Sequence[Entry]) -> list[Payment]:
+    """The first payment, then what followed, in the order of their numbers."""
+    readable = [entry.payment for entry in entries if entry.payment is not None]
+    return sorted(readable, key=lambda payment: (payment.chain_id is not None, payment.position, payment.id))
+
+
+# ---- what the other tables have ----
+
+
+async def judge_chains(database: Database, rules: Rules, chains: Chains) -> dict[Key, list[Finding]]:
+    """The chains of which something is wrong. Read before what speaks of them, because that is never taken back."""
+    by_merchant: dict[MerchantId, list[Payment]] = {}
+    for (merchant_id, _), entries in chains.items():
+        by_merchant.setdefault(merchant_id, []).extend(sort_members(entries))
+    evidence = {
+        merchant_id: await gather_evidence(database, rules, merchant_id, payments)
+        for merchant_id, payments in by_merchant.items()
+    }
+    judged = {key: judge_chain(rules, key, entries, evidence[key[0]]) for key, entries in chains.items()}
+    return {key: findings for key, findings in judged.items() if findings}
+
+
+async def gather_evidence(
+    database: Database, rules: Rules, merchant_id: MerchantId, payments: Sequence[Payment]
+) -> Evidence:
+    line_ids = [line.id for payment in payments for line in list_lines(payment)]
+    event_ids = [event.id for payment in payments for event in expect_events(rules, payment)]
+    job_ids = [job_id for payment in payments for job_id in expect_jobs(payment)]
+    lines = await find_lines(database, merchant_id, line_ids)
+    events = await find_events(database, merchant_id, event_ids)
+    return Evidence(
+        lines={line.id: line for line in lines},
+        events={event.id: event for event in events},
+        job_ids=await find_job_ids(database, merchant_id, job_ids),
+    )
+
+
+def expect_events(rules: Rules, payment: Payment) -> list[Event]:
+    if payment.state is State.STARTED or payment.settled_at is None or payment.settled_at < rules.events_kept_since:
+        return []
+    return [make_event(payment)]
+
+
+def expect_jobs(payment: Payment) -> list[str]:
+    nature = NATURES.get(payment.kind)
+    errand = ERRANDS.get((nature, payment.state)) if nature else None
+    return [f"{errand}.{payment.id}"] if errand else []
+
+
+# ---- one chain ----
+
+
+def judge_chain(rules: Rules, key: Key, entries: Sequence[Entry], evidence: Evidence) -> list[Finding]:
+    members = sort_members(entries)
+    findings = [
+        Finding(
+            proof=Proof.ROW,
+            table="payments",
+            merchant_id=entry.merchant_id,
+            row_id=entry.id,
+            text="it cannot be read as a payment: a word, a number or a text in it is none of ours",
+        )
+        for entry in entries
+        if entry.payment is None
+    ]
+    for payment in members:
+        findings += check_seal(rules, payment) + check_announced(rules, payment, evidence)
+    if entries and not any(entry.chain_id is None for entry in entries):
+        text = f"{key[1]}, the first payment of its chain, is gone or is the first one of none"
+        findings += [find_on(payment, Proof.CHAIN, text) for payment in members]
+    if len(members) < len(entries) or not members or members[0].chain_id is not None:
+        # Numbers and balances of a chain that is not whole would only repeat that.
+        return findings + [finding for payment in members for finding in check_lines(payment, evidence.lines)]
+    return findings + check_chain(members, evidence.lines)
+
+
+def check_seal(rules: Rules, payment: Payment) -> list[Finding]:
+    if payment.state is State.STARTED:
+        is_right, text = payment.mac is None and payment.settled_at is None, "it has no result yet and is sealed"
+    elif payment.mac is None or payment.settled_at is None:
+        is_right, text = False, "it has a result and no seal, or does not say since when"
+    else:
+        is_right = hmac.compare_digest(payment.mac, seal_facts(payment, rules.keyring))
+        text = "its seal does not fit: amount, state, kind, references, times or result were changed, or it was added"
+    return [] if is_right else [find_on(payment, Proof.SEAL, text)]
+
+
+def check_announced(rules: Rules, payment: Payment, evidence: Evidence) -> list[Finding]:
+    findings = []
+    for event in expect_events(rules, payment):
+        found = evidence.events.get(event.id)
+        if found != event:
+            text = "is missing" if found is None else "does not say what the payment says"
+            text = f"the event of {payment.kind} {payment.id} {text}"
+            findings.append(_find_in(Proof.EVENT, "outbox", payment, event.id, text))
+    for job_id in expect_jobs(payment):
+        if job_id not in evidence.job_ids:
+            text = f"the errand of {payment.kind} {payment.id}, whose fate is open, is missing"
+            findings.append(_find_in(Proof.JOB, "jobs", payment, job_id, text))
+    return findings
+
+
+def _find_in(proof: Proof, table: str, payment: Payment, row_id: str, text: str) -> Finding:
+    return Finding(proof=proof, table=table, merchant_id=payment.merchant_id, row_id=row_id, text=text)

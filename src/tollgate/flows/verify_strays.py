@@ -1,0 +1,134 @@
+"""The second half of an audit: whatever speaks of a payment speaks of one that exists and says so itself.
+
+That nothing is missing was proven by the first half; here it is that nothing is too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Protocol, TypeVar
+
+from tollgate.catalog import RESULTS, is_pending
+from tollgate.flows.verify_report import AuditReport, Tell, find_lasting
+from tollgate.payments import Errand, Finding, Line, Payment, Proof, State, list_lines
+from tollgate.store import (
+    PAYMENT_SETTLED,
+    ClaimRow,
+    Database,
+    Entry,
+    Event,
+    Job,
+    find_entries,
+    walk_book,
+    walk_claims,
+    walk_events,
+    walk_jobs,
+)
+from tollgate.values import MerchantId, make_timed_id
+
+
+class Speaker(Protocol):
+    @property
+    def merchant_id(self) -> MerchantId: ...
+
+
+_Row = TypeVar("_Row", bound=Speaker)
+
+
+async def check_strays(database: Database, report: AuditReport, tell: Tell) -> None:
+    await _check(database, report, tell, "book", walk_book(database), lambda line: line.payment_id, judge_line)
+    await _check(database, report, tell, "outbox", walk_events(database), lambda event: event.subject_id, judge_event)
+    await _check(database, report, tell, "jobs", walk_jobs(database), lambda job: job.subject_id, judge_job)
+    await _check(database, report, tell, "claims", walk_claims(database), lambda claim: claim.payment_id, judge_claim)
+
+
+async def _check(
+    database: Database,
+    report: AuditReport,
+    tell: Tell,
+    table: str,
+    pages: AsyncIterator[list[_Row]],
+    name_subject: Callable[[_Row], str],
+    judge: Callable[[_Row, Entry | None], Finding | None],
+) -> None:
+    async for page in pages:
+
+        async def look(rows: Sequence[_Row] = page) -> list[Finding]:
+            return await _judge_page(database, rows, name_subject, judge)
+
+        report.add(await find_lasting(look))
+        report.count(table, len(page))
+        tell(table, len(page))
+
+
+async def _judge_page(
+    database: Database,
+    page: Sequence[_Row],
+    name_subject: Callable[[_Row], str],
+    judge: Callable[[_Row, Entry | None], Finding | None],
+) -> list[Finding]:
+    by_merchant: dict[MerchantId, list[_Row]] = {}
+    for row in page:
+        by_merchant.setdefault(row.merchant_id, []).append(row)
+    findings = []
+    for merchant_id, rows in by_merchant.items():
+        found = await find_entries(database, merchant_id, sorted({name_subject(row) for row in rows}))
+        findings += [judge(row, found.get(name_subject(row))) for row in rows]
+    return [finding for finding in findings if finding is not None]
+
+
+def judge_line(line: Line, entry: Entry | None) -> Finding | None:
+    if entry is not None and (entry.payment is None or line.id in {each.id for each in list_lines(entry.payment)}):
+        # One that cannot be read is told of by itself, and that a line of the right id fits was proven with its chain.
+        return None
+    text = _say_absent(line.payment_id) if entry is None else f"payment {line.payment_id} posts no such line"
+    return _find(Proof.BOOK, "book", line.merchant_id, line.id, text)
+
+
+def judge_event(event: Event, entry: Entry | None) -> Finding | None:
+    if event.topic != PAYMENT_SETTLED:
+        return None
+    if entry is None:
+        text = _say_absent(event.subject_id)
+    elif entry.payment is None or _may_say(event, entry.payment):
+        return None
+    elif entry.payment.state is State.STARTED:
+        text = f"payment {event.subject_id} has no result yet"
+    else:
+        text = f"payment {event.subject_id} never had this result"
+    return _find(Proof.EVENT, "outbox", event.merchant_id, event.id, text)
+
+
+def _may_say(event: Event, payment: Payment) -> bool:
+    """The result it has (proven with its chain), or that it was still open at an earlier time."""
+    if payment.state is State.STARTED or payment.settled_at is None:
+        return False
+    if event.id == make_timed_id(payment.settled_at, payment.id):
+        return True
+    is_whole = event.id == make_timed_id(event.created_at, payment.id)
+    was_open = event.result_code in RESULTS and is_pending(event.result_code)
+    return is_whole and was_open and event.created_at <= payment.settled_at
+
+
+def judge_job(job: Job, entry: Entry | None) -> Finding | None:
+    if job.topic not in set(Errand):
+        return None
+    if entry is not None and job.id == f"{job.topic}.{job.subject_id}":
+        return None
+    text = _say_absent(job.subject_id) if entry is None else "its name is not that of its errand"
+    return _find(Proof.JOB, "jobs", job.merchant_id, job.id, text)
+
+
+def judge_claim(claim: ClaimRow, entry: Entry | None) -> Finding | None:
+    if entry is not None and (entry.payment is None or entry.payment.channel_id == claim.channel_id):
+        return None
+    text = _say_absent(claim.payment_id) if entry is None else "its payment belongs to another channel"
+    return _find(Proof.CLAIM, "claims", claim.merchant_id, f"{claim.channel_id}/{claim.key}", text)
+
+
+def _say_absent(payment_id: str) -> str:
+    return f"there is no payment {payment_id}"
+
+
+def _find(proof: Proof, table: str, merchant_id: MerchantId, row_id: str, text: str) -> Finding:
+    return Finding(proof=proof, table=table, merchant_id=merchant_id, row_id=row_id, text=text)

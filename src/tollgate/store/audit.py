@@ -1,0 +1,253 @@
+"""Walking the whole store in the order of its keys, a page at a time, and reading what belongs to a page. Only reads.
+
+A row is given as it is found, even where it is no payment any more; what is wrong with it is judged elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.payments import Line, Payment
+from tollgate.store.database import Database, Row
+from tollgate.store.jobs import Job
+from tollgate.store.outbox import Event
+from tollgate.store.payment_rows import SHOWN, read_payment
+from tollgate.store.schema import TEXT, book, claims, jobs, outbox, payments
+from tollgate.store.statements import Statement
+from tollgate.values import ChannelId, MerchantId
+
+_T = TypeVar("_T")
+
+PAGE = 500
+FIRSTS_PAGE = 200
+"""Chains of a page; those have followers besides."""
+LOOK_UP_MAX = 200
+"""Ids of one statement."""
+_BEYOND = 2**63 - 1
+"""No position is larger."""
+
+WALKED = {table.name: table for table in (payments, book, outbox, jobs, claims)}
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A row of payments. Without the payment: it is there and cannot be read as one."""
+
+    merchant_id: MerchantId
+    id: str
+    chain_id: str | None
+    payment: Payment | None
+
+    @property
+    def first_id(self) -> str:
+        return self.chain_id or self.id
+
+
+class ClaimRow(msgspec.Struct, frozen=True):
+    channel_id: ChannelId
+    key: str
+    merchant_id: MerchantId
+    payment_id: str
+
+
+class SealedSample(msgspec.Struct, frozen=True):
+    entry: Entry
+    sealed_account: bytes | None
+
+
+def _bind(name: str, type_: Any = TEXT) -> sa.BindParameter[Any]:
+    return sa.bindparam(name, type_=type_)
+
+
+def _walk(columns: Sequence[sa.Column[Any]], keys: Sequence[sa.Column[Any]], *where: Any) -> Statement:
+    """A page of rows behind the key that the last page ended with."""
+    seen = sa.tuple_(*[_bind(f"after_{key.name}", key.type) for key in keys])
+    page = sa.select(*columns).where(sa.tuple_(*keys) > seen, *where).order_by(*keys)
+    return Statement(page.limit(sa.bindparam("limit")))
+
+
+# ---- chains ----
+
+_KEY = (payments.c.merchant_id, payments.c.id)
+_LINK = (payments.c.merchant_id, payments.c.chain_id, payments.c.position, payments.c.id)
+_at = {column.name: place for place, column in enumerate(SHOWN)}
+_firsts = _walk(SHOWN, _KEY, payments.c.chain_id.is_(None))
+_followers_up_to = _walk(
+    SHOWN,
+    _LINK,
+    payments.c.chain_id.is_not(None),
+    sa.tuple_(payments.c.merchant_id, payments.c.chain_id) <= sa.tuple_(_bind("last_merchant_id"), _bind("last_id")),
+)
+_followers = _walk(SHOWN, _LINK, payments.c.chain_id.is_not(None))
+# One statement sees one moment, so a chain that is read by it agrees with itself while others write.
+_chain = Statement(
+    sa.select(*SHOWN)
+    .where(
+        payments.c.merchant_id == sa.bindparam("merchant_id"),
+        sa.or_(payments.c.id == sa.bindparam("first_id"), payments.c.chain_id == sa.bindparam("first_id")),
+    )
+    .order_by(payments.c.position, payments.c.id)
+)
+
+
+async def walk_chains(db: Database) -> AsyncIterator[list[Entry]]:
+    """Pages of whole chains, in no order within a page; a follower whose first payment is gone is there as well."""
+    after: tuple[str, str] = ("", "")
+    while True:
+        params = {"after_merchant_id": after[0], "after_id": after[1], "limit": FIRSTS_PAGE}
+        page = [_read_entry(row) for row in await db.fetch(_firsts, params)]
+        last = (page[-1].merchant_id, page[-1].id) if len(page) == FIRSTS_PAGE else None
+        page += await _list_followers(db, after, last)
+        if page:
+            yield page
+        if last is None:
+            return
+        after = last
+
+
+async def _list_followers(db: Database, after: tuple[str, str], last: tuple[str, str] | None) -> list[Entry]:
+    statement, bounds = _followers, dict[str, Any](limit=PAGE)
+    if last is not None:
+        statement, bounds = _followers_up_to, bounds | {"last_merchant_id": last[0], "last_id": last[1]}
+    found: list[Entry] = []
+    seen: tuple[Any, ...] = (*after, _BEYOND, "")
+    while True:
+        behind = dict(zip([f"after_{key.name}" for key in _LINK], seen, strict=True))
+        rows = await db.fetch(statement, bounds | behind)
+        found += [_read_entry(row) for row in rows]
+        if len(rows) < PAGE:
+            return found
+        seen = tuple(rows[-1][_at[key.name]] for key in _LINK)
+
+
+async def read_chain(db: Database, merchant_id: MerchantId, first_id: str) -> list[Entry]:
+    """All of one chain at one moment."""
+    return [_read_entry(row) for row in await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id})]
+
+
+def _read_entry(row: Row) -> Entry:
+    try:
+        payment = read_payment(row)
+    except (ValueError, msgspec.MsgspecError):
+        payment = None
+    return Entry(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
+
+
+_sample = Statement(
+    sa.select(*SHOWN, payments.c.sealed_account)
+    .where(payments.c.mac.is_not(None))
+    .order_by(*_KEY)
+    .limit(sa.bindparam("limit"))
+)
+
+
+async def sample_sealed(db: Database, limit: int) -> list[SealedSample]:
+    """Some rows that carry a seal, with their sealed accounts."""
+    return [SealedSample(_read_entry(row[:-1]), row[-1]) for row in await db.fetch(_sample, {"limit": limit})]
+
+
+# ---- what belongs to payments ----
+
+_LINE, _EVENT = Line.__struct_fields__, Event.__struct_fields__
+_JOB = ("id", "merchant_id", "topic", "subject_id", "due_at")
+_CLAIM = ClaimRow.__struct_fields__
+
+
+def _look_up(members: Sequence[str], table: sa.Table) -> Statement:
+    ids = [_bind(f"id_{place}") for place in range(LOOK_UP_MAX)]
+    columns = [table.c[name] for name in members]
+    return Statement(sa.select(*columns).where(table.c.merchant_id == sa.bindparam("merchant_id"), table.c.id.in_(ids)))
+
+
+_lines = _look_up(_LINE, book)
+_events = _look_up(_EVENT, outbox)
+_job_ids = _look_up(("id",), jobs)
+_entries = _look_up([column.name for column in SHOWN], payments)
+
+
+async def _fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
+    """As many statements as it takes; the last one asks for its last id several times."""
+    rows: list[Row] = []
+    for start in range(0, len(ids), LOOK_UP_MAX):
+        some = ids[start : start + LOOK_UP_MAX]
+        padded = [*some, *[some[-1]] * (LOOK_UP_MAX - len(some))]
+        named = {f"id_{place}": each for place, each in enumerate(padded)}
+        rows += await db.fetch(statement, named | {"merchant_id": merchant_id})
+    return rows
+
+
+async def find_lines(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Line]:
+    return [_make(Line, _LINE, row) for row in await _fetch_by_ids(db, _lines, merchant_id, ids)]
+
+
+async def find_events(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Event]:
+    return [_make(Event, _EVENT, row) for row in await _fetch_by_ids(db, _events, merchant_id, ids)]
+
+
+async def find_job_ids(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> set[str]:
+    return {str(row[0]) for row in await _fetch_by_ids(db, _job_ids, merchant_id, ids)}
+
+
+async def find_entries(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, Entry]:
+    found = [_read_entry(row) for row in await _fetch_by_ids(db, _entries, merchant_id, ids)]
+    return {entry.id: entry for entry in found}
+
+
+def _make(kind: Callable[..., _T], members: Sequence[str], row: Row) -> _T:
+    return kind(**dict(zip(members, row, strict=True)))
+
+
+# ---- what speaks of payments ----
+
+_BY_ID = ("merchant_id", "id")
+_BY_CLAIM = ("channel_id", "key", "merchant_id")
+
+
+def _walk_table(table: sa.Table, members: Sequence[str], keys: Sequence[str]) -> Statement:
+    return _walk([table.c[name] for name in members], [table.c[name] for name in keys])
+
+
+_book = _walk_table(book, _LINE, _BY_ID)
+_outbox = _walk_table(outbox, _EVENT, _BY_ID)
+_jobs = _walk_table(jobs, _JOB, _BY_ID)
+_claims = _walk_table(claims, _CLAIM, _BY_CLAIM)
+
+
+def walk_book(db: Database) -> AsyncIterator[list[Line]]:
+    return _walk_pages(db, _book, Line, _LINE, _BY_ID)
+
+
+def walk_events(db: Database) -> AsyncIterator[list[Event]]:
+    return _walk_pages(db, _outbox, Event, _EVENT, _BY_ID)
+
+
+def walk_jobs(db: Database) -> AsyncIterator[list[Job]]:
+    return _walk_pages(db, _jobs, Job, _JOB, _BY_ID)
+
+
+def walk_claims(db: Database) -> AsyncIterator[list[ClaimRow]]:
+    return _walk_pages(db, _claims, ClaimRow, _CLAIM, _BY_CLAIM)
+
+
+async def _walk_pages(
+    db: Database, statement: Statement, kind: Callable[..., _T], members: Sequence[str], keys: Sequence[str]
+) -> AsyncIterator[list[_T]]:
+    after: dict[str, Any] = {f"after_{key}": "" for key in keys}
+    while rows := await db.fetch(statement, after | {"limit": PAGE}):
+        yield [_make(kind, members, row) for row in rows]
+        after = {f"after_{key}": rows[-1][members.index(key)] for key in keys}
+
+
+_counts = {name: Statement(sa.select(sa.func.count()).select_from(table)) for name, table in WALKED.items()}
+
+
+async def count_rows(db: Database) -> dict[str, int]:
+    """How many rows there are to walk, by table."""
+    counted = {}
+    for name, statement in _counts.items():
+        row = await db.fetch_one(statement, {})
+        counted[name] = int(row[0]) if row else 0
+    return counted
