@@ -1,0 +1,83 @@
+"""Transactions of a chain, made in one line, and guards read as the store reads them. No test lives here."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from msgspec.structs import replace
+
+from tollgate.payments import Balance, Link, Payment, Plan, State, Terms, TestMode, Touch, apply_touch
+from tollgate.values import DAY, HOUR, ChannelId, MerchantId, Money, PaymentId
+
+NOON = 20_000 * DAY + 12 * HOUR
+TERMS = Terms(now=NOON, authorization_lifetime=7 * DAY, captures_max=98, rebills_max=2)
+
+_numbers = count(1)
+
+
+def make_payment(kind: str = "PA", amount: int = 10_000, **changes: Any) -> Payment:
+    """One that succeeded at noon, in internal test mode."""
+    payment = Payment(
+        id=PaymentId(f"8a{next(_numbers):030x}"),
+        merchant_id=MerchantId("8a" + "1" * 30),
+        channel_id=ChannelId("8a" + "2" * 30),
+        kind=kind,
+        state=State.APPROVED,
+        money=Money(amount, "EUR"),
+        brand="VISA",
+        method="CC",
+        descriptor="",
+        short_id="",
+        ndc="",
+        created_at=NOON,
+        deadline_at=NOON + HOUR,
+        test_mode=TestMode.INTERNAL,
+        result_code="000.100.110",
+        settled_at=NOON,
+    )
+    return replace(payment, **changes)
+
+
+def add(named: Payment, kind: str, amount: int, **changes: Any) -> Payment:
+    """A later transaction about `named`."""
+    return make_payment(kind, amount, referenced_id=named.id, chain_id=named.first_id, **changes)
+
+
+def link_alone(named: Payment) -> Link:
+    """Where the payment named begins its chain."""
+    return Link(named=named, bearer=named, first=named)
+
+
+def start(link: Link, plan: Plan, kind: str) -> Payment:
+    """The attempt that carries out a plan; of what is not sent, the result is known from the start."""
+    return add(
+        link.named,
+        kind,
+        plan.money.hundredths,
+        state=State.STARTED,
+        result_code="" if plan.following.wire_word else "000.100.110",
+        settled_at=None,
+        action=plan.following.action,
+        releases=plan.releases,
+        closes=plan.closes,
+    )
+
+
+def holds(payment: Payment, touch: Touch) -> bool:
+    """Whether the guards of a touch let it change the balance of this payment."""
+    before, after = payment.balance, replace(payment, balance=apply_touch(payment.balance, touch))
+    return (
+        touch.left_min <= after.left <= touch.left_max
+        and after.balance.draws <= touch.draws_max
+        and before.disputed <= touch.disputed_max
+        and not before.closed & touch.barred_by
+        and after.balance.chain_net >= touch.net_min
+    )
+
+
+def move(balances: dict[str, Balance], touches: list[Touch]) -> dict[str, Balance]:
+    moved = dict(balances)
+    for touch in touches:
+        moved[touch.payment_id] = apply_touch(moved[touch.payment_id], touch)
+    return moved
