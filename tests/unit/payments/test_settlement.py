@@ -1,0 +1,178 @@
+"""How a transaction ends: its lines in the book, the facts under its seal, results that were known before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.payments import (
+    FOLLOWINGS,
+    Account,
+    Action,
+    Balance,
+    Door,
+    Outcome,
+    Payment,
+    State,
+    TestMode,
+    Verdict,
+    find_posting,
+    get_known_verdict,
+    list_facts,
+    list_lines,
+    settle,
+)
+from tollgate.values import Money
+from unit.payments.samples import NOON, add, make_payment
+
+FIRST = make_payment("PA")
+
+
+@pytest.mark.parametrize(
+    ("kind", "accounts"),
+    [
+        ("PA", (Account.SHOPPER, Account.HELD)),
+        ("DB", (Account.SHOPPER, Account.EARNED)),
+        ("PA.CP", (Account.SHOPPER, Account.EARNED)),
+        ("CD", (Account.EARNED, Account.SHOPPER)),
+    ],
+)
+def test_a_first_payment_posts_where_its_money_goes(kind: str, accounts: tuple[Account, Account]) -> None:
+    [line] = list_lines(make_payment(kind))
+
+    assert (line.source, line.target, line.amount) == (*accounts, 10_000)
+
+
+@pytest.mark.parametrize("action", FOLLOWINGS)
+def test_a_later_transaction_posts_what_its_row_says(action: Action) -> None:
+    row = FOLLOWINGS[action]
+    later = add(FIRST, row.kind, 700, action=action)
+
+    [line] = list_lines(later)
+
+    assert (line.source, line.target, line.amount) == (row.source, row.target, 700)
+    assert (line.payment_id, line.currency, line.posted_at) == (later.id, "EUR", NOON)
+
+
+@pytest.mark.parametrize("state", sorted(set(State) - {State.APPROVED}))
+def test_what_did_not_succeed_posts_nothing(state: State) -> None:
+    assert list_lines(make_payment("DB", state=state)) == []
+    assert list_lines(add(FIRST, "CP", 1, action=Action.CAPTURE, state=state)) == []
+
+
+def test_what_moves_no_money_posts_nothing() -> None:
+    assert list_lines(make_payment("PA", amount=0)) == []
+    assert find_posting(add(FIRST, "RV", 10_000, action=Action.TECHNICAL_REVERSAL)) is None
+
+
+def test_a_final_capture_posts_what_it_releases_on_a_line_of_its_own() -> None:
+    captured, released = list_lines(add(FIRST, "CP", 4_000, action=Action.CAPTURE, releases=6_000))
+
+    assert (captured.source, captured.target, captured.amount) == (Account.HELD, Account.EARNED, 4_000)
+    assert (released.source, released.target, released.amount) == (Account.HELD, Account.SHOPPER, 6_000)
+    assert captured.id != released.id
+
+
+def test_a_life_that_is_over_leaves_nothing_held_and_what_was_kept_as_earned() -> None:
+    capture = add(FIRST, "CP", 4_000, action=Action.CAPTURE, releases=6_500)
+    life = [
+        FIRST,
+        add(FIRST, "PA", 500, action=Action.INCREMENT),
+        capture,
+        add(capture, "RF", 1_500, action=Action.REFUND),
+        add(capture, "RF", 9_999, action=Action.REFUND, state=State.DECLINED),
+    ]
+    accounts: Counter[Account] = Counter()
+    for line in (line for payment in life for line in list_lines(payment)):
+        accounts[line.source] -= line.amount
+        accounts[line.target] += line.amount
+
+    assert accounts == {Account.HELD: 0, Account.EARNED: 2_500, Account.SHOPPER: -2_500}
+
+
+def test_lines_sort_by_time() -> None:
+    lines = [list_lines(make_payment("DB", settled_at=NOON + n))[0] for n in range(20)]
+
+    assert all(one.id < other.id for one, other in pairwise(lines))
+
+
+SEALED = add(
+    FIRST, "CP", 4_000, action=Action.CAPTURE, releases=6_000, closes=int(Door.CAPTURES), position=2, mac=b"seal"
+)
+CHANGES = {
+    "id": "8aff",
+    "merchant_id": "8afe",
+    "channel_id": "8afd",
+    "chain_id": "8afc",
+    "referenced_id": "8afb",
+    "position": 3,
+    "kind": "RF",
+    "action": Action.REFUND,
+    "state": State.DECLINED,
+    "money": Money(4_001, "EUR"),
+    "releases": 5_999,
+    "closes": 0,
+    "test_mode": TestMode.EXTERNAL,
+    "created_at": NOON + 1,
+    "settled_at": NOON + 1,
+    "result_code": "000.000.000",
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_seal_covers_every_fact_about_the_money(name: str) -> None:
+    assert list_facts(replace(SEALED, **{name: CHANGES[name]})) != list_facts(SEALED)
+
+
+def test_a_seal_covers_the_currency() -> None:
+    assert list_facts(replace(SEALED, money=Money(4_000, "USD"))) != list_facts(SEALED)
+
+
+def test_a_seal_leaves_out_what_may_change_later() -> None:
+    moved = replace(SEALED, balance=Balance(drawn=1), mac=None, details={"ExtendedDescription": "other"})
+
+    assert list_facts(moved) == list_facts(SEALED)
+
+
+def started(**changes: object) -> Payment:
+    bare = add(FIRST, "CP", 4_000, state=State.STARTED, result_code="", settled_at=None, action=Action.CAPTURE)
+    return replace(bare, **changes)
+
+
+def test_a_refusal_is_known_before_it_is_written_and_so_is_a_fact() -> None:
+    refused = get_known_verdict(started(action=None, result_code="700.400.100"))
+    fact = get_known_verdict(started(action=Action.RECEIPT, result_code="000.100.110"))
+
+    assert (refused.outcome, refused.code) == (Outcome.DECLINED, "700.400.100")
+    assert (fact.outcome, fact.code) == (Outcome.APPROVED, "000.100.110")
+
+
+def test_only_an_attempt_with_a_result_is_decided() -> None:
+    assert started(result_code="700.400.100").is_decided
+    assert not started().is_decided
+    assert not SEALED.is_decided
+
+
+@pytest.mark.parametrize(
+    ("outcome", "drawn", "held", "draws"),
+    [
+        (Outcome.APPROVED, 4_000, -4_000, 0),
+        (Outcome.DECLINED, 0, -4_000, -1),
+        (Outcome.UNSENT, 0, -4_000, -1),
+    ],
+)
+def test_a_result_turns_the_reservation_into_a_draw_or_gives_it_back(
+    outcome: Outcome, drawn: int, held: int, draws: int
+) -> None:
+    [touch] = settle(started(), Verdict(outcome=outcome, code="800.100.151"), NOON).touches
+
+    assert (touch.payment_id, touch.drawn, touch.held, touch.draws) == (FIRST.id, drawn, held, draws)
+    assert touch.chain_length == 0
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SILENT, Outcome.WAITING])
+def test_what_nobody_knows_yet_moves_nothing(outcome: Outcome) -> None:
+    assert settle(started(), Verdict(outcome=outcome, code="000.200.000"), NOON).touches == []
