@@ -8,6 +8,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -85,10 +86,15 @@ class PostgresSide:
     def fill(self, address: str, specimen: Specimen, count: int) -> None:
         """Settled payments, their events and lines; then what a server does to new rows sooner or later, at once."""
         name = _database_of(address)
-        for first in range(0, count, FILL_STEP):
-            series = f"generate_series({first + 1}, {min(first + FILL_STEP, count)}) AS n"
-            for text in render_fill(specimen):
+
+        def fill_table(text: str) -> None:
+            for first in range(0, count, FILL_STEP):
+                series = f"generate_series({first + 1}, {min(first + FILL_STEP, count)}) AS n"
                 self._cluster.run_sql(f"SET synchronous_commit = off; {text} FROM {series}", name)
+
+        # The tables do not depend on each other, and one statement keeps no more than one core busy.
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(fill_table, render_fill(specimen)))
         self._cluster.run_sql("VACUUM ANALYZE payments, outbox, book", name)
         self._cluster.run_sql("CHECKPOINT", name)
 
