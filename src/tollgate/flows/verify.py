@@ -6,9 +6,10 @@ It only reads, and may do so beside running servers; what to do about a finding 
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 
 from tollgate.flows.verify_chains import check_chains
-from tollgate.flows.verify_report import AuditReport, Tell
+from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
 from tollgate.flows.verify_strays import check_strays
 from tollgate.steps import seal_facts
 from tollgate.store import Database, SealedSample, sample_sealed
@@ -18,11 +19,18 @@ SAMPLE = 50
 FINDINGS_MAX = 100
 
 
-async def verify(database: Database, keyring: Keyring, tell: Tell, findings_max: int = FINDINGS_MAX) -> AuditReport:
+async def verify(
+    database: Database,
+    keyring: Keyring,
+    tell: Tell,
+    findings_max: int = FINDINGS_MAX,
+    pauses_s: Sequence[float] = PAUSES_S,
+) -> AuditReport:
     await refuse_wrong_keys(database, keyring)
     report = AuditReport(findings_max=findings_max)
-    await check_chains(database, keyring, report, tell)
-    await check_strays(database, report, tell)
+    audit = Audit(database=database, keyring=keyring, report=report, tell=tell, pauses_s=pauses_s)
+    await check_chains(audit)
+    await check_strays(audit)
     return report
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from tollgate.flows.verify_report import PAUSES_S, AuditReport, Purse, Tell
+from tollgate.flows.verify_report import Audit, AuditReport, Purse
 from tollgate.payments import (
     MOVES,
     NATURES,
@@ -73,12 +73,13 @@ class Evidence(msgspec.Struct, frozen=True):
     job_ids: set[str]
 
 
-async def check_chains(database: Database, keyring: Keyring, report: AuditReport, tell: Tell) -> None:
-    rules = Rules(keyring, int(await get_setting(database, EVENTS_KEPT_SINCE, "0")))
+async def check_chains(audit: Audit) -> None:
+    database, report = audit.database, audit.report
+    rules = Rules(audit.keyring, int(await get_setting(database, EVENTS_KEPT_SINCE, "0")))
     async for page in walk_chains(database):
         chains = group_chains(page)
         doubtful = await judge_chains(database, rules, chains)
-        for pause_s in PAUSES_S:
+        for pause_s in audit.pauses_s:
             if not doubtful:
                 break
             await asyncio.sleep(pause_s)
@@ -89,8 +90,7 @@ async def check_chains(database: Database, keyring: Keyring, report: AuditReport
             report.add(doubtful.get(key, []))
             note_accounts(report, entries)
         report.chains_count += len(chains)
-        report.count("payments", len(page))
-        tell("payments", len(page))
+        audit.walk("payments", len(page))
 
 
 def group_chains(page: Iterable[Entry]) -> dict[Key, list[Entry]]:

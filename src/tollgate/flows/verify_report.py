@@ -1,14 +1,18 @@
-"""What an audit of the store tells: how much was walked, what is wrong, what the accounts hold. Judges nothing."""
+"""An audit of the store while it runs and what it tells: rows walked, what is wrong, what accounts hold.
+
+Judges nothing.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from tollgate.payments import Account, Finding
+from tollgate.store import Database
 from tollgate.values import ChannelId, MerchantId
+from tollgate.vault import Keyring
 
 Tell = Callable[[str, int], None]
 """Hears of which table how many more rows were walked."""
@@ -39,21 +43,19 @@ class AuditReport(msgspec.Struct, kw_only=True):
         self.findings_count += len(findings)
         self.findings += findings[: max(0, self.findings_max - len(self.findings))]
 
-    def count(self, table: str, rows: int) -> None:
-        self.rows[table] = self.rows.get(table, 0) + rows
-
     def book(self, purse: Purse, sums: Mapping[Account, int]) -> None:
         held = self.accounts.setdefault(purse, dict.fromkeys(Account, 0))
         for account, amount in sums.items():
             held[account] += amount
 
 
-async def find_lasting(look: Callable[[], Awaitable[list[Finding]]]) -> list[Finding]:
-    """What is still wrong after a few looks."""
-    findings = await look()
-    for pause_s in PAUSES_S:
-        if not findings:
-            break
-        await asyncio.sleep(pause_s)
-        findings = await look()
-    return findings
+class Audit(msgspec.Struct, frozen=True, kw_only=True):
+    database: Database
+    keyring: Keyring
+    report: AuditReport
+    tell: Tell
+    pauses_s: Sequence[float]
+
+    def walk(self, table: str, rows: int) -> None:
+        self.report.rows[table] = self.report.rows.get(table, 0) + rows
+        self.tell(table, rows)

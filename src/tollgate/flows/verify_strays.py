@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from tollgate.catalog import RESULTS, is_pending
-from tollgate.flows.verify_report import AuditReport, Tell, find_lasting
+from tollgate.flows.verify_report import Audit
 from tollgate.payments import Errand, Finding, Line, Payment, Proof, State, list_lines
 from tollgate.store import (
     PAYMENT_SETTLED,
@@ -35,30 +35,25 @@ class Speaker(Protocol):
 _Row = TypeVar("_Row", bound=Speaker)
 
 
-async def check_strays(database: Database, report: AuditReport, tell: Tell) -> None:
-    await _check(database, report, tell, "book", walk_book(database), lambda line: line.payment_id, judge_line)
-    await _check(database, report, tell, "outbox", walk_events(database), lambda event: event.subject_id, judge_event)
-    await _check(database, report, tell, "jobs", walk_jobs(database), lambda job: job.subject_id, judge_job)
-    await _check(database, report, tell, "claims", walk_claims(database), lambda claim: claim.payment_id, judge_claim)
+async def check_strays(audit: Audit) -> None:
+    database = audit.database
+    await _check(audit, "book", walk_book(database), lambda line: line.payment_id, judge_line)
+    await _check(audit, "outbox", walk_events(database), lambda event: event.subject_id, judge_event)
+    await _check(audit, "jobs", walk_jobs(database), lambda job: job.subject_id, judge_job)
+    await _check(audit, "claims", walk_claims(database), lambda claim: claim.payment_id, judge_claim)
 
 
 async def _check(
-    database: Database,
-    report: AuditReport,
-    tell: Tell,
+    audit: Audit,
     table: str,
     pages: AsyncIterator[list[_Row]],
     name_subject: Callable[[_Row], str],
     judge: Callable[[_Row, Entry | None], Finding | None],
 ) -> None:
+    """No second look is needed: what speaks of a payment is read before the payment, and shared its commit."""
     async for page in pages:
-
-        async def look(rows: Sequence[_Row] = page) -> list[Finding]:
-            return await _judge_page(database, rows, name_subject, judge)
-
-        report.add(await find_lasting(look))
-        report.count(table, len(page))
-        tell(table, len(page))
+        audit.report.add(await _judge_page(audit.database, page, name_subject, judge))
+        audit.walk(table, len(page))
 
 
 async def _judge_page(
