@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -61,7 +62,7 @@ def list_links() -> Iterator[Link]:
     for kind, state, balance, age in product(NATURES, State, BALANCES, (0, 8 * DAY)):
         if age and balance.closed:
             continue
-        changes = {"state": state, "balance": balance, "created_at": TERMS.now - age}
+        changes: dict[str, Any] = {"state": state, "balance": balance, "created_at": TERMS.now - age}
         yield link_alone(make_payment(kind, **changes))
         first = make_payment("PA", balance=Balance(drawn=10_000, chain_net=balance.chain_net, chain_length=2))
         named = add(first, kind, 10_000, **{**changes, "balance": replace(balance, chain_net=0)})
@@ -92,7 +93,7 @@ def check_plan(plan: Plan, link: Link, wish: Wish) -> None:
     assert plan.releases >= 0
     assert link.named.state is State.APPROVED
 
-    balances = {payment.id: payment.balance for payment in (link.named, link.bearer, link.first)}
+    balances: dict[str, Balance] = {payment.id: payment.balance for payment in (link.named, link.bearer, link.first)}
     payments = {payment.id: payment for payment in (link.named, link.bearer, link.first)}
     attempt = start(link, plan, wish.kind)
     reserved = list_start_touches(attempt, plan, link.bearer.id)

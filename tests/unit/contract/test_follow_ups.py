@@ -1,0 +1,90 @@
+"""Fields become a request about an earlier payment: amount, reason, sequence, test mode, objections."""
+
+from __future__ import annotations
+
+import pytest
+
+from tollgate.catalog import Situation
+from tollgate.contract import read_fields, read_follow_up
+from tollgate.payments import Channel, FollowUp, TestMode
+from tollgate.values import ChannelId, InvalidParameters, MerchantId, Refusal
+
+CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Shop", created_at=1)
+SENT = {"paymentType": "CP", "amount": "92.00", "currency": "EUR"}
+
+
+def read(is_live: bool = False, /, **changes: str) -> FollowUp:
+    sent = {name: value for name, value in {**SENT, **changes}.items() if value}
+    situation = Situation("follow_up", sent.get("paymentType"), CHANNEL.is_lenient, is_live)
+    fields = read_fields(list(sent.items()), situation)
+    return read_follow_up(fields, CHANNEL, short_id="1234.5678.9012", is_live=is_live)
+
+
+def find_faults(**changes: str) -> dict[str, str]:
+    with pytest.raises(InvalidParameters) as refused:
+        read(**changes)
+    return {fault.name: fault.message for fault in refused.value.faults}
+
+
+def test_a_plain_request_has_what_was_asked_for() -> None:
+    wanted = read()
+
+    assert (wanted.kind, wanted.amount, wanted.currency) == ("CP", 9200, "EUR")
+    assert (wanted.is_final, wanted.practice, wanted.test_mode, wanted.objection) == (False, None, None, None)
+    assert wanted.descriptor == "1234.5678.9012 Shop"
+    assert wanted.echo["amount"] == "92.00"
+
+
+def test_a_reversal_needs_no_amount_and_may_have_one() -> None:
+    assert read(paymentType="RV", amount="", currency="").amount is None
+    assert read(paymentType="RV").amount == 9200
+
+
+@pytest.mark.parametrize("kind", ["CP", "RF", "RB"])
+def test_everything_else_that_moves_money_needs_amount_and_currency(kind: str) -> None:
+    assert set(find_faults(paymentType=kind, amount="", currency="")) == {"amount", "currency"}
+
+
+def test_an_authorisation_on_an_authorisation_says_why() -> None:
+    assert set(find_faults(paymentType="PA")) == {"standingInstruction.industryPractice"}
+    wanted = read(paymentType="PA", **{"standingInstruction.industryPractice": "INCREMENTAL_AUTH"})
+    assert wanted.practice == "INCREMENTAL_AUTH"
+
+
+@pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP", "RG", "SD", "XX"])
+def test_what_begins_a_chain_or_is_no_payment_follows_none(kind: str) -> None:
+    assert set(find_faults(paymentType=kind)) == {"paymentType"}
+
+
+def test_only_the_word_final_ends_a_sequence() -> None:
+    assert read(sequence="FINAL").is_final
+
+
+def test_nothing_cannot_be_captured() -> None:
+    assert read(amount="0.00").objection == "100.550.300"
+
+
+def test_a_currency_without_hundredths_takes_whole_units_only() -> None:
+    assert read(amount="10.50", currency="JPY").objection == "100.550.303"
+    assert read(amount="10.00", currency="JPY").objection is None
+
+
+def test_the_merchants_words_are_kept() -> None:
+    wanted = read(descriptor="Parcel 2", merchantTransactionId="order-0001")
+
+    assert (wanted.descriptor, wanted.merchant_transaction_id) == ("Parcel 2", "order-0001")
+
+
+def test_a_test_mode_is_read_and_refused_on_a_live_host() -> None:
+    assert read(testMode="EXTERNAL").test_mode is TestMode.EXTERNAL
+    with pytest.raises(Refusal) as refused:
+        read(True, testMode="INTERNAL")
+    assert refused.value.result.code == "600.200.701"
+
+
+def test_levers_reach_the_simulator_and_are_ordinary_words_on_a_live_host() -> None:
+    lever = {"customParameters[forceResultCode]": "800.100.151"}
+
+    assert read(**lever).levers == {"forceResultCode": "800.100.151"}
+    assert read(True, **lever).levers == {}
+    assert set(find_faults(**{"customParameters[forceResultCode]": "never"})) == {"customParameters[forceResultCode]"}

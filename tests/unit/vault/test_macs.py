@@ -1,0 +1,48 @@
+"""A seal over facts fits these facts, this purpose and this key, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tollgate.vault import make_keyring, make_mac
+
+KEYRING = make_keyring()
+FACTS = ("8a01", 100, None, "EUR")
+
+
+def test_the_same_facts_have_the_same_seal() -> None:
+    assert make_mac("money", FACTS, KEYRING) == make_mac("money", list(FACTS), KEYRING)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ("8a02", 100, None, "EUR"),
+        ("8a01", 101, None, "EUR"),
+        ("8a01", 100, "", "EUR"),
+        ("8a01", 100, "null", "EUR"),
+        ("8a01", "100", None, "EUR"),
+        ("8a01", 100, "EUR", None),
+        ("8a01", 100, None, "EUR", None),
+        ('8a01",100', None, "EUR"),
+        ("8a0", 1100, None, "EUR"),
+    ],
+)
+def test_other_facts_have_another_seal(others: tuple[str | int | None, ...]) -> None:
+    """Also where they would read the same when joined without care."""
+    assert make_mac("money", others, KEYRING) != make_mac("money", FACTS, KEYRING)
+
+
+def test_another_purpose_has_another_seal() -> None:
+    assert make_mac("money", FACTS, KEYRING) != make_mac("book", FACTS, KEYRING)
+
+
+def test_without_the_key_no_seal_fits() -> None:
+    assert make_mac("money", FACTS, make_keyring())[1:] != make_mac("money", FACTS, KEYRING)[1:]
+
+
+def test_a_seal_begins_with_the_version_of_its_key_and_has_a_fixed_length() -> None:
+    seal = make_mac("money", FACTS, KEYRING)
+
+    assert seal[0] == KEYRING.fingerprint_version
+    assert len(seal) == 1 + 32
