@@ -1,0 +1,355 @@
+"""Later transactions on both databases: reserved and numbered in one unit, bounded however many ask at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from databases.samples import CHANNEL, MERCHANT, NOON, make_claim, make_payment, make_settlement
+from tollgate.payments import (
+    Action,
+    Balance,
+    Door,
+    Link,
+    Outcome,
+    Payment,
+    Plan,
+    State,
+    Terms,
+    Touch,
+    Verdict,
+    Wish,
+    count_again,
+    judge,
+    list_lines,
+    list_start_touches,
+    settle,
+)
+from tollgate.store import (
+    Database,
+    find_claim,
+    find_lines,
+    find_payment,
+    list_chain,
+    list_events,
+    settle_follow_up,
+    settle_payment,
+    start_payment,
+    steps_start_follow_up,
+)
+from tollgate.store.chains import steps_touch
+from tollgate.values import DAY, MerchantId, Money, PaymentId
+
+pytestmark = pytest.mark.anyio
+
+TERMS = Terms(now=NOON, authorization_lifetime=7 * DAY, captures_max=98, rebills_max=98)
+APPROVED = Verdict(outcome=Outcome.APPROVED, code="000.100.110")
+DECLINED = Verdict(outcome=Outcome.DECLINED, code="800.100.151")
+CHAIN_MAX = 1000
+
+
+async def begin(db: Database, kind: str, amount: int = 10_000, **changes: Any) -> Payment:
+    payment = make_payment(kind=kind, money=Money(amount, "EUR"), created_at=NOON, **changes)
+    await start_payment(db, payment, None, None)
+    await settle_payment(db, make_settlement(payment), None)
+    return await read(db, payment.id)
+
+
+async def read(db: Database, payment_id: str) -> Payment:
+    payment = await find_payment(db, MERCHANT, payment_id)
+    assert payment is not None
+    return payment
+
+
+def plan_attempt(named: Payment, first: Payment, wish: Wish) -> tuple[Payment, Plan]:
+    """As the stories do it, from what was read before the write."""
+    plan = judge(wish, Link(named=named, bearer=named, first=first), TERMS)
+    assert isinstance(plan, Plan), plan
+    attempt = make_payment(
+        kind=wish.kind,
+        money=plan.money,
+        action=plan.following.action,
+        releases=plan.releases,
+        closes=plan.closes,
+        referenced_id=named.id,
+        chain_id=named.first_id,
+    )
+    return attempt, plan
+
+
+async def reserve(db: Database, attempt: Payment, plan: Plan, named: Payment) -> bool:
+    return await db.write(steps_start_follow_up(attempt, list_start_touches(attempt, plan, named.id)))
+
+
+async def follow(
+    db: Database, named: Payment, kind: str, amount: int, verdict: Verdict = APPROVED, **wish: Any
+) -> Payment:
+    first = named if named.chain_id is None else await read(db, named.chain_id)
+    attempt, plan = plan_attempt(named, first, Wish(kind=kind, money=Money(amount, "EUR"), **wish))
+    assert await reserve(db, attempt, plan, named)
+    return await finish(db, attempt, verdict)
+
+
+async def finish(db: Database, attempt: Payment, verdict: Verdict = APPROVED) -> Payment:
+    started = await read(db, attempt.id)
+    assert await settle_follow_up(db, settle(started, verdict, started.created_at + 9))
+    return await read(db, attempt.id)
+
+
+async def check_chain(db: Database, first_id: str) -> dict[str, Payment]:
+    """Numbered without gaps, and every balance is what the transactions add up to."""
+    rows = await list_chain(db, MERCHANT, first_id, CHAIN_MAX)
+    chain: dict[str, Payment] = {row.id: row for row in rows}
+    assert [row.position for row in rows] == list(range(1, len(rows) + 1))
+    assert {row.id: row.balance for row in rows} == {row.id: count_again(row.id, chain) for row in rows}
+    return chain
+
+
+# ---- one at a time ----
+
+
+async def test_a_started_transaction_is_numbered_and_has_reserved_its_amount(db: Database) -> None:
+    named = await begin(db, "PA")
+    attempt, plan = plan_attempt(named, named, Wish(kind="CP", money=Money(4_000, "EUR")))
+
+    assert await reserve(db, attempt, plan, named)
+
+    assert await read(db, attempt.id) == replace(attempt, position=2)
+    assert (await read(db, named.id)).balance == Balance(held=4_000, draws=1, chain_length=2)
+
+
+async def test_a_success_draws_what_was_reserved_and_writes_the_book_in_one_commit(db: Database) -> None:
+    named = await begin(db, "PA")
+
+    capture = await follow(db, named, "CP", 4_000, is_final=True)
+
+    balance = (await read(db, named.id)).balance
+    assert balance == Balance(
+        drawn=10_000, draws=1, chain_length=2, chain_net=4_000, closed=Door.CAPTURES | Door.INCREMENTS
+    )
+    lines = list_lines(capture)
+    assert len(lines) == 2
+    assert await find_lines(db, MERCHANT, [line.id for line in lines]) == lines
+    assert capture.id in {event.subject_id for event in await list_events(db, MERCHANT)}
+
+
+async def test_a_failure_gives_back_the_amount_and_reopens_the_door(db: Database) -> None:
+    named = await begin(db, "PA")
+
+    capture = await follow(db, named, "CP", 4_000, DECLINED, is_final=True)
+
+    assert (await read(db, named.id)).balance == Balance(chain_length=2)
+    assert list_lines(capture) == []
+
+
+async def test_a_failure_reopens_only_what_it_had_closed_itself(db: Database) -> None:
+    named = await begin(db, "PA")
+    await follow(db, named, "PA", 500, practice="INCREMENTAL_AUTH", is_final=True)
+
+    await follow(db, await read(db, named.id), "CP", 1, DECLINED, is_final=True)
+
+    assert (await read(db, named.id)).balance.closed == Door.INCREMENTS
+
+
+async def test_a_transaction_is_settled_once(db: Database) -> None:
+    named = await begin(db, "DB")
+    refund = await follow(db, named, "RF", 4_000)
+    again = settle(replace(refund, state=State.STARTED, result_code=""), APPROVED, NOON)
+
+    assert not await settle_follow_up(db, again)
+
+    assert (await read(db, named.id)).balance.drawn == 4_000
+    await check_chain(db, named.id)
+
+
+async def test_a_chain_of_chains_is_one_chain_and_is_read_in_its_order(db: Database) -> None:
+    first = await begin(db, "PA")
+    capture = await follow(db, first, "CP", 6_000)
+    refund = await follow(db, capture, "RF", 2_000)
+    rebill = await follow(db, await read(db, capture.id), "RB", 1_000)
+    await begin(db, "DB")
+
+    chain = await check_chain(db, first.id)
+
+    assert list(chain) == [first.id, capture.id, refund.id, rebill.id]
+    assert chain[first.id].balance.chain_net == 5_000
+    assert await list_chain(db, MERCHANT, first.id, 2) == [chain[first.id], chain[capture.id]]
+    assert await list_chain(db, MerchantId("8a" + "9" * 30), first.id, CHAIN_MAX) == []
+
+
+async def test_a_claimed_key_is_taken_in_the_commit_of_the_reservation(db: Database) -> None:
+    named = await begin(db, "DB")
+    wish = Wish(kind="RF", money=Money(1_000, "EUR"))
+    (one, plan), (other, _) = plan_attempt(named, named, wish), plan_attempt(named, named, wish)
+    touches = [list_start_touches(attempt, plan, named.id) for attempt in (one, other)]
+
+    assert await db.write(steps_start_follow_up(one, touches[0], make_claim("key")))
+    assert not await db.write(steps_start_follow_up(other, touches[1], make_claim("key")))
+
+    claim = await find_claim(db, CHANNEL, "key", 0)
+    assert claim is not None
+    assert claim.payment_id == one.id
+    assert (await read(db, named.id)).balance == Balance(held=1_000, chain_length=2, chain_net=-1_000)
+
+
+# ---- guards ----
+
+TOUCHED = Balance(added=500, drawn=3_000, held=2_000, disputed=7, draws=2, closed=Door.REFUNDS, chain_net=-400)
+"""Of 100.00: 55.00 are left."""
+
+GUARDS: list[tuple[dict[str, int], dict[str, int]]] = [
+    ({"held": 5_500, "left_min": 0}, {"held": 5_501, "left_min": 0}),
+    ({"drawn": 5_500, "left_min": 0}, {"drawn": 5_501, "left_min": 0}),
+    ({"added": 1, "held": 5_501, "left_min": 0}, {"added": 1, "held": 5_502, "left_min": 0}),
+    ({"held": 5_500, "left_max": 0}, {"held": 5_499, "left_max": 0}),
+    ({"draws": 1, "draws_max": 3}, {"draws": 2, "draws_max": 3}),
+    ({"disputed_max": 7}, {"disputed_max": 6}),
+    ({"barred_by": Door.CAPTURES | Door.REBILLS}, {"barred_by": Door.CAPTURES | Door.REFUNDS}),
+    ({"chain_net": -600, "net_min": -1_000}, {"chain_net": -601, "net_min": -1_000}),
+]
+
+
+@pytest.mark.parametrize(("allowed", "barred"), GUARDS, ids=[", ".join(row[0]) for row in GUARDS])
+async def test_a_guard_holds_to_the_hundredth(db: Database, allowed: dict[str, int], barred: dict[str, int]) -> None:
+    first = await begin(db, "PA")
+    await set_balance(db, first)
+    before = await read(db, first.id)
+    assert before.left == 5_500
+
+    assert not await db.write(touch_and_start(first, **barred))
+    assert await read(db, first.id) == before
+    assert len(await list_chain(db, MERCHANT, first.id, CHAIN_MAX)) == 1
+
+    assert await db.write(touch_and_start(first, **allowed))
+    assert len(await list_chain(db, MERCHANT, first.id, CHAIN_MAX)) == 2
+
+
+async def test_one_guard_of_several_payments_undoes_the_whole_unit(db: Database) -> None:
+    first = await begin(db, "PA")
+    capture = await follow(db, first, "CP", 4_000)
+    before = await check_chain(db, first.id)
+    attempt = make_payment(kind="RF", referenced_id=capture.id, chain_id=first.id)
+    touches = [
+        Touch(payment_id=capture.id, held=1_000, left_min=0),
+        Touch(payment_id=first.id, chain_length=1, chain_net=-5_000, net_min=0),
+    ]
+
+    assert not await db.write(steps_start_follow_up(attempt, touches))
+
+    assert await check_chain(db, first.id) == before
+
+
+async def test_a_payment_of_another_merchant_is_never_touched(db: Database) -> None:
+    first = await begin(db, "PA")
+    stranger = MerchantId("8a" + "9" * 30)
+    attempt = make_payment(kind="CP", merchant_id=stranger, referenced_id=first.id, chain_id=first.id)
+
+    assert not await db.write(steps_start_follow_up(attempt, [Touch(payment_id=first.id, chain_length=1)]))
+
+    assert (await read(db, first.id)).balance == Balance()
+
+
+@pytest.mark.parametrize("changes", [{"state": State.APPROVED}, {"chain_id": None}])
+async def test_only_a_started_transaction_within_a_chain_is_written_so(db: Database, changes: dict[str, Any]) -> None:
+    attempt = replace(make_payment(kind="CP", chain_id=PaymentId("8a01"), referenced_id=PaymentId("8a01")), **changes)
+
+    with pytest.raises(ValueError, match="started, and within a chain"):
+        steps_start_follow_up(attempt, [])
+    assert await find_payment(db, MERCHANT, attempt.id) is None
+
+
+def touch_and_start(first: Payment, **touch: int) -> Any:
+    attempt = make_payment(kind="CP", referenced_id=first.id, chain_id=first.id)
+    return steps_start_follow_up(attempt, [Touch(payment_id=first.id, chain_length=1, **touch)])
+
+
+async def set_balance(db: Database, first: Payment) -> None:
+    """Moves an untouched balance to the one above."""
+    names = ("added", "drawn", "held", "disputed", "draws", "chain_net")
+    touch = Touch(payment_id=first.id, closes=TOUCHED.closed, **{name: getattr(TOUCHED, name) for name in names})
+    assert await db.write(steps_touch(MERCHANT, touch))
+
+
+# ---- many at once ----
+
+
+async def race(db: Database, named: Payment, wishes: list[Wish]) -> list[Payment]:
+    """All are judged by what was read before any of them is written; the attempts that won their reservation."""
+    planned = [plan_attempt(named, named, wish) for wish in wishes]
+    won = await asyncio.gather(*(reserve(db, attempt, plan, named) for attempt, plan in planned))
+    return [attempt for (attempt, _), is_won in zip(planned, won, strict=True) if is_won]
+
+
+@pytest.mark.parametrize(("begun", "kind"), [("PA", "CP"), ("DB", "RF")])
+async def test_of_many_that_ask_at_once_exactly_as_many_win_as_there_is_money(
+    db: Database, begun: str, kind: str
+) -> None:
+    named = await begin(db, begun)
+
+    winners = await race(db, named, [Wish(kind=kind, money=Money(900, "EUR"))] * 40)
+
+    assert len(winners) == 11
+    await asyncio.gather(*(finish(db, attempt) for attempt in winners))
+    chain = await check_chain(db, named.id)
+    assert (chain[named.id].left, len(chain)) == (100, 12)
+
+
+async def test_captures_and_a_reversal_at_once_have_one_kind_of_winner(db: Database) -> None:
+    for _ in range(5):
+        named = await begin(db, "PA")
+        wishes = [Wish(kind="CP", money=Money(1_000, "EUR"))] * 4
+
+        winners = await race(db, named, [*wishes[:2], Wish(kind="RV"), *wishes[2:]])
+
+        kinds = {attempt.kind for attempt in winners}
+        assert kinds in ({"CP"}, {"RV"})
+        await asyncio.gather(*(finish(db, attempt) for attempt in winners))
+        await check_chain(db, named.id)
+
+
+@pytest.mark.parametrize(
+    ("begun", "wish"),
+    [
+        ("PA", Wish(kind="RV")),
+        ("PA", Wish(kind="CP", money=Money(1, "EUR"), is_final=True)),
+        ("DB", Wish(kind="RV")),
+        ("DB", Wish(kind="RF", money=Money(10_000, "EUR"))),
+        ("DB", Wish(kind="RF", money=Money(1, "EUR"), is_final=True)),
+        ("DB", Wish(kind="RB", money=Money(1, "EUR"), is_final=True)),
+        ("DB", Wish(kind="CB")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else f"{value.kind}{' FINAL' if value.is_final else ''}",
+)
+async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str, wish: Wish) -> None:
+    named = await begin(db, begun)
+
+    winners = await race(db, named, [wish] * 16)
+
+    assert len(winners) == 1
+
+
+async def test_no_more_captures_win_than_the_authorisation_allows(db: Database) -> None:
+    named = await begin(db, "PA", echo={"numberOfCaptures": "3"})
+
+    winners = await race(db, named, [Wish(kind="CP", money=Money(1, "EUR"))] * 16)
+
+    assert len(winners) == 3
+
+
+async def test_refunds_of_two_captures_at_once_stay_within_what_the_chain_took(db: Database) -> None:
+    """Each capture has enough left, the chain as a whole has not."""
+    first = await begin(db, "PA")
+    captures = [await follow(db, await read(db, first.id), "CP", 5_000) for _ in range(2)]
+    lost = make_payment(kind="CB", referenced_id=captures[0].id, chain_id=first.id, action=Action.CHARGEBACK)
+    assert await db.write(steps_start_follow_up(lost, [Touch(payment_id=first.id, chain_length=1, chain_net=-6_000)]))
+    first = await read(db, first.id)
+    wish = Wish(kind="RF", money=Money(4_000, "EUR"))
+    planned = [(plan_attempt(capture, first, wish), capture) for capture in captures]
+
+    won = await asyncio.gather(*(reserve(db, attempt, plan, capture) for (attempt, plan), capture in planned))
+
+    assert sorted(won) == [False, True]
+    assert (await read(db, first.id)).balance.chain_net == 0
