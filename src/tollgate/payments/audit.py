@@ -5,6 +5,7 @@ Nothing is mended here and no seal is known; what is wrong is said in words, eac
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
@@ -74,19 +75,18 @@ def find_on(payment: Payment, proof: Proof, text: str) -> Finding:
 def _check_numbers(members: Sequence[Payment]) -> list[Finding]:
     first, length = members[0], members[0].balance.chain_length
     findings = []
-    numbers = [payment.position for payment in members]
+    numbers = Counter(payment.position for payment in members)
     missing = sorted({*range(1, length + 1)} - {*numbers})
     if missing:
         text = f"its chain has {length} transactions and number {_enumerate(missing)} is missing"
         findings.append(find_on(first, Proof.CHAIN, text))
-    seen: set[int] = set()
     for payment in members:
-        if payment.position in seen:
-            findings.append(find_on(payment, Proof.CHAIN, f"number {payment.position} of its chain occurs twice"))
-        elif not 1 <= payment.position <= length:
-            text = f"it is number {payment.position} of a chain that has {length} transactions"
+        number = payment.position
+        if numbers[number] > 1:
+            findings.append(find_on(payment, Proof.CHAIN, f"it shares the number {number} of its chain with another"))
+        if not 1 <= number <= length:
+            text = f"it is number {number} of a chain that has {length} transactions"
             findings.append(find_on(payment, Proof.CHAIN, text))
-        seen.add(payment.position)
     if first.position != 1:
         findings.append(find_on(first, Proof.CHAIN, f"it begins a chain and is its number {first.position}"))
     return findings

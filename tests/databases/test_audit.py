@@ -1,0 +1,262 @@
+"""The audit of a store, on both databases: it passes what happened, and finds what a hand did to it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from databases.lives import NEIGHBOUR, Lives, live_through_everything, open_lives
+from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
+from postgres import PostgresCluster
+from tollgate.flows import AuditReport, verify
+from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
+from tollgate.payments import Action, Balance, Finding, Line, Proof, State, list_facts
+from tollgate.store import Database, Event, find_payment, open_database, put_setting
+from tollgate.store import audit as walking
+from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.values import PaymentId
+from tollgate.vault import Keyring, KeyringError, make_keyring
+from unit.premises import MERCHANT
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Stock:
+    """A store full of lives that is made once and copied for each test."""
+
+    copy: Callable[[], str]
+    keyring: Keyring
+    ids: dict[str, str]
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stock:
+    folder = tmp_path_factory.mktemp("stock")
+    if request.param == "sqlite":
+        lives = _fill(f"sqlite:///{folder}/stock.db")
+        copies = iter(range(1000))
+
+        def copy() -> str:
+            path = folder / f"{next(copies)}.db"
+            shutil.copy(folder / "stock.db", path)
+            return f"sqlite:///{path}"
+
+        return Stock(copy, lives.keyring, lives.ids)
+    cluster: PostgresCluster = request.getfixturevalue("cluster")
+    dsn = cluster.create_database(request.getfixturevalue("postgres_template"))
+    lives = _fill(dsn)
+    return Stock(lambda: cluster.create_database(dsn.rpartition("/")[2]), lives.keyring, lives.ids)
+
+
+def _fill(url: str) -> Lives:
+    async def fill() -> Lives:
+        database = await open_database(url)
+        lives = await live_through_everything(database)
+        await database.close()
+        return lives
+
+    return asyncio.run(fill())
+
+
+@pytest.fixture
+async def store(stock: Stock) -> AsyncIterator[Database]:
+    database = await open_database(stock.copy())
+    yield database
+    await database.close()
+
+
+async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) -> AuditReport:
+    return await verify(database, keyring, lambda _table, _rows: None, findings_max, pauses_s=(0.0,))
+
+
+async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> None:
+    named = {name: value for name, value in params.items() if f":{name}" in sql}
+    assert await database.write([Step(Statement(sa.text(sql), is_write=True), named, rows=rows)])
+
+
+# ---- what is right ----
+
+
+async def test_everything_that_happens_passes(store: Database, stock: Stock) -> None:
+    report = await audit(store, stock.keyring)
+
+    assert [finding.render() for finding in report.findings] == []
+    assert report.findings_count == 0
+    assert report.chains_count == 17
+    assert report.rows == {"payments": 43, "book": 29, "outbox": 40, "jobs": 5, "claims": 1}
+    assert all(sum(accounts.values()) == 0 for accounts in report.accounts.values())
+
+
+async def test_the_store_of_these_tests_has_every_action_and_every_state(store: Database, stock: Stock) -> None:
+    rows = await store.fetch(Statement(sa.text("SELECT action, state FROM payments")), {})
+
+    assert {row[0] for row in rows} - {None} == set(Action)
+    assert {row[1] for row in rows} == set(State)
+    assert set(stock.ids) >= {tampering.on for tampering in TAMPERINGS}
+
+
+async def test_an_empty_store_passes(db: Database) -> None:
+    report = await audit(db, make_keyring())
+
+    assert (report.findings_count, report.rows, report.chains_count) == (0, {}, 0)
+
+
+async def test_an_audit_only_reads(stock: Stock) -> None:
+    reading = await open_database(stock.copy(), read_only=True)
+
+    report = await audit(reading, stock.keyring)
+
+    await reading.close()
+    assert report.findings_count == 0
+
+
+async def test_pages_of_any_size_walk_every_row_once(
+    store: Database, stock: Stock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PAGE", "FIRSTS_PAGE"):
+        monkeypatch.setattr(walking, name, 2)
+
+    report = await audit(store, stock.keyring)
+
+    assert report.findings_count == 0
+    assert report.rows["payments"] == 43
+    assert report.rows["book"] == 29
+
+
+# ---- what a hand did ----
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS, ids=lambda tampering: tampering.name)
+async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock, tampering: Tampering) -> None:
+    ids = {"id": stock.ids[tampering.on], "other": OTHER, "neighbour": NEIGHBOUR.id}
+    await tamper(store, tampering.sql, tampering.rows, **ids)
+
+    report = await audit(store, stock.keyring)
+
+    row_id = stock.ids.get(tampering.row_id, tampering.row_id) or stock.ids[tampering.on]
+    told = [finding for finding in report.findings if finding.proof is tampering.proof]
+    assert [f for f in told if f.table == tampering.table and row_id in f.row_id], _show(report.findings)
+    # Nothing is said of chains that were not touched.
+    assert report.findings_count <= 20, _show(report.findings)
+
+
+def _show(findings: Sequence[Finding]) -> list[str]:
+    return [f"{finding.proof}: {finding.render()}" for finding in findings]
+
+
+async def test_there_is_a_tampering_for_every_fact_and_column(store: Database, stock: Stock) -> None:
+    payment = await find_payment(store, MERCHANT.id, PaymentId(stock.ids["db"]))
+
+    assert payment is not None
+    assert len(FACTS) == len(list_facts(payment))
+    assert list(BALANCES) == list(Balance.__struct_fields__)
+    assert set(LINES) == set(Line.__struct_fields__)
+    assert set(EVENTS) == set(Event.__struct_fields__)
+
+
+async def test_broken_seals_are_not_blamed_on_the_key_file_even_if_all_are(store: Database, stock: Stock) -> None:
+    """The cards sealed beside them still name its key."""
+    await tamper(store, "UPDATE payments SET mac = substr(mac, 2) WHERE mac IS NOT NULL", rows=39)
+
+    report = await audit(store, stock.keyring)
+
+    assert len([finding for finding in report.findings if finding.proof is Proof.SEAL]) == 39
+
+
+async def test_only_so_many_findings_are_kept_and_the_rest_is_counted(store: Database, stock: Stock) -> None:
+    await tamper(store, "UPDATE payments SET held = held + 1", rows=43)
+
+    report = await audit(store, stock.keyring, findings_max=3)
+
+    assert len(report.findings) == 3
+    assert report.findings_count >= 43
+
+
+# ---- what is no finding ----
+
+
+async def test_keys_of_another_house_are_refused_instead_of_every_payment(store: Database) -> None:
+    with pytest.raises(KeyringError, match="not that of this store"):
+        await audit(store, make_keyring())
+
+
+async def test_an_older_sealing_key_is_of_the_same_house(store: Database, stock: Stock) -> None:
+    report = await audit(store, stock.keyring.with_new_key())
+
+    assert report.findings_count == 0
+
+
+async def test_events_that_were_purged_are_not_missed(store: Database, stock: Stock) -> None:
+    payment = await find_payment(store, MERCHANT.id, PaymentId(stock.ids["db"]))
+    assert payment is not None
+    since = payment.settled_at or 0
+    before = Statement(sa.text(f"SELECT count(*) FROM outbox WHERE created_at < {since}"))
+    [(purged,)] = await store.fetch(before, {})
+    await tamper(store, f"DELETE FROM outbox WHERE created_at < {since}", rows=purged)
+    missed = await audit(store, stock.keyring)
+    await put_setting(store, EVENTS_KEPT_SINCE, str(since))
+
+    report = await audit(store, stock.keyring)
+
+    assert missed.findings_count == purged > 5
+    assert report.findings_count == 0
+
+
+async def test_a_chain_that_moves_while_it_is_read_is_read_again(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first payment is read, then a capture happens, then the followers are read: a balance from before it."""
+    lives = await open_lives(db)
+    await lives.pay("pa", kind="PA")
+    read_followers = walking._list_followers
+    looks: list[list[walking.Entry]] = []
+
+    async def capture_meanwhile(*arguments: object) -> list[walking.Entry]:
+        if not looks:
+            await lives.follow("cp", "CP", "pa", 100)
+        looks.append(await read_followers(*arguments))  # type: ignore[arg-type]
+        return looks[-1]
+
+    monkeypatch.setattr(walking, "_list_followers", capture_meanwhile)
+
+    report = await audit(db, lives.keyring)
+
+    assert [entry.payment.balance.chain_length for look in looks for entry in look if entry.payment] == [1]
+    assert report.findings_count == 0
+    [accounts] = report.accounts.values()
+    assert accounts == {"shopper": -9200, "held": 9100, "earned": 100}
+
+
+# ---- how it walks ----
+
+WALKS = [
+    (walking._firsts, "payments USING INDEX sqlite_autoindex_payments_1"),
+    (walking._followers, "payments USING INDEX payments_by_chain"),
+    (walking._followers_up_to, "payments USING INDEX payments_by_chain"),
+    (walking._entries, "payments USING INDEX sqlite_autoindex_payments_1"),
+    (walking._lines, "book USING PRIMARY KEY"),
+    (walking._events, "outbox USING PRIMARY KEY"),
+    (walking._job_ids, "jobs USING COVERING INDEX sqlite_autoindex_jobs_1"),
+    (walking._book, "book USING PRIMARY KEY"),
+    (walking._outbox, "outbox USING PRIMARY KEY"),
+    (walking._jobs, "jobs USING INDEX sqlite_autoindex_jobs_1"),
+    (walking._claims, "claims USING INDEX sqlite_autoindex_claims_1"),
+]
+
+
+@pytest.mark.parametrize(("statement", "way"), WALKS)
+async def test_every_page_is_found_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
+    database = await open_database(str(tmp_path / "store.db"))
+    compiled = statement.compiled_for(Dialect.SQLITE)
+    explain = Statement(sa.text(f"EXPLAIN QUERY PLAN {compiled.text}".replace("?", "NULL")))
+
+    plan = [str(row[3]) for row in await database.fetch(explain, {})]
+
+    await database.close()
+    assert plan[0].startswith(f"SEARCH {way}")
+    assert not [line for line in plan if line.startswith("SCAN")]
