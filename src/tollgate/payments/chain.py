@@ -38,6 +38,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     money: Money | None = None
     """None where all that is left is meant."""
+    currency: str | None = None
+    """Where it was said without an amount."""
     practice: str | None = None
     is_final: bool = False
     test_mode: TestMode | None = None
@@ -99,7 +101,7 @@ def _find_misfit(wish: Wish, named: Payment, refusals: Refusals) -> str | None:
         return PENDING
     if named.state is not State.APPROVED:
         return refusals.rejected
-    if wish.money is not None and wish.money.currency != named.money.currency:
+    if (wish.money.currency if wish.money else wish.currency) not in (None, named.money.currency):
         return OTHER_CURRENCY
     if wish.test_mode is not None and wish.test_mode is not named.test_mode:
         return OTHER_MODE

@@ -50,6 +50,7 @@ def make_wish(request: FollowUp, named: Payment) -> Wish:
     return Wish(
         kind=request.kind,
         money=None if request.amount is None else Money(request.amount, currency),
+        currency=request.currency,
         practice=request.practice,
         is_final=request.is_final,
         test_mode=request.test_mode,

@@ -207,6 +207,11 @@ def test_what_is_still_open_is_not_followed(state: State) -> None:
     assert refuse(wish("RF", 1), make_payment("DB", state=state)) == "700.400.570"
 
 
+def test_a_currency_without_an_amount_must_be_that_of_the_payment_too() -> None:
+    assert refuse(wish("RV", currency="USD"), make_payment("DB")) == "700.100.500"
+    assert plan(wish("RV", currency="EUR"), make_payment("DB")).money == Money(10_000, "EUR")
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
