@@ -25,7 +25,19 @@ def test_serve_understands_every_setting() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["serve", "credentials", "migrate", "check", "clock", "rotate-keys", "make-keys", "merchant", "channel", "token"],
+    [
+        "serve",
+        "credentials",
+        "migrate",
+        "check",
+        "clock",
+        "rotate-keys",
+        "make-keys",
+        "verify",
+        "merchant",
+        "channel",
+        "token",
+    ],
 )
 def test_every_command_explains_itself(command: str) -> None:
     code, shown = invoke(command, "--help")

@@ -1,0 +1,288 @@
+"""The audit of one chain: what fits is passed over in silence, and each thing that does not is said once, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.payments import (
+    Account,
+    Action,
+    Balance,
+    Door,
+    Line,
+    Payment,
+    Proof,
+    State,
+    check_chain,
+    count_again,
+    list_lines,
+    tell_accounts,
+)
+from tollgate.payments.audit import count_chain, sum_accounts
+from tollgate.values import ChannelId, Money, PaymentId
+from unit.payments.samples import add, make_payment
+
+NOBODY = PaymentId("8a" + "f" * 30)
+
+Chain = list[Payment]
+
+
+def balance(members: Sequence[Payment]) -> Chain:
+    """With the numbers and balances that they should have."""
+    numbered = [replace(payment, position=number) for number, payment in enumerate(members, 1)]
+    counted = count_chain(numbered)
+    return [replace(payment, balance=counted.get(payment.id, Balance())) for payment in numbered]
+
+
+def post(members: Sequence[Payment]) -> dict[str, Line]:
+    return {line.id: line for payment in members for line in list_lines(payment)}
+
+
+def find(members: Sequence[Payment], lines: dict[str, Line] | None = None) -> list[tuple[Proof, str, str]]:
+    findings = check_chain(members, post(members) if lines is None else lines)
+    return [(finding.proof, finding.row_id, finding.text) for finding in findings]
+
+
+def make_captured() -> Chain:
+    """Authorised 100.00 and 20.00 more, 30.00 and at last 50.00 captured, 10.00 of it refunded."""
+    first = make_payment("PA", 10_000)
+    capture = add(first, "CP", 3_000, action=Action.CAPTURE)
+    return balance(
+        [
+            first,
+            capture,
+            add(first, "PA", 2_000, action=Action.INCREMENT),
+            add(first, "CP", 999_999, state=State.DECLINED, result_code="700.400.100"),
+            add(first, "CP", 5_000, action=Action.CAPTURE, releases=4_000, closes=Door.CAPTURES | Door.INCREMENTS),
+            add(capture, "RF", 1_000, action=Action.REFUND),
+        ]
+    )
+
+
+def make_disputed() -> Chain:
+    first = make_payment("DB", 9_200)
+    chargeback = add(first, "CB", 9_200, action=Action.CHARGEBACK)
+    returned = add(chargeback, "CR", 9_200, action=Action.CHARGEBACK_REVERSAL)
+    return balance([first, chargeback, returned, add(returned, "CB", 9_000, action=Action.REPEATED_CHARGEBACK)])
+
+
+def make_returned() -> Chain:
+    """A refund that the bank sent back may be made again: more refunds than money, and still nothing too much."""
+    first = make_payment("DB", 9_200)
+    refund = add(first, "RF", 9_200, action=Action.REFUND)
+    returned = add(refund, "CB", 9_200, action=Action.RETURN)
+    return balance([first, refund, returned, add(first, "RF", 9_200, action=Action.REFUND)])
+
+
+def make_unfinished() -> Chain:
+    """Everything is on its way: reserved, decided and not written, waiting."""
+    first = make_payment("PA", 10_000)
+    capture = add(first, "CP", 4_000, action=Action.CAPTURE)
+    on_its_way = {"settled_at": None, "state": State.STARTED}
+    return balance(
+        [
+            first,
+            capture,
+            add(first, "CP", 100, action=Action.CAPTURE, result_code="", **on_its_way),
+            add(first, "RC", 200, action=Action.RECEIPT, **on_its_way),
+            add(capture, "RF", 300, action=Action.REFUND, state=State.UNRESOLVED),
+            add(capture, "RF", 400, action=Action.REFUND, result_code="", **on_its_way),
+            add(capture, "CB", 500, action=Action.CHARGEBACK, **on_its_way),
+            add(capture, "RB", 600, action=Action.REBILL, state=State.WAITING),
+        ]
+    )
+
+
+def make_doubtful() -> Chain:
+    first = make_payment("DB", 9_200, state=State.DECLINED, result_code="900.100.300")
+    return balance([first, add(first, "RV", 9_200, action=Action.TECHNICAL_REVERSAL)])
+
+
+CHAINS: dict[str, Callable[[], Chain]] = {
+    "alone": lambda: [make_payment("DB")],
+    "a credit": lambda: [make_payment("CD")],
+    "in flight": lambda: [make_payment("PA", state=State.STARTED, settled_at=None, result_code="")],
+    "captured": make_captured,
+    "disputed": make_disputed,
+    "returned": make_returned,
+    "unfinished": make_unfinished,
+    "doubtful": make_doubtful,
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_chain_that_fits_is_passed_over_in_silence(name: str) -> None:
+    assert find(CHAINS[name]()) == []
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_counting_a_chain_at_once_is_counting_each_of_its_payments(name: str) -> None:
+    members = CHAINS[name]()
+    chain: dict[str, Payment] = {payment.id: payment for payment in members}
+
+    counted = count_chain(members)
+
+    assert {each: counted.get(each, Balance()) for each in chain} == {each: count_again(each, chain) for each in chain}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_accounts_told_by_balances_are_those_of_the_book_and_sum_to_zero(name: str) -> None:
+    members = CHAINS[name]()
+
+    told = tell_accounts(members)
+
+    assert told == sum_accounts(post(members).values())
+    assert sum(told.values()) == 0
+
+
+def test_accounts_tell_what_is_open_and_what_was_earned() -> None:
+    assert tell_accounts(make_captured()) == {Account.SHOPPER: -7_000, Account.HELD: 0, Account.EARNED: 7_000}
+
+
+def alter(place: int, **changes: object) -> Callable[[Chain], Chain]:
+    return lambda members: [*members[:place], replace(members[place], **changes), *members[place + 1 :]]
+
+
+def drop(place: int) -> Callable[[Chain], Chain]:
+    return lambda members: [*members[:place], *members[place + 1 :]]
+
+
+STRUCTURES: list[tuple[Callable[[Chain], Chain], int, str]] = [
+    (drop(3), 0, "its chain has 6 transactions and number 4 is missing"),
+    (drop(5), 0, "its chain has 6 transactions and number 6 is missing"),
+    (alter(3, position=5), 3, "it shares the number 5 of its chain with another"),
+    (alter(3, position=7), 3, "it is number 7 of a chain that has 6 transactions"),
+    (alter(0, position=4), 0, "it begins a chain and is its number 4"),
+    (alter(5, referenced_id=NOBODY), 5, "the payment it refers to is not in its chain"),
+    (alter(5, referenced_id=None), 5, "the payment it refers to is not in its chain"),
+    (alter(1, position=6), 5, "it came before the payment it refers to"),
+    (alter(1, channel_id=ChannelId("another")), 1, "its chain belongs to another channel"),
+    (alter(1, money=Money(3_000, "USD")), 1, "it moves USD in a chain of EUR"),
+]
+
+
+@pytest.mark.parametrize(("change", "place", "text"), STRUCTURES, ids=[row[2] for row in STRUCTURES])
+def test_a_chain_out_of_order_is_told(change: Callable[[Chain], Chain], place: int, text: str) -> None:
+    members = make_captured()
+    named = members[place].id
+
+    assert (Proof.CHAIN, named, text) in find(change(members))
+
+
+def test_what_was_refused_may_have_asked_for_another_currency() -> None:
+    assert find(alter(3, money=Money(100, "USD"))(make_captured())) == []
+
+
+def test_a_reference_to_itself_does_not_make_the_audit_run_for_ever() -> None:
+    members = make_disputed()
+    circle = [replace(payment, referenced_id=payment.id) if payment.kind == "CB" else payment for payment in members]
+
+    assert (Proof.CHAIN, members[1].id, "it came before the payment it refers to") in find(circle)
+
+
+@pytest.mark.parametrize("member", Balance.__struct_fields__)
+@pytest.mark.parametrize("place", [0, 1, 5])
+def test_every_member_of_every_balance_is_counted_again(member: str, place: int) -> None:
+    members = make_captured()
+    wrong = replace(members[place].balance, **{member: getattr(members[place].balance, member) + 16})
+
+    findings = find(alter(place, balance=wrong)(members))
+
+    [text] = [text for proof, row_id, text in findings if proof is Proof.BALANCE and row_id == members[place].id]
+    assert text.startswith(f"its {member} is ")
+
+
+BOUNDS: dict[str, tuple[Callable[[], Chain], int, str]] = {
+    "held": (lambda: [make_payment(balance=Balance(held=-1))], 0, "less than nothing is reserved on it"),
+    "drawn": (lambda: [make_payment(balance=Balance(drawn=-1))], 0, "less than nothing was taken from it"),
+    "drawn and held": (
+        lambda: [make_payment(amount=10, balance=Balance(drawn=6, held=5))],
+        0,
+        "more was taken from it or reserved on it than it has",
+    ),
+    "disputed": (
+        lambda: [make_payment("DB", 10, balance=Balance(disputed=11))],
+        0,
+        "what is charged back is less than nothing or more than it has",
+    ),
+    "captured": (
+        lambda: balance([first := make_payment(amount=10), add(first, "CP", 11, action=Action.CAPTURE)]),
+        0,
+        "more was captured than was authorised",
+    ),
+    "refunded": (
+        lambda: balance(
+            [
+                first := make_payment("DB", 10),
+                add(first, "RB", 10, action=Action.REBILL),
+                add(first, "RF", 6, action=Action.REFUND),
+                add(first, "RF", 5, action=Action.REFUND, state=State.UNRESOLVED),
+            ]
+        ),
+        0,
+        "more was given back than it took",
+    ),
+    "given back by the chain": (
+        lambda: balance([first := make_payment("DB", 10), add(first, "RV", 11, action=Action.REVERSAL)]),
+        0,
+        "its chain gave back more than it took",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds_hold_whatever_the_balances_say(name: str) -> None:
+    make, place, text = BOUNDS[name]
+    members = make()
+
+    assert (Proof.BOUND, members[place].id, text) in find(members)
+
+
+def test_a_chargeback_may_take_what_was_given_back_already() -> None:
+    first = make_payment("DB", 9_200)
+    members = balance(
+        [
+            first,
+            add(first, "RF", 9_000, action=Action.REFUND),
+            add(first, "CB", 9_200, action=Action.CHARGEBACK),
+        ]
+    )
+
+    assert find(members) == []
+
+
+def test_a_line_that_is_missing_is_told_and_so_are_the_accounts_that_lack_it() -> None:
+    members = make_captured()
+    lines = post(members)
+    [gone] = list_lines(members[1])
+    del lines[gone.id]
+
+    assert find(members, lines) == [
+        (Proof.BOOK, gone.id, f"the line of CP {members[1].id} is missing"),
+        (Proof.BOOK, members[0].id, "the book has 30.00 of its chain on held, its balances say 0.00"),
+        (Proof.BOOK, members[0].id, "the book has 40.00 of its chain on earned, its balances say 70.00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("member", "value"), [("amount", 1), ("source", "nobody"), ("currency", "USD"), ("posted_at", 0)]
+)
+def test_a_line_that_was_changed_is_told_with_what_does_not_fit(member: str, value: object) -> None:
+    members = make_captured()
+    lines = post(members)
+    [line] = list_lines(members[1])
+    lines[line.id] = replace(line, **{member: value})
+
+    assert find(members, lines)[0] == (Proof.BOOK, line.id, f"its {member} does not fit CP {members[1].id}")
+
+
+def test_a_finding_reads_as_a_sentence() -> None:
+    [first, *_] = members = make_captured()
+    finding = check_chain(drop(3)(members), post(members))[0]
+
+    assert finding.render() == (
+        f"payments {first.id} of merchant {first.merchant_id}: its chain has 6 transactions and number 4 is missing"
+    )
