@@ -12,6 +12,7 @@ from tools.bench.plan import Plan
 from tools.bench.stocked import Stocked
 
 PAGE_SIZE = 100
+WALKED_SIZE = 500
 PAGES_EACH = 10
 """How often a page is asked for in one round."""
 FIRST, SECOND, FAR = "first", "second, by cursor", "far, by cursor"
@@ -32,8 +33,11 @@ class PageResult:
 def measure_pages(name: str, stocked: Stocked, plan: Plan, tell: Callable[[str], None]) -> PageResult:
     """The far page is reached as a client reaches it: by the cursor of the page before, from the first one on."""
     report = _Report(stocked)
-    second_cursor, far_cursor = report.walk(plan.far_page)
-    requests = {FIRST: report.render(), SECOND: report.render(second_cursor), FAR: report.render(far_cursor)}
+    requests = {
+        FIRST: report.render(),
+        SECOND: report.render(report.find_cursor(2)),
+        FAR: report.render(report.find_cursor(plan.far_page)),
+    }
     result = PageResult(plan.far_page)
     for request in requests.values():
         send_all(stocked.client.base_url, [request] * PAGES_EACH, connections=1)
@@ -56,28 +60,23 @@ class _Report:
             "entityId": stocked.client.entity_id,
             "date.from": str(today - _DAY),
             "date.to": str(today + _DAY),
-            "limit": str(PAGE_SIZE),
         }
 
-    def render(self, cursor: str | None = None) -> bytes:
-        query = self._query if cursor is None else {**self._query, "cursor": cursor}
+    def render(self, cursor: str | None = None, size: int = PAGE_SIZE) -> bytes:
+        query = {**self._query, "limit": str(size)} | ({} if cursor is None else {"cursor": cursor})
         return render_get("/v3/query", self._stocked.headers, query)
 
-    def walk(self, far_page: int) -> tuple[str, str]:
-        """The cursors that lead to the second and to the far page."""
+    def find_cursor(self, page: int) -> str:
+        """The one that leads to this page. The pages before are read in long ones: a cursor knows no length."""
         line = Line(self._stocked.client.base_url)
-        second = cursor = self._read_cursor(line.send(self.render()))
-        for _ in range(2, far_page):
-            cursor = self._read_cursor(line.send(self.render(cursor)))
-        self._read_page(line.send(self.render(cursor)))
+        cursor, before = None, (page - 1) * PAGE_SIZE
+        while before:
+            size = min(before, WALKED_SIZE)
+            answer = read_body(line.send(self.render(cursor, size)))
+            if len(answer["payments"]) != size:
+                raise RuntimeError(f"a page has {len(answer['payments'])} payments instead of {size}")
+            cursor, before = str(answer["cursor"]), before - size
         line.close()
-        return second, cursor
-
-    def _read_cursor(self, body: bytes) -> str:
-        return str(self._read_page(body)["cursor"])
-
-    def _read_page(self, body: bytes) -> dict[str, object]:
-        page = read_body(body)
-        if len(page["payments"]) != PAGE_SIZE:
-            raise RuntimeError(f"a page has {len(page['payments'])} payments instead of {PAGE_SIZE}")
-        return page
+        if cursor is None:
+            raise ValueError("no cursor leads to the first page")
+        return cursor

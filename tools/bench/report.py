@@ -246,8 +246,12 @@ def _render_rival(figures: Figures) -> Iterator[str]:
 
 def _render_bounds(figures: Figures) -> Iterator[str]:
     yield _BOUNDS
+    bounds = list_bounds(figures)
+    if not bounds:
+        yield "Nothing was measured that is held against one."
+        return
     yield from _head("what", "bound", "measured", "")
-    for bound in list_bounds(figures):
+    for bound in bounds:
         yield _row(bound.text, bound.words, f"{bound.measured:.2f}", "kept" if bound.is_kept else "**broken**")
 
 

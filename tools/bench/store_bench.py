@@ -24,6 +24,7 @@ from tollgate.values import ChannelId, MerchantId, Money, PaymentId, make_id
 
 ECHO = {f"customer.field{n}": "some text of a usual length" for n in range(8)}
 SEALED = os.urandom(220)
+MAC = os.urandom(33)
 MERCHANT = MerchantId(make_id())
 CHANNEL = ChannelId(make_id())
 
@@ -57,6 +58,7 @@ def make_settlement(payment: Payment) -> Settlement:
         result_code="000.100.110",
         details={"ConnectorTxID1": make_id(), "AcquirerResponse": "00"},
         settled_at=payment.created_at + 1000,
+        mac=MAC,
     )
     return Settlement(payment=settled, errand=None)
 
