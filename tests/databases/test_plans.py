@@ -9,7 +9,8 @@ import asyncpg
 import pytest
 
 from postgres import PostgresCluster
-from tollgate.store import claims, open_database, payments
+from tollgate.payments import Period, Search, TestMode
+from tollgate.store import claims, open_database, payments, reports
 from tollgate.store.hot import _SETTLE_TEXT, SETTLE, BatchText
 from tollgate.store.postgres_batches import BATCH_SETTINGS
 from tollgate.store.statements import Dialect, Statement
@@ -17,11 +18,28 @@ from tollgate.store.statements import Dialect, Statement
 pytestmark = pytest.mark.anyio
 
 BY_KEY = "payments USING INDEX sqlite_autoindex_payments_1"
+BY_TIME = "payments USING INDEX payments_by_time (channel_id=? AND merchant_id=? AND (created_at,id)>(?,?)"
+BY_REFERENCE = (
+    "payments USING INDEX payments_by_transaction "
+    "(merchant_id=? AND channel_id=? AND merchant_transaction_id=? AND (created_at,id)>(?,?)"
+)
+BY_DAY = "book USING PRIMARY KEY (merchant_id=? AND id>? AND id<?)"
+
+DATES = reports.shape_search(Search(short_id="x", kinds=("DB", "PA"), methods=("CC",)))
+REFERENCE = reports.shape_search(Search(reference="x", kinds=("DB",)))
+DAYS = reports.shape_period(Period(begins_at=0, ends_at=1, currency="EUR", test_mode=TestMode.INTERNAL, kinds=("CB",)))
+BACKWARDS = reports.shape_period(Period(begins_at=0, ends_at=1, is_newest_first=True))
+
 READS = [
     (payments._find, BY_KEY),
     (payments._get_sealed, BY_KEY),
     (payments._overdue, "payments USING INDEX payments_in_flight"),
     (payments._sealed_otherwise, BY_KEY),
+    (reports.make_search(DATES), BY_TIME),
+    (reports.make_search(REFERENCE), BY_REFERENCE),
+    (reports.make_postings(DAYS), BY_DAY),
+    (reports.make_postings(BACKWARDS), BY_DAY),
+    (reports.make_tallies(DAYS), BY_DAY),
     (claims._find, "claims USING INDEX sqlite_autoindex_claims_1"),
 ]
 
@@ -45,7 +63,7 @@ async def test_every_read_of_sqlite_goes_by_an_index(tmp_path: Path, statement: 
 
 
 async def test_settling_on_sqlite_goes_by_the_primary_key(tmp_path: Path) -> None:
-    plan = await explain_sqlite(tmp_path, _SETTLE_TEXT, 6)
+    plan = await explain_sqlite(tmp_path, _SETTLE_TEXT, _SETTLE_TEXT.count("?"))
 
     assert [line.partition(" (")[0] for line in plan] == [f"SEARCH {BY_KEY}"]
 

@@ -77,10 +77,11 @@ sa.Index(
     postgresql_where=payments.c.chain_id.is_not(None),
     sqlite_where=payments.c.chain_id.is_not(None),
 )
+# The channel leads, or else PostgreSQL would find single payments of a young table by this index and not by the key.
 sa.Index(
     "payments_by_time",
-    payments.c.merchant_id,
     payments.c.channel_id,
+    payments.c.merchant_id,
     payments.c.created_at,
     payments.c.id,
 )
@@ -90,6 +91,7 @@ sa.Index(
     payments.c.channel_id,
     payments.c.merchant_transaction_id,
     payments.c.created_at,
+    payments.c.id,
     postgresql_where=payments.c.merchant_transaction_id.is_not(None),
     sqlite_where=payments.c.merchant_transaction_id.is_not(None),
 )

@@ -17,6 +17,7 @@ ZERO, ONE = sa.text("0"), sa.text("1")
 def upgrade() -> None:
     extend_payments()
     index_payments()
+    order_references()
     create_book()
     op.add_column("channels", sa.Column("rebills_max", WHOLE, nullable=False, server_default=sa.text("98")))
 
@@ -49,7 +50,19 @@ def index_payments() -> None:
         postgresql_where=sa.text("chain_id IS NOT NULL"),
         sqlite_where=sa.text("chain_id IS NOT NULL"),
     )
-    op.create_index("payments_by_time", "payments", ["merchant_id", "channel_id", "created_at", "id"])
+    op.create_index("payments_by_time", "payments", ["channel_id", "merchant_id", "created_at", "id"])
+
+
+def order_references() -> None:
+    """The same index with the whole order of a list in it, so that a page of the list is a stretch of the index."""
+    op.drop_index("payments_by_transaction", "payments")
+    op.create_index(
+        "payments_by_transaction",
+        "payments",
+        ["merchant_id", "channel_id", "merchant_transaction_id", "created_at", "id"],
+        postgresql_where=sa.text("merchant_transaction_id IS NOT NULL"),
+        sqlite_where=sa.text("merchant_transaction_id IS NOT NULL"),
+    )
 
 
 def create_book() -> None:
