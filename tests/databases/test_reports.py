@@ -1,0 +1,203 @@
+"""Pages of payments, whole chains and what was earned, the same on both databases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from databases.crowd import TIED, gather_crowd, name_payment
+from databases.samples import MERCHANT, NOON, SHOP, make_payment, make_settlement
+from tollgate.payments import Account, Payment, Period, Place, Search, State, TestMode, Touch
+from tollgate.store import (
+    Database,
+    count_payments,
+    count_postings,
+    list_chains,
+    list_postings,
+    search_payments,
+    settle_payment,
+    start_payment,
+    steps_start_follow_up,
+    sum_postings,
+)
+from tollgate.values import DAY, SECOND, ChannelId, Money, PaymentId, make_id
+
+pytestmark = pytest.mark.anyio
+
+CROWD = 3000
+ALWAYS = Period(begins_at=0, ends_at=NOON + 100 * DAY)
+
+
+async def find(db: Database, after: Place | None = None, limit: int = 100, **wanted: Any) -> list[Payment]:
+    return await search_payments(db, SHOP, Search(**wanted), after, limit=limit, skipped=0)
+
+
+async def write(db: Database, **changes: Any) -> Payment:
+    payment = make_payment(**changes)
+    assert await start_payment(db, payment, None, None)
+    return payment
+
+
+async def earn(db: Database, **changes: Any) -> Payment:
+    payment = await write(db, **changes)
+    settlement = make_settlement(payment)
+    assert await settle_payment(db, settlement, None)
+    return settlement.payment
+
+
+async def follow(db: Database, first: Payment, position: int) -> Payment:
+    """The bare row; what may follow what is no question of reading."""
+    later = make_payment(kind="CP", chain_id=first.id, referenced_id=first.id, position=position)
+    touch = Touch(payment_id=first.id, chain_length=1)
+    assert await db.write(steps_start_follow_up(later, [touch]))
+    return later
+
+
+async def test_payments_are_found_oldest_first_and_the_id_decides_between_equals(db: Database) -> None:
+    ids = sorted(make_id() for _ in range(4))
+    late = await write(db, created_at=NOON + DAY)
+    equals = [await write(db, id=PaymentId(payment_id), created_at=NOON) for payment_id in reversed(ids)]
+
+    assert await find(db) == [*reversed(equals), late]
+
+
+async def test_every_filter_narrows_and_all_of_them_together(db: Database) -> None:
+    plain = await write(db)
+    other = await write(
+        db, kind="PA", method="DC", short_id="9999.9999.9999", merchant_transaction_id="other", created_at=NOON + DAY
+    )
+    await write(db, channel_id=ChannelId("8a" + "7" * 30))
+
+    assert await find(db) == [plain, other]
+    assert await find(db, kinds=("DB",)) == [plain]
+    assert await find(db, kinds=("CP", "DB", "PA")) == [plain, other]
+    assert await find(db, kinds=("CP", "RF")) == []
+    assert await find(db, methods=("DC",)) == [other]
+    assert await find(db, short_id="9999.9999.9999") == [other]
+    assert await find(db, reference="other") == [other]
+    assert await find(db, begins_at=NOON + DAY, ends_at=NOON + DAY + 1) == [other]
+    assert await find(db, begins_at=NOON + DAY + 1) == []
+    assert await find(db, ends_at=NOON + DAY) == [plain]
+    everything = {"kinds": ("PA",), "methods": ("DC",), "short_id": "9999.9999.9999", "reference": "other"}
+    assert await find(db, **everything, begins_at=NOON, ends_at=NOON + 2 * DAY) == [other]
+
+
+@pytest.mark.parametrize("reference", [None, "the-same-again"])
+async def test_walking_by_places_meets_every_payment_once(db: Database, reference: str | None) -> None:
+    await gather_crowd(db, CROWD)
+    met: list[str] = []
+    after: Place | None = None
+
+    while page := await find(db, after, limit=999, reference=reference):
+        met += [payment.id for payment in page]
+        after = Place(page[-1].created_at, page[-1].id)
+
+    step = 10 if reference else 1
+    assert met == [name_payment(n) for n in range(0, CROWD, step)]
+
+
+async def test_a_numbered_page_is_the_same_as_the_one_that_a_place_leads_to(db: Database) -> None:
+    await gather_crowd(db, CROWD)
+    wanted = Search(kinds=("DB",), begins_at=NOON + 10 * SECOND)
+
+    numbered = await search_payments(db, SHOP, wanted, None, limit=50, skipped=50)
+    first = await search_payments(db, SHOP, wanted, None, limit=50, skipped=0)
+    led_to = await search_payments(db, SHOP, wanted, Place(first[-1].created_at, first[-1].id), limit=50, skipped=0)
+
+    assert first[0].id == name_payment(10 * TIED)
+    assert numbered == led_to
+
+
+async def test_counting_stops_at_its_bound(db: Database) -> None:
+    await gather_crowd(db, CROWD)
+
+    assert await count_payments(db, SHOP, Search(), 700) == 700
+    assert await count_payments(db, SHOP, Search(), CROWD * 2) == CROWD
+    assert await count_payments(db, SHOP, Search(reference="the-same-again", kinds=("PA",)), 700) == 0
+    assert await count_postings(db, SHOP, ALWAYS, 700) == 700
+    assert await count_postings(db, SHOP, ALWAYS, CROWD) == CROWD // 2
+
+
+async def test_several_chains_are_read_at_once_each_in_its_order(db: Database) -> None:
+    first, second, alone = [await write(db) for _ in range(3)]
+    captures = [await follow(db, first, 2), await follow(db, second, 2), await follow(db, first, 3)]
+
+    chains = await list_chains(db, MERCHANT, [first.id, second.id], 100)
+
+    assert {key: [payment.id for payment in chain] for key, chain in chains.items()} == {
+        first.id: [first.id, captures[0].id, captures[2].id],
+        second.id: [second.id, captures[1].id],
+    }
+    assert alone.id not in chains
+    assert sum(map(len, (await list_chains(db, MERCHANT, [first.id, second.id], 4)).values())) == 4
+
+
+async def test_as_many_chains_as_a_page_has_are_read_with_one_statement(db: Database) -> None:
+    await gather_crowd(db, CROWD)
+
+    for count in (1, 2, 9, 65, 500):
+        ids = [name_payment(n) for n in range(count)]
+        chains = await list_chains(db, MERCHANT, ids, 1000)
+        assert {key: [row.id for row in chain] for key, chain in chains.items()} == {key: [key] for key in ids}
+
+
+async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: Database) -> None:
+    day = NOON // DAY
+    for amount in (100, 250):
+        await earn(db, money=Money(amount, "EUR"))
+    await earn(db, money=Money(70, "USD"))
+    await earn(db, money=Money(30, "EUR"), kind="CD")
+    await earn(db, money=Money(5, "EUR"), created_at=(day + 1) * DAY)
+    await earn(db, money=Money(999, "EUR"), kind="PA")
+    await earn(db, money=Money(999, "EUR"), channel_id=ChannelId("8a" + "7" * 30))
+
+    tallies = await sum_postings(db, SHOP, ALWAYS)
+
+    assert [(tally.day, tally.currency, tally.kind, tally.count, tally.gain) for tally in tallies] == [
+        (day, "EUR", "CD", 1, -30),
+        (day, "EUR", "DB", 2, 350),
+        (day, "USD", "DB", 1, 70),
+        (day + 1, "EUR", "DB", 1, 5),
+    ]
+    assert await sum_postings(db, SHOP, replace(ALWAYS, ends_at=day * DAY)) == []
+    assert [tally.gain for tally in await sum_postings(db, SHOP, replace(ALWAYS, currency="USD"))] == [70]
+    assert [tally.gain for tally in await sum_postings(db, SHOP, replace(ALWAYS, test_mode=TestMode.EXTERNAL))] == []
+
+
+async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> None:
+    taken = await earn(db, money=Money(100, "EUR"))
+    given = await earn(db, money=Money(30, "EUR"), kind="CD", test_mode=TestMode.EXTERNAL)
+    failed = await write(db)
+    settlement = make_settlement(failed, state=State.DECLINED, result_code="800.100.151")
+    assert await settle_payment(db, settlement, None)
+
+    async def list_ids(**changes: Any) -> list[str]:
+        rows = await list_postings(db, SHOP, replace(ALWAYS, **changes), None, limit=9, skipped=0)
+        return [row.payment_id for row in rows]
+
+    assert await list_ids() == [taken.id, given.id]
+    assert await list_ids(is_newest_first=True) == [given.id, taken.id]
+    assert await list_ids(kinds=("CD", "DB")) == [taken.id, given.id]
+    assert await list_ids(kinds=("CD",)) == [given.id]
+    assert await list_ids(kinds=()) == []
+    assert await list_ids(test_mode=TestMode.INTERNAL) == [taken.id]
+    [posting] = await list_postings(db, SHOP, replace(ALWAYS, kinds=("CD",)), None, limit=9, skipped=0)
+    assert (posting.gain, posting.target, posting.kind, posting.brand) == (-30, Account.SHOPPER, "CD", "VISA")
+    assert (posting.posted_at, posting.merchant_transaction_id) == (given.settled_at, "order-1234")
+
+
+@pytest.mark.parametrize("is_newest_first", [False, True])
+async def test_walking_through_the_book_meets_every_posting_once(db: Database, is_newest_first: bool) -> None:
+    await gather_crowd(db, CROWD)
+    period = replace(ALWAYS, is_newest_first=is_newest_first)
+    met: list[str] = []
+    after: Place | None = None
+
+    while page := await list_postings(db, SHOP, period, after, limit=999, skipped=0):
+        met += [row.payment_id for row in page]
+        after = Place(page[-1].posted_at, page[-1].line_id)
+
+    expected = [name_payment(n) for n in range(0, CROWD, 2)]
+    assert met == (expected[::-1] if is_newest_first else expected)
