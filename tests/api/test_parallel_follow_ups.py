@@ -1,0 +1,162 @@
+"""Scores of requests about one payment in the same instant, at two servers on one database.
+
+Never a hundredth too much, and exactly one winner where only one may win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import pytest
+
+from acquirer import AcquirerProcess, Manner
+from api.contests import FAMILIES, Contest, draw_contest, render_amount
+from api.merchants import add_channel, run_command, wait_until
+from api.umpire import Outcome, Record, Standing, find_disagreement, find_unfairness
+from api.volley import Shot, fire, insist
+from crash.books import Rows, open_books
+from gateway import Client, GatewayProcess
+from postgres import PostgresCluster
+from tollgate.connectors.card import FOLLOW_UPS
+from tollgate.payments import State
+
+SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(20, 220))]
+EMBEDDED_SEEDS = [*range(0, 12, 3), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(20, 40))]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Where contests are held."""
+
+    gateways: Sequence[GatewayProcess]
+    clients: Sequence[Client]
+    """One for each server, all of one merchant on one channel."""
+    acquirer: AcquirerProcess
+    query: Callable[[str], Rows]
+
+
+@pytest.fixture(scope="module")
+def acquirer_apart() -> Iterator[AcquirerProcess]:
+    with AcquirerProcess() as acquirer:
+        yield acquirer
+
+
+@pytest.fixture(scope="module")
+def two_servers(
+    cluster: PostgresCluster, acquirer_apart: AcquirerProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Field]:
+    folder, database = tmp_path_factory.mktemp("two"), cluster.create_database()
+    environment = {"TOLLGATE_KEY_FILE": str(folder / "keys.json")}
+    with (
+        GatewayProcess(folder / "first", database, environment=environment) as first,
+        GatewayProcess(folder / "second", database, environment=environment) as second,
+    ):
+        client = add_channel(first, first.client(), "Contests", "--test-url", acquirer_apart.url)
+        other = replace(client, base_url=second.base_url)
+        wait_until(lambda: other.get("/v1/query/none").code == "700.400.580")
+        yield Field((first, second), (client, other), acquirer_apart, open_books(database, cluster).query)
+
+
+@pytest.fixture(scope="module")
+def embedded(acquirer_apart: AcquirerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
+    with GatewayProcess(tmp_path_factory.mktemp("embedded")) as gateway:
+        client = add_channel(gateway, gateway.client(), "Contests", "--test-url", acquirer_apart.url)
+        query = open_books(f"sqlite:///{gateway.data}/tollgate.db", None).query
+        yield Field((gateway,), (client,), acquirer_apart, query)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_is_asked_of_one_payment_at_once_two_servers_give_what_one_queue_would(
+    two_servers: Field, family: str, seed: int
+) -> None:
+    check_contest(two_servers, family, seed)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("seed", EMBEDDED_SEEDS)
+def test_a_server_on_an_embedded_file_gives_what_one_queue_would(embedded: Field, family: str, seed: int) -> None:
+    check_contest(embedded, family, seed)
+
+
+@pytest.mark.parametrize("name", ["two_servers", "embedded"])
+def test_after_all_contests_the_whole_store_is_verified(name: str, request: pytest.FixtureRequest) -> None:
+    field: Field = request.getfixturevalue(name)
+    for family in FAMILIES:
+        check_contest(field, family, seed=0)
+
+    assert run_command(field.gateways[0], "verify")
+
+
+def test_after_all_contests_no_two_units_have_locked_each_other_out(two_servers: Field) -> None:
+    """A deadlock would be undone and tried again, and nobody would notice but by the time it takes."""
+    for family in FAMILIES:
+        check_contest(two_servers, family, seed=1)
+
+    found = two_servers.query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+    assert found == [("0",)]
+
+
+def check_contest(field: Field, family: str, seed: int) -> None:
+    chance = Random(f"{family} {seed}")
+    contest, is_external = draw_contest(family, seed, chance), seed % 2 == 1
+    outcome = hold_contest(field, contest, chance, is_external=is_external)
+
+    assert find_unfairness(outcome) == []
+    if is_external:
+        account, ledger = field.acquirer.read_account(outcome.named_id), field.acquirer.read_ledger()
+        assert find_disagreement(outcome, account, ledger) == []
+
+
+def hold_contest(field: Field, contest: Contest, chance: Random, *, is_external: bool) -> Outcome:
+    first_id, named_id = begin(field.clients[0], contest, is_external=is_external)
+    field.acquirer.behave(FOLLOW_UPS, Manner.DECLINE, contest.declines if is_external else 0)
+    shots = [
+        Shot(chance.choice(field.clients), named_id, wanted.fields, wanted.key and f"{named_id}-{wanted.key}")
+        for wanted in contest.wanted
+    ]
+    answers = [insist(shot, answer) for shot, answer in zip(shots, fire(shots), strict=True)]
+    return Outcome(
+        contest=contest,
+        is_external=is_external,
+        named_id=named_id,
+        answers=list(zip(contest.wanted, answers, strict=True)),
+        records=read_records(field, first_id)[len(contest.begins) - 1 :],
+        standing=read_standing(field, named_id),
+    )
+
+
+def begin(client: Client, contest: Contest, *, is_external: bool) -> tuple[str, str]:
+    """The first payment of the chain and the one that everybody wants something of."""
+    kind, *captures = contest.begins
+    amount = render_amount(contest.total)
+    captures_max = None if contest.captures_max is None else str(contest.captures_max)
+    mode = "EXTERNAL" if is_external else "INTERNAL"
+    first = client.pay(paymentType=kind, amount=amount, numberOfCaptures=captures_max, testMode=mode)
+    assert first.status == 200, first.body
+    first_id = named_id = first.json["id"]
+    for capture in captures:
+        followed = client.post(
+            f"/v1/payments/{named_id}", {"paymentType": capture, "amount": amount, "currency": "EUR"}
+        )
+        assert followed.status == 200, followed.body
+        named_id = followed.json["id"]
+    return first_id, named_id
+
+
+def read_records(field: Field, first_id: str) -> list[Record]:
+    rows = field.query(
+        f"""SELECT id, kind, state, result_code, amount, releases, position FROM payments
+        WHERE chain_id = '{first_id}' ORDER BY position"""
+    )
+    return [
+        Record(id, kind, State(int(state)), code, int(amount), int(releases), int(position))
+        for id, kind, state, code, amount, releases, position in rows
+    ]
+
+
+def read_standing(field: Field, payment_id: str) -> Standing:
+    (row,) = field.query(f"SELECT amount, added, drawn, held, draws, closed FROM payments WHERE id = '{payment_id}'")
+    return Standing(*map(int, row))
