@@ -1,0 +1,82 @@
+"""Places where a process may die beside its wire: a database that takes so many writes and then kills whoever asks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
+
+from property.moody_wire import Killed
+from tollgate.store import Database, Step
+from tollgate.store.database import Row
+from tollgate.store.hot import HotWrite
+from tollgate.store.statements import Dialect, Statement
+from tollgate.values import FixedClock, Instant
+
+
+class MortalDatabase:
+    def __init__(self, real: Database) -> None:
+        self._real = real
+        self.writes_left: int | None = None
+        """None: it lives."""
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._real.dialect
+
+    async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
+        return await self._real.fetch(statement, params)
+
+    async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
+        return await self._real.fetch_one(statement, params)
+
+    async def write(self, steps: Sequence[Step]) -> bool:
+        self._die_or_go_on()
+        return await self._real.write(steps)
+
+    def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
+        self._die_or_go_on()
+        return self._real.submit(hot, row)
+
+    async def is_ready(self) -> bool:
+        return await self._real.is_ready()
+
+    async def close(self) -> None:
+        await self._real.close()
+
+    def _die_or_go_on(self) -> None:
+        if self.writes_left is None:
+            return
+        if self.writes_left == 0:
+            raise Killed
+        self.writes_left -= 1
+
+
+class TickingClock(FixedClock):
+    """Moves on a little whenever it is read, because no two results are written in the same microsecond."""
+
+    def now(self) -> Instant:
+        self.at += 1
+        return self.at
+
+
+class Alarm(logging.Handler):
+    """Workers survive what breaks in them and log it; a test must not."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+async def bury(before: set[asyncio.Task[Any]]) -> None:
+    """Waits until all that the dead one had begun has ended too."""
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
+    if left:
+        done, _ = await asyncio.wait(left, timeout=5)
+        for task in done:
+            if not task.cancelled():
+                task.exception()
