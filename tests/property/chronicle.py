@@ -1,0 +1,169 @@
+"""What a small world remembers: every deed as it was predicted, every key as it was promised.
+
+What nobody can predict is learned from the tables and judged by the acquirer's ledger; nothing is asked or sent here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+
+from acquirer_ledger import Fate as AcquirerFate
+from property.audit import Row, Tables
+from property.moody_wire import MoodyWire
+from property.plain_words import (
+    DECLINES,
+    NEVER_SEEN,
+    SILENT,
+    SUCCESS,
+    Deed,
+    Fate,
+    Memory,
+    Ruling,
+    Wanted,
+    conclude,
+    is_given_back,
+)
+from tollgate.contract import Answer
+from tollgate.payments import Claim, Payment
+from tollgate.values import HOUR, FixedClock, Refusal
+
+KEY_LIFETIME = 24 * HOUR
+KEY_BUSY, KEY_MISUSED = "800.600.100", "800.110.100"
+
+Called = Answer | Payment | Refusal | None
+"""None: the process died."""
+
+
+@dataclass
+class Promise:
+    """What an idempotency key stands for."""
+
+    fingerprint: bytes
+    made_at: int
+    deed_id: str
+    body: bytes | None
+
+
+class Chronicle:
+    def __init__(self, wire: MoodyWire, clock: FixedClock) -> None:
+        self.wire = wire
+        self.clock = clock
+        self.memory = Memory()
+        self.promises: dict[str, Promise] = {}
+
+    def is_replay(self, claim: Claim | None, called: Called) -> bool:
+        """Whether the key was taken; then the answer must be the one that was promised."""
+        promise = self.promises.get(claim.key) if claim else None
+        if claim is None or promise is None or claim.created_at - promise.made_at > KEY_LIFETIME:
+            return False
+        if called is None:
+            return True
+        if promise.fingerprint != claim.fingerprint:
+            assert read_code(called) == KEY_MISUSED
+        elif self.memory.deeds[promise.deed_id].fate is Fate.WRITTEN:
+            assert read_code(called) == KEY_BUSY
+        else:
+            assert isinstance(called, Answer)
+            assert read_id(called) == promise.deed_id
+            assert promise.body in (None, called.body)
+            promise.body = called.body
+        return True
+
+    def find_new(self, tables: Tables, called: Called) -> Row | None:
+        if called is not None:
+            return None if isinstance(called, Refusal) else tables.rows[read_id(called)]
+        unknown = [row for row in tables.rows.values() if row.id not in self.memory.deeds]
+        new = [row for row in unknown if row.action != "technical_reversal"]
+        assert len(new) <= 1
+        return new[0] if new else None
+
+    def expect_refusal(self, wanted: Wanted, ruling: Ruling, called: Called) -> None:
+        if called is not None:
+            assert not wanted.by_merchant
+            assert read_code(called) == ruling.code
+
+    def make_deed(self, wanted: Wanted, named: Deed, ruling: Ruling, row: Row, called: Called) -> Deed:
+        assert fits(row, ruling), f"{row} is not {ruling}"
+        known_code = ruling.code or ("" if wanted.by_merchant else SUCCESS)
+        currency = wanted.currency if ruling.code and wanted.currency else named.currency
+        deed = Deed(
+            row.id,
+            wanted.kind,
+            ruling.amount,
+            currency,
+            row.created_at,
+            Fate.WRITTEN,
+            known_code,
+            does=ruling.does,
+            named=named,
+            is_final=wanted.is_final,
+            releases=ruling.releases,
+            known_code=known_code,
+        )
+        if known_code:
+            assert row.id not in self.wire.told
+        if called is not None and known_code:
+            deed.fate = Fate.DONE if deed.does else Fate.FAILED
+        elif called is not None:
+            self.hear(deed)
+        return deed
+
+    def hear(self, deed: Deed) -> None:
+        """An answer that came too late leaves it written, for `learn` to find out."""
+        told = self.wire.told[deed.id]
+        if told != "overtaken":
+            deed.fate, deed.code = conclude(deed.kind, told)
+
+    def keep(self, deed: Deed, claim: Claim | None, called: Called) -> None:
+        self.memory.deeds[deed.id] = deed
+        if claim is not None:
+            body = called.body if isinstance(called, Answer) else None
+            self.promises[claim.key] = Promise(claim.fingerprint, claim.created_at, deed.id, body)
+
+    def learn(self, tables: Tables) -> None:
+        """Only what was open may have become something, and only what the acquirer says it is."""
+        ledger = self.wire.read_ledger()
+        for deed in self.memory.deeds.values():
+            row = tables.rows[deed.id]
+            if deed.fate is Fate.WRITTEN and row.fate is not Fate.WRITTEN:
+                assert self.clock.at > row.deadline_at
+                deed.fate, deed.code = conclude(deed.kind, "silent")
+                if deed.known_code:
+                    deed.fate, deed.code = (Fate.DONE if deed.does else Fate.FAILED), deed.known_code
+            if deed.fate is Fate.OPEN and row.fate is not Fate.OPEN:
+                entry = ledger.get(deed.id)
+                if entry is not None and entry.fate is AcquirerFate.APPROVED:
+                    deed.fate, deed.code = Fate.DONE, SUCCESS
+                else:
+                    response = entry.response_code if entry else ""
+                    deed.fate, deed.code = Fate.FAILED, DECLINES.get(response, NEVER_SEEN)
+        for row in tables.rows.values():
+            if row.id not in self.memory.deeds:
+                self.learn_reversal(row)
+
+    def learn_reversal(self, row: Row) -> None:
+        undone = self.memory.deeds[row.referenced_id or ""]
+        assert row.action == "technical_reversal"
+        assert (undone.fate, undone.code, is_given_back(undone.kind)) == (Fate.FAILED, SILENT, True)
+        deed = Deed(row.id, "RV", undone.amount, undone.currency, row.created_at, row.fate, SUCCESS, known_code=SUCCESS)
+        deed.does, deed.named = "technical_reversal", undone
+        self.memory.deeds[row.id] = deed
+
+
+def fits(row: Row, ruling: Ruling) -> bool:
+    facts = (row.action or "", row.amount, row.releases) == (ruling.does, ruling.amount, ruling.releases)
+    return facts and (not ruling.code or row.result_code == ruling.code)
+
+
+def read_id(called: Called) -> str:
+    if isinstance(called, Payment):
+        return called.id
+    assert isinstance(called, Answer)
+    return str(orjson.loads(called.body)["id"])
+
+
+def read_code(called: Called) -> str:
+    assert isinstance(called, Refusal), f"{called} is no refusal"
+    return called.result.code

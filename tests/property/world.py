@@ -1,0 +1,267 @@
+"""A small world for whole lives of payments: a house on a real store, a moody wire, a clock, and a memory of its own.
+
+Every request is predicted, made, and compared; what nobody can predict (an errand's turn) is learned and then judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+from property.audit import Row, Tables, check_seals, check_tables, read_tables
+from property.chronicle import KEY_BUSY, Called, Chronicle, fits, read_code
+from property.moody_wire import MOOD, Killed, Mood, MoodyWire
+from property.plain_words import (
+    AUTHORISED_FOR,
+    CAPTURES_MAX,
+    NOTHING,
+    REBILLS_MAX,
+    Deed,
+    Fate,
+    Ruling,
+    Wanted,
+)
+from property.seams import Alarm, MortalDatabase, TickingClock, bury
+from tollgate.contract import Answer, Envelope
+from tollgate.flows import follow_up, pay, record, verify
+from tollgate.payments import Claim, FollowUp, Payment
+from tollgate.steps import Directory, House
+from tollgate.store import Database, insert_channel, insert_merchant
+from tollgate.store.statements import Statement
+from tollgate.values import HOUR, SECOND, Money, Refusal
+from tollgate.vault import make_keyring
+from tollgate.workers import WORKERS
+from unit.premises import CHANNEL, MERCHANT, NOW, ORDER
+
+SHOP = msgspec.structs.replace(CHANNEL, rebills_max=REBILLS_MAX)
+PATIENCE = 11 * SECOND
+ROUNDS_MAX = 30
+
+_RUN = {worker.name: worker.run for worker in WORKERS}
+_TABLES = ("payments", "claims", "outbox", "book", "jobs")
+_empty = [Statement(sa.text(f"DELETE FROM {table}"), is_write=True) for table in _TABLES]
+
+Call = Callable[[], Awaitable[Answer | Payment]]
+
+
+async def furnish(db: Database) -> None:
+    """Once for each database: the merchant of all lives."""
+    await insert_merchant(db, MERCHANT)
+    await insert_channel(db, SHOP)
+
+
+async def begin_world(db: Database) -> World:
+    for statement in _empty:
+        await db.fetch(statement, {})
+    world = World(db)
+    await world.house.directory.refresh(db)
+    return world
+
+
+class World:
+    def __init__(self, db: Database) -> None:
+        self.wire = MoodyWire()
+        self.wire.meanwhile = self.overtake
+        self.clock = TickingClock(NOW)
+        self.mortal = MortalDatabase(db)
+        self.past = Chronicle(self.wire, self.clock)
+        self.alarm = Alarm()
+        self._sealed: set[tuple[str, int | None]] = set()
+        self.house = House(
+            database=self.mortal,
+            directory=Directory(),
+            keyring=make_keyring(),
+            clock=self.clock,
+            envelope=Envelope("build"),
+            is_live=False,
+            acquirer_timeout_s=5.0,
+            settle_margin_s=5.0,
+            authorization_lifetime=AUTHORISED_FOR,
+            find_wire=lambda _address: self.wire,
+            simulator=self.wire,
+            chance=random.Random(1).randbytes,
+        )
+        logging.getLogger("tollgate.worker").addHandler(self.alarm)
+
+    def end(self) -> None:
+        logging.getLogger("tollgate.worker").removeHandler(self.alarm)
+
+    # ---- asking ----
+
+    async def attempt(self, call: Call, mood: Mood) -> Called:
+        async def in_mood() -> Answer | Payment:
+            MOOD.set(mood)
+            return await call()
+
+        before = asyncio.all_tasks()
+        try:
+            return await asyncio.create_task(in_mood())
+        except Refusal as refusal:
+            return refusal
+        except Killed:
+            await bury(before)
+            return None
+
+    async def attempt_mortally(self, call: Call, mood: Mood, writes_left: int | None) -> Called:
+        self.mortal.writes_left = writes_left
+        try:
+            return await self.attempt(call, mood)
+        finally:
+            self.mortal.writes_left = None
+
+    def make_claim(self, key: str | None, *facts: object) -> Claim | None:
+        if key is None:
+            return None
+        print_of_request = hashlib.sha256(repr(facts).encode()).digest()
+        return Claim(channel_id=SHOP.id, key=key, fingerprint=print_of_request, created_at=self.clock.now())
+
+    def call_for(self, wanted: Wanted, named: Deed, claim: Claim | None) -> Call:
+        request = FollowUp(
+            kind=wanted.kind,
+            amount=wanted.amount,
+            currency=wanted.currency,
+            practice=wanted.practice,
+            is_final=wanted.is_final,
+            descriptor="Shop",
+            short_id="1234.5678.9012",
+            objection=NOTHING if wanted.amount == 0 else None,
+            echo={"sequence": "FINAL"} if wanted.is_final else {},
+        )
+        if wanted.by_merchant:
+            return lambda: follow_up(self.house, request, named.id, SHOP, "ndc", claim)
+        return lambda: record(self.house, request, named.id, SHOP, "ndc")
+
+    # ---- stories ----
+
+    async def start(
+        self, kind: str, money: Money, captures_max: int | None, mood: Mood, writes_left: int | None, key: str | None
+    ) -> None:
+        objection = NOTHING if money.hundredths == 0 and kind != "PA" else None
+        echo = {} if captures_max is None else {"numberOfCaptures": str(captures_max)}
+        order = msgspec.structs.replace(ORDER, kind=kind, money=money, echo=echo, objection=objection)
+        claim = self.make_claim(key, kind, money, captures_max)
+        called = await self.attempt_mortally(lambda: pay(self.house, order, SHOP, "ndc", claim), mood, writes_left)
+        if self.past.is_replay(claim, called):
+            return
+        row = self.past.find_new(await read_tables(self.mortal), called)
+        if row is None:
+            return
+        deed = Deed(row.id, kind, money.hundredths, money.currency, row.created_at, Fate.WRITTEN, "")
+        deed.captures_max = captures_max or CAPTURES_MAX
+        if objection and called is not None:
+            deed.fate, deed.code = Fate.FAILED, objection
+        elif called is not None:
+            self.past.hear(deed)
+        self.past.keep(deed, claim, called)
+
+    async def follow(
+        self, wanted: Wanted, named: Deed, mood: Mood, writes_left: int | None = None, key: str | None = None
+    ) -> None:
+        ruling = self.past.memory.judge(wanted, named, self.clock.at)
+        claim = self.make_claim(key, wanted, named.id)
+        called = await self.attempt_mortally(self.call_for(wanted, named, claim), mood, writes_left)
+        if self.past.is_replay(claim, called):
+            return
+        row = self.past.find_new(await read_tables(self.mortal), called)
+        if row is None:
+            self.past.expect_refusal(wanted, ruling, called)
+        else:
+            self.past.keep(self.past.make_deed(wanted, named, ruling, row, called), claim, called)
+
+    async def click_twice(self, wanted: Wanted, named: Deed, mood: Mood, key: str) -> None:
+        """One key, two requests at the same moment: one is carried out, the other waits or hears the same."""
+        ruling = self.past.memory.judge(wanted, named, self.clock.at)
+        claim = self.make_claim(key, wanted, named.id)
+        call = self.call_for(wanted, named, claim)
+        both = await asyncio.gather(self.attempt(call, mood), self.attempt(call, mood))
+        answers = [each for each in both if isinstance(each, Answer)]
+        assert len({answer.body for answer in answers}) == 1
+        assert all(isinstance(each, Answer) or read_code(each) == KEY_BUSY for each in both)
+        row = self.past.find_new(await read_tables(self.mortal), answers[0])
+        assert row is not None
+        self.past.keep(self.past.make_deed(wanted, named, ruling, row, answers[0]), claim, answers[0])
+
+    async def follow_both(self, one: tuple[Wanted, Deed, Mood], other: tuple[Wanted, Deed, Mood]) -> None:
+        """Two requests at the same moment end as if one had been written before the other."""
+        now = self.clock.at
+        calls = [self.attempt(self.call_for(wanted, named, None), mood) for wanted, named, mood in (one, other)]
+        called = await asyncio.gather(*calls)
+        tables = await read_tables(self.mortal)
+        sides = [
+            (wanted, named, each, self.past.find_new(tables, each))
+            for (wanted, named, _), each in zip((one, other), called, strict=True)
+        ]
+        rulings = [[self.past.memory.judge(wanted, named, now)] for wanted, named, _, _ in sides]
+        places = sorted((0, 1), key=lambda side: getattr(sides[side][3], "position", 0))
+        # What was refused without a row has no place of its own, so it is judged at each moment of the other.
+        early, late = places if sides[places[0]][3] is not None else reversed(places)
+        deed = self.keep_written(*sides[early], rulings[early])
+        if deed is not None:
+            rulings[late] = self.judge_around(deed, sides[late][0], sides[late][1], now, rulings[late])
+        if self.keep_written(*sides[late], rulings[late]) is None:
+            assert read_code(sides[late][2]) in [ruling.code for ruling in rulings[late]]
+
+    def judge_around(self, deed: Deed, wanted: Wanted, named: Deed, now: int, before: list[Ruling]) -> list[Ruling]:
+        """While the other one was in flight, after it, and (only for what is refused) before it."""
+        fate, deed.fate = deed.fate, Fate.FAILED if deed.does == "" else Fate.WRITTEN
+        in_flight = self.past.memory.judge(wanted, named, now)
+        deed.fate = fate
+        return [in_flight, self.past.memory.judge(wanted, named, now), *(each for each in before if each.code)]
+
+    def keep_written(
+        self, wanted: Wanted, named: Deed, called: Called, row: Row | None, rulings: list[Ruling]
+    ) -> Deed | None:
+        if row is None:
+            assert read_code(called) in [ruling.code for ruling in rulings]
+            return None
+        fitting = [ruling for ruling in rulings if fits(row, ruling)]
+        assert fitting, f"{row} is none of {rulings}"
+        deed = self.past.make_deed(wanted, named, fitting[0], row, called)
+        self.past.memory.deeds[deed.id] = deed
+        return deed
+
+    async def work(self, name: str, mood: Mood = Mood.WILLING, writes_left: int | None = None) -> None:
+        async def run() -> Any:
+            return await _RUN[name](self.house)
+
+        await self.attempt_mortally(run, mood, writes_left)
+
+    async def overtake(self) -> None:
+        """Whoever waits for an answer is given up, and what it began is finished by others."""
+        self.clock.at += PATIENCE
+        await _RUN["reconcile"](self.house)
+        await _RUN["errands"](self.house)
+
+    async def finish(self) -> None:
+        """Whatever happened: with patience everything becomes final."""
+        for _ in range(ROUNDS_MAX):
+            self.clock.at += PATIENCE
+            await self.work("reconcile")
+            await self.work("errands")
+            tables = await self.check()
+            if not tables.jobs and all(row.fate in (Fate.DONE, Fate.FAILED) for row in tables.rows.values()):
+                break
+            self.clock.at += HOUR
+        else:
+            raise AssertionError("something never becomes final")
+        self.wire.deliver_belated()
+        await self.check()
+        report = await verify(self.mortal, self.house.keyring, lambda *_: None, pauses_s=())
+        assert list(report.findings) == []
+
+    async def check(self) -> Tables:
+        tables = await read_tables(self.mortal)
+        self.past.learn(tables)
+        check_tables(tables, self.past.memory, self.wire.read_ledger())
+        fresh = [row for row in tables.rows.values() if row.mac and (row.id, row.settled_at) not in self._sealed]
+        await check_seals(self.house, fresh)
+        self._sealed.update((row.id, row.settled_at) for row in fresh)
+        assert [record.exc_info for record in self.alarm.records] == []
+        return tables
