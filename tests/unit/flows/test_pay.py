@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -17,21 +15,9 @@ from tollgate.steps import House
 from tollgate.store import list_overdue
 from tollgate.values import Conflict, FixedClock, MerchantId, Refusal
 from tollgate.wire import Silent, Unsent
-from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_house
+from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def wire() -> ScriptedWire:
-    return ScriptedWire()
-
-
-@pytest.fixture
-async def house(tmp_path: Path, wire: ScriptedWire) -> AsyncIterator[House]:
-    house = await open_house(tmp_path, wire)
-    yield house
-    await house.database.close()
 
 
 def claim(house: House, key: str = "key", **values: str) -> Claim:

@@ -1,0 +1,117 @@
+"""The words in which tests of stories are told: begin a chain, follow it up, look at what was written. No test here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from tollgate.connectors import WireRequest
+from tollgate.contract import Answer
+from tollgate.flows import follow_up, pay, record, run_errand
+from tollgate.payments import Channel, Claim, FollowUp, Payment
+from tollgate.steps import House
+from tollgate.store import Database, Job, Step, find_payment, lease_due, list_chain
+from tollgate.values import SECOND, FixedClock
+from unit.premises import CHANNEL, MERCHANT, ORDER
+
+DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
+PENDING = b'{"status":"pending","response_code":"09","message":"Later"}'
+UNKNOWN = b'{"status":"unknown"}'
+REVERSED = b'{"status":"reversed"}'
+
+
+def make_request(kind: str, amount: int | None = None, **changes: Any) -> FollowUp:
+    request = FollowUp(
+        kind=kind,
+        amount=amount,
+        currency=None if amount is None else "EUR",
+        practice=None,
+        is_final=False,
+        descriptor="Shop",
+        short_id="1234.5678.9012",
+    )
+    return replace(request, **changes)
+
+
+async def begin(house: House, kind: str = "DB", **changes: Any) -> Payment:
+    """Of 92.00 EUR."""
+    answer = await pay(house, replace(ORDER, kind=kind, **changes), CHANNEL, "ndc", None)
+    return await read(house, json.loads(answer.body)["id"])
+
+
+async def follow(
+    house: House,
+    named: Payment,
+    kind: str,
+    amount: int | None = None,
+    *,
+    claim: Claim | None = None,
+    channel: Channel = CHANNEL,
+    **changes: Any,
+) -> Answer:
+    return await follow_up(house, make_request(kind, amount, **changes), named.id, channel, "ndc", claim)
+
+
+async def happen(
+    house: House, named: Payment, kind: str, amount: int | None = None, notice: str | None = None
+) -> Payment:
+    made = await record(house, make_request(kind, amount), named.id, CHANNEL, "ndc", notice)
+    return await read(house, made.id)
+
+
+async def read(house: House, payment_id: str) -> Payment:
+    payment = await find_payment(house.database, MERCHANT.id, payment_id)
+    assert payment is not None
+    return payment
+
+
+async def read_answered(house: House, answer: Answer) -> Payment:
+    return await read(house, json.loads(answer.body)["id"])
+
+
+async def read_chain(house: House, first: Payment) -> list[Payment]:
+    return await list_chain(house.database, MERCHANT.id, first.id, 100)
+
+
+async def lease_jobs(house: House) -> list[Job]:
+    """A moment later, as an event of the same payment has to be."""
+    assert isinstance(house.clock, FixedClock)
+    house.clock.at += SECOND
+    return await lease_due(house.database, now=2**60, wall_now=house.clock.wall(), owner="me", lease_s=1, limit=100)
+
+
+async def run_only_job(house: House) -> bool:
+    [job] = await lease_jobs(house)
+    return await run_errand(house, job)
+
+
+def tell(answer: Answer) -> tuple[int, str]:
+    return answer.status, json.loads(answer.body)["result"]["code"]
+
+
+def show(request: WireRequest) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(request.body)
+    return message
+
+
+class Meddler:
+    """A database where something happens just before a unit is written; all else is the real one's."""
+
+    def __init__(self, database: Database, meddle: Callable[[], Awaitable[bool]]) -> None:
+        self._database = database
+        self._meddle = meddle
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def write(self, steps: list[Step]) -> bool:
+        """Refused where the meddler says so."""
+        return await self._meddle() and await self._database.write(steps)
+
+
+def meddle_with(house: House, meddle: Callable[[], Awaitable[bool]]) -> House:
+    meddler: Any = Meddler(house.database, meddle)
+    return replace(house, database=meddler)

@@ -1,0 +1,261 @@
+"""What a dead process or a silent acquirer left behind is finished through the same table, and never done twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tollgate.flows import pay, run_errand, settle_overdue
+from tollgate.payments import Action, Balance, Errand, Payment, State, judge
+from tollgate.steps import (
+    House,
+    make_link,
+    make_start_steps,
+    make_terms,
+    make_wish,
+    plan_attempt,
+    seal_facts,
+    start_after,
+)
+from tollgate.store import Job, lease_due, list_overdue
+from tollgate.wire import Silent, Unsent
+from unit.flows.telling import (
+    DECLINED,
+    PENDING,
+    REVERSED,
+    UNKNOWN,
+    begin,
+    follow,
+    lease_jobs,
+    make_request,
+    read,
+    read_answered,
+    read_chain,
+    run_only_job,
+    show,
+)
+from unit.premises import APPROVED, CHANNEL, NOW, ORDER, ScriptedWire
+
+pytestmark = pytest.mark.anyio
+
+
+async def fall_silent(house: House, wire: ScriptedWire, named: Payment, kind: str, amount: int, **changes: Any) -> str:
+    """The id of a follow-up that nobody answered."""
+    wire.script = [Silent()]
+    later = await read_answered(house, await follow(house, named, kind, amount, **changes))
+    wire.sent.clear()
+    return later.id
+
+
+async def leave_started(house: House, named: Payment, kind: str, amount: int) -> Payment:
+    """As a process leaves it that dies after the first write."""
+    request = make_request(kind, amount)
+    link = await make_link(house, named)
+    decision = judge(make_wish(request, named), link, make_terms(house, CHANNEL))
+    attempt = plan_attempt(start_after(house, named, kind, "ndc"), decision)
+    assert await house.database.write(make_start_steps(attempt, link, decision))
+    return await read(house, attempt.id)
+
+
+# ---- follow-ups ----
+
+
+async def test_a_silent_follow_up_that_the_acquirer_never_saw_is_sent_again_under_its_key(
+    house: House, wire: ScriptedWire
+) -> None:
+    named = await begin(house)
+    refund_id = await fall_silent(house, wire, named, "RF", 4_000)
+    wire.script = [UNKNOWN, APPROVED]
+
+    assert await run_only_job(house)
+
+    refund = await read(house, refund_id)
+    assert (refund.state, refund.result_code) == (State.APPROVED, "000.100.110")
+    assert refund.mac == seal_facts(refund, house.keyring)
+    question, repeated = wire.sent
+    assert show(question) == {"key": refund_id, "blocks": False}
+    assert (repeated.key, show(repeated)["type"], show(repeated)["amount"]) == (refund_id, "refund", 4_000)
+    assert (await read(house, named.id)).balance == Balance(drawn=4_000, chain_length=2, chain_net=-4_000)
+
+
+async def test_a_silent_follow_up_that_the_acquirer_knows_is_not_sent_again(house: House, wire: ScriptedWire) -> None:
+    named = await begin(house)
+    refund_id = await fall_silent(house, wire, named, "RF", 4_000)
+    wire.script = [APPROVED]
+
+    assert await run_only_job(house)
+
+    assert (await read(house, refund_id)).state is State.APPROVED
+    assert len(wire.sent) == 1
+
+
+async def test_a_silent_follow_up_that_was_declined_gives_its_reservation_back(
+    house: House, wire: ScriptedWire
+) -> None:
+    named = await begin(house, "PA")
+    capture_id = await fall_silent(house, wire, named, "CP", 4_000, is_final=True)
+    wire.script = [DECLINED]
+
+    assert await run_only_job(house)
+
+    assert (await read(house, capture_id)).state is State.DECLINED
+    assert (await read(house, named.id)).balance == Balance(chain_length=2)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [[Silent()], [Unsent(), Unsent()], [PENDING], [UNKNOWN, Silent()], [b"{"]],
+    ids=["silent", "unsent", "pending", "silent again", "garbled"],
+)
+async def test_while_nobody_knows_the_job_stays_and_the_reservation_too(
+    house: House, wire: ScriptedWire, script: list[bytes | Exception]
+) -> None:
+    named = await begin(house)
+    refund_id = await fall_silent(house, wire, named, "RF", 4_000)
+    wire.script = list(script)
+
+    [job] = await lease_jobs(house)
+    assert not await run_errand(house, job)
+
+    assert (await read(house, refund_id)).state is State.UNRESOLVED
+    assert (await read(house, named.id)).balance.held == 4_000
+    assert [left.id for left in await lease_again(house)] == [job.id]
+
+
+async def test_an_errand_about_what_was_decided_meanwhile_ends_without_a_word(house: House, wire: ScriptedWire) -> None:
+    named = await begin(house)
+    await fall_silent(house, wire, named, "RF", 4_000)
+    [job] = await lease_jobs(house)
+    assert await run_errand(house, job)
+    wire.sent.clear()
+
+    assert not await run_errand(house, job)
+
+    assert wire.sent == []
+    assert (await read(house, named.id)).balance.drawn == 4_000
+
+
+async def test_a_started_follow_up_past_its_deadline_is_repeated_and_not_forgotten(
+    house: House, wire: ScriptedWire
+) -> None:
+    named = await begin(house, "PA")
+    left = await leave_started(house, named, "CP", 4_000)
+    assert await list_overdue(house.database, NOW * 2, 10) == [left]
+
+    await settle_overdue(house, left)
+
+    unresolved = await read(house, left.id)
+    assert (unresolved.state, unresolved.result_code) == (State.UNRESOLVED, "000.200.000")
+    assert (await read(house, named.id)).balance.held == 4_000
+    wire.script = [UNKNOWN, APPROVED]
+    assert await run_only_job(house)
+    assert (await read(house, left.id)).state is State.APPROVED
+
+
+async def test_a_refusal_that_was_only_started_is_written_down_and_nothing_is_sent(
+    house: House, wire: ScriptedWire
+) -> None:
+    named = await begin(house, "PA")
+    left = await leave_started(house, named, "CP", 99_999)
+    wire.sent.clear()
+
+    await settle_overdue(house, left)
+
+    refused = await read(house, left.id)
+    assert (refused.state, refused.result_code) == (State.DECLINED, "700.400.100")
+    assert refused.mac == seal_facts(refused, house.keyring)
+    assert wire.sent == []
+    assert await lease_jobs(house) == []
+
+
+async def test_an_attempt_that_was_settled_after_all_stays_as_it_is(house: House) -> None:
+    named = await begin(house, "PA")
+    left = await leave_started(house, named, "CP", 4_000)
+    await settle_overdue(house, left)
+    settled = await read_chain(house, named)
+
+    await settle_overdue(house, left)
+
+    assert await read_chain(house, named) == settled
+
+
+# ---- what took money ----
+
+
+async def test_a_silent_payment_is_reversed_and_both_are_in_the_chain(house: House, wire: ScriptedWire) -> None:
+    wire.script = [Silent()]
+    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+    assert (payment.state, payment.result_code) == (State.DECLINED, "900.100.300")
+    wire.script = [REVERSED]
+
+    assert await run_only_job(house)
+
+    [first, reversal] = await read_chain(house, payment)
+    assert (first.id, first.balance) == (payment.id, Balance(chain_length=2))
+    assert (reversal.kind, reversal.action) == ("RV", Action.TECHNICAL_REVERSAL)
+    assert (reversal.state, reversal.result_code, reversal.money) == (State.APPROVED, "000.100.110", payment.money)
+    assert reversal.mac == seal_facts(reversal, house.keyring)
+    assert await lease_again(house) == []
+
+
+async def test_a_payment_the_acquirer_never_saw_counts_as_reversed(house: House, wire: ScriptedWire) -> None:
+    wire.script = [Silent(), UNKNOWN]
+    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+
+    assert await run_only_job(house)
+
+    assert len(await read_chain(house, payment)) == 2
+
+
+async def test_a_reversal_is_owed_until_the_acquirer_confirms_it(house: House, wire: ScriptedWire) -> None:
+    wire.script = [Silent(), Silent()]
+    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+
+    assert not await run_only_job(house)
+
+    assert len(await read_chain(house, payment)) == 1
+    [job] = await lease_again(house)
+    assert job.topic == Errand.REVERSE
+
+
+async def test_a_silent_increment_is_reversed_within_the_chain_it_was_to_raise(
+    house: House, wire: ScriptedWire
+) -> None:
+    named = await begin(house, "PA")
+    increment_id = await fall_silent(house, wire, named, "PA", 800, practice="INCREMENTAL_AUTH")
+    wire.script = [REVERSED]
+
+    assert await run_only_job(house)
+
+    rows = await read_chain(house, named)
+    assert [(row.kind, row.position) for row in rows] == [("PA", 1), ("PA", 2), ("RV", 3)]
+    assert rows[2].referenced_id == increment_id
+    assert rows[0].balance == Balance(chain_length=3)
+    assert show(wire.sent[0]) == {"key": increment_id}
+
+
+async def test_an_open_payment_is_asked_for_until_it_is_decided(house: House, wire: ScriptedWire) -> None:
+    wire.script = [PENDING, APPROVED]
+    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+    assert payment.state is State.WAITING
+
+    assert await run_only_job(house)
+
+    decided = await read(house, payment.id)
+    assert decided.state is State.APPROVED
+    assert decided.mac == seal_facts(decided, house.keyring)
+
+
+async def test_a_job_about_a_payment_that_does_not_exist_is_breakage(house: House) -> None:
+    job = Job(
+        id="repeat.none", merchant_id=CHANNEL.merchant_id, topic=Errand.REPEAT, subject_id="8a" + "0" * 30, due_at=NOW
+    )
+
+    with pytest.raises(LookupError):
+        await run_errand(house, job)
+
+
+async def lease_again(house: House) -> list[Job]:
+    """After the first lease has run out."""
+    return await lease_due(house.database, now=2**60, wall_now=2**60, owner="another", lease_s=1, limit=100)
