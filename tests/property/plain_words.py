@@ -105,7 +105,8 @@ CAN_DO = {
 }
 LEADS_NOWHERE = ("increment", "return")
 
-DRAWS = ("capture", "void", "reversal", "refund", "receipt", "return", "repeated_chargeback", "chargeback_reversal")
+TAKES_A_PART = ("capture", "refund", "receipt", "return", "repeated_chargeback")
+DRAWS = (*TAKES_A_PART, "void", "reversal", "chargeback_reversal")
 BRINGS = ("capture", "rebill", "receipt", "return", "chargeback_reversal")
 GIVES = ("reversal", "refund", "chargeback", "repeated_chargeback")
 BARRED_BY_DISPUTE = ("reversal", "refund", "rebill", "chargeback", "repeated_chargeback")
@@ -217,8 +218,8 @@ class Memory:
             return Ruling(code, amount=left if wanted.amount is None else wanted.amount)
         amount = wanted.amount
         if amount is None:
-            amount = left if does == "void" else named.amount
-        if not self.is_enough(does, named, amount):
+            amount = left if does in TAKES_A_PART or does == "void" else named.amount
+        if amount <= 0 or not self.is_enough(does, named, amount):
             return Ruling(TOO_MUCH[wanted.kind], amount=left if wanted.amount is None else amount)
         return Ruling("", does, amount, left - amount if does == "capture" and wanted.is_final else 0)
 
@@ -237,7 +238,7 @@ class Memory:
             return STILL_OPEN
         if named.fate is Fate.FAILED:
             return FAILED[wanted.kind]
-        if wanted.amount is not None and wanted.currency not in (None, named.currency):
+        if wanted.currency not in (None, named.currency):
             return OTHER_CURRENCY
         return NOTHING if wanted.amount == 0 else ""
 
@@ -263,12 +264,12 @@ class Memory:
             if amount > taken + self.net(first):
                 return False
         if does == "void":
-            return amount == left > 0
+            return amount == left
         if does in ("reversal", "chargeback_reversal"):
             return amount == named.amount == left
         if does in ("rebill", "chargeback"):
             return amount <= named.amount
-        return does not in DRAWS or amount <= left
+        return does not in TAKES_A_PART or amount <= left
 
 
 # ---- what becomes of what was sent ----
