@@ -80,7 +80,12 @@ async def test_every_filter_narrows_and_all_of_them_together(db: Database) -> No
     assert await find(db, begins_at=NOON + DAY, ends_at=NOON + DAY + 1) == [other]
     assert await find(db, begins_at=NOON + DAY + 1) == []
     assert await find(db, ends_at=NOON + DAY) == [plain]
-    everything = {"kinds": ("PA",), "methods": ("DC",), "short_id": "9999.9999.9999", "reference": "other"}
+    everything: dict[str, Any] = {
+        "kinds": ("PA",),
+        "methods": ("DC",),
+        "short_id": "9999.9999.9999",
+        "reference": "other",
+    }
     assert await find(db, **everything, begins_at=NOON, ends_at=NOON + 2 * DAY) == [other]
 
 

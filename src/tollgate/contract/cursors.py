@@ -6,7 +6,6 @@ came from and no other, and nobody can make one.
 
 from __future__ import annotations
 
-import binascii
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
@@ -31,7 +30,7 @@ def render_cursor(place: Place, channel: Channel, filters: Search | Period, keyr
 def read_cursor(text: str, channel: Channel, filters: Search | Period, keyring: Keyring) -> Place:
     try:
         at, place_id, seal = _decoder.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (binascii.Error, msgspec.MsgspecError):
+    except (ValueError, msgspec.MsgspecError):
         raise _refuse(text) from None
     place = Place(at, place_id)
     is_ours = hmac.compare_digest(seal, _seal(place, channel, filters, keyring))
