@@ -207,7 +207,7 @@ async def _leave_decided(lives: Lives) -> str:
     house, fact = lives.house, make_request("RC", 60)
     named = await find_named(house, "RC", lives.ids["pa receipt"], CHANNEL)
     link = await make_deep_link(house, named)
-    decision = judge(make_wish(fact, named), link, make_terms(house, CHANNEL))
+    decision = judge(make_wish(fact, named), link, make_terms(house, CHANNEL, named))
     bare = msgspec.structs.replace(start_follow_up(house, fact, named, "ndc"), result_code="000.100.110")
     attempt = plan_attempt(bare, decision)
     assert await house.database.write(make_start_steps(attempt, link, decision))

@@ -11,7 +11,15 @@ from tollgate.contract.answers import (
 )
 from tollgate.contract.cursors import read_cursor, render_cursor
 from tollgate.contract.fields import Fields, is_never_stored, read_fields
-from tollgate.contract.follow_ups import read_follow_up
+from tollgate.contract.follow_ups import (
+    count_captures,
+    find_reference,
+    inherit_echo,
+    make_unknown_reference,
+    read_follow_up,
+    read_kind,
+    says_final,
+)
 from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
 from tollgate.contract.orders import read_order
@@ -36,9 +44,13 @@ __all__ = [
     "answer_postings",
     "answer_refusal",
     "check_entity_id",
+    "count_captures",
     "encode_answer",
+    "find_reference",
+    "inherit_echo",
     "is_identity_name",
     "is_never_stored",
+    "make_unknown_reference",
     "read_aggregation",
     "read_cursor",
     "read_days",
@@ -46,8 +58,10 @@ __all__ = [
     "read_follow_up",
     "read_form",
     "read_identity",
+    "read_kind",
     "read_order",
     "read_question",
     "render_cursor",
     "render_payment",
+    "says_final",
 ]

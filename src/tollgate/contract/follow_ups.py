@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from tollgate.catalog import get_result
 from tollgate.contract.fields import Fields
+from tollgate.contract.form import Pairs
 from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_test_mode
 from tollgate.payments import Channel, FollowUp
-from tollgate.values import Money, read_hundredths
+from tollgate.values import Fault, InvalidParameters, Money, read_hundredths
 
+_REFERENCE = "referenceUuid"
 _NOTHING = "100.550.300"
 
 
@@ -21,7 +26,7 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         amount=amount,
         currency=currency,
         practice=values.get("standingInstruction.industryPractice"),
-        is_final=values.get("sequence") == "FINAL",
+        is_final=says_final(values),
         descriptor=make_descriptor(values.get("descriptor"), short_id, channel),
         short_id=short_id,
         test_mode=read_test_mode(values.get("testMode"), is_live),
@@ -30,6 +35,39 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
         echo=fields.echo,
     )
+
+
+def read_kind(pairs: Pairs) -> str | None:
+    """The payment type as it was sent, which decides what else a request about a payment needs."""
+    return next((value for name, value in pairs if name == "paymentType"), None)
+
+
+def find_reference(fields: Fields) -> str | None:
+    """The payment that a parameter instead of the path names."""
+    return fields.get(_REFERENCE)
+
+
+def make_unknown_reference(fields: Fields) -> InvalidParameters:
+    fault = Fault(_REFERENCE, "names no payment of this merchant", find_reference(fields))
+    return InvalidParameters(get_result("200.300.404"), [fault])
+
+
+# ---- what later transactions ask of the fields that were stored with a payment ----
+
+
+def inherit_echo(echo: Mapping[str, str]) -> dict[str, str]:
+    """One id for the whole life: a later transaction answers that of the payment it names, unless it brings its own."""
+    return {name: echo[name] for name in ("lifecycleId",) if name in echo}
+
+
+def count_captures(echo: Mapping[str, str]) -> int | None:
+    """How often the merchant wanted to capture; None where nothing was said."""
+    number = echo.get("numberOfCaptures")
+    return None if number is None else int(number)
+
+
+def says_final(echo: Mapping[str, str]) -> bool:
+    return echo.get("sequence") == "FINAL"
 
 
 def _find_objection(amount: int | None, currency: str | None) -> str | None:

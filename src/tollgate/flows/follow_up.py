@@ -32,7 +32,6 @@ from tollgate.steps import (
     dispatch,
     get_payment,
     get_wire_word,
-    is_final,
     make_link,
     make_start_steps,
     make_terms,
@@ -84,7 +83,7 @@ async def find_named(house: House, kind: str, named_id: str, channel: Channel) -
 def decide(house: House, request: FollowUp, link: Link, channel: Channel) -> Plan | Refused:
     if request.kind in SYSTEM_ONLY:
         return Refused(SYSTEM_ONLY[request.kind])
-    return judge(make_wish(request, link.named), link, make_terms(house, channel))
+    return judge(make_wish(request, link.named), link, make_terms(house, channel, link.named))
 
 
 def start_follow_up(house: House, request: FollowUp, named: Payment, ndc: str) -> Payment:
@@ -114,6 +113,6 @@ async def carry_out(house: House, request: FollowUp, attempt: Payment, route: Ro
 
 async def ask(house: House, request: FollowUp, started: Payment, route: Route) -> Verdict:
     exchange = card.follow_up(
-        started, get_wire_word(started), route.approved_code, is_final=is_final(started), levers=request.levers
+        started, get_wire_word(started), route.approved_code, is_final=request.is_final, levers=request.levers
     )
     return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)

@@ -30,7 +30,7 @@ async def record(
     for _ in range(LIMITS.reservation_tries_max):
         named = await find_named(house, fact.kind, named_id, channel)
         link = await make_deep_link(house, named)
-        decision = judge(make_wish(fact, named), link, make_terms(house, channel))
+        decision = judge(make_wish(fact, named), link, make_terms(house, channel, named))
         if isinstance(decision, Refused):
             raise Refusal(get_result(decision.code))
         result_code = notice or SUCCESS_CODES[named.test_mode]

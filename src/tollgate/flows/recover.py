@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from tollgate.connectors import Exchange, card
-from tollgate.contract import answer_payment
+from tollgate.contract import answer_payment, says_final
 from tollgate.payments import (
     OPEN_STATES,
     Action,
@@ -28,7 +28,6 @@ from tollgate.steps import (
     choose_route,
     dispatch,
     get_wire_word,
-    is_final,
     settle_decided,
     settle_sealed,
     start_after,
@@ -86,7 +85,7 @@ async def inquire_open(house: House, job: Job, payment: Payment, route: Route) -
 
 
 async def repeat_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
-    exchange = card.repeat(payment, get_wire_word(payment), route.approved_code, is_final=is_final(payment))
+    exchange = card.repeat(payment, get_wire_word(payment), route.approved_code, is_final=says_final(payment.echo))
     return await _resolve(house, job, payment, route, exchange)
 
 

@@ -48,12 +48,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of the day: what time it is and how long things are possible."""
+    """The bounds that hold today: what time it is, how long things are possible and how often."""
 
     now: Instant
     authorization_lifetime: Instant
     captures_max: int
-    """Where the authorisation does not say how many."""
     rebills_max: int
 
 
@@ -116,7 +115,7 @@ def _find_obstacle(row: Following, link: Link, terms: Terms, refusals: Refusals)
         return refusals.late
     if balance.closed & row.barred_by:
         return refusals.closed
-    if row.is_counted and balance.draws >= count_allowed(row, link.named, terms):
+    if row.is_counted and balance.draws >= count_allowed(row, terms):
         return refusals.too_many
     return None
 
@@ -131,10 +130,8 @@ def find_end(until: Until, named: Payment, terms: Terms) -> Instant:
             return NO_BOUND
 
 
-def count_allowed(row: Following, named: Payment, terms: Terms) -> int:
-    if row.action is Action.CAPTURE:
-        return int(named.echo.get("numberOfCaptures", terms.captures_max))
-    return terms.rebills_max
+def count_allowed(row: Following, terms: Terms) -> int:
+    return terms.captures_max if row.action is Action.CAPTURE else terms.rebills_max
 
 
 def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | Refused:
@@ -154,7 +151,7 @@ def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | 
             payment_id=named.id,
             left_min=-NO_BOUND if row.draw is Draw.NOTHING else 0,
             left_max=0 if takes_all else NO_BOUND,
-            draws_max=count_allowed(row, named, terms) if row.is_counted else NO_BOUND,
+            draws_max=count_allowed(row, terms) if row.is_counted else NO_BOUND,
             barred_by=row.barred_by | closes,
         ),
         Touch(payment_id=link.bearer.id, disputed_max=0 if row.is_barred_by_dispute else NO_BOUND),

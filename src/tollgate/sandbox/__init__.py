@@ -3,10 +3,8 @@
 Live hosts never import it.
 """
 
-from tollgate.sandbox import clock, disputes
 from tollgate.sandbox.acquirer import SimulatedAcquirer
+from tollgate.sandbox.routes import ROUTES
 from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, welcome
-
-ROUTES = (*clock.ROUTES, *disputes.ROUTES)
 
 __all__ = ["ROUTES", "SimulatedAcquirer", "Tenant", "Welcome", "ensure_tenant", "welcome"]

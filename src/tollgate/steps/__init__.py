@@ -3,7 +3,6 @@
 from tollgate.steps.chaining import (
     get_payment,
     get_wire_word,
-    is_final,
     make_deep_link,
     make_link,
     make_start_steps,
@@ -28,7 +27,6 @@ __all__ = [
     "dispatch",
     "get_payment",
     "get_wire_word",
-    "is_final",
     "make_deep_link",
     "make_link",
     "make_start_steps",

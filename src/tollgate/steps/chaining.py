@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.catalog import LIMITS
+from tollgate.contract import count_captures, inherit_echo
 from tollgate.payments import (
     FOLLOWINGS,
     UNTOUCHED,
@@ -58,18 +59,17 @@ def make_wish(request: FollowUp, named: Payment) -> Wish:
     )
 
 
-def make_terms(house: House, channel: Channel) -> Terms:
+def make_terms(house: House, channel: Channel, named: Payment) -> Terms:
     return Terms(
         now=house.clock.now(),
         authorization_lifetime=house.authorization_lifetime,
-        captures_max=LIMITS.captures_max,
+        captures_max=count_captures(named.echo) or LIMITS.captures_max,
         rebills_max=channel.rebills_max,
     )
 
 
 def start_after(house: House, named: Payment, kind: str, ndc: str) -> Payment:
     """The bare attempt of a later transaction, with all that it inherits from the payment it names."""
-    lifecycle_id = named.echo.get("lifecycleId")
     return msgspec.structs.replace(
         named,
         id=PaymentId(make_id(house.chance)),
@@ -82,7 +82,7 @@ def start_after(house: House, named: Payment, kind: str, ndc: str) -> Payment:
         referenced_id=named.id,
         chain_id=named.first_id,
         card=None,
-        echo={} if lifecycle_id is None else {"lifecycleId": lifecycle_id},
+        echo=inherit_echo(named.echo),
         result_code="",
         details={},
         settled_at=None,
@@ -125,10 +125,6 @@ def get_wire_word(attempt: Payment) -> str:
     if word is None:
         raise LookupError(f"nothing is sent for {attempt.kind} {attempt.id}")
     return word
-
-
-def is_final(attempt: Payment) -> bool:
-    return attempt.echo.get("sequence") == "FINAL"
 
 
 async def get_payment(house: House, near: Payment, payment_id: str) -> Payment:

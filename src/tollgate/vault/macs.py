@@ -1,4 +1,4 @@
-"""Seals over facts that stay in clear: whoever changes one of them without the key leaves a seal that does not fit."""
+"""Seals over facts that stay in clear. Whoever changes one of them without the key leaves a seal that does not fit."""
 
 from __future__ import annotations
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 
 from tollgate.catalog import LIMITS, Situation, get_result
-from tollgate.contract import Answer, Fields, answer_payment, read_fields, read_follow_up, read_order
+from tollgate.contract import (
+    Answer,
+    Fields,
+    answer_payment,
+    find_reference,
+    make_unknown_reference,
+    read_fields,
+    read_follow_up,
+    read_kind,
+    read_order,
+)
 from tollgate.flows import find_earlier_answer, follow_up, look_up, make_claim, pay
 from tollgate.payments import Claim
 from tollgate.steps import House
@@ -24,7 +34,7 @@ async def create_payment(request: Request, caller: Caller, house: House) -> Repl
     earlier = await find_earlier_answer(house, claim)
     if earlier is not None:
         return replay(earlier)
-    named_id = fields.get("referenceUuid")
+    named_id = find_reference(fields)
     if named_id is not None:
         return await _refer(house, fields, named_id, caller, claim)
     order = read_order(
@@ -39,8 +49,8 @@ async def create_payment(request: Request, caller: Caller, house: House) -> Repl
 
 async def create_follow_up(request: Request, caller: Caller, house: House) -> Reply:
     channel, named_id = get_channel(caller), request.names[0]
-    kind = next((value for name, value in request.pairs if name == "paymentType"), None)
-    fields = read_fields(request.pairs, Situation("follow_up", kind, channel.is_lenient, house.is_live))
+    situation = Situation("follow_up", read_kind(request.pairs), channel.is_lenient, house.is_live)
+    fields = read_fields(request.pairs, situation)
     claim = make_claim(house, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields)
     earlier = await find_earlier_answer(house, claim)
     return replay(earlier) if earlier else await _follow(house, fields, named_id, caller, claim)
@@ -49,8 +59,7 @@ async def create_follow_up(request: Request, caller: Caller, house: House) -> Re
 async def _refer(house: House, fields: Fields, named_id: str, caller: Caller, claim: Claim | None) -> Reply:
     """Where a parameter instead of the path names the payment, an unknown one is that parameter's fault."""
     if await look_up(house, caller.merchant_id, named_id) is None:
-        fault = Fault("referenceUuid", "names no payment of this merchant", named_id)
-        raise InvalidParameters(get_result("200.300.404"), [fault])
+        raise make_unknown_reference(fields)
     return await _follow(house, fields, named_id, caller, claim)
 
 
