@@ -41,7 +41,7 @@ async def search(house: House, channel: Channel, wanted: Search, window: Window)
 
 async def show_chain(house: House, payment: Payment) -> list[Payment]:
     """A payment and all that is linked with it, in the order they came."""
-    return await list_chain(house.database, payment.merchant_id, payment.first_id, LIMITS.chain_max)
+    return await list_chain(house.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
 
 
 async def show_chains(house: House, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
