@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tollgate.catalog import Situation
-from tollgate.contract import read_fields, read_follow_up
+from tollgate.contract import (
+    Fields,
+    count_captures,
+    find_reference,
+    inherit_echo,
+    make_unknown_reference,
+    read_fields,
+    read_follow_up,
+    read_kind,
+    says_final,
+)
 from tollgate.payments import Channel, FollowUp, TestMode
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Refusal
 
@@ -58,6 +68,29 @@ def test_what_begins_a_chain_or_is_no_payment_follows_none(kind: str) -> None:
 
 def test_only_the_word_final_ends_a_sequence() -> None:
     assert read(sequence="FINAL").is_final
+    assert says_final({"sequence": "FINAL"})
+    assert not says_final({})
+
+
+def test_an_authorisation_may_say_how_often_it_is_captured() -> None:
+    assert count_captures({"numberOfCaptures": "7"}) == 7
+    assert count_captures({}) is None
+
+
+def test_one_id_for_the_whole_life_is_all_that_is_inherited() -> None:
+    assert inherit_echo({"lifecycleId": "life-0001", "customer.givenName": "Jane"}) == {"lifecycleId": "life-0001"}
+
+
+def test_a_parameter_may_name_the_payment_and_an_unknown_one_is_its_fault() -> None:
+    fields = Fields({"referenceUuid": "8a01"}, frozenset(), {})
+
+    assert find_reference(fields) == "8a01"
+    assert [(fault.name, fault.value) for fault in make_unknown_reference(fields).faults] == [("referenceUuid", "8a01")]
+
+
+def test_the_type_is_known_before_the_fields_are_checked() -> None:
+    assert read_kind([("amount", "1.00"), ("paymentType", "RF")]) == "RF"
+    assert read_kind([("amount", "1.00")]) is None
 
 
 def test_nothing_cannot_be_captured() -> None:

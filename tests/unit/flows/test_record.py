@@ -111,7 +111,7 @@ async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(
     """A process died between the two writes."""
     debit = await begin(house)
     link = await make_deep_link(house, debit)
-    decision = judge(make_wish(make_request("CB"), debit), link, make_terms(house, CHANNEL))
+    decision = judge(make_wish(make_request("CB"), debit), link, make_terms(house, CHANNEL, debit))
     assert isinstance(decision, Plan)
     bare = replace(start_after(house, debit, "CB", "ndc"), result_code="000.100.200")
     assert await house.database.write(make_start_steps(plan_attempt(bare, decision), link, decision))

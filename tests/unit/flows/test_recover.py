@@ -52,7 +52,7 @@ async def leave_started(house: House, named: Payment, kind: str, amount: int) ->
     """As a process leaves it that dies after the first write."""
     request = make_request(kind, amount)
     link = await make_link(house, named)
-    decision = judge(make_wish(request, named), link, make_terms(house, CHANNEL))
+    decision = judge(make_wish(request, named), link, make_terms(house, CHANNEL, named))
     attempt = plan_attempt(start_after(house, named, kind, "ndc"), decision)
     assert await house.database.write(make_start_steps(attempt, link, decision))
     return await read(house, attempt.id)
