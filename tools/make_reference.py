@@ -1,4 +1,4 @@
-"""Writes docs/reference from the catalogue's rows, so that the pages cannot say anything else than the code does.
+"""Writes docs/reference from the tables in the code, so that the pages cannot say anything else than it does.
 Prose that is not in a row belongs into other documents.
 """
 
@@ -30,7 +30,7 @@ from tollgate.payments.following import OTHER_CURRENCY, OTHER_MODE, PENDING, Dra
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
-FIRST_LINE = "<!-- Written by tools/make_reference.py from the rows of the catalogue: do not edit. -->"
+FIRST_LINE = "<!-- Written by tools/make_reference.py from the tables in the code: do not edit. -->"
 
 ACCOUNT_TITLES = {
     Account.CARD: "Cards",
