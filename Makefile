@@ -23,9 +23,9 @@ BUDGET_unit := 100
 BUDGET_property := 100
 BUDGET_databases := 150
 BUDGET_api := 210
-BUDGET_crash := 120
+BUDGET_crash := 160
 
-.PHONY: help setup serve test check prove bench docs lock clean machine $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove bench docs crashes lock clean machine $(addprefix test-,$(SUITES))
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ bench: .venv/.bench-ok machine  ## payments per second beside the limit, into do
 
 docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
 	$(BIN)/python tools/make_reference.py
+
+crashes: .venv/.dev-ok machine  ## kill at every seam and write docs/crash-points.md again
+	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_seams.py tests/crash/test_follow_up_seams.py
 
 lock: .venv/.dev-ok  ## resolve the newest dependencies into the lock files, which name no host
 	$(BIN)/uv lock --quiet

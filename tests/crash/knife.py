@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from importlib import import_module
@@ -27,35 +28,70 @@ class Moment(StrEnum):
 
 @dataclass(frozen=True)
 class Cut:
+    """What a module calls by this name; or, where it is a unit, the writes that its function of this name asks for."""
+
     module: str
     name: str
     moment: Moment
+    is_unit: bool = False
 
 
-_PAY, _RECOVER, _RECONCILE = "tollgate.flows.pay", "tollgate.flows.recover", "tollgate.workers.reconcile"
+_PAY, _FOLLOW_UP, _RECORD = "tollgate.flows.pay", "tollgate.flows.follow_up", "tollgate.flows.record"
+_RECOVER, _RECONCILE, _CHAINING = "tollgate.flows.recover", "tollgate.workers.reconcile", "tollgate.steps.chaining"
+_DRIVERS = (("tollgate.store.sqlite", "SqliteDatabase"), ("tollgate.store.postgres", "PostgresDatabase"))
 
-CUTS = {
-    "before the first write": Cut(_PAY, "start_payment", Moment.BEFORE),
-    "amid the first write": Cut(_PAY, "start_payment", Moment.AMID),
-    "after the first write": Cut(_PAY, "start_payment", Moment.AFTER),
-    "amid the sending": Cut(_PAY, "dispatch", Moment.AMID),
-    "after the acquirer's answer": Cut(_PAY, "dispatch", Moment.AFTER),
-    "amid the second write": Cut(_PAY, "settle_payment", Moment.AMID),
-    "after the second write": Cut(_PAY, "settle_payment", Moment.AFTER),
-    "amid settling an overdue attempt": Cut(_RECOVER, "settle_payment", Moment.AMID),
-    "after settling an overdue attempt": Cut(_RECOVER, "settle_payment", Moment.AFTER),
-    "before the errand is sent": Cut(_RECOVER, "dispatch", Moment.BEFORE),
-    "after the errand's answer": Cut(_RECOVER, "dispatch", Moment.AFTER),
-    "amid the errand": Cut(_RECONCILE, "run_errand", Moment.AMID),
-    "after the errand": Cut(_RECONCILE, "run_errand", Moment.AFTER),
+_ALL = tuple(Moment)
+_UNDER_WAY_OR_DONE = (Moment.AMID, Moment.AFTER)
+
+
+def _cut(seam: str, module: str, name: str, moments: Iterable[Moment], *, is_unit: bool = False) -> dict[str, Cut]:
+    return {f"{moment} {seam}": Cut(module, name, moment, is_unit) for moment in moments}
+
+
+CUTS: dict[str, Cut] = {
+    **_cut("the first write", _PAY, "start_payment", _ALL),
+    **_cut("the sending", _PAY, "dispatch", [Moment.AMID]),
+    **_cut("the acquirer's answer", _PAY, "dispatch", [Moment.AFTER]),
+    **_cut("the second write", _PAY, "settle_payment", _UNDER_WAY_OR_DONE),
+    **_cut("settling an overdue attempt", _RECOVER, "settle_payment", _ALL),
+    **_cut("the errand's sending", _RECOVER, "dispatch", [Moment.BEFORE, Moment.AMID]),
+    **_cut("the answer to the errand", _RECOVER, "dispatch", [Moment.AFTER]),
+    **_cut("the errand", _RECONCILE, "run_errand", _UNDER_WAY_OR_DONE),
+    **_cut("the follow-up's first write", _FOLLOW_UP, "follow_up", _ALL, is_unit=True),
+    **_cut("the follow-up's sending", _FOLLOW_UP, "dispatch", [Moment.AMID]),
+    **_cut("the answer to the follow-up", _FOLLOW_UP, "dispatch", [Moment.AFTER]),
+    **_cut("the follow-up's second write", _FOLLOW_UP, "settle_follow_up", _UNDER_WAY_OR_DONE),
+    **_cut("settling an overdue follow-up", _RECOVER, "settle_follow_up", _ALL),
+    **_cut("the write of what the errand learned", _RECOVER, "_resolve", _UNDER_WAY_OR_DONE, is_unit=True),
+    **_cut("the reversal's first write", _RECOVER, "reverse_doubtful", _ALL, is_unit=True),
+    **_cut("the record's first write", _RECORD, "record", _ALL, is_unit=True),
+    # Of a fact and of a reversal alike: both are decided when they are written.
+    **_cut("the second write of what is decided", _CHAINING, "settle_follow_up", _UNDER_WAY_OR_DONE),
 }
 
 _UNDER_WAY_S = 0.001
 
 
 def hone(cut: Cut) -> None:
-    module = import_module(cut.module)
-    setattr(module, cut.name, _sharpen(getattr(module, cut.name), cut.moment))
+    if not cut.is_unit:
+        module = import_module(cut.module)
+        setattr(module, cut.name, _sharpen(getattr(module, cut.name), cut.moment))
+        return
+    for module_name, class_name in _DRIVERS:
+        driver = getattr(import_module(module_name), class_name)
+        driver.write = _sharpen_for_one(driver.write, cut)
+
+
+def _sharpen_for_one(write: Work, cut: Cut) -> Work:
+    """Others may write before the one it is meant for."""
+    deadly = _sharpen(write, cut.moment)
+
+    def write_unless_it_is_the_one(*arguments: Any) -> Coroutine[Any, Any, Any]:
+        caller = sys._getframe(1)
+        is_the_one = (caller.f_globals["__name__"], caller.f_code.co_name) == (cut.module, cut.name)
+        return (deadly if is_the_one else write)(*arguments)
+
+    return write_unless_it_is_the_one
 
 
 def _sharpen(work: Work, moment: Moment) -> Work:

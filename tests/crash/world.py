@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -23,7 +26,8 @@ from tollgate.store import list_channels, open_database, update_channel
 from tollgate.values import SystemClock
 from tollgate.vault import make_keyring, save_keyring
 
-PATIENCE_S = 30.0
+PATIENCE_S = 40.0
+VERIFY_S = 60.0
 
 HASTE = {"TOLLGATE_ACQUIRER_TIMEOUT_S": "1", "TOLLGATE_SETTLE_MARGIN_S": "0.5", "TOLLGATE_LOG_LEVEL": "warning"}
 """What takes a minute in earnest takes a second here."""
@@ -48,6 +52,20 @@ class World:
         gateway = Server(self.folder / name, ["--database", self.database], environment, seam)
         self.gateways.append(gateway)
         return gateway
+
+    def verify(self) -> str:
+        """What `tollgate verify` finds; empty where all is well."""
+        command = [sys.executable, "-m", "tollgate", "verify", "--quiet", "--data", str(self.folder)]
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
+        done = subprocess.run(
+            [*command, "--database", self.database],
+            env={**variables, "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")},
+            capture_output=True,
+            text=True,
+            timeout=VERIFY_S,
+            check=False,
+        )
+        return "" if done.returncode == 0 else done.stdout + done.stderr
 
     def make_client(self, gateway: Server, timeout_s: float = 15.0) -> Client:
         return Client(gateway.base_url, self.token, self.entity_id, timeout_s=timeout_s)
@@ -86,24 +104,42 @@ def pay(client: Client, amount: str, key: str | None = None, kind: str = "DB") -
     return client.pay(headers, amount=amount, paymentType=kind, testMode="EXTERNAL", merchantTransactionId=key)
 
 
-def try_to_pay(client: Client, amount: str, key: str | None = None, kind: str = "DB") -> Answer | None:
+def follow(client: Client, payment_id: str, fields: Mapping[str, str | None], key: str) -> Answer:
+    named = {"merchantTransactionId": key, **fields}
+    return client.post(f"/v1/payments/{payment_id}", named, {"Idempotency-Key": key})
+
+
+def record_fact(client: Client, payment_id: str, fields: Mapping[str, str | None]) -> Answer:
+    """What a bank brings; banks know no idempotency key."""
+    return client.post(f"/sandbox/payments/{payment_id}", fields)
+
+
+def try_to(ask: Callable[[], Answer]) -> Answer | None:
     """None where the server died before it could tell."""
     try:
-        return pay(client, amount, key, kind)
+        return ask()
     except NO_ANSWER:
         return None
 
 
+def try_to_pay(client: Client, amount: str, key: str | None = None, kind: str = "DB") -> Answer | None:
+    return try_to(lambda: pay(client, amount, key, kind))
+
+
 def insist(client: Client, amount: str, key: str, kind: str = "DB", *, others: Iterable[Client] = ()) -> Answer:
     """What a careful shop does: the same key again, at any server, until there is an answer that is one."""
-    deadline = time.monotonic() + PATIENCE_S
     servers = cycle([client, *others])
+    return insist_on(lambda: pay(next(servers), amount, key, kind), key)
+
+
+def insist_on(ask: Callable[[], Answer], what: str) -> Answer:
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        answer = try_to_pay(next(servers), amount, key, kind)
+        answer = try_to(ask)
         if answer is not None and is_definite(answer):
             return answer
         time.sleep(0.1)
-    raise AssertionError(f"no answer for {key} within {PATIENCE_S} s")
+    raise AssertionError(f"no answer for {what} within {PATIENCE_S} s")
 
 
 def is_definite(answer: Answer) -> bool:

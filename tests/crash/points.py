@@ -1,0 +1,116 @@
+"""The document of crash points: every kill, what it left and how it ended, as this run saw it. No gateway dies here.
+
+What is chance is told as all that it may be, so that the same code always gives the same document.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from crash.wreckage import Ending, Kill, Wreck
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "crash-points.md"
+WRITE = "CRASH_POINTS"
+"""With this variable set to `write` the document is made true instead of being held against the truth."""
+
+SECTIONS = (
+    "Payments",
+    "What follows a payment",
+    "Facts that a bank brings",
+    "Repeats and overdue attempts",
+    "Technical reversals",
+)
+PREFACE = """\
+# Crash points
+
+Where a gateway was killed with SIGKILL, what the store held at that moment, and how everything ended after a restart.
+Written by the crash tests (`make crashes`); in `make test` they fail when a run contradicts this page. Each row was
+seen on SQLite and on PostgreSQL, with an acquirer in a process of its own, whose ledger is the witness. Afterwards
+nothing is open, owed or reserved; balances, numbers and book are what the transactions say; and the acquirer did with
+every transaction exactly what the gateway recorded.
+
+*Amid* a write means: asked for, and not answered yet. Whether it was done is chance there, and *or* stands between
+what may be; a half is never among it. A row that *dies again* goes on in the next row, where the gateway that was
+started to recover is killed in turn. *Repeated* tells what the same request is answered when it is sent once more after
+the restart, with the same idempotency key where there is one; *replayed*, that this is the answer kept for the key.
+"""
+COLUMNS = (
+    "request",
+    "moment",
+    "seam",
+    "what the caller sees",
+    "what the store held",
+    "ended on SQLite",
+    "ended on PostgreSQL",
+)
+NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+
+_NO_ANSWER, _NOBODY, _GOES_ON = "no answer; repeated: ", "nobody waits", "dies again"
+
+
+def render_section(wrecks: Mapping[str, Sequence[Wreck]]) -> str:
+    """The same crashes on each database."""
+    lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    for pair in zip(*(wrecks[name] for name in NAMES), strict=True):
+        lines += _render_rows(dict(zip(NAMES, pair, strict=True)))
+    return "\n".join(lines) + "\n"
+
+
+def _render_rows(wrecks: Mapping[str, Wreck]) -> Iterator[str]:
+    crash = next(iter(wrecks.values())).crash
+    kills = (crash.kill, *crash.recoveries)
+    for place, kill in enumerate(kills):
+        is_last = place == len(kills) - 1
+        caller = _NOBODY if place else _NO_ANSWER + _tell_endings(wrecks, lambda ending: ending.heard)
+        held = _agree({name: _tell_held(kill, wreck.held[place]) for name, wreck in wrecks.items()})
+        ended = [_tell(wreck, lambda ending: ending.rows) if is_last else _GOES_ON for wreck in wrecks.values()]
+        moment, _, seam = kill.seam.partition(" ")
+        yield f"| {' | '.join([crash.deed.name, moment, seam, caller, held, *ended])} |"
+
+
+def _tell_endings(wrecks: Mapping[str, Wreck], pick: Callable[[Ending], str]) -> str:
+    return _agree({name: _tell(wreck, pick) for name, wreck in wrecks.items()})
+
+
+def _tell(wreck: Wreck, pick: Callable[[Ending], str]) -> str:
+    foreseen = wreck.crash.endings
+    return _join_or(pick(ending) for ending in (foreseen if wreck.ending in foreseen else (wreck.ending,)))
+
+
+def _tell_held(kill: Kill, held: str) -> str:
+    return _join_or(kill.leaves if held in kill.leaves else (held,))
+
+
+def _join_or(texts: Iterable[str]) -> str:
+    return " *or* ".join(dict.fromkeys(texts))
+
+
+def _agree(told: Mapping[str, str]) -> str:
+    if len(set(told.values())) == 1:
+        return next(iter(told.values()))
+    return "; ".join(f"{NAMES[name]}: {text}" for name, text in told.items())
+
+
+# ---- the file ----
+
+
+def render_document(sections: Mapping[str, str]) -> str:
+    return "\n".join([PREFACE, *(f"## {title}\n\n{sections.get(title, '')}" for title in SECTIONS)])
+
+
+def read_sections(text: str) -> dict[str, str]:
+    parts = re.split(r"^## (.+)\n\n", text, flags=re.M)
+    return {title: body.rstrip("\n") + "\n" for title, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def compare_with_document(fresh: Mapping[str, str]) -> tuple[str, str]:
+    """(the document, what this run says it should be); the same where it was asked to be written."""
+    text = DOCUMENT.read_text("utf-8") if DOCUMENT.exists() else ""
+    true = render_document({**read_sections(text), **fresh})
+    if os.environ.get(WRITE) == "write":
+        DOCUMENT.write_text(true, "utf-8")
+        text = true
+    return text, true
