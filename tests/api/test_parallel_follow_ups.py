@@ -81,6 +81,46 @@ def test_a_server_on_an_embedded_file_gives_what_one_queue_would(embedded: Field
     check_contest(embedded, family, seed)
 
 
+def _tell_otherwise(outcome: Outcome) -> Outcome:
+    (wanted, answer), *others = outcome.answers
+    conflict = replace(answer, status=409, body=answer.body.replace(b'"code":"', b'"code":"8'))
+    return replace(outcome, answers=[(wanted, conflict), *others])
+
+
+def _swap_first_and_last(outcome: Outcome) -> Outcome:
+    first, *others, last = outcome.records
+    swapped = [replace(last, position=first.position), *others, replace(first, position=last.position)]
+    return replace(outcome, records=swapped)
+
+
+def _move(outcome: Outcome, **differences: int) -> Outcome:
+    moved = {name: getattr(outcome.standing, name) + difference for name, difference in differences.items()}
+    return replace(outcome, standing=replace(outcome.standing, **moved))
+
+
+TAMPERINGS: dict[str, Callable[[Outcome], Outcome]] = {
+    "a hundredth too much is drawn": lambda outcome: _move(outcome, drawn=1),
+    "a hundredth is still held": lambda outcome: _move(outcome, held=1),
+    "a door is closed": lambda outcome: _move(outcome, closed=2),
+    "there was less to give": lambda outcome: replace(outcome, contest=replace(outcome.contest, total=10)),
+    "a row is missing": lambda outcome: replace(outcome, records=outcome.records[:-1]),
+    "a request was done twice": lambda outcome: replace(outcome, records=[*outcome.records, outcome.records[0]]),
+    "a winner came last": _swap_first_and_last,
+    "one more should have won": lambda outcome: replace(
+        outcome, contest=replace(outcome.contest, winners=frozenset({65}))
+    ),
+    "somebody was told of a conflict": _tell_otherwise,
+}
+
+
+def test_the_umpire_notices_whatever_is_unfair(embedded: Field) -> None:
+    chance = Random(0)
+    fair = hold_contest(embedded, draw_contest("refunds", 2, chance), chance, is_external=False)
+
+    assert find_unfairness(fair) == []
+    assert [name for name, tamper in TAMPERINGS.items() if find_unfairness(tamper(fair)) == []] == []
+
+
 @pytest.mark.parametrize("name", ["two_servers", "embedded"])
 def test_after_all_contests_the_whole_store_is_verified(name: str, request: pytest.FixtureRequest) -> None:
     field: Field = request.getfixturevalue(name)
@@ -118,13 +158,14 @@ def hold_contest(field: Field, contest: Contest, chance: Random, *, is_external:
         for wanted in contest.wanted
     ]
     answers = [insist(shot, answer) for shot, answer in zip(shots, fire(shots), strict=True)]
+    chain = read_chain(field, first_id)
     return Outcome(
         contest=contest,
         is_external=is_external,
         named_id=named_id,
         answers=list(zip(contest.wanted, answers, strict=True)),
-        records=read_records(field, first_id)[len(contest.begins) - 1 :],
-        standing=read_standing(field, named_id),
+        records=[record for record, _ in chain.values()][len(contest.begins) :],
+        standing=chain[named_id][1],
     )
 
 
@@ -146,17 +187,13 @@ def begin(client: Client, contest: Contest, *, is_external: bool) -> tuple[str, 
     return first_id, named_id
 
 
-def read_records(field: Field, first_id: str) -> list[Record]:
+def read_chain(field: Field, first_id: str) -> dict[str, tuple[Record, Standing]]:
+    """Every transaction of it and what stands on each, in the order of their positions."""
     rows = field.query(
-        f"""SELECT id, kind, state, result_code, amount, releases, position FROM payments
-        WHERE chain_id = '{first_id}' ORDER BY position"""
+        f"""SELECT id, kind, state, result_code, amount, releases, position, amount, added, drawn, held, draws, closed
+        FROM payments WHERE id = '{first_id}' OR chain_id = '{first_id}' ORDER BY position"""
     )
-    return [
-        Record(id, kind, State(int(state)), code, int(amount), int(releases), int(position))
-        for id, kind, state, code, amount, releases, position in rows
-    ]
-
-
-def read_standing(field: Field, payment_id: str) -> Standing:
-    (row,) = field.query(f"SELECT amount, added, drawn, held, draws, closed FROM payments WHERE id = '{payment_id}'")
-    return Standing(*map(int, row))
+    return {
+        id: (Record(id, kind, State(int(state)), code, *map(int, numbers[:3])), Standing(*map(int, numbers[3:])))
+        for id, kind, state, code, *numbers in rows
+    }
