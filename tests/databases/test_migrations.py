@@ -12,8 +12,19 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from databases.samples import CHANNEL, MERCHANT, make_payment
 from postgres import PostgresCluster
-from tollgate.store import WrongSchema, open_database
+from tollgate.payments import UNTOUCHED, Touch
+from tollgate.store import (
+    WrongSchema,
+    find_payment,
+    list_chain,
+    migrating,
+    open_database,
+    postgres,
+    sqlite,
+    steps_start_follow_up,
+)
 from tollgate.store.migrating import HEAD, READ_REVISION
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import COMPILERS, Dialect, Statement
@@ -121,3 +132,33 @@ async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
 
     with pytest.raises(WrongSchema, match="9999"):
         await open_database(url)
+
+
+OLD_PAYMENT = """INSERT INTO payments (merchant_id, id, channel_id, kind, state, amount, currency, brand, method, descriptor,
+ short_id, ndc, created_at, deadline_at, merchant_transaction_id, echo, result_code, details, settled_at) VALUES
+ ('{merchant}', '8a', '{channel}', 'PA', 1, 9200, 'EUR', 'VISA', 'CC', 'Shop', '1234', 'ndc', 5, 6, 'order-1', '{{}}',
+ '000.100.110', '{{}}', 7)"""
+
+
+async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
+    make_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = make_url()
+    with monkeypatch.context() as patch:
+        for module in (migrating, postgres, sqlite):
+            patch.setattr(module, "HEAD", "0001")
+        old = await open_database(url)
+        text = OLD_PAYMENT.format(merchant=MERCHANT, channel=CHANNEL)
+        await old.fetch(Statement(sa.text(text), is_write=True), {})
+        await old.close()
+
+    db = await open_database(url)
+    payment = await find_payment(db, MERCHANT, "8a")
+
+    assert payment is not None
+    assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)
+    touch = Touch(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
+    capture = make_payment(kind="CP", referenced_id=payment.id, chain_id=payment.id)
+    assert await db.write(steps_start_follow_up(capture, [touch]))
+    assert [row.position for row in await list_chain(db, MERCHANT, payment.id, 10)] == [1, 2]
+    await db.close()
