@@ -27,8 +27,6 @@ FIRSTS_PAGE = 200
 """Chains of a page; those have followers besides."""
 LOOK_UP_MAX = 200
 """Ids of one statement."""
-_BEYOND = 2**63 - 1
-"""No position is larger."""
 
 WALKED = {table.name: table for table in (payments, book, outbox, jobs, claims)}
 
@@ -75,12 +73,6 @@ _KEY = (payments.c.merchant_id, payments.c.id)
 _LINK = (payments.c.merchant_id, payments.c.chain_id, payments.c.position, payments.c.id)
 _at = {column.name: place for place, column in enumerate(SHOWN)}
 _firsts = _walk(SHOWN, _KEY, payments.c.chain_id.is_(None))
-_followers_up_to = _walk(
-    SHOWN,
-    _LINK,
-    payments.c.chain_id.is_not(None),
-    sa.tuple_(payments.c.merchant_id, payments.c.chain_id) <= sa.tuple_(_bind("last_merchant_id"), _bind("last_id")),
-)
 _followers = _walk(SHOWN, _LINK, payments.c.chain_id.is_not(None))
 # One statement sees one moment, so a chain that is read by it agrees with itself while others write.
 _chain = Statement(
@@ -94,33 +86,46 @@ _chain = Statement(
 
 
 async def walk_chains(db: Database) -> AsyncIterator[list[Entry]]:
-    """Pages of whole chains, in no order within a page; a follower whose first payment is gone is there as well."""
-    after: tuple[str, str] = ("", "")
+    """Pages of whole chains, in no order within a page; a follower whose first payment is gone is there as well.
+
+    Two walks side by side: a range with two ends was planned on the wrong index as soon as the plan was kept.
+    """
+    followers = _walk_followers(db)
+    follower = await anext(followers, None)
+    async for page in _walk_entries(db, _firsts, _KEY, FIRSTS_PAGE):
+        last = (page[-1].merchant_id, page[-1].id)
+        while follower is not None and (follower.merchant_id, follower.first_id) <= last:
+            page.append(follower)
+            follower = await anext(followers, None)
+        yield page
+    orphans: list[Entry] = []
+    while follower is not None:
+        if len(orphans) >= PAGE and follower.chain_id != orphans[-1].chain_id:
+            yield orphans
+            orphans = []
+        orphans.append(follower)
+        follower = await anext(followers, None)
+    if orphans:
+        yield orphans
+
+
+async def _walk_followers(db: Database) -> AsyncIterator[Entry]:
+    async for page in _walk_entries(db, _followers, _LINK, PAGE):
+        for entry in page:
+            yield entry
+
+
+async def _walk_entries(
+    db: Database, statement: Statement, keys: Sequence[sa.Column[Any]], limit: int
+) -> AsyncIterator[list[Entry]]:
+    seen: Sequence[Any] = [0 if key is payments.c.position else "" for key in keys]
     while True:
-        params = {"after_merchant_id": after[0], "after_id": after[1], "limit": FIRSTS_PAGE}
-        page = [_read_entry(row) for row in await db.fetch(_firsts, params)]
-        last = (page[-1].merchant_id, page[-1].id) if len(page) == FIRSTS_PAGE else None
-        page += await _list_followers(db, after, last)
-        if page:
-            yield page
-        if last is None:
+        params = {f"after_{key.name}": value for key, value in zip(keys, seen, strict=True)}
+        rows = await db.fetch(statement, {**params, "limit": limit})
+        if not rows:
             return
-        after = last
-
-
-async def _list_followers(db: Database, after: tuple[str, str], last: tuple[str, str] | None) -> list[Entry]:
-    statement, bounds = _followers, dict[str, Any](limit=PAGE)
-    if last is not None:
-        statement, bounds = _followers_up_to, bounds | {"last_merchant_id": last[0], "last_id": last[1]}
-    found: list[Entry] = []
-    seen: tuple[Any, ...] = (*after, _BEYOND, "")
-    while True:
-        behind = dict(zip([f"after_{key.name}" for key in _LINK], seen, strict=True))
-        rows = await db.fetch(statement, bounds | behind)
-        found += [_read_entry(row) for row in rows]
-        if len(rows) < PAGE:
-            return found
-        seen = tuple(rows[-1][_at[key.name]] for key in _LINK)
+        yield [_read_entry(row) for row in rows]
+        seen = [rows[-1][_at[key.name]] for key in keys]
 
 
 async def read_chain(db: Database, merchant_id: MerchantId, first_id: str) -> list[Entry]:
@@ -136,17 +141,13 @@ def _read_entry(row: Row) -> Entry:
     return Entry(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
 
 
-_sample = Statement(
-    sa.select(*SHOWN, payments.c.sealed_account)
-    .where(payments.c.mac.is_not(None))
-    .order_by(*_KEY)
-    .limit(sa.bindparam("limit"))
-)
+_sample = Statement(sa.select(*SHOWN, payments.c.sealed_account).order_by(*_KEY).limit(sa.bindparam("limit")))
 
 
 async def sample_sealed(db: Database, limit: int) -> list[SealedSample]:
-    """Some rows that carry a seal, with their sealed accounts."""
-    return [SealedSample(_read_entry(row[:-1]), row[-1]) for row in await db.fetch(_sample, {"limit": limit})]
+    """Those of the first rows that carry a seal, with their sealed accounts."""
+    rows = await db.fetch(_sample, {"limit": limit})
+    return [SealedSample(_read_entry(row[:-1]), row[-1]) for row in rows if row[_at["mac"]] is not None]
 
 
 # ---- what belongs to payments ----
