@@ -33,9 +33,7 @@ from tollgate.connectors import card
 
 EXTERNAL = {"testMode": "EXTERNAL"}
 
-SILENCES = pytest.mark.parametrize(
-    "manner", [Manner.DROP, Manner.ACT_AND_DROP, Manner.GARBAGE, Manner.HALF, Manner.ERROR]
-)
+SILENCES = pytest.mark.parametrize("manner", [Manner.DROP, Manner.ACT_AND_DROP, Manner.GARBAGE])
 
 
 @pytest.fixture(scope="module")
