@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from databases.lives import NEIGHBOUR, Lives, live_through_everything, open_lives
+from databases.lives import NEIGHBOUR, live_through_everything, open_lives
 from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
 from postgres import PostgresCluster
 from tollgate.flows import AuditReport, verify
@@ -28,49 +27,47 @@ from unit.premises import MERCHANT
 pytestmark = pytest.mark.anyio
 
 
+TABLES = ("payments", "book", "outbox", "jobs", "claims", "settings")
+
+
 @dataclass
 class Stock:
-    """A store full of lives that is made once and copied for each test."""
+    """A store full of lives, made once; what is kept beside its tables puts them back before each test."""
 
-    copy: Callable[[], str]
+    url: str
     keyring: Keyring
     ids: dict[str, str]
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stock:
-    folder = tmp_path_factory.mktemp("stock")
     if request.param == "sqlite":
-        lives = _fill(f"sqlite:///{folder}/stock.db")
-        copies = iter(range(1000))
+        url = f"sqlite:///{tmp_path_factory.mktemp('stock')}/store.db"
+    else:
+        cluster: PostgresCluster = request.getfixturevalue("cluster")
+        url = cluster.create_database(request.getfixturevalue("postgres_template"))
 
-        def copy() -> str:
-            path = folder / f"{next(copies)}.db"
-            shutil.copy(folder / "stock.db", path)
-            return f"sqlite:///{path}"
-
-        return Stock(copy, lives.keyring, lives.ids)
-    cluster: PostgresCluster = request.getfixturevalue("cluster")
-    dsn = cluster.create_database(request.getfixturevalue("postgres_template"))
-    lives = _fill(dsn)
-    return Stock(lambda: cluster.create_database(dsn.rpartition("/")[2]), lives.keyring, lives.ids)
-
-
-def _fill(url: str) -> Lives:
-    async def fill() -> Lives:
+    async def fill() -> Stock:
         database = await open_database(url)
         lives = await live_through_everything(database)
+        await run(database, *[f"CREATE TABLE kept_{table} AS SELECT * FROM {table}" for table in TABLES])
         await database.close()
-        return lives
+        return Stock(url, lives.keyring, lives.ids)
 
     return asyncio.run(fill())
 
 
 @pytest.fixture
 async def store(stock: Stock) -> AsyncIterator[Database]:
-    database = await open_database(stock.copy())
+    database = await open_database(stock.url)
+    for table in TABLES:
+        await run(database, f"DELETE FROM {table}", f"INSERT INTO {table} SELECT * FROM kept_{table}")
     yield database
     await database.close()
+
+
+async def run(database: Database, *texts: str) -> None:
+    assert await database.write([Step(Statement(sa.text(text), is_write=True), {}) for text in texts])
 
 
 async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) -> AuditReport:
@@ -109,8 +106,9 @@ async def test_an_empty_store_passes(db: Database) -> None:
     assert (report.findings_count, report.rows, report.chains_count) == (0, {}, 0)
 
 
+@pytest.mark.usefixtures("store")
 async def test_an_audit_only_reads(stock: Stock) -> None:
-    reading = await open_database(stock.copy(), read_only=True)
+    reading = await open_database(stock.url, read_only=True)
 
     report = await audit(reading, stock.keyring)
 
