@@ -132,6 +132,7 @@ class GatewayProcess:
         deadline = time.monotonic() + START_S
         while not self._is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
                 raise RuntimeError(f"the server did not start:\n{self.log_path.read_text()[-4000:]}")
             time.sleep(0.02)
 

@@ -134,10 +134,11 @@ async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
         await open_database(url)
 
 
-OLD_PAYMENT = """INSERT INTO payments (merchant_id, id, channel_id, kind, state, amount, currency, brand, method,
- descriptor, short_id, ndc, created_at, deadline_at, merchant_transaction_id, echo, result_code, details, settled_at) VALUES
- ('{merchant}', '8a', '{channel}', 'PA', 1, 9200, 'EUR', 'VISA', 'CC', 'Shop', '1234', 'ndc', 5, 6, 'order-1', '{{}}',
- '000.100.110', '{{}}', 7)"""
+OLD_PAYMENT = """INSERT INTO payments
+ (merchant_id, id, channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc,
+ created_at, deadline_at, merchant_transaction_id, echo, result_code, details, settled_at) VALUES
+ ('{merchant}', '8a', '{channel}', 'PA', 1, 9200, 'EUR', 'VISA', 'CC', 'Shop', '1234', 'ndc',
+ 5, 6, 'order-1', '{{}}', '000.100.110', '{{}}', 7)"""
 
 
 async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
