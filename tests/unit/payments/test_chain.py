@@ -83,6 +83,7 @@ def test_a_reversal_of_money_takes_all_of_it_untouched(kind: str) -> None:
     assert refuse(wish("RV", 9_999), named, first) == "700.400.300"
     assert refuse(wish("RV"), replace(named, balance=Balance(drawn=1)), first) == "700.400.300"
     assert refuse(wish("RV"), replace(named, balance=Balance(held=1)), first) == "700.400.300"
+    assert refuse(wish("RV", 9_999), replace(named, balance=Balance(drawn=1)), first) == "700.400.300"
 
 
 def test_a_rebill_is_at_most_as_large_as_what_it_repeats_and_draws_nothing() -> None:

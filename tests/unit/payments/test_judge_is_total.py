@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import RESULTS
+from tollgate.catalog import KINDS, RESULTS
 from tollgate.payments import (
     NATURES,
     REFUSALS,
@@ -119,6 +119,42 @@ def check_settled(attempt: Payment, reserved: dict[str, Balance], before: dict[s
     assert after.left == replace(link.named, balance=reserved[link.named.id]).left + _count_added(attempt)
     assert after.balance.held == link.named.balance.held
     assert after.balance.closed == link.named.balance.closed | attempt.closes
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
+    """However old the balance was that a plan was made from: what its guards allow today, judging today allows too."""
+    barred = 0
+    wishes = [wish for wish in list_wishes(kind) if wish.objection is None]
+    for named_kind, wish, before in product(KINDS[kind].follows, wishes, BALANCES):
+        link = link_with_bearer(named_kind, before)
+        plan = judge(wish, link, TERMS)
+        if isinstance(plan, Refused):
+            continue
+        touches = list_start_touches(start(link, plan, kind), plan, link.bearer.id)
+        for today in BALANCES:
+            moved = move_named(link, today)
+            payments = {payment.id: payment for payment in (moved.first, moved.bearer, moved.named)}
+            if not all(holds(payments[touch.payment_id], touch) for touch in touches):
+                barred += 1
+                continue
+            again = judge(replace(wish, money=plan.money), moved, TERMS)
+            assert isinstance(again, Plan), (wish, before, today)
+            assert (again.money, again.releases) == (plan.money, plan.releases), (wish, before, today)
+    assert barred > 0
+
+
+def link_with_bearer(kind: str, balance: Balance) -> Link:
+    """What only moved the money of another payment has that one behind it."""
+    if kind not in ("RF", "CR"):
+        return link_alone(make_payment(kind, balance=balance))
+    debit = make_payment("DB")
+    return Link(named=add(debit, kind, 10_000, balance=balance), bearer=debit, first=debit)
+
+
+def move_named(link: Link, balance: Balance) -> Link:
+    named = replace(link.named, balance=balance)
+    return replace(link, named=named) if link.bearer is not link.named else link_alone(named)
 
 
 def _count_added(attempt: Payment) -> int:
