@@ -113,7 +113,6 @@ BARRED_BY_DISPUTE = ("reversal", "refund", "rebill", "chargeback", "repeated_cha
 
 NEEDS_OPEN = {
     "capture": "captures",
-    "void": "captures",
     "receipt": "captures",
     "reversal": "refunds",
     "refund": "refunds",

@@ -140,13 +140,13 @@ _ROWS = (
         target=_EARNED,
         wire_word="capture",
     ),
+    # Needs no open door, only something left: a capture may fail, or a raise succeed, after an earlier one closed all.
     Following(
         action=Action.VOID,
         kind="RV",
         names=frozenset({"PA"}),
         draw=Draw.REST,
         until=Until.EXPIRY,
-        barred_by=Door.CAPTURES,
         closes=_NO_MORE_CAPTURES,
         source=_HELD,
         target=_SHOPPER,

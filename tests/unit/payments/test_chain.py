@@ -108,6 +108,18 @@ def test_a_chargeback_is_recorded_even_where_nothing_is_left() -> None:
     assert refuse(wish("CB", 10_001), named) == "700.400.400"
 
 
+def test_what_a_failed_capture_left_on_a_closed_authorisation_can_still_be_reversed() -> None:
+    """A reversal overtook the capture: it took the rest and closed the doors, and then the capture failed."""
+    closed = Door.CAPTURES | Door.INCREMENTS
+    named = make_payment("PA", balance=Balance(drawn=9_000, closed=closed))
+
+    again = plan(wish("RV"), named)
+
+    assert (again.money.hundredths, again.closes) == (1_000, Door.NONE)
+    assert refuse(wish("CP", 1_000), named) == "700.400.100"
+    assert refuse(wish("RV"), make_payment("PA", balance=Balance(drawn=10_000, closed=closed))) == "700.400.300"
+
+
 # ---- how often, until when ----
 
 

@@ -106,8 +106,8 @@ def test_a_door_that_something_closes_bars_something() -> None:
 
 
 def test_nothing_closes_a_door_that_does_not_stand_in_its_own_way() -> None:
-    """Else the same request would be accepted twice."""
-    closing = [row for row in ROWS if row.closes | row.closes_when_final]
+    """Else the same request would be accepted twice. What takes all that is left finds nothing the second time."""
+    closing = [row for row in ROWS if row.closes | row.closes_when_final and row.draw is not Draw.REST]
 
     assert all(row.barred_by & (row.closes | row.closes_when_final) for row in closing)
 

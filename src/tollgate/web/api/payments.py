@@ -70,8 +70,10 @@ async def _follow(house: House, fields: Fields, named_id: str, caller: Caller, c
 
 
 def count(kind: str, answer: Answer) -> Reply:
-    if answer.code:
-        count_payment(kind, get_result(answer.code).group)
+    """An answer without a code was kept for its key by a request that came at the same time."""
+    if not answer.code:
+        return replay(answer)
+    count_payment(kind, get_result(answer.code).group)
     return reply_with(answer)
 
 
