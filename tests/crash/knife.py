@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
 import sys
 import time
@@ -69,7 +70,8 @@ CUTS: dict[str, Cut] = {
     **_cut("the second write of what is decided", _CHAINING, "settle_follow_up", _UNDER_WAY_OR_DONE),
 }
 
-_UNDER_WAY_S = 0.001
+_UNDER_WAY_S = (0.0, 0.012)
+"""How long a write takes is not known, so that the knife falls anywhere from its beginning to shortly after its end."""
 
 
 def hone(cut: Cut) -> None:
@@ -99,7 +101,7 @@ def _sharpen(work: Work, moment: Moment) -> Work:
         if moment is Moment.BEFORE:
             die()
         task = asyncio.ensure_future(work(*arguments, **named))
-        await (asyncio.sleep(_UNDER_WAY_S) if moment is Moment.AMID else task)
+        await (asyncio.sleep(random.uniform(*_UNDER_WAY_S)) if moment is Moment.AMID else task)
         die()
 
     return die_at_the_moment

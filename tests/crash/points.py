@@ -32,8 +32,9 @@ seen on SQLite and on PostgreSQL, with an acquirer in a process of its own, whos
 nothing is open, owed or reserved; balances, numbers and book are what the transactions say; and the acquirer did with
 every transaction exactly what the gateway recorded.
 
-*Amid* a write means: asked for, and not answered yet. Whether it was done is chance there, and *or* stands between
-what may be; a half is never among it. A row that *dies again* goes on in the next row, where the gateway that was
+*Amid* a write means: asked for, and not answered yet; the moment is drawn anew in every run. Whether the write was done
+is chance there: *or* stands between all that may be, of which a run sees one on each database, and anything else, such
+as a half, fails it. A row that *dies again* goes on in the next row, where the gateway that was
 started to recover is killed in turn. *Repeated* tells what the same request is answered when it is sent once more after
 the restart, with the same idempotency key where there is one; *replayed*, that this is the answer kept for the key.
 """
