@@ -37,5 +37,5 @@ async def record(
         bare = msgspec.structs.replace(start_follow_up(house, fact, named, ndc), result_code=result_code)
         attempt = plan_attempt(bare, decision)
         if await house.database.write(make_start_steps(attempt, link, decision)):
-            return (await settle_decided(house, attempt)).payment
+            return await settle_decided(house, attempt)
     raise Conflict(get_result("800.600.100"), "too many requests about this payment at once")

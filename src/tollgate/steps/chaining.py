@@ -19,7 +19,6 @@ from tollgate.payments import (
     Payment,
     Plan,
     Refused,
-    Settlement,
     State,
     Terms,
     Wish,
@@ -112,12 +111,13 @@ def make_start_steps(attempt: Payment, link: Link, decision: Plan | Refused, cla
     return steps_start_follow_up(attempt, list_start_touches(attempt, plan, link.bearer.id), claim)
 
 
-async def settle_decided(house: House, decided: Payment) -> Settlement:
-    """Writes the result of what is not sent; where reconcile was faster, it wrote the same."""
+async def settle_decided(house: House, decided: Payment) -> Payment:
+    """Writes the result of what is not sent, unless reconcile was faster."""
     started = await get_payment(house, decided, decided.id)
     settlement = settle_sealed(house, started, get_known_verdict(started))
-    await settle_follow_up(house.database, settlement)
-    return settlement
+    if await settle_follow_up(house.database, settlement):
+        return settlement.payment
+    return await get_payment(house, decided, decided.id)
 
 
 def get_wire_word(attempt: Payment) -> str:
