@@ -20,7 +20,7 @@ REFERENCE = (
     Row("700.300.400", "The authorisation is too old to capture: authorise again."),
     Row("700.300.500", "The payment referred to is under dispute more than once."),
     Row("700.300.600", "The payment referred to was taken back in a dispute: nothing is left to refund or reverse."),
-    Row("700.300.700", "The time to reverse this payment has passed: a sale can be refunded (RF), a hold ends by itself."),
+    Row("700.300.700", "Too late to reverse this payment: a sale can be refunded (RF), a hold ends by itself."),
     Row("700.300.800", "The payment referred to cannot be voided."),
     Row("700.400.000", "The history of this payment contradicts itself: tell the operator of this gateway."),
     Row("700.400.100", "Cannot capture: more than the authorisation has left, or it was reversed."),
