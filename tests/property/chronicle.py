@@ -15,6 +15,7 @@ from property.moody_wire import MoodyWire
 from property.plain_words import (
     DECLINES,
     NEVER_SEEN,
+    PENDING,
     SILENT,
     SUCCESS,
     Deed,
@@ -30,6 +31,8 @@ from tollgate.payments import Claim, Payment
 from tollgate.values import HOUR, FixedClock, Refusal
 
 KEY_LIFETIME = 24 * HOUR
+AGAINST_THE_BOOKS = ("12", "13")
+UNKNOWN_TO_ACQUIRER = ("receipt", "return")
 KEY_BUSY, KEY_MISUSED = "800.600.100", "800.110.100"
 
 Called = Answer | Payment | Refusal | None
@@ -109,6 +112,15 @@ class Chronicle:
         elif called is not None:
             self.hear(deed)
         return deed
+
+    def expect_consent(self, deed: Deed) -> None:
+        """What the gateway allows, the acquirer's strict books allow too, unless they know of less or of more.
+
+        Of two at once this cannot be said: their messages may arrive in the other order.
+        """
+        if self.wire.told.get(deed.id) in AGAINST_THE_BOOKS:
+            others = self.memory.chain(deed.first)
+            assert any(each.does in UNKNOWN_TO_ACQUIRER or each.code in (PENDING, SILENT, "") for each in others)
 
     def hear(self, deed: Deed) -> None:
         """An answer that came too late leaves it written, for `learn` to find out."""

@@ -173,7 +173,9 @@ class World:
         if row is None:
             self.past.expect_refusal(wanted, ruling, called)
         else:
-            self.past.keep(self.past.make_deed(wanted, named, ruling, row, called), claim, called)
+            deed = self.past.make_deed(wanted, named, ruling, row, called)
+            self.past.expect_consent(deed)
+            self.past.keep(deed, claim, called)
 
     async def click_twice(self, wanted: Wanted, named: Deed, mood: Mood, key: str) -> None:
         """One key, two requests at the same moment: one is carried out, the other waits or hears the same."""
