@@ -23,7 +23,7 @@ BUDGET_unit := 100
 BUDGET_property := 100
 BUDGET_databases := 150
 BUDGET_api := 210
-BUDGET_crash := 160
+BUDGET_crash := 159
 
 .PHONY: help setup serve test check prove bench docs crashes lock clean machine $(addprefix test-,$(SUITES))
 
