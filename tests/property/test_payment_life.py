@@ -58,6 +58,10 @@ def make_order(kind: str) -> Order:
     )
 
 
+FIRST_KINDS = sorted(kind for kind, nature in NATURES.items() if nature is not Nature.FOLLOWS)
+"""What begins a chain, and so is a charge."""
+
+
 def start(kind: str) -> Payment:
     return Payment(
         id=PaymentId(KEY),
@@ -73,14 +77,25 @@ def start(kind: str) -> Payment:
         ndc="n",
         created_at=NOW,
         deadline_at=NOW,
+        referenced_id=None if kind in FIRST_KINDS else PaymentId("8a" + "1" * 30),
     )
 
 
 EXCHANGES: dict[str, Callable[[], Exchange]] = {
-    **{f"charge {kind}": lambda kind=kind: card.charge(make_order(kind), KEY, APPROVED_CODE) for kind in NATURES},  # type: ignore[misc]
+    **{f"charge {kind}": lambda kind=kind: card.charge(make_order(kind), KEY, APPROVED_CODE) for kind in FIRST_KINDS},  # type: ignore[misc]
+    **{
+        word: lambda word=word: card.follow_up(start("CP"), word, APPROVED_CODE)  # type: ignore[misc]
+        for word in sorted(card.FOLLOW_UP_TYPES)
+    },
     "reverse": lambda: card.reverse(KEY),
     "inquire": lambda: card.inquire(KEY, APPROVED_CODE),
 }
+
+
+def speak_for(kind: str) -> Exchange:
+    """What follows is judged the same whatever it does, so any word will do."""
+    return EXCHANGES[f"charge {kind}" if kind in FIRST_KINDS else "capture"]()
+
 
 # ---- what an acquirer may say ----
 
@@ -106,6 +121,7 @@ bodies = st.one_of(
 replies = st.builds(WireReply, st.sampled_from((200, 201, 204, 302, 400, 404, 429, 500, 503)) | st.integers(), bodies)
 verdicts = st.builds(Verdict, outcome=st.sampled_from(Outcome), code=st.sampled_from(sorted(RESULTS)))
 kinds = st.sampled_from(sorted(NATURES))
+sent_names = st.sampled_from([name for name in EXCHANGES if name not in ("reverse", "inquire")])
 
 
 def talk(exchange: Exchange, reply: WireReply) -> Verdict:
@@ -131,9 +147,9 @@ def test_every_exchange_turns_any_reply_into_one_verdict(name: str, reply: WireR
     assert verdict.code in RESULTS or (name == "reverse" and verdict.code == "")
 
 
-@given(reply=replies, kind=kinds)
-def test_only_a_message_that_says_so_approves_a_charge(reply: WireReply, kind: str) -> None:
-    verdict = talk(EXCHANGES[f"charge {kind}"](), reply)
+@given(reply=replies, name=sent_names)
+def test_only_a_message_that_says_so_approves_what_moves_money(reply: WireReply, name: str) -> None:
+    verdict = talk(EXCHANGES[name](), reply)
     if verdict.outcome is Outcome.APPROVED:
         assert reply.status < 500
         assert json.loads(reply.body)["status"] == "approved"
@@ -166,14 +182,17 @@ def test_settling_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
 @given(kind=kinds, verdict=verdicts)
 def test_what_is_not_decided_and_nothing_else_leaves_an_errand(kind: str, verdict: Verdict) -> None:
     errand = settle(start(kind), verdict, NOW).errand
-    after_silence = {Nature.TAKES: Errand.REVERSE, Nature.GIVES: Errand.INQUIRE}[NATURES[kind]]
-    owed = {Outcome.SILENT: after_silence, Outcome.WAITING: Errand.INQUIRE}
-    assert errand == owed.get(verdict.outcome)
+    owed = {
+        Nature.TAKES: {Outcome.SILENT: Errand.REVERSE, Outcome.WAITING: Errand.INQUIRE},
+        Nature.GIVES: {Outcome.SILENT: Errand.INQUIRE, Outcome.WAITING: Errand.INQUIRE},
+        Nature.FOLLOWS: {Outcome.SILENT: Errand.REPEAT, Outcome.WAITING: Errand.REPEAT},
+    }
+    assert errand == owed[NATURES[kind]].get(verdict.outcome)
 
 
 @given(kind=kinds, reply=replies)
 def test_what_is_answered_agrees_with_the_state_whatever_was_replied(kind: str, reply: WireReply) -> None:
-    settled = settle(start(kind), talk(EXCHANGES[f"charge {kind}"](), reply), NOW)
+    settled = settle(start(kind), talk(speak_for(kind), reply), NOW)
     code = settled.payment.result_code
     expected = {
         State.APPROVED: is_success(code) or is_review(code),
@@ -186,7 +205,7 @@ def test_what_is_answered_agrees_with_the_state_whatever_was_replied(kind: str, 
 
 @given(kind=kinds, reply=replies)
 def test_any_settled_payment_can_be_answered_and_stored(kind: str, reply: WireReply) -> None:
-    payment = settle(start(kind), talk(EXCHANGES[f"charge {kind}"](), reply), NOW).payment
+    payment = settle(start(kind), talk(speak_for(kind), reply), NOW).payment
     answer = answer_payment(payment, Envelope("build"))
     assert answer.status == RESULTS[payment.result_code].http_status
     assert orjson.loads(answer.body)["result"]["code"] == payment.result_code
