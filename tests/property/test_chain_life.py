@@ -213,7 +213,7 @@ LIVES_MAX = 1_500
 
 
 def choose_settings() -> settings:
-    return settings(max_examples=min(settings().max_examples * 8 // 5, LIVES_MAX), stateful_step_count=30)
+    return settings(max_examples=min(settings().max_examples * 6 // 5, LIVES_MAX), stateful_step_count=30)
 
 
 # The budget of the suite bounds it in `make test`; a proof takes longer than the limit of a single test.
