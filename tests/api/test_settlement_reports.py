@@ -229,9 +229,17 @@ def test_a_faulty_question_is_told_which_parameter_it_is(
     assert list(answer.faults) == faulty
 
 
-def test_nobody_sees_what_another_channel_earned(day: Day, stranger: Client) -> None:
-    assert stranger.get(SUMMARY, day.dates).json["aggregations"] == []
-    assert records(stranger.get(f"{PAGED}/{day.aggregation}")) == []
+def test_nobody_sees_what_another_channel_earned(gateway: GatewayProcess, client: Client, day: Day) -> None:
+    newcomer = add_channel(gateway, client, "Newcomer")
+
+    assert newcomer.get(SUMMARY, day.dates).json["aggregations"] == []
+    assert records(newcomer.get(f"{PAGED}/{day.aggregation}")) == []
+
+
+def test_nobody_sees_what_another_merchant_earned(day: Day, stranger: Client) -> None:
+    seen = {row["id"] for row in records(stranger.get(f"{PAGED}/{day.aggregation}"))}
+
+    assert not seen & {row["id"] for row in records(day.client.get(f"{PAGED}/{day.aggregation}"))}
 
 
 def test_a_long_day_is_read_by_numbers_and_by_cursors(gateway: GatewayProcess, client: Client) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from tollgate.catalog import Situation, is_true
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.form import Pairs
+from tollgate.contract.identity import is_identity_name
 from tollgate.payments import FOREVER, Search, Window
 from tollgate.values import DAY, SECOND, Instant, to_instant
 
@@ -25,7 +26,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question:
     """`rows_max` is how long a page is unless the caller says otherwise."""
-    fields = read_fields(pairs, situation)
+    fields = read_report_fields(pairs, situation)
     return Question(
         search=Search(
             reference=fields.get("merchantTransactionId"),
@@ -38,6 +39,11 @@ def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question
         window=read_window(fields, int(fields.get("limit") or rows_max)),
         with_linked=is_true(fields.get("includeLinkedTransactions")),
     )
+
+
+def read_report_fields(pairs: Pairs, situation: Situation) -> Fields:
+    """Without the caller's identity: it was read before, and forgiven what one public plugin glues to it."""
+    return read_fields([pair for pair in pairs if not is_identity_name(pair[0])], situation)
 
 
 def read_window(fields: Fields, rows_max: int) -> Window:

@@ -12,10 +12,10 @@ from itertools import groupby
 
 from tollgate.catalog import CURRENCIES, Situation, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
-from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.fields import Fields
 from tollgate.contract.form import Pairs
 from tollgate.contract.report_answers import answer_page
-from tollgate.contract.reports import read_begin, read_end, read_window
+from tollgate.contract.reports import read_begin, read_end, read_report_fields, read_window
 from tollgate.payments import Page, Period, Posting, Tally, TestMode, Window
 from tollgate.values import DAY, Instant, render_hundredths, render_timestamp, to_datetime, to_instant
 
@@ -34,7 +34,7 @@ _ID = re.compile("([0-9]{8})-([A-Z]{3})")
 
 
 def read_days(pairs: Pairs, situation: Situation) -> Period:
-    fields = read_fields(pairs, situation)
+    fields = read_report_fields(pairs, situation)
     return Period(
         begins_at=read_begin(fields.get("date.from")),
         ends_at=read_end(fields.get("date.to")),
@@ -47,7 +47,7 @@ def read_aggregation(
     aggregation_id: str, pairs: Pairs, situation: Situation, rows_max: int
 ) -> tuple[Period, Window] | None:
     """None where the id names no day and currency."""
-    fields = read_fields(pairs, situation)
+    fields = read_report_fields(pairs, situation)
     found = _read_id(aggregation_id)
     if found is None:
         return None
