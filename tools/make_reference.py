@@ -190,6 +190,14 @@ FOLLOW_UPS_INTRO = [
     "makes them. A reversal by which the gateway takes back a payment that nobody answered moves nothing, because",
     "that payment failed.",
     "",
+    "A `PA` that names a `PA` says why in `standingInstruction.industryPractice`. `INCREMENTAL_AUTH` raises the",
+    "authorisation it names (an *increment*): capture and reverse that one, because nothing can name the increment",
+    "itself. Any other value, such as `REAUTHORIZATION`, is a hold of its own (a *renewal*) that is captured by its",
+    "own id; the authorisation it names stays as it was, so reverse it where it is not needed any more. Both may",
+    "also be sent to `POST /v1/payments` with `referenceUuid` instead of the id in the path.",
+    "",
+    "A reversed capture does not give its amount back to the authorisation, and nothing can name a return.",
+    "",
 ]
 
 FOLLOW_UPS_DOORS = (
