@@ -17,11 +17,11 @@ from tollgate.contract.follow_ups import (
     inherit_echo,
     make_unknown_reference,
     read_follow_up,
-    read_kind,
     says_final,
 )
 from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
+from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import read_order
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
@@ -46,6 +46,7 @@ __all__ = [
     "check_entity_id",
     "count_captures",
     "encode_answer",
+    "find_fraction_objection",
     "find_reference",
     "inherit_echo",
     "is_identity_name",
@@ -58,7 +59,6 @@ __all__ = [
     "read_follow_up",
     "read_form",
     "read_identity",
-    "read_kind",
     "read_order",
     "read_question",
     "render_cursor",

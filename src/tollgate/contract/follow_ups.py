@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from tollgate.catalog import get_result
 from tollgate.contract.fields import Fields
-from tollgate.contract.form import Pairs
 from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_test_mode
@@ -35,11 +34,6 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
         echo=fields.echo,
     )
-
-
-def read_kind(pairs: Pairs) -> str | None:
-    """The payment type as it was sent, which decides what else a request about a payment needs."""
-    return next((value for name, value in pairs if name == "paymentType"), None)
 
 
 def find_reference(fields: Fields) -> str | None:

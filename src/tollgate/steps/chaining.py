@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.catalog import LIMITS
-from tollgate.contract import count_captures, inherit_echo
+from tollgate.contract import count_captures, find_fraction_objection, inherit_echo
 from tollgate.payments import (
     FOLLOWINGS,
     UNTOUCHED,
@@ -47,14 +47,16 @@ async def make_deep_link(house: House, named: Payment) -> Link:
 
 def make_wish(request: FollowUp, named: Payment) -> Wish:
     currency = request.currency or named.money.currency
+    money = None if request.amount is None else Money(request.amount, currency)
     return Wish(
         kind=request.kind,
-        money=None if request.amount is None else Money(request.amount, currency),
+        money=money,
         currency=request.currency,
         practice=request.practice,
         is_final=request.is_final,
         test_mode=request.test_mode,
-        objection=request.objection,
+        # Who names no currency means that of the payment, so only here it is known whether it has such a fraction.
+        objection=request.objection or (find_fraction_objection([money]) if money else None),
     )
 
 

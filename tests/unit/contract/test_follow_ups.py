@@ -13,7 +13,6 @@ from tollgate.contract import (
     make_unknown_reference,
     read_fields,
     read_follow_up,
-    read_kind,
     says_final,
 )
 from tollgate.payments import Channel, FollowUp, TestMode
@@ -25,7 +24,7 @@ SENT = {"paymentType": "CP", "amount": "92.00", "currency": "EUR"}
 
 def read(is_live: bool = False, /, **changes: str) -> FollowUp:
     sent = {name: value for name, value in {**SENT, **changes}.items() if value}
-    situation = Situation("follow_up", sent.get("paymentType"), CHANNEL.is_lenient, is_live)
+    situation = Situation("follow_up", None, CHANNEL.is_lenient, is_live)
     fields = read_fields(list(sent.items()), situation)
     return read_follow_up(fields, CHANNEL, short_id="1234.5678.9012", is_live=is_live)
 
@@ -88,9 +87,14 @@ def test_a_parameter_may_name_the_payment_and_an_unknown_one_is_its_fault() -> N
     assert [(fault.name, fault.value) for fault in make_unknown_reference(fields).faults] == [("referenceUuid", "8a01")]
 
 
-def test_the_type_is_known_before_the_fields_are_checked() -> None:
-    assert read_kind([("amount", "1.00"), ("paymentType", "RF")]) == "RF"
-    assert read_kind([("amount", "1.00")]) is None
+@pytest.mark.parametrize(("kind_beside_it", "is_lenient"), [("", False), ("", True), ("RV", True)])
+def test_the_type_that_counts_says_what_is_needed(kind_beside_it: str, is_lenient: bool) -> None:
+    pairs = [("paymentType", kind_beside_it), ("paymentType", "RF"), ("amount", "0.50")]
+
+    with pytest.raises(InvalidParameters) as refused:
+        read_fields(pairs, Situation("follow_up", None, is_lenient, False))
+
+    assert [fault.name for fault in refused.value.faults] == ["currency"]
 
 
 def test_nothing_cannot_be_captured() -> None:

@@ -110,6 +110,13 @@ async def test_a_wish_without_a_currency_means_that_of_the_payment(house: House)
     assert make_wish(make_request("RV", currency="USD"), debit).currency == "USD"
 
 
+async def test_a_fraction_that_the_currency_of_the_payment_lacks_is_objected_to(house: House) -> None:
+    debit = await begin(house, money=Money(100_000, "JPY"))
+
+    assert make_wish(make_request("RC", 50, currency=None), debit).objection == "100.550.303"
+    assert make_wish(make_request("RC", 5_000, currency=None), debit).objection is None
+
+
 async def test_a_refusal_is_decided_and_does_nothing(house: House) -> None:
     attempt = start_after(house, await begin(house), "RF", "trace")
 

@@ -44,8 +44,9 @@ def _only_registers(fields: Fields) -> bool:
     return "paymentType" not in fields and is_true(fields.get("createRegistration"))
 
 
-def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    return fault_missing(_MONEY, fields) if situation.kind in _FOLLOW_UPS_WITH_AMOUNT else ()
+def _check_follow_up_amount(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    # By the type that counts: one that stands beside it, empty or overruled, must not say what is needed.
+    return fault_missing(_MONEY, fields) if fields.get("paymentType") in _FOLLOW_UPS_WITH_AMOUNT else ()
 
 
 def _check_initial_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:

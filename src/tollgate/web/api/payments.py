@@ -13,7 +13,6 @@ from tollgate.contract import (
     make_unknown_reference,
     read_fields,
     read_follow_up,
-    read_kind,
     read_order,
 )
 from tollgate.flows import find_earlier_answer, follow_up, look_up, make_claim, pay
@@ -49,7 +48,7 @@ async def create_payment(request: Request, caller: Caller, house: House) -> Repl
 
 async def create_follow_up(request: Request, caller: Caller, house: House) -> Reply:
     channel, named_id = get_channel(caller), request.names[0]
-    situation = Situation("follow_up", read_kind(request.pairs), channel.is_lenient, house.is_live)
+    situation = Situation("follow_up", None, channel.is_lenient, house.is_live)
     fields = read_fields(request.pairs, situation)
     claim = make_claim(house, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields)
     earlier = await find_earlier_answer(house, claim)
