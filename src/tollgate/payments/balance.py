@@ -12,8 +12,8 @@ import msgspec
 
 from tollgate.values import PaymentId
 
-NO_BOUND = 2**53
-"""Beyond any sum or count that a balance can hold."""
+NO_BOUND = 2**62
+"""Beyond any sum, count or instant, even where a whole chain raises one authorisation by the largest amount."""
 
 
 class Door(IntFlag):

@@ -13,7 +13,7 @@ from tollgate.flows import find_earlier_answer, make_claim, settle_overdue
 from tollgate.payments import Action, Balance, Claim, Door, Errand, State, TestMode, list_lines
 from tollgate.steps import House, seal_facts
 from tollgate.store import find_lines, list_events
-from tollgate.values import DAY, ChannelId, Conflict, FixedClock, MerchantId, Money, Refusal
+from tollgate.values import DAY, HUNDREDTHS_MAX, ChannelId, Conflict, FixedClock, MerchantId, Money, Refusal
 from tollgate.wire import Silent, Unsent
 from unit.flows.telling import (
     DECLINED,
@@ -121,6 +121,17 @@ async def test_a_silent_increment_fails_and_is_reversed(house: House, wire: Scri
     assert (await read(house, named.id)).total == 9_200
     [job] = await lease_jobs(house)
     assert job.topic == Errand.REVERSE
+
+
+async def test_an_authorisation_raised_by_the_largest_amounts_can_still_be_raised_and_captured(house: House) -> None:
+    named = await begin(house, "PA", money=Money(HUNDREDTHS_MAX, "EUR"))
+
+    for _ in range(95):
+        answer = await follow(house, named, "PA", HUNDREDTHS_MAX, practice="INCREMENTAL_AUTH")
+        assert tell(answer) == (200, "000.100.110")
+
+    assert tell(await follow(house, named, "CP", HUNDREDTHS_MAX)) == (200, "000.100.110")
+    assert (await read(house, named.id)).left == 95 * HUNDREDTHS_MAX
 
 
 async def test_what_is_refused_is_written_numbered_and_sealed_and_nothing_is_sent(
