@@ -68,7 +68,7 @@ def _compare_balance(record: Record, followers: Iterable[Record]) -> Iterator[st
         counted["added"] += weight.adds * later.amount
         counted["disputed"] += weight.disputes * later.amount
         counted["draws"] += weight.is_counted
-        closed |= later.closes
+        closed += later.closes
     if record.held:
         yield f"{record} still reserves {record.held}"
     for name in ("drawn", "added", "disputed", "draws"):

@@ -268,8 +268,8 @@ def touch_and_start(first: Payment, **touch: int) -> Any:
 
 async def set_balance(db: Database, first: Payment) -> None:
     """Moves an untouched balance to the one above."""
-    names = ("added", "drawn", "held", "disputed", "draws", "chain_net")
-    touch = Touch(payment_id=first.id, closes=TOUCHED.closed, **{name: getattr(TOUCHED, name) for name in names})
+    names = ("added", "drawn", "held", "disputed", "draws", "closed", "chain_net")
+    touch = Touch(payment_id=first.id, **{name: getattr(TOUCHED, name) for name in names})
     assert await db.write(steps_touch(MERCHANT, touch))
 
 

@@ -13,10 +13,7 @@ from property.world import PATIENCE, World, begin_world, furnish
 from tollgate.store import open_database
 from tollgate.values import Money
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.xfail(reason="two who close one door share it, and the one that fails opens it for both"),
-]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from tollgate.payments.account import CardAccount, CardFace, make_card_face
 from tollgate.payments.attempt import Claim, Payment
 from tollgate.payments.audit import Finding, Proof, check_chain, check_lines, find_on, tell_accounts
-from tollgate.payments.balance import NO_BOUND, UNTOUCHED, Balance, Door, Touch, apply_touch
+from tollgate.payments.balance import NO_BOUND, UNTOUCHED, Balance, Door, Touch, apply_touch, cover_doors
 from tollgate.payments.book import Account, Line
 from tollgate.payments.chain import (
     Link,
@@ -106,6 +106,7 @@ __all__ = [
     "check_chain",
     "check_lines",
     "count_again",
+    "cover_doors",
     "find_bearer",
     "find_on",
     "find_posting",

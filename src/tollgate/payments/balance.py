@@ -16,14 +16,26 @@ NO_BOUND = 2**62
 """Beyond any sum, count or instant, even where a whole chain raises one authorisation by the largest amount."""
 
 
+_DOOR_BITS = 10
+
+
 class Door(IntFlag):
-    """What may no longer follow once it is closed; the numbers are stored."""
+    """What may no longer follow once it is closed; the numbers are stored.
+
+    Each door has ten bits of one whole number, in which those who closed it are counted: one that fails after all opens
+    nothing that another has closed, and adding and subtracting is all that a balance needs.
+    """
 
     NONE = 0
     CAPTURES = 1
-    REFUNDS = 2
-    REBILLS = 4
-    INCREMENTS = 8
+    REFUNDS = 1 << _DOOR_BITS
+    REBILLS = 1 << 2 * _DOOR_BITS
+    INCREMENTS = 1 << 3 * _DOOR_BITS
+
+
+def cover_doors(doors: int) -> int:
+    """All bits in which it is counted who closed these doors."""
+    return doors * ((1 << _DOOR_BITS) - 1)
 
 
 class Balance(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +51,8 @@ class Balance(msgspec.Struct, frozen=True, kw_only=True):
     """Charged back."""
     draws: int = 0
     """How many captures or rebills there are, those in flight included."""
-    closed: int = Door.NONE
+    closed: int = 0
+    """By how many transactions each door was closed, those in flight included."""
     chain_length: int = 1
     """On the first payment of a chain: how many transactions the chain has."""
     chain_net: int = 0
@@ -58,8 +71,7 @@ class Touch(msgspec.Struct, frozen=True, kw_only=True):
     held: int = 0
     disputed: int = 0
     draws: int = 0
-    closes: int = Door.NONE
-    reopens: int = Door.NONE
+    closed: int = 0
     chain_length: int = 0
     chain_net: int = 0
 
@@ -79,18 +91,13 @@ class Touch(msgspec.Struct, frozen=True, kw_only=True):
         return self == Touch(payment_id=self.payment_id)
 
 
-_DIFFERENCES = ("added", "drawn", "held", "disputed", "draws", "chain_length", "chain_net")
+_DIFFERENCES = Balance.__struct_fields__
 
 
 def subtract(after: Touch, before: Touch) -> Touch:
     """What still has to change for a balance that was moved by `before` to be moved by `after`."""
     differences = {name: getattr(after, name) - getattr(before, name) for name in _DIFFERENCES}
-    return Touch(
-        payment_id=after.payment_id,
-        closes=after.closes & ~before.closes,
-        reopens=before.closes & ~after.closes,
-        **differences,
-    )
+    return Touch(payment_id=after.payment_id, **differences)
 
 
 def join_touches(touches: list[Touch]) -> list[Touch]:
@@ -107,8 +114,6 @@ def _join(one: Touch, other: Touch) -> Touch:
     return Touch(
         payment_id=one.payment_id,
         **{name: getattr(one, name) + getattr(other, name) for name in _DIFFERENCES},
-        closes=one.closes | other.closes,
-        reopens=one.reopens | other.reopens,
         left_min=max(one.left_min, other.left_min),
         left_max=min(one.left_max, other.left_max),
         draws_max=min(one.draws_max, other.draws_max),
@@ -120,5 +125,4 @@ def _join(one: Touch, other: Touch) -> Touch:
 
 def apply_touch(balance: Balance, touch: Touch) -> Balance:
     """What the store does to a row, for those who count it again."""
-    moved = {name: getattr(balance, name) + getattr(touch, name) for name in _DIFFERENCES}
-    return Balance(closed=(balance.closed | touch.closes) & ~touch.reopens, **moved)
+    return Balance(**{name: getattr(balance, name) + getattr(touch, name) for name in _DIFFERENCES})

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from tollgate.payments.attempt import Payment
-from tollgate.payments.balance import NO_BOUND, Balance, Door, Touch, apply_touch, join_touches, subtract
+from tollgate.payments.balance import NO_BOUND, Balance, Door, Touch, apply_touch, cover_doors, join_touches, subtract
 from tollgate.payments.following import (
     FOLLOWINGS,
     OTHER_CURRENCY,
@@ -113,7 +113,7 @@ def _find_obstacle(row: Following, link: Link, terms: Terms, refusals: Refusals)
         return refusals.disputed
     if terms.now >= find_end(row.until, link.named, terms):
         return refusals.late
-    if balance.closed & row.barred_by:
+    if balance.closed & cover_doors(row.barred_by):
         return refusals.closed
     if row.is_counted and balance.draws >= count_allowed(row, terms):
         return refusals.too_many
@@ -143,7 +143,7 @@ def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | 
         return excess
     is_final = wish.is_final and row.closes_when_final != Door.NONE
     releases = named.left - amount if is_final and row.releases_when_final else 0
-    closes = (row.closes | (row.closes_when_final if is_final else Door.NONE)) & ~named.balance.closed
+    closes = row.closes | (row.closes_when_final if is_final else Door.NONE)
     # What takes or releases all that is left must still find exactly that; what takes a part must find enough.
     takes_all = row.draw in (Draw.REST, Draw.WHOLE) or (is_final and row.releases_when_final)
     guards = (
@@ -152,7 +152,7 @@ def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | 
             left_min=-NO_BOUND if row.draw is Draw.NOTHING else 0,
             left_max=0 if takes_all else NO_BOUND,
             draws_max=count_allowed(row, terms) if row.is_counted else NO_BOUND,
-            barred_by=row.barred_by | closes,
+            barred_by=row.barred_by,
         ),
         Touch(payment_id=link.bearer.id, disputed_max=0 if row.is_barred_by_dispute else NO_BOUND),
         Touch(payment_id=first.id, net_min=net_min),
@@ -212,7 +212,7 @@ def weigh(payment: Payment, bearer_id: str | None = None) -> list[Touch]:
         drawn=drawn if is_done else 0,
         added=amount if is_done and row.adds else 0,
         draws=1 if row.is_counted else 0,
-        closes=payment.closes,
+        closed=payment.closes,
     )
     touches = [named]
     if bearer_id is not None and (row.dispute or row.restores):

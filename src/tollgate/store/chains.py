@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tollgate.payments import Claim, Payment, State, Touch
+from tollgate.payments import Balance, Claim, Payment, State, Touch, cover_doors
 from tollgate.store.claims import steps_claim
 from tollgate.store.database import Database
 from tollgate.store.payment_rows import SHOWN, flatten_payment, read_payment
@@ -25,9 +25,7 @@ def _bind(name: str) -> sa.BindParameter[int]:
     return sa.bindparam(name, type_=payments.c.amount.type)
 
 
-_SUMS = ("added", "drawn", "held", "disputed", "draws", "chain_length", "chain_net")
-_moved: dict[str, Any] = {name: payments.c[name] + _bind(f"d_{name}") for name in _SUMS}
-_moved["closed"] = (payments.c.closed.op("|")(_bind("closes"))).op("&")(_bind("still_open"))
+_SUMS = Balance.__struct_fields__
 _left = (
     payments.c.amount
     + (payments.c.added + _bind("d_added"))
@@ -46,9 +44,9 @@ _touch = Statement(
         payments.c.closed.op("&")(_bind("barred_by")) == sa.literal_column("0"),
         payments.c.chain_net + _bind("d_chain_net") >= _bind("net_min"),
     )
-    .values(_moved)
+    .values({name: payments.c[name] + _bind(f"d_{name}") for name in _SUMS})
 )
-_GUARDS = ("left_min", "left_max", "draws_max", "disputed_max", "barred_by", "net_min")
+_GUARDS = ("left_min", "left_max", "draws_max", "disputed_max", "net_min")
 
 
 def steps_touch(merchant_id: MerchantId, touch: Touch) -> list[Step]:
@@ -56,8 +54,7 @@ def steps_touch(merchant_id: MerchantId, touch: Touch) -> list[Step]:
     params: dict[str, Any] = {"of_merchant_id": merchant_id, "of_id": touch.payment_id}
     params |= {f"d_{name}": getattr(touch, name) for name in _SUMS}
     params |= {name: getattr(touch, name) for name in _GUARDS}
-    params |= {"closes": int(touch.closes), "still_open": ~int(touch.reopens)}
-    return [Step(_touch, params, rows=1)]
+    return [Step(_touch, params | {"barred_by": cover_doors(touch.barred_by)}, rows=1)]
 
 
 _first = payments.alias("first")

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tollgate.payments import Balance, Link, Payment, Plan, State, Terms, TestMode, Touch, apply_touch
+from tollgate.payments import Balance, Link, Payment, Plan, State, Terms, TestMode, Touch, apply_touch, cover_doors
 from tollgate.values import DAY, HOUR, ChannelId, MerchantId, Money, PaymentId
 
 NOON = 20_000 * DAY + 12 * HOUR
@@ -71,7 +71,7 @@ def holds(payment: Payment, touch: Touch) -> bool:
         touch.left_min <= after.left <= touch.left_max
         and after.balance.draws <= touch.draws_max
         and before.disputed <= touch.disputed_max
-        and not before.closed & touch.barred_by
+        and not before.closed & cover_doors(touch.barred_by)
         and after.balance.chain_net >= touch.net_min
     )
 

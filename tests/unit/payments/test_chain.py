@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from tollgate.catalog import LIMITS
 from tollgate.payments import (
     Action,
     Balance,
@@ -18,6 +19,7 @@ from tollgate.payments import (
     Wish,
     apply_touch,
     count_again,
+    cover_doors,
     find_bearer,
     judge,
     list_settle_touches,
@@ -115,7 +117,7 @@ def test_what_a_failed_capture_left_on_a_closed_authorisation_can_still_be_rever
 
     again = plan(wish("RV"), named)
 
-    assert (again.money.hundredths, again.closes) == (1_000, Door.NONE)
+    assert again.money.hundredths == 1_000
     assert refuse(wish("CP", 1_000), named) == "700.400.100"
     assert refuse(wish("RV"), make_payment("PA", balance=Balance(drawn=10_000, closed=closed))) == "700.400.300"
 
@@ -184,10 +186,21 @@ def test_final_means_nothing_where_there_is_no_door_to_close() -> None:
     assert (decision.releases, decision.closes) == (0, Door.CAPTURES | Door.INCREMENTS)
 
 
-def test_a_plan_closes_only_what_is_open_so_that_undoing_it_opens_nothing_else() -> None:
-    named = make_payment("PA", balance=Balance(closed=Door.INCREMENTS))
+def test_a_door_stays_closed_until_everybody_who_closed_it_has_failed() -> None:
+    raising = wish("PA", 1, practice="INCREMENTAL_AUTH")
 
-    assert plan(wish("CP", 1, is_final=True), named).closes == Door.CAPTURES
+    for closers in (1, 2, 3):
+        closed = make_payment("PA", balance=Balance(closed=closers * Door.INCREMENTS))
+        assert refuse(raising, closed) == "700.400.100"
+        plan(wish("CP", 1), closed)
+    plan(raising, make_payment("PA", balance=Balance(closed=3 * Door.CAPTURES)))
+
+
+def test_nobody_can_close_a_door_so_often_that_its_number_runs_into_the_next() -> None:
+    most = LIMITS.chain_max * sum(Door)
+
+    for door in Door:
+        assert most & cover_doors(door) == LIMITS.chain_max * door
 
 
 @pytest.mark.parametrize(

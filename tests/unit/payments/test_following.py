@@ -102,7 +102,7 @@ def test_a_door_that_something_closes_bars_something() -> None:
         closed |= row.closes | row.closes_when_final
         barred |= row.barred_by
 
-    assert closed == barred == ~Door.NONE
+    assert closed == barred == sum(Door)
 
 
 def test_nothing_closes_a_door_that_does_not_stand_in_its_own_way() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -43,7 +43,8 @@ BALANCES = [
     Balance(disputed=1, chain_net=-20_000),
     Balance(chain_net=-5_000),
     Balance(draws=98),
-    *(Balance(closed=doors) for doors in range(1, 16)),
+    *(Balance(closed=sum(doors)) for count in range(1, 5) for doors in combinations(Door, count)),
+    *(Balance(closed=2 * door) for door in Door),
 ]
 PRACTICES = {"PA": ("INCREMENTAL_AUTH", "REAUTHORIZATION", None)}
 
@@ -119,7 +120,7 @@ def check_settled(attempt: Payment, reserved: dict[str, Balance], before: dict[s
     after = replace(link.named, balance=kept[link.named.id])
     assert after.left == replace(link.named, balance=reserved[link.named.id]).left + _count_added(attempt)
     assert after.balance.held == link.named.balance.held
-    assert after.balance.closed == link.named.balance.closed | attempt.closes
+    assert after.balance.closed == link.named.balance.closed + attempt.closes
 
 
 @pytest.mark.parametrize("kind", REFUSALS)
@@ -142,7 +143,6 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
             again = judge(replace(wish, money=plan.money), moved, TERMS)
             assert isinstance(again, Plan), (wish, before, today)
             assert (again.money, again.releases) == (plan.money, plan.releases), (wish, before, today)
-            assert not plan.closes & today.closed, "undoing it would open a door that another one closed"
     assert barred > 0
 
 
