@@ -18,6 +18,9 @@ class Route(msgspec.Struct, frozen=True):
 
 def choose_route(house: House, channel: Channel, test_mode: TestMode | None) -> Route:
     approved_code = SUCCESS_CODES[test_mode]
+    if house.is_live is not (test_mode is None):
+        # Stores get copied: nothing about a real payment may leave a test host, nor about a test payment a live host.
+        raise Refusal(get_result("600.200.700"), "the payment belongs to another environment")
     if test_mode is TestMode.INTERNAL and house.simulator is not None:
         return Route(house.simulator, approved_code)
     address = channel.test_url if test_mode is TestMode.EXTERNAL else channel.live_url

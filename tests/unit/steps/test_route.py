@@ -36,12 +36,26 @@ async def test_success_has_the_code_of_its_mode(
     await house.database.close()
 
 
-@pytest.mark.parametrize(("is_live", "mode"), [(False, TestMode.EXTERNAL), (True, None), (True, TestMode.INTERNAL)])
+@pytest.mark.parametrize(("is_live", "mode"), [(False, TestMode.EXTERNAL), (True, None)])
 async def test_a_channel_without_an_address_is_not_set_up(tmp_path: Path, is_live: bool, mode: TestMode | None) -> None:
     house = await open_house(tmp_path, ScriptedWire(), is_live=is_live)
 
     with pytest.raises(Refusal) as refused:
         choose_route(house, CHANNEL, mode)
+
+    assert refused.value.result.code == "600.200.700"
+    await house.database.close()
+
+
+@pytest.mark.parametrize(("is_live", "mode"), [(False, None), (True, TestMode.INTERNAL), (True, TestMode.EXTERNAL)])
+async def test_no_payment_is_followed_in_the_other_environment(
+    tmp_path: Path, is_live: bool, mode: TestMode | None
+) -> None:
+    house = await open_house(tmp_path, ScriptedWire(), is_live=is_live)
+    channel = replace(CHANNEL, test_url="http://test.example", live_url="http://live.example")
+
+    with pytest.raises(Refusal) as refused:
+        choose_route(house, channel, mode)
 
     assert refused.value.result.code == "600.200.700"
     await house.database.close()
