@@ -43,17 +43,16 @@ async def run_errands(house: House) -> int:
 
 
 async def _run_one(house: House, job: Job) -> None:
-    if await _try_errand(house, job):
-        return
+    is_done = False
+    try:
+        is_done = await run_errand(house, job)
+    finally:
+        # One that breaks waits like one that got no answer, or else it would come again with every lease, for ever.
+        if not is_done:
+            await _postpone(house, job)
+
+
+async def _postpone(house: House, job: Job) -> None:
     wait_s = _BACKOFF_S[min(job.tries, len(_BACKOFF_S)) - 1]
     _log.warning("errand not done yet", extra={"errand": job.topic, "payment": job.subject_id, "again_in_s": wait_s})
     await postpone_job(house.database, job, house.clock.now() + wait_s * SECOND)
-
-
-async def _try_errand(house: House, job: Job) -> bool:
-    """One that breaks waits like one that got no answer, or else it would come again with every lease, for ever."""
-    try:
-        return await run_errand(house, job)
-    except Exception:
-        _log.exception("errand broke", extra={"errand": job.topic, "payment": job.subject_id})
-        return False
