@@ -47,6 +47,15 @@ FACTS: dict[str, Tampering] = {
     "created_at": _change_payment("created_at", "created_at - 1", "db"),
     "settled_at": _change_payment("settled_at", "settled_at + 1", "db declined"),
     "result_code": _change_payment("result_code", "'000.000.000'", "db declined"),
+    "brand": _change_payment("brand", "'MASTER'", "db"),
+    "method": _change_payment("method", "'DC'", "db"),
+    "descriptor": _change_payment("descriptor", "'Another shop'", "db"),
+    "short_id": _change_payment("short_id", "'0000.0000.0000'", "db"),
+    "ndc": _change_payment("ndc", "'another request'", "db"),
+    "merchant_transaction_id": _change_payment("merchant_transaction_id", "'another order'", "db"),
+    "card": _change_payment("card", "NULL", "db"),
+    "echo": _change_payment("echo", """'{"numberOfCaptures": "98"}'""", "pa"),
+    "details": _change_payment("details", """'{"AcquirerResponse": "00"}'""", "db declined"),
 }
 """One for each fact that a seal covers, in the order of the facts."""
 

@@ -80,7 +80,8 @@ def render_text(report: AuditReport) -> str:
     lines = [finding.render() for finding in report.findings]
     if report.findings_count > len(report.findings):
         lines.append(f"... and {report.findings_count - len(report.findings)} more")
-    verdict = f"{report.findings_count} findings" if report.findings_count else "all is well"
+    count = report.findings_count
+    verdict = f"{count} finding{'s' if count > 1 else ''}" if count else "all is well"
     return "\n".join([*lines, f"{verdict}: {report.chains_count} chains; rows walked: {walked}"])
 
 

@@ -54,6 +54,11 @@ def inherit_echo(echo: Mapping[str, str]) -> dict[str, str]:
     return {name: echo[name] for name in ("lifecycleId",) if name in echo}
 
 
+def keep_references(echo: Mapping[str, str]) -> dict[str, str]:
+    """What a reversal that nobody asked for has in common with its payment: it is found and read by the same names."""
+    return {name: echo[name] for name in ("lifecycleId", "merchantTransactionId", "merchantInvoiceId") if name in echo}
+
+
 def count_captures(echo: Mapping[str, str]) -> int | None:
     """How often the merchant wanted to capture; None where nothing was said."""
     number = echo.get("numberOfCaptures")

@@ -46,6 +46,12 @@ def _list_others(payment: Payment, chains: Chains) -> list[Payment]:
 
 def _render_payments(payments: Iterable[Payment]) -> list[Json]:
     return [
-        {**render_payment(payment), "timestamp": render_timestamp(payment.created_at), "ndc": payment.ndc}
+        {
+            **render_payment(payment),
+            "paymentMethod": payment.method,
+            "shortId": payment.short_id,
+            "timestamp": render_timestamp(payment.created_at),
+            "ndc": payment.ndc,
+        }
         for payment in payments
     ]

@@ -88,15 +88,21 @@ def decide(house: House, request: FollowUp, link: Link, channel: Channel) -> Pla
 
 def start_follow_up(house: House, request: FollowUp, named: Payment, ndc: str) -> Payment:
     bare = start_after(house, named, request.kind, ndc)
-    amount = named.left if request.amount is None else request.amount
     return msgspec.structs.replace(
         bare,
-        money=Money(amount, request.currency or named.money.currency),
+        money=find_shown_money(request, named),
         descriptor=request.descriptor,
         short_id=request.short_id,
         merchant_transaction_id=request.merchant_transaction_id,
         echo={**bare.echo, **request.echo},
     )
+
+
+def find_shown_money(request: FollowUp, named: Payment) -> Money:
+    """What a refused request shows; one that is accepted has its amount from its plan."""
+    if request.amount is None:
+        return Money(named.left or named.money.hundredths, named.money.currency)
+    return Money(request.amount, request.currency or named.money.currency)
 
 
 async def carry_out(house: House, request: FollowUp, attempt: Payment, route: Route, claim: Claim | None) -> Answer:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from tollgate.connectors import Exchange, card
-from tollgate.contract import answer_payment, says_final
+from tollgate.contract import answer_payment, keep_references, says_final
 from tollgate.payments import (
     OPEN_STATES,
     Action,
@@ -31,6 +31,7 @@ from tollgate.steps import (
     settle_decided,
     settle_sealed,
     start_after,
+    trust,
 )
 from tollgate.store import (
     Job,
@@ -64,6 +65,7 @@ async def run_errand(house: House, job: Job) -> bool:
     payment = await find_payment(house.database, job.merchant_id, PaymentId(job.subject_id))
     if payment is None:
         raise LookupError(f"job {job.id} speaks of a payment that does not exist")
+    trust(house, payment)
     route = choose_route(house, house.directory.get_channel(payment.channel_id), payment.test_mode)
     return await _ERRANDS[Errand(job.topic)](house, job, payment, route)
 
@@ -113,6 +115,7 @@ def make_reversal(house: House, payment: Payment, verdict: Verdict) -> Payment:
         start_after(house, payment, "RV", payment.ndc),
         merchant_transaction_id=payment.merchant_transaction_id,
         card=payment.card,
+        echo=keep_references(payment.echo),
         action=Action.TECHNICAL_REVERSAL,
         result_code=SUCCESS_CODES[payment.test_mode],
         details=verdict.details,

@@ -45,7 +45,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
     def render(self) -> str:
-        return f"{self.table} {self.row_id} of merchant {self.merchant_id}: {self.text}"
+        return f"{self.proof}: {self.table} {self.row_id} of merchant {self.merchant_id}: {self.text}"
 
 
 Lines = Mapping[str, Line]

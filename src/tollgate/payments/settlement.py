@@ -78,9 +78,12 @@ def list_lines(payment: Payment) -> list[Line]:
     return [line, released]
 
 
-def list_facts(payment: Payment) -> tuple[str | int | None, ...]:
-    """What the seal of a row covers: all that says whose money it is, how much, and where it stands in its chain."""
-    money, action = payment.money, payment.action
+def list_facts(payment: Payment) -> tuple[object, ...]:
+    """What the seal of a row covers: whose money it is, how much, its place in the chain, and what was told of it.
+
+    Not the balance, which is the sum of sealed rows and moves with them.
+    """
+    money, action, card = payment.money, payment.action, payment.card
     return (
         payment.merchant_id,
         payment.channel_id,
@@ -99,4 +102,13 @@ def list_facts(payment: Payment) -> tuple[str | int | None, ...]:
         payment.created_at,
         payment.settled_at,
         payment.result_code,
+        payment.brand,
+        payment.method,
+        payment.descriptor,
+        payment.short_id,
+        payment.ndc,
+        payment.merchant_transaction_id,
+        card and msgspec.structs.astuple(card),
+        payment.echo,
+        payment.details,
     )

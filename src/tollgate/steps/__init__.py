@@ -16,10 +16,11 @@ from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import dispatch
 from tollgate.steps.house import SUCCESS_CODES, House
 from tollgate.steps.route import Route, choose_route
-from tollgate.steps.sealing import seal_facts, settle_sealed
+from tollgate.steps.sealing import BrokenSeal, seal_facts, settle_sealed, trust
 
 __all__ = [
     "SUCCESS_CODES",
+    "BrokenSeal",
     "Directory",
     "House",
     "Route",
@@ -37,4 +38,5 @@ __all__ = [
     "settle_decided",
     "settle_sealed",
     "start_after",
+    "trust",
 ]

@@ -27,7 +27,7 @@ from tollgate.payments import (
     list_start_touches,
 )
 from tollgate.steps.house import House
-from tollgate.steps.sealing import settle_sealed
+from tollgate.steps.sealing import settle_sealed, trust
 from tollgate.store import Step, find_payment, list_chain, settle_follow_up, steps_start_follow_up
 from tollgate.values import SECOND, Money, PaymentId, make_id
 
@@ -35,14 +35,15 @@ from tollgate.values import SECOND, Money, PaymentId, make_id
 async def make_link(house: House, named: Payment) -> Link:
     """For what a merchant may ask: the money is always that of the payment named."""
     first = named if named.chain_id is None else await get_payment(house, named, named.chain_id)
-    return Link(named=named, bearer=named, first=first)
+    return Link(named=trust(house, named), bearer=named, first=trust(house, first))
 
 
 async def make_deep_link(house: House, named: Payment) -> Link:
     """For disputes and returns, which may move the money of a payment further down the chain."""
     rows = await list_chain(house.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
     chain: dict[str, Payment] = {row.id: row for row in rows}
-    return Link(named=chain[named.id], bearer=find_bearer(named, chain), first=rows[0])
+    named, bearer, first = (trust(house, row) for row in (chain[named.id], find_bearer(named, chain), rows[0]))
+    return Link(named=named, bearer=bearer, first=first)
 
 
 def make_wish(request: FollowUp, named: Payment) -> Wish:

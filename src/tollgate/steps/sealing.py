@@ -1,10 +1,15 @@
-"""Settling with its seal: no result of a transaction is written without one. What a seal covers is told in payments."""
+"""Seals of money rows: no result is written without one, and nothing follows a row whose seal is broken.
+
+What a seal covers is told in payments.
+"""
 
 from __future__ import annotations
 
+from hmac import compare_digest
+
 import msgspec
 
-from tollgate.payments import Payment, Settlement, Verdict, list_facts, settle
+from tollgate.payments import Payment, Settlement, State, Verdict, list_facts, settle
 from tollgate.steps.house import House
 from tollgate.vault import Keyring, make_mac
 
@@ -14,6 +19,17 @@ def settle_sealed(house: House, started: Payment, verdict: Verdict) -> Settlemen
     payment = settlement.payment
     sealed = msgspec.structs.replace(payment, mac=seal_facts(payment, house.keyring))
     return msgspec.structs.replace(settlement, payment=sealed)
+
+
+class BrokenSeal(Exception):
+    """A row is not what was written: nobody may act on it before somebody has looked at it."""
+
+
+def trust(house: House, payment: Payment) -> Payment:
+    """The payment itself, if it still says what was written. A row in flight has no seal yet."""
+    if payment.state is State.STARTED or compare_digest(payment.mac or b"", seal_facts(payment, house.keyring)):
+        return payment
+    raise BrokenSeal(f"the seal of payment {payment.id} does not fit: run `tollgate verify`")
 
 
 def seal_facts(payment: Payment, keyring: Keyring) -> bytes:

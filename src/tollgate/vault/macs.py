@@ -12,13 +12,11 @@ from tollgate.vault.keyring import Keyring
 _MAC_BYTES = 32
 
 
-def make_mac(purpose: str, facts: Sequence[str | int | None], keyring: Keyring) -> bytes:
+def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
     """The facts are written as a JSON list, so that no two lists read the same; a purpose has up to 16 bytes.
 
     Keyed BLAKE2b takes less than half the time of HMAC over the same facts, and every payment waits for it.
     """
     version = keyring.fingerprint_version
-    key, person = keyring.fingerprint_key, purpose.encode()
-    return (
-        bytes([version & 0xFF]) + blake2b(orjson.dumps(facts), digest_size=_MAC_BYTES, key=key, person=person).digest()
-    )
+    message, key, person = orjson.dumps(facts, default=dict), keyring.fingerprint_key, purpose.encode()
+    return bytes([version & 0xFF]) + blake2b(message, digest_size=_MAC_BYTES, key=key, person=person).digest()

@@ -284,5 +284,6 @@ def test_a_finding_reads_as_a_sentence() -> None:
     finding = check_chain(drop(3)(members), post(members))[0]
 
     assert finding.render() == (
-        f"payments {first.id} of merchant {first.merchant_id}: its chain has 6 transactions and number 4 is missing"
+        f"chain: payments {first.id} of merchant {first.merchant_id}:"
+        " its chain has 6 transactions and number 4 is missing"
     )
