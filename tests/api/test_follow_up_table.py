@@ -15,7 +15,7 @@ from api.merchants import add_merchant, find_merchant_id, wait_until
 from gateway import GatewayProcess
 from postgres import PostgresCluster
 from tollgate.catalog import RESULTS
-from tollgate.payments import Payment, State, count_again
+from tollgate.payments import Payment, State, count_chain
 from tollgate.store import Database, find_payment, list_chain, open_database
 from tollgate.values import MerchantId
 
@@ -125,7 +125,5 @@ def show_money(payment: Payment) -> tuple[object, ...]:
 
 def check_balances(chain: dict[str, Payment]) -> None:
     """What is stored is what the transactions of the chain add up to."""
-    assert {row_id: row.balance for row_id, row in chain.items()} == {
-        row_id: count_again(row_id, chain) for row_id in chain
-    }
+    assert {row_id: row.balance for row_id, row in chain.items()} == count_chain(chain.values())
     assert [row.position for row in chain.values()] == list(range(1, len(chain) + 1))

@@ -146,6 +146,7 @@ REMOVED = (
     Tampering("the errand of a refund", "DELETE FROM jobs WHERE subject_id = :id", "rf unresolved", Proof.JOB, "jobs"),
     Tampering("the errand of a credit", "DELETE FROM jobs WHERE subject_id = :id", "cd unresolved", Proof.JOB, "jobs"),
     Tampering("the errand of a debit", "DELETE FROM jobs WHERE subject_id = :id", "db waiting", Proof.JOB, "jobs"),
+    Tampering("the reversal owed", "DELETE FROM jobs WHERE subject_id = :id", "db in doubt", Proof.JOB, "jobs"),
 )
 
 ADDED = (

@@ -12,6 +12,7 @@ ANSWER_FIELDS = frozenset(
         "referencedId",
         "resultDetails",
         "linkedTransactions",
+        "paymentMethod",
         # settlement reports
         "grossAmount",
         "refundAmount",

@@ -56,9 +56,8 @@ async def follow_up(
         named = await find_named(house, request.kind, named_id, channel)
         route = choose_route(house, channel, named.test_mode)
         link = await make_link(house, named)
-        if link.first.balance.chain_length >= LIMITS.chain_max:
-            raise Refusal(get_result(_CHAIN_FULL))
         decision = decide(house, request, link, channel)
+        refuse_full_chain(link, decision)
         attempt = plan_attempt(start_follow_up(house, request, named, ndc), decision)
         if await house.database.write(make_start_steps(attempt, link, decision, claim)):
             return await carry_out(house, request, attempt, route, claim)
@@ -84,6 +83,15 @@ def decide(house: House, request: FollowUp, link: Link, channel: Channel) -> Pla
     if request.kind in SYSTEM_ONLY:
         return Refused(SYSTEM_ONLY[request.kind])
     return judge(make_wish(request, link.named), link, make_terms(house, channel, link.named))
+
+
+def refuse_full_chain(link: Link, decision: Plan | Refused) -> None:
+    """A chain keeps half of its room for what may be: whoever asks again and again fills the other half at most."""
+    length = link.first.balance.chain_length
+    if isinstance(decision, Refused) and length >= LIMITS.chain_max // 2:
+        raise Refusal(get_result(decision.code))
+    if length >= LIMITS.chain_max:
+        raise Refusal(get_result(_CHAIN_FULL))
 
 
 def start_follow_up(house: House, request: FollowUp, named: Payment, ndc: str) -> Payment:

@@ -17,6 +17,7 @@ from tollgate.payments import (
     Errand,
     Outcome,
     Payment,
+    State,
     Verdict,
     get_known_verdict,
     list_start_touches,
@@ -87,7 +88,13 @@ async def inquire_open(house: House, job: Job, payment: Payment, route: Route) -
 
 
 async def repeat_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
-    exchange = card.repeat(payment, get_wire_word(payment), route.approved_code, is_final=says_final(payment.echo))
+    exchange = card.repeat(
+        payment,
+        get_wire_word(payment),
+        route.approved_code,
+        is_final=says_final(payment.echo),
+        was_accepted=payment.state is State.WAITING,
+    )
     return await _resolve(house, job, payment, route, exchange)
 
 

@@ -16,6 +16,8 @@ from tollgate.payments import (
     MOVES,
     NATURES,
     OPEN_STATES,
+    SILENT_CODE,
+    Action,
     Errand,
     Finding,
     Line,
@@ -153,7 +155,15 @@ def expect_events(rules: Rules, payment: Payment) -> list[Event]:
 def expect_jobs(payment: Payment) -> list[str]:
     nature = NATURES.get(payment.kind)
     errand = ERRANDS.get((nature, payment.state)) if nature else None
+    if is_silent_taking(payment):
+        errand = Errand.REVERSE
     return [f"{errand}.{payment.id}"] if errand else []
+
+
+def is_silent_taking(payment: Payment) -> bool:
+    """Whatever it took has to go back; an acquirer that declined with this very code would have given details."""
+    takes = NATURES.get(payment.kind) is Nature.TAKES and payment.state is State.DECLINED
+    return takes and payment.result_code == SILENT_CODE and not payment.details
 
 
 # ---- one chain ----
@@ -172,8 +182,11 @@ def judge_chain(rules: Rules, key: Key, entries: Sequence[Entry], evidence: Evid
         for entry in entries
         if entry.payment is None
     ]
+    reversed_ids = {payment.referenced_id for payment in members if payment.action is Action.TECHNICAL_REVERSAL}
     for payment in members:
         findings += check_seal(rules, payment) + check_announced(rules, payment, evidence)
+        if payment.id not in reversed_ids:
+            findings += check_errands(payment, evidence)
     if entries and not any(entry.chain_id is None for entry in entries):
         text = f"{key[1]}, the first payment of its chain, is gone or is the first one of none"
         findings += [find_on(payment, Proof.CHAIN, text) for payment in members]
@@ -202,11 +215,13 @@ def check_announced(rules: Rules, payment: Payment, evidence: Evidence) -> list[
             text = "is missing" if found is None else "does not say what the payment says"
             text = f"the event of {payment.kind} {payment.id} {text}"
             findings.append(_find_in(Proof.EVENT, "outbox", payment, event.id, text))
-    for job_id in expect_jobs(payment):
-        if job_id not in evidence.job_ids:
-            text = f"the errand of {payment.kind} {payment.id}, whose fate is open, is missing"
-            findings.append(_find_in(Proof.JOB, "jobs", payment, job_id, text))
     return findings
+
+
+def check_errands(payment: Payment, evidence: Evidence) -> list[Finding]:
+    text = f"the errand of {payment.kind} {payment.id}, whose fate is open, is missing"
+    missing = [job_id for job_id in expect_jobs(payment) if job_id not in evidence.job_ids]
+    return [_find_in(Proof.JOB, "jobs", payment, job_id, text) for job_id in missing]
 
 
 def _find_in(proof: Proof, table: str, payment: Payment, row_id: str, text: str) -> Finding:

@@ -11,7 +11,7 @@ from tollgate.payments.chain import (
     Refused,
     Terms,
     Wish,
-    count_again,
+    count_chain,
     find_bearer,
     judge,
     list_settle_touches,
@@ -31,7 +31,7 @@ from tollgate.payments.details import (
     list_amounts,
 )
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
-from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, Errand, Move, Nature, State
+from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, SILENT_CODE, Errand, Move, Nature, State
 from tollgate.payments.order import FollowUp, Order, ProcessingCode, TestMode
 from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
 from tollgate.payments.settlement import (
@@ -53,6 +53,7 @@ __all__ = [
     "NO_DETAILS",
     "OPEN_STATES",
     "REFUSALS",
+    "SILENT_CODE",
     "SYSTEM_ONLY",
     "UNTOUCHED",
     "Acceptor",
@@ -105,7 +106,7 @@ __all__ = [
     "apply_touch",
     "check_chain",
     "check_lines",
-    "count_again",
+    "count_chain",
     "cover_doors",
     "find_bearer",
     "find_on",

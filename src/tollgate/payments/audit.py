@@ -12,9 +12,9 @@ from enum import StrEnum
 import msgspec
 
 from tollgate.payments.attempt import Payment
-from tollgate.payments.balance import UNTOUCHED, Balance, apply_touch
+from tollgate.payments.balance import Balance
 from tollgate.payments.book import FIRST_POSTINGS, Account, Line
-from tollgate.payments.chain import find_bearer, weigh
+from tollgate.payments.chain import count_chain
 from tollgate.payments.following import FOLLOWINGS, REFUNDABLE, Action
 from tollgate.payments.moves import State
 from tollgate.payments.settlement import list_lines
@@ -118,17 +118,6 @@ def _check_references(members: Sequence[Payment]) -> list[Finding]:
 # ---- balances ----
 
 
-def count_chain(members: Iterable[Payment]) -> dict[str, Balance]:
-    """As `count_again` for every member at once; one that nothing moved is left out."""
-    chain: dict[str, Payment] = {payment.id: payment for payment in members}
-    counted: dict[str, Balance] = {}
-    for payment in chain.values():
-        named = chain.get(payment.referenced_id or "")
-        for touch in weigh(payment, None if named is None else find_bearer(named, chain).id):
-            counted[touch.payment_id] = apply_touch(counted.get(touch.payment_id, UNTOUCHED), touch)
-    return counted
-
-
 _SUMS = frozenset({"added", "drawn", "held", "disputed", "chain_net"})
 
 
@@ -136,7 +125,7 @@ def _check_balances(members: Sequence[Payment]) -> list[Finding]:
     counted = count_chain(members)
     findings = []
     for payment in members:
-        expected = counted.get(payment.id, UNTOUCHED)
+        expected = counted[payment.id]
         for name in Balance.__struct_fields__:
             stored, right = getattr(payment.balance, name), getattr(expected, name)
             if stored != right:

@@ -11,7 +11,17 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from tollgate.payments.attempt import Payment
-from tollgate.payments.balance import NO_BOUND, Balance, Door, Touch, apply_touch, cover_doors, join_touches, subtract
+from tollgate.payments.balance import (
+    NO_BOUND,
+    UNTOUCHED,
+    Balance,
+    Door,
+    Touch,
+    apply_touch,
+    cover_doors,
+    join_touches,
+    subtract,
+)
 from tollgate.payments.following import (
     FOLLOWINGS,
     OTHER_CURRENCY,
@@ -240,16 +250,13 @@ def list_settle_touches(started: Payment, settled: Payment) -> list[Touch]:
     return [touch for touch in differences if not touch.is_idle]
 
 
-def count_again(payment_id: str, chain: Mapping[str, Payment]) -> Balance:
-    """What the balance of a payment must be, told by the transactions of its chain alone."""
-    balance = Balance()
-    for later in chain.values():
-        for touch in _list_touches(later, chain):
-            if touch.payment_id == payment_id:
-                balance = apply_touch(balance, touch)
-    return balance
-
-
-def _list_touches(later: Payment, chain: Mapping[str, Payment]) -> Iterable[Touch]:
-    named = chain.get(later.referenced_id or "")
-    return weigh(later, None if named is None else find_bearer(named, chain).id)
+def count_chain(members: Iterable[Payment]) -> dict[str, Balance]:
+    """What the balance of every member must be, told by the transactions of the chain alone."""
+    chain: dict[str, Payment] = {payment.id: payment for payment in members}
+    counted = dict.fromkeys(chain, UNTOUCHED)
+    for payment in chain.values():
+        named = chain.get(payment.referenced_id or "")
+        for touch in weigh(payment, None if named is None else find_bearer(named, chain).id):
+            if touch.payment_id in counted:
+                counted[touch.payment_id] = apply_touch(counted[touch.payment_id], touch)
+    return counted

@@ -16,22 +16,8 @@ class Money:
     hundredths: int
     currency: str
 
-    def plus(self, other: Money) -> Money:
-        return Money(self.hundredths + self._same_currency(other), self.currency)
-
-    def minus(self, other: Money) -> Money:
-        return Money(self.hundredths - self._same_currency(other), self.currency)
-
-    def is_at_most(self, other: Money) -> bool:
-        return self.hundredths <= self._same_currency(other)
-
     def render(self) -> str:
         return render_hundredths(self.hundredths)
-
-    def _same_currency(self, other: Money) -> int:
-        if other.currency != self.currency:
-            raise ValueError(f"{self.currency} and {other.currency} do not mix")
-        return other.hundredths
 
 
 def read_hundredths(text: str) -> int:

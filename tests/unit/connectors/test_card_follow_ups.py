@@ -137,3 +137,11 @@ def test_a_repeat_that_is_answered_with_nonsense_stays_silent(reply: Reply) -> N
     requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE), UNKNOWN, reply)
 
     assert (len(requests), verdict) == (2, SILENT)
+
+
+def test_one_that_was_accepted_is_asked_for_and_never_sent_again() -> None:
+    """An acquirer that forgot what it had accepted might do it a second time."""
+    requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE, was_accepted=True), UNKNOWN)
+
+    assert [request.path for request in requests] == [card.INQUIRIES]
+    assert verdict == SILENT

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import sys
 
 import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import Limits
 from tollgate.contract import Fields
 from tollgate.flows import find_earlier_answer, make_claim, settle_overdue
 from tollgate.payments import Action, Balance, Claim, Door, Errand, State, TestMode, list_lines
@@ -268,3 +271,27 @@ async def test_a_final_capture_tells_the_acquirer_and_closes_the_door(house: Hou
     assert show(wire.sent[-1])["is_final"] is True
     assert (await read(house, named.id)).balance.closed == Door.CAPTURES | Door.INCREMENTS
     assert tell(await follow(house, named, "CP", 1)) == (400, "700.400.100")
+
+
+async def test_whoever_asks_in_vain_again_and_again_leaves_room_for_what_may_be(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["tollgate.flows.follow_up"], "LIMITS", replace_limits(chain_max=8))
+    debit = await begin(house)
+    for _ in range(3):
+        assert tell(await follow(house, debit, "RF", 9_999)) == (400, "700.400.200")
+
+    with pytest.raises(Refusal) as refused:
+        await follow(house, debit, "RF", 9_999)
+    assert refused.value.result.code == "700.400.200"
+    for _ in range(4):
+        assert tell(await follow(house, debit, "RF", 1))[0] == 200
+    with pytest.raises(Refusal) as full:
+        await follow(house, debit, "RF", 1)
+
+    assert full.value.result.code == "700.500.001"
+    assert (await read(house, debit.id)).balance.chain_length == 8
+
+
+def replace_limits(**changes: int) -> Limits:
+    return dataclasses.replace(LIMITS, **changes)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.flows import settle_overdue
-from tollgate.payments import Action, Balance, Payment, Plan, State, count_again, judge, list_lines
+from tollgate.payments import Action, Balance, Payment, Plan, State, count_chain, judge, list_lines
 from tollgate.steps import (
     House,
     make_deep_link,
@@ -28,8 +28,7 @@ pytestmark = pytest.mark.anyio
 async def check_books(house: House, first: Payment) -> None:
     """Balances are what the chain adds up to; every line that is due is in the book; every row has its seal."""
     rows = await read_chain(house, first)
-    chain: dict[str, Payment] = {row.id: row for row in rows}
-    assert {row.id: row.balance for row in rows} == {row.id: count_again(row.id, chain) for row in rows}
+    assert {row.id: row.balance for row in rows} == count_chain(rows)
     due = {line.id for row in rows for line in list_lines(row)}
     assert {line.id for line in await find_lines(house.database, MERCHANT.id, sorted(due))} == due
     assert all(row.mac == seal_facts(row, house.keyring) for row in rows)

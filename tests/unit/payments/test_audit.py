@@ -17,11 +17,11 @@ from tollgate.payments import (
     Proof,
     State,
     check_chain,
-    count_again,
+    count_chain,
     list_lines,
     tell_accounts,
 )
-from tollgate.payments.audit import count_chain, sum_accounts
+from tollgate.payments.audit import sum_accounts
 from tollgate.values import ChannelId, Money, PaymentId
 from unit.payments.samples import add, make_payment
 
@@ -116,16 +116,6 @@ CHAINS: dict[str, Callable[[], Chain]] = {
 @pytest.mark.parametrize("name", CHAINS)
 def test_a_chain_that_fits_is_passed_over_in_silence(name: str) -> None:
     assert find(CHAINS[name]()) == []
-
-
-@pytest.mark.parametrize("name", CHAINS)
-def test_counting_a_chain_at_once_is_counting_each_of_its_payments(name: str) -> None:
-    members = CHAINS[name]()
-    chain: dict[str, Payment] = {payment.id: payment for payment in members}
-
-    counted = count_chain(members)
-
-    assert {each: counted.get(each, Balance()) for each in chain} == {each: count_again(each, chain) for each in chain}
 
 
 @pytest.mark.parametrize("name", CHAINS)

@@ -18,7 +18,7 @@ from tollgate.payments import (
     TestMode,
     Wish,
     apply_touch,
-    count_again,
+    count_chain,
     cover_doors,
     find_bearer,
     judge,
@@ -311,7 +311,7 @@ def test_balances_counted_again_are_those_that_were_moved_step_by_step() -> None
             balance = apply_touch(life[touch.payment_id].balance, touch)
             life[touch.payment_id] = replace(life[touch.payment_id], balance=balance)
 
-    assert count_again(first.id, life) == life[first.id].balance
+    assert count_chain(life.values())[first.id] == life[first.id].balance
     assert life[first.id].left == 0
     assert life[first.id].balance == Balance(
         added=700,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.values import HUNDREDTHS_MAX, Money, read_hundredths, render_hundredths
+from tollgate.values import HUNDREDTHS_MAX, read_hundredths, render_hundredths
 
 
 @given(st.integers(0, HUNDREDTHS_MAX))
@@ -30,17 +30,3 @@ def test_what_is_no_amount_is_breakage_because_its_shape_was_checked_before(text
 
 def test_a_negative_balance_is_written_with_its_sign() -> None:
     assert render_hundredths(-5) == "-0.05"
-
-
-def test_sums_keep_their_currency() -> None:
-    assert Money(150, "EUR").plus(Money(50, "EUR")) == Money(200, "EUR")
-    assert Money(150, "EUR").minus(Money(50, "EUR")) == Money(100, "EUR")
-    assert Money(50, "EUR").is_at_most(Money(50, "EUR"))
-    assert not Money(51, "EUR").is_at_most(Money(50, "EUR"))
-
-
-@pytest.mark.parametrize("work", [Money.plus, Money.minus, Money.is_at_most])
-def test_currencies_do_not_mix(work: object) -> None:
-    assert callable(work)
-    with pytest.raises(ValueError, match="do not mix"):
-        work(Money(1, "EUR"), Money(1, "USD"))

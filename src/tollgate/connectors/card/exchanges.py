@@ -46,16 +46,19 @@ def follow_up(
     return perform(compose_follow_up(attempt, action, is_final, levers), approved_code)
 
 
-def repeat(attempt: Payment, action: str, approved_code: str, *, is_final: bool = False) -> Exchange:
+def repeat(
+    attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, was_accepted: bool = False
+) -> Exchange:
     """Finish a follow-up that stayed silent: ask for it, and send it again where the acquirer never saw it.
 
     The key stays the same, so that nothing is done twice: should the first message still be under way somewhere,
-    whichever of the two comes second is only told what the other did.
+    whichever of the two comes second is only told what the other did. One that was accepted is only asked for: an
+    acquirer that no longer knows it has lost its memory, and might do it twice.
     """
     key = attempt.id
     question = KeyMessage(key, blocks=False)
     reply = read_reply((yield WireRequest(path=INQUIRIES, body=encode_message(question), key=f"{key}-inquiry")))
-    if reply is None:
+    if reply is None or (was_accepted and reply.status == "unknown"):
         return _SILENT
     if reply.status == "unknown":
         return (yield from perform(compose_follow_up(attempt, action, is_final, {}), approved_code))
