@@ -17,13 +17,13 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 
 # Suites in the order they run, and the seconds each may take on two cores. The sum stays under 15 minutes.
 SUITES := tidy unit property databases api crash
-BUDGET_check := 120
-BUDGET_tidy := 60
-BUDGET_unit := 100
-BUDGET_property := 100
-BUDGET_databases := 150
-BUDGET_api := 210
-BUDGET_crash := 159
+BUDGET_check := 55
+BUDGET_tidy := 40
+BUDGET_unit := 60
+BUDGET_property := 85
+BUDGET_databases := 100
+BUDGET_api := 370
+BUDGET_crash := 180
 
 .PHONY: help setup serve test check prove bench docs crashes lock clean machine $(addprefix test-,$(SUITES))
 

@@ -103,9 +103,7 @@ def test_the_final_capture_releases_the_rest_so_nothing_is_left_to_reverse(clien
     payment_id = authorise(client)
     capture(client, payment_id, "40.00", sequence="FINAL")
 
-    answer = reverse(client, payment_id)
-
-    assert (told(answer), answer.json["amount"]) == ((400, "700.400.300"), "0.00")
+    assert told(reverse(client, payment_id)) == (400, "700.400.300")
 
 
 def test_a_final_capture_that_was_declined_closes_nothing(client: Client) -> None:
