@@ -35,11 +35,11 @@ from tollgate.payments.following import (
     Until,
     choose_following,
 )
-from tollgate.payments.moves import State
+from tollgate.payments.moves import OPEN_STATES, State
 from tollgate.payments.order import TestMode
 from tollgate.values import DAY, Instant, Money, PaymentId
 
-PENDING_STATES = frozenset({State.STARTED, State.WAITING, State.UNRESOLVED})
+PENDING_STATES = OPEN_STATES | {State.STARTED}
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
