@@ -90,7 +90,9 @@ class Chronicle:
     def make_deed(self, wanted: Wanted, named: Deed, ruling: Ruling, row: Row, called: Called) -> Deed:
         assert fits(row, ruling), f"{row} is not {ruling}"
         known_code = ruling.code or ("" if wanted.by_merchant else SUCCESS)
-        currency = wanted.currency if ruling.code and wanted.currency else named.currency
+        currency = named.currency
+        if ruling.code and wanted.amount is not None and wanted.currency is not None:
+            currency = wanted.currency
         deed = Deed(
             row.id,
             wanted.kind,

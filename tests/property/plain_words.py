@@ -213,13 +213,15 @@ class Memory:
         left = self.left(named)
         does = self.find_deed(wanted, named)
         code = self.find_misfit(wanted, named, does) or self.find_obstacle(wanted, named, does, now)
+        # What is refused shows what was asked for; who said no amount sees what is left, or else the whole payment.
+        shown = (left or named.amount) if wanted.amount is None else wanted.amount
         if code:
-            return Ruling(code, amount=left if wanted.amount is None else wanted.amount)
+            return Ruling(code, amount=shown)
         amount = wanted.amount
         if amount is None:
             amount = left if does in TAKES_A_PART or does == "void" else named.amount
         if amount <= 0 or not self.is_enough(does, named, amount):
-            return Ruling(TOO_MUCH[wanted.kind], amount=left if wanted.amount is None else amount)
+            return Ruling(TOO_MUCH[wanted.kind], amount=shown)
         return Ruling("", does, amount, left - amount if does == "capture" and wanted.is_final else 0)
 
     def find_deed(self, wanted: Wanted, named: Deed) -> str:
