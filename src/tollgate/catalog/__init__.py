@@ -2,7 +2,7 @@
 Nothing here does more than answer.
 """
 
-from tollgate.catalog.brand_rows import Account, Brand
+from tollgate.catalog.brand_rows import Account, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
 from tollgate.catalog.countries import COUNTRIES, Country
 from tollgate.catalog.currencies import CURRENCIES, Currency
@@ -55,6 +55,7 @@ __all__ = [
     "Limits",
     "Need",
     "Parameter",
+    "Protocol",
     "Resolved",
     "Role",
     "Rule",

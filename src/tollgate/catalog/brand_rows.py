@@ -17,6 +17,28 @@ class Account(Enum):
     VIRTUAL = "virtualAccount"
 
 
+class Protocol(Enum):
+    """Which connector speaks for a brand."""
+
+    CARD = "card"
+    SEPA = "sepa"
+    REDIRECT = "redirect"
+
+
+_ALL = frozenset(["PA", "DB", "CD", "PA.CP", "CP", "RV", "RF", "RB", "RC", "CB", "CR"])
+
+METHOD_KINDS: dict[str, frozenset[str]] = {
+    "CC": _ALL,
+    "DC": _ALL,
+    "DD": _ALL - {"PA.CP"},
+    "VA": _ALL - {"CD", "RB"},
+    "OT": frozenset(["DB", "RF", "CB", "CR"]),
+    # The shopper pays without being asked again: the authorisation says what is expected, the receipt what has come.
+    "PP": frozenset(["PA", "RV", "RC", "RF", "CB", "CR"]),
+}
+"""The payment types a method knows, at its beginning and later."""
+
+
 @dataclass(frozen=True, slots=True)
 class Brand:
     code: str
@@ -41,6 +63,23 @@ class Brand:
     """The shopper goes to a page of the bank or provider."""
     needs: tuple[str, ...] = ()
     """Parameters without which the provider cannot start."""
+    currencies: tuple[str, ...] = ()
+    """Empty: any."""
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return METHOD_KINDS[self.method]
+
+    @property
+    def protocol(self) -> Protocol:
+        if self.account in (Account.CARD, Account.WALLET):
+            return Protocol.CARD
+        return Protocol.SEPA if self.method == "DD" else Protocol.REDIRECT
+
+    @property
+    def needs_return(self) -> bool:
+        """Whether the shopper goes away to a page and has to be brought back."""
+        return self.is_async and self.method != "PP"
 
 
 _FOURS = (4, 4, 4, 4)
@@ -84,8 +123,12 @@ def _wallet(code: str, label: str, wallet: str = "") -> Brand:
     return Brand(code, Account.WALLET, "CC", label, wallet=wallet)
 
 
-def _bank(code: str, label: str, method: str = "OT", *, is_async: bool = True) -> Brand:
-    return Brand(code, Account.BANK, method, label, is_async=is_async)
+def _bank(code: str, label: str, method: str = "OT") -> Brand:
+    return Brand(code, Account.BANK, method, label, is_async=True)
+
+
+def _debit(code: str, label: str) -> Brand:
+    return Brand(code, Account.BANK, "DD", label, currencies=("EUR",))
 
 
 def _virtual(code: str, label: str, *needs: str) -> Brand:
@@ -191,8 +234,8 @@ _WALLETS = (
 )
 
 _BANKS = (
-    _bank("DIRECTDEBIT_SEPA", "SEPA Direct Debit", "DD", is_async=False),
-    _bank("SEPA", "SEPA", "DD", is_async=False),
+    _debit("DIRECTDEBIT_SEPA", "SEPA Direct Debit"),
+    _debit("SEPA", "SEPA"),
     _bank("BOLETO", "Boleto", "PP"),
     _bank("OXXO", "OXXO", "PP"),
     _bank("PREPAYMENT", "Prepayment", "PP"),

@@ -1,4 +1,4 @@
-"""The seam between thinking and talking: a connector is a generator that yields requests and returns a verdict.
+"""The seam between thinking and talking: a connector is a generator that yields requests and returns what they came to.
 
 No I/O here.
 """
@@ -6,10 +6,13 @@ No I/O here.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from tollgate.payments import Verdict
+from tollgate.payments import Order, Payment, Verdict
+
+_Told = TypeVar("_Told")
 
 
 class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,4 +30,35 @@ class WireReply(msgspec.Struct, frozen=True):
     body: bytes
 
 
-Exchange = Generator[WireRequest, WireReply, Verdict]
+Conversation: TypeAlias = Generator[WireRequest, WireReply, _Told]
+Exchange: TypeAlias = Conversation[Verdict]
+"""A conversation about money: whatever is answered, it ends in exactly one verdict."""
+
+
+class Connector(Protocol):
+    """What every protocol that moves money can do; each is a module with these functions."""
+
+    def charge(self, order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:
+        """Begin: authorise, debit or credit. `back_url` is where a provider's page sends the shopper."""
+
+    def follow_up(
+        self,
+        attempt: Payment,
+        action: str,
+        approved_code: str,
+        *,
+        is_final: bool = False,
+        levers: Mapping[str, str] = {},
+    ) -> Exchange:
+        """Do something with an earlier transaction, such as capturing or refunding it."""
+
+    def repeat(
+        self, attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, was_accepted: bool = False
+    ) -> Exchange:
+        """Finish a follow-up that stayed silent: ask for it, and send it again where it was never seen."""
+
+    def reverse(self, key: str) -> Exchange:
+        """Undo what `charge` began and nobody heard the end of."""
+
+    def inquire(self, key: str, approved_code: str) -> Exchange:
+        """Ask what became of what `charge` began."""

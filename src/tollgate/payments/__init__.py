@@ -1,8 +1,24 @@
 """What a payment is and what may happen to it. Pure: no I/O, no clock, no chance."""
 
-from tollgate.payments.account import CardAccount, CardFace, make_card_face
+from tollgate.payments.account import (
+    BankAccount,
+    CardAccount,
+    CardFace,
+    Instrument,
+    TokenAccount,
+    VirtualAccount,
+    make_card_face,
+)
 from tollgate.payments.attempt import Claim, Payment
 from tollgate.payments.audit import Finding, Proof, check_chain, check_lines, find_on, tell_accounts
+from tollgate.payments.authentication import (
+    AuthenticationCase,
+    AuthenticationResult,
+    AuthenticationRow,
+    AuthenticationWish,
+    Browser,
+    Stage,
+)
 from tollgate.payments.balance import NO_BOUND, UNTOUCHED, Balance, Door, Touch, apply_touch, cover_doors
 from tollgate.payments.book import Account, Line
 from tollgate.payments.chain import (
@@ -17,7 +33,7 @@ from tollgate.payments.chain import (
     list_settle_touches,
     list_start_touches,
 )
-from tollgate.payments.channel import Channel, Credential, Merchant
+from tollgate.payments.channel import Channel, Credential, Creditor, Merchant, ThreeDsTerms
 from tollgate.payments.details import (
     NO_DETAILS,
     Acceptor,
@@ -31,8 +47,18 @@ from tollgate.payments.details import (
     list_amounts,
 )
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
-from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, SILENT_CODE, Errand, Move, Nature, State
-from tollgate.payments.order import FollowUp, Order, ProcessingCode, TestMode
+from tollgate.payments.moves import (
+    ERRAND_DELAYS,
+    MOVES,
+    NATURES,
+    OPEN_STATES,
+    SILENT_CODE,
+    Errand,
+    Move,
+    Nature,
+    State,
+)
+from tollgate.payments.order import FollowUp, Order, ProcessingCode, Sequence, TestMode
 from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
 from tollgate.payments.settlement import (
     Settlement,
@@ -45,6 +71,7 @@ from tollgate.payments.settlement import (
 from tollgate.payments.verdict import Outcome, Verdict
 
 __all__ = [
+    "ERRAND_DELAYS",
     "FOLLOWINGS",
     "FOREVER",
     "MOVES",
@@ -61,13 +88,20 @@ __all__ = [
     "Action",
     "Address",
     "Authentication",
+    "AuthenticationCase",
+    "AuthenticationResult",
+    "AuthenticationRow",
+    "AuthenticationWish",
     "Balance",
+    "BankAccount",
+    "Browser",
     "CardAccount",
     "CardFace",
     "CartItem",
     "Channel",
     "Claim",
     "Credential",
+    "Creditor",
     "Customer",
     "Details",
     "Door",
@@ -75,6 +109,7 @@ __all__ = [
     "Finding",
     "FollowUp",
     "Following",
+    "Instrument",
     "Line",
     "Link",
     "Merchant",
@@ -93,14 +128,19 @@ __all__ = [
     "Proof",
     "Refused",
     "Search",
+    "Sequence",
     "Settlement",
+    "Stage",
     "StandingInstruction",
     "State",
     "Tally",
     "Terms",
     "TestMode",
+    "ThreeDsTerms",
+    "TokenAccount",
     "Touch",
     "Verdict",
+    "VirtualAccount",
     "Window",
     "Wish",
     "apply_touch",

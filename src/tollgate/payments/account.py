@@ -1,6 +1,8 @@
-"""What is paid with: a card as the connector needs it, and as anybody may see it. Nothing is sealed or stored here."""
+"""What is paid with, as the connector needs it, and as anybody may see it. Nothing is sealed or stored here."""
 
 from __future__ import annotations
+
+from datetime import date
 
 import msgspec
 
@@ -19,6 +21,44 @@ class CardAccount(msgspec.Struct, frozen=True, kw_only=True):
     holder: str | None = None
     cvv: Secret | None = None
     number_type: str = "PAN"
+    cryptogram: Secret | None = None
+    """Proof for one payment, made by the device whose number this is."""
+    wallet: str | None = None
+    """The wallet that it came from."""
+
+
+class TokenAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """A number that stands for a card, issued by a network or by somebody else."""
+
+    number: Secret
+    type: str
+    expiry_month: str | None = None
+    expiry_year: str | None = None
+    cryptogram: Secret | None = None
+    dtvc: Secret | None = None
+
+
+class BankAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """An account at a bank; with a direct debit it has an IBAN, with a transfer often nothing but a country."""
+
+    holder: str | None = None
+    iban: Secret | None = None
+    number: Secret | None = None
+    bic: str | None = None
+    bank_code: str | None = None
+    bank_name: str | None = None
+    country: str | None = None
+    mandate_id: str | None = None
+    signed_on: date | None = None
+
+
+class VirtualAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """The shopper's account at a provider; most providers ask for it on their own page."""
+
+    account_id: str | None = None
+
+
+Instrument = CardAccount | TokenAccount | BankAccount | VirtualAccount
 
 
 class CardFace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

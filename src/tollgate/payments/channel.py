@@ -16,6 +16,30 @@ class Merchant(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
 
 
+class Creditor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who collects direct debits and pays credits out of a channel, as the banks know it."""
+
+    name: str
+    iban: str
+    bic: str
+    identifier: str
+    """The creditor identifier under which mandates are signed."""
+
+
+class ThreeDsTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a channel authenticates its shoppers."""
+
+    test_url: str | None = None
+    """The directory server's own test system, for requests in EXTERNAL test mode."""
+    live_url: str | None = None
+    acquirer_bin: str = "000000"
+    acquirer_merchant_id: str = ""
+    requestor_id: str = ""
+    requestor_name: str = ""
+    is_required: bool = False
+    """Whether a card payment without authentication is refused as a soft decline."""
+
+
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """One entity id: the settings under which a merchant's requests are read and routed."""
 
@@ -32,6 +56,8 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """The acquirer of a live host."""
     rebills_max: int = 98
     """How often one payment may be rebilled."""
+    creditor: Creditor | None = None
+    three_ds: ThreeDsTerms | None = None
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,9 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
+from tollgate.catalog import LIMITS
 from tollgate.payments.verdict import Outcome
+from tollgate.values import Instant
 
 
 class State(IntEnum):
@@ -33,6 +35,8 @@ class Nature(StrEnum):
     """Takes the shopper's money (or a hold on it): in doubt it is given back."""
     GIVES = "gives"
     """Pays out: in doubt the acquirer is asked, and what it never saw it will never do."""
+    CHECKS = "checks"
+    """Moves nothing: in doubt it failed, and may be asked again."""
     FOLLOWS = "follows"
     """Carries out what was decided about an earlier payment: in doubt the acquirer is asked, and the same is sent again
     under the same key, so that it happens once."""
@@ -43,6 +47,7 @@ NATURES: dict[str, Nature] = {
     "DB": Nature.TAKES,
     "PA.CP": Nature.TAKES,
     "CD": Nature.GIVES,
+    "3D": Nature.CHECKS,
     "CP": Nature.FOLLOWS,
     "RV": Nature.FOLLOWS,
     "RF": Nature.FOLLOWS,
@@ -59,6 +64,12 @@ class Errand(StrEnum):
     REVERSE = "reverse"
     INQUIRE = "inquire"
     REPEAT = "repeat"
+    EXPIRE = "expire"
+    """Ends what nobody took further in time."""
+
+
+ERRAND_DELAYS: dict[Errand, Instant] = {Errand.EXPIRE: LIMITS.challenge_lifetime}
+"""How long an errand waits before it is first run; others are run at once."""
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -78,12 +89,18 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
     (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, Errand.REVERSE, SILENT_CODE),
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
+    (Nature.TAKES, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
     # Nobody is invited to pay out twice: it stays open until the acquirer says which it was.
     (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, Errand.INQUIRE, PENDING_CODE),
     (Nature.GIVES, Outcome.UNSENT): Move(State.DECLINED),
+    (Nature.CHECKS, Outcome.APPROVED): Move(State.APPROVED),
+    (Nature.CHECKS, Outcome.DECLINED): Move(State.DECLINED),
+    (Nature.CHECKS, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE),
+    (Nature.CHECKS, Outcome.SILENT): Move(State.DECLINED, None, SILENT_CODE),
+    (Nature.CHECKS, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.FOLLOWS, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.FOLLOWS, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, Errand.REPEAT),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.account import CardAccount, CardFace
+from tollgate.payments.account import CardFace, Instrument
+from tollgate.payments.authentication import AuthenticationWish
 from tollgate.payments.details import NO_DETAILS, Details
 from tollgate.values import Money
 
@@ -27,14 +29,24 @@ class ProcessingCode(StrEnum):
     PAYMENT = "PAYMENT"
 
 
+class Sequence(StrEnum):
+    """Which of several debits under one mandate it is, in the words of the banks."""
+
+    ONCE = "OOFF"
+    FIRST = "FRST"
+    LATER = "RCUR"
+    LAST = "FNAL"
+
+
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     money: Money
     brand: str
     method: str
-    account: CardAccount
-    face: CardFace
-    """What of the account may be stored in clear."""
+    account: Instrument | None
+    """None where it could not be opened, and then there is an objection."""
+    face: CardFace | None
+    """What of a card may be stored in clear; what of other accounts may be is in the echo."""
     statement: str
     """What the shopper shall read on the statement: the merchant's name, or else the descriptor."""
     descriptor: str
@@ -43,6 +55,13 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     processing_code: ProcessingCode = ProcessingCode.PURCHASE
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None
+    return_url: str | None = None
+    """Where the shopper comes back to after a challenge or a provider's page."""
+    due_on: date | None = None
+    """When a direct debit falls due; None: as soon as may be."""
+    sequence: Sequence = Sequence.ONCE
+    authentication: AuthenticationWish | None = None
+    """What the merchant said about authenticating the shopper; None where it shall not happen."""
     details: Details = NO_DETAILS
     levers: Mapping[str, str] = {}
     """Custom parameters that a simulator understands; real acquirers never see them."""

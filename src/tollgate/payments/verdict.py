@@ -13,6 +13,8 @@ class Outcome(StrEnum):
     DECLINED = "declined"
     WAITING = "waiting"
     """Accepted, and somebody else has to act before it is decided."""
+    CHALLENGED = "challenged"
+    """Nothing was sent that moves money: the shopper has to prove something first."""
     SILENT = "silent"
     """It was sent and no answer came: nobody knows whether money moved."""
     UNSENT = "unsent"
@@ -23,4 +25,5 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     code: str
     details: Mapping[str, str] = {}
-    """The acquirer's own words and references, answered as `resultDetails`."""
+    """The acquirer's own words and references, answered as `resultDetails`; a name with a dot is a field of the answer
+    itself, such as where the shopper goes next."""

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Channel, Credential, Merchant
+from tollgate.payments import Channel, Credential, Creditor, Merchant, ThreeDsTerms
 from tollgate.store.database import Database
 from tollgate.store.schema import channels, credentials, merchants
 from tollgate.store.settings import get_setting, steps_add_to_setting
@@ -38,6 +38,7 @@ def _insert_into(table: sa.Table, members: tuple[str, ...]) -> Statement:
 
 _MERCHANT, _CHANNEL, _CREDENTIAL = (kind.__struct_fields__ for kind in (Merchant, Channel, Credential))
 _FLAGS = ("is_lenient", "requires_cvv", "is_closed")
+_STRUCTURES: dict[str, type[msgspec.Struct]] = {"creditor": Creditor, "three_ds": ThreeDsTerms}
 _insert_merchant = _insert_into(merchants, _MERCHANT)
 _insert_channel = _insert_into(channels, _CHANNEL)
 _insert_credential = _insert_into(credentials, _CREDENTIAL)
@@ -128,8 +129,10 @@ def _name(members: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
 
 def _flatten(channel: Channel) -> Mapping[str, Any]:
     flat = msgspec.structs.asdict(channel)
-    return flat | {name: int(flat[name]) for name in _FLAGS}
+    written = {name: msgspec.json.encode(flat[name]).decode() if flat[name] else None for name in _STRUCTURES}
+    return flat | written | {name: int(flat[name]) for name in _FLAGS}
 
 
 def _read_channel(named: dict[str, Any]) -> Channel:
-    return Channel(**named | {name: bool(named[name]) for name in _FLAGS})
+    read = {name: msgspec.json.decode(named[name], type=kind) for name, kind in _STRUCTURES.items() if named[name]}
+    return Channel(**named | read | {name: bool(named[name]) for name in _FLAGS})

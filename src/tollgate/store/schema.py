@@ -24,6 +24,8 @@ ZERO, ONE = sa.text("0"), sa.text("1")
 STARTED = "state = 0"
 """The predicate of the reconcile index; statements repeat it literally, or the planner would not recognise it."""
 
+OPEN_INSTRUCTION = "state = 0"
+
 payments = sa.Table(
     "payments",
     METADATA,
@@ -189,6 +191,9 @@ channels = sa.Table(
     sa.Column("test_url", TEXT),
     sa.Column("live_url", TEXT),
     sa.Column("rebills_max", WHOLE, nullable=False, server_default=sa.text(str(LIMITS.rebills_max))),
+    # Settings that are read and written as a whole, as JSON.
+    sa.Column("creditor", TEXT),
+    sa.Column("three_ds", TEXT),
     sqlite_strict=True,
 )
 
@@ -204,6 +209,108 @@ credentials = sa.Table(
     sa.Column("revoked_at", WHOLE),
     sqlite_strict=True,
 )
+
+wallet_keys = sa.Table(
+    "wallet_keys",
+    METADATA,
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("wallet", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    # What is public about the key, such as the roots it trusts, as JSON.
+    sa.Column("public", TEXT, nullable=False),
+    sa.Column("sealed_key", BYTES, nullable=False),
+    sqlite_strict=True,
+)
+
+wallet_uses = sa.Table(
+    "wallet_uses",
+    METADATA,
+    # A wallet's token pays once: whoever comes second finds it here.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("fingerprint", BYTES, primary_key=True),
+    sa.Column("used_at", WHOLE, nullable=False),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+sa.Index("wallet_uses_by_age", wallet_uses.c.used_at)
+
+authentications = sa.Table(
+    "authentications",
+    METADATA,
+    # The id is that of the payment which waits for it.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("stage", SMALL, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("expires_at", WHOLE, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
+    # Opens with a key that is stored nowhere; wiped when nobody needs it any more.
+    sa.Column("sealed_secret", BYTES),
+    sqlite_strict=True,
+)
+
+instructions = sa.Table(
+    "instructions",
+    METADATA,
+    # The id is that of the payment which asked for it, so the same one is never asked for twice.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("direction", TEXT, nullable=False),
+    sa.Column("amount", WHOLE, nullable=False),
+    sa.Column("currency", TEXT, nullable=False),
+    sa.Column("due_on", TEXT, nullable=False),
+    sa.Column("sequence", TEXT, nullable=False),
+    # The payment whose sealed account is debited or credited.
+    sa.Column("account_of", TEXT, nullable=False),
+    sa.Column("mandate_id", TEXT, nullable=False),
+    sa.Column("signed_on", TEXT, nullable=False),
+    sa.Column("purpose", TEXT, nullable=False),
+    sa.Column("file_id", TEXT),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sqlite_strict=True,
+)
+# Holds only what no file has collected yet.
+sa.Index(
+    "instructions_open",
+    instructions.c.due_on,
+    postgresql_where=sa.text(OPEN_INSTRUCTION),
+    sqlite_where=sa.text(OPEN_INSTRUCTION),
+)
+sa.Index("instructions_by_file", instructions.c.merchant_id, instructions.c.file_id)
+
+bank_files = sa.Table(
+    "bank_files",
+    METADATA,
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("scheme", TEXT, nullable=False),
+    sa.Column("due_on", TEXT, nullable=False),
+    sa.Column("sequence", TEXT, nullable=False),
+    sa.Column("currency", TEXT, nullable=False),
+    sa.Column("entries", WHOLE, nullable=False),
+    sa.Column("total", WHOLE, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("sealed_body", BYTES, nullable=False),
+    sa.Column("exported_at", WHOLE),
+    sa.UniqueConstraint("merchant_id", "channel_id", "scheme", "due_on", "sequence", name="bank_files_one_a_day"),
+    sqlite_strict=True,
+)
+
+simulated_sessions = sa.Table(
+    "simulated_sessions",
+    METADATA,
+    # What a simulated provider remembers; empty on a live host.
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("status", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
+    sqlite_strict=True,
+)
+sa.Index("simulated_sessions_by_age", simulated_sessions.c.created_at)
 
 settings = sa.Table(
     "settings",

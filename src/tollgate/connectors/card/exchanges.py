@@ -33,7 +33,7 @@ _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
 _NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code="900.100.310")
 
 
-def charge(order: Order, key: str, approved_code: str) -> Exchange:
+def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
     """Authorise, debit or credit a card."""
     request = WireRequest(path=CHARGES, body=encode_message(make_charge(order, key)), key=key, levers=order.levers)
     return perform(request, approved_code)

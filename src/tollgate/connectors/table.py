@@ -1,0 +1,15 @@
+"""Which connector speaks for which brand: one line each. What they say stands in their own folders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tollgate.catalog import BRANDS, Protocol
+from tollgate.connectors import card
+from tollgate.connectors.exchange import Connector
+
+_CONNECTORS: Mapping[Protocol, Connector] = {Protocol.CARD: card}
+
+
+def find_connector(brand: str) -> Connector:
+    return _CONNECTORS[BRANDS[brand].protocol]

@@ -1,0 +1,98 @@
+"""Authenticating the shopper of a card payment: what the merchant wishes, how far it has come, what came of it. Pure.
+
+In which messages it is asked for is known to the connector alone.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import msgspec
+
+from tollgate.values import Instant, MerchantId, PaymentId
+
+
+class Browser(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The shopper's browser as it describes itself."""
+
+    accept_header: str | None = None
+    language: str | None = None
+    screen_height: str | None = None
+    screen_width: str | None = None
+    timezone: str | None = None
+    user_agent: str | None = None
+    java_enabled: str | None = None
+    javascript_enabled: str | None = None
+    screen_color_depth: str | None = None
+    challenge_window: str | None = None
+    ip: str | None = None
+
+
+class AuthenticationWish(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the merchant said about it; empty members are left to us."""
+
+    browser: Browser | None = None
+    """None: our own page asks the browser."""
+    device: str | None = None
+    """Device data of an app."""
+    challenge_indicator: str | None = None
+    is_decoupled: bool = False
+    requestor_reason: str | None = None
+    """Set where the merchant asks without the shopper being there."""
+    is_forced: bool = False
+    """Asked for by itself: a card that cannot be authenticated is then a failure, not a reason to go on without."""
+
+
+class Stage(IntEnum):
+    """How far it has come; the numbers are stored."""
+
+    OPEN = 0
+    """The shopper's browser has to come by first."""
+    CHALLENGED = 1
+    """The issuer asks the shopper."""
+    ANSWERED = 2
+    """The result is known and not yet acted upon."""
+    CLOSED = 3
+
+
+class AuthenticationResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the directory server, or the issuer through it, said last."""
+
+    status: str
+    """Y, A, N, U, R, I: as in the messages of the schemes. Other letters are never a result."""
+    reason: str | None = None
+    eci: str | None = None
+    value: str | None = None
+    """The proof that goes to the acquirer."""
+    cancelled: str | None = None
+    """Why a challenge ended without an answer."""
+
+
+class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One authentication as it is stored beside the payment that waits for it."""
+
+    server_id: str
+    version: str = "2.2.0"
+    method_url: str | None = None
+    ds_id: str | None = None
+    acs_id: str | None = None
+    acs_url: str | None = None
+    flow: str | None = None
+    """challenge or frictionless"""
+    is_mandated: str | None = None
+    """Y where the issuer had to ask."""
+    card_holder_text: str | None = None
+    results_hash: str = ""
+    """Of the secret in the address to which the result is sent."""
+    result: AuthenticationResult | None = None
+
+
+class AuthenticationRow(msgspec.Struct, frozen=True, kw_only=True):
+    merchant_id: MerchantId
+    id: PaymentId
+    stage: Stage
+    created_at: Instant
+    expires_at: Instant
+    body: AuthenticationCase
+    sealed_secret: bytes | None = None
+    """The security code, sealed under a key that is stored nowhere."""
