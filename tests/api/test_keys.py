@@ -12,8 +12,9 @@ import pytest
 
 from api.merchants import run_command, wait_until
 from gateway import Client, GatewayProcess
+from tollgate.payments import CardAccount
 from tollgate.store import list_sealed, open_database
-from tollgate.vault import Keyring, load_keyring, name_owner, open_card, save_keyring, sealed_prefix, sealing_key_id
+from tollgate.vault import Keyring, load_keyring, name_owner, open_account, save_keyring, sealed_prefix, sealing_key_id
 
 NUMBERS = ("4200000000000000", "5454545454545454", "4111111111111111")
 
@@ -88,7 +89,9 @@ def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
         assert accounts
         for account in accounts:
             owner = name_owner("payment", account.merchant_id, account.payment_id)
-            assert open_card(account.sealed, owner=owner, keyring=keyring).number.reveal().isdigit()
+            card = open_account(account.sealed, owner=owner, keyring=keyring)
+            assert isinstance(card, CardAccount)
+            assert card.number.reveal().isdigit()
         return {sealing_key_id(account.sealed) for account in accounts}
 
     return asyncio.run(read())

@@ -2,14 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 
-from tollgate.catalog import CURRENCIES, Brand, accepts_number, passes_luhn
+from tollgate.catalog import (
+    CURRENCIES,
+    Account,
+    Brand,
+    Protocol,
+    accepts_number,
+    detect_brand,
+    fits_bank,
+    passes_luhn,
+)
+from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount
 from tollgate.values import Money
 
-ZERO_ALLOWED_FOR = frozenset({"PA"})
+ZERO_ALLOWED_FOR = frozenset({"PA", "3D"})
 """An authorisation of nothing verifies an account; nothing else makes sense without an amount."""
+
+
+def find_account_objection(
+    values: Mapping[str, str], account: Instrument, brand: Brand, *, cvv_required: bool, today: date
+) -> str | None:
+    match account:
+        case CardAccount():
+            network = brand if brand.account is Account.CARD else detect_brand(values["card.number"])
+            if network is None:
+                return "100.100.101"
+            expiry = int(account.expiry_year), int(account.expiry_month)
+            # What came out of a wallet is proven by the wallet, which knows no security code.
+            required = cvv_required and account.wallet is None
+            return find_card_objection(
+                values["card.number"], network, expiry, values.get("card.cvv"), cvv_required=required, today=today
+            )
+        case TokenAccount():
+            return find_token_objection(values, account, today)
+        case BankAccount() if brand.protocol is Protocol.SEPA:
+            return find_bank_objection(values, account)
+        case _:
+            return None
+
+
+def find_token_objection(values: Mapping[str, str], token: TokenAccount, today: date) -> str | None:
+    """A network's token is built like a card's number; what others issue is their affair."""
+    if token.type == "NETWORK" and not passes_luhn(values["tokenAccount.number"]):
+        return "100.100.101"
+    if token.expiry_year and token.expiry_month:
+        return "800.100.330" if (int(token.expiry_year), int(token.expiry_month)) < (today.year, today.month) else None
+    return None
+
+
+def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str | None:
+    if account.iban is None:
+        return "100.200.104" if "bankAccount.country" in values else "100.200.100"
+    iban = values.get("bankAccount.iban")
+    # One that was built from bank code and number fits them by its making.
+    fits = iban is None or fits_bank(iban, account.bic, account.bank_code)
+    country = values.get("bankAccount.country")
+    return None if fits and (iban is None or country in (None, iban[:2].upper())) else "100.200.103"
 
 
 def find_card_objection(

@@ -19,6 +19,7 @@ from tollgate.payments import (
     Acceptor,
     Address,
     Authentication,
+    Browser,
     CartItem,
     Customer,
     Details,
@@ -84,6 +85,13 @@ def read_details(fields: Fields, currency: str) -> Details:
         business_application_id=values.get("transactionBai"),
         transaction_type_id=values.get("transactionTti"),
     )
+
+
+def read_browser(fields: Fields) -> Browser | None:
+    if not any(name.startswith("customer.browser.") for name in fields.values):
+        return None
+    members = _read_structure(Browser, "customer.browser.", fields.values, "")
+    return None if members is None else msgspec.structs.replace(members, ip=fields.get("customer.ip"))
 
 
 def to_camel_case(member: str) -> str:

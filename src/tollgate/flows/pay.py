@@ -12,14 +12,14 @@ from tollgate.payments import Channel, Claim, Order, Outcome, Payment, State, Ve
 from tollgate.steps import House, Route, choose_route, dispatch, get_payment, settle_sealed
 from tollgate.store import settle_payment, start_payment
 from tollgate.values import SECOND, PaymentId, make_id
-from tollgate.vault import name_owner, seal_card
+from tollgate.vault import name_owner, seal_account
 
 
 async def pay(house: House, order: Order, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
     route = choose_route(house, channel, order.test_mode)
     started = start_attempt(house, order, channel, ndc)
     owner = name_owner("payment", started.merchant_id, started.id)
-    sealed = seal_card(order.account, owner=owner, keyring=house.keyring)
+    sealed = seal_account(order.account, owner=owner, keyring=house.keyring)
     if not await start_payment(house.database, started, sealed, claim):
         return await answer_taken_key(house, claim)
     verdict = await ask(house, order, started, route)

@@ -71,6 +71,16 @@ class CardFace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     holder: str | None = None
 
 
+class OpenedCard(msgspec.Struct, frozen=True, kw_only=True):
+    """A card that came inside a wallet's token."""
+
+    account: CardAccount
+    face: CardFace
+    network: str | None
+    """The brand that its number shows."""
+    eci: str | None = None
+
+
 def make_card_face(number: str, card: CardAccount) -> CardFace:
     """The caller reveals the number, because revealing is the vault's and the connectors' right."""
     return CardFace(

@@ -47,6 +47,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """None where it could not be opened, and then there is an objection."""
     face: CardFace | None
     """What of a card may be stored in clear; what of other accounts may be is in the echo."""
+    network: str
+    """The card network behind the brand; where there is none, the brand."""
     statement: str
     """What the shopper shall read on the statement: the merchant's name, or else the descriptor."""
     descriptor: str

@@ -1,6 +1,6 @@
 """Seals and opens what must not be stored in clear, with keys from a ring that can be rotated. Talks to no database."""
 
-from tollgate.vault.cards import name_owner, open_card, seal_card
+from tollgate.vault.accounts import name_owner, open_account, seal_account
 from tollgate.vault.envelope import EnvelopeError, open_sealed, rewrap, seal, sealed_prefix, sealing_key_id
 from tollgate.vault.fingerprint import fingerprint
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
@@ -22,13 +22,13 @@ __all__ = [
     "make_mac",
     "make_token",
     "name_owner",
-    "open_card",
+    "open_account",
     "open_sealed",
     "open_token",
     "rewrap",
     "save_keyring",
     "seal",
-    "seal_card",
+    "seal_account",
     "sealed_prefix",
     "sealing_key_id",
     "show_token",

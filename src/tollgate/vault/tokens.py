@@ -9,7 +9,7 @@ import msgspec
 
 from tollgate.payments import Credential
 from tollgate.values import Chance, Instant, MerchantId, Secret, make_id, system_chance
-from tollgate.vault.cards import name_owner
+from tollgate.vault.accounts import name_owner
 from tollgate.vault.envelope import open_sealed, seal
 from tollgate.vault.keyring import Keyring
 

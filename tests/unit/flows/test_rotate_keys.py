@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.flows import count_retired, pay, rewrap_everything
+from tollgate.payments import CardAccount
 from tollgate.store import insert_credential, list_credentials, list_sealed
-from tollgate.vault import make_credential, name_owner, open_card, open_token, sealed_prefix
+from tollgate.vault import make_credential, name_owner, open_account, open_token, sealed_prefix
 from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_house
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +33,10 @@ async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
     assert await count_retired(house.database, rotated) == 0
     for account in await list_sealed(house.database, None, sealed_prefix(b"none"), 100):
         owner = name_owner("payment", account.merchant_id, account.payment_id)
-        assert open_card(account.sealed, owner=owner, keyring=alone).number.matches(ORDER.account.number)
+        card = open_account(account.sealed, owner=owner, keyring=alone)
+        assert isinstance(card, CardAccount)
+        assert isinstance(ORDER.account, CardAccount)
+        assert card.number.matches(ORDER.account.number)
     (stored,) = await list_credentials(house.database)
     assert open_token(stored, alone).matches(made.token)
     assert await rewrap_everything(house.database, rotated, told.append) == 0

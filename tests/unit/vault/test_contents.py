@@ -17,10 +17,10 @@ from tollgate.vault import (
     make_keyring,
     make_token,
     name_owner,
-    open_card,
+    open_account,
     open_sealed,
     open_token,
-    seal_card,
+    seal_account,
     show_token,
 )
 
@@ -38,8 +38,9 @@ CARD = CardAccount(
 
 
 def test_a_card_comes_back_without_its_cvv() -> None:
-    opened = open_card(seal_card(CARD, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
+    opened = open_account(seal_account(CARD, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
 
+    assert isinstance(opened, CardAccount)
     assert opened.number.matches(CARD.number)
     assert (opened.expiry_month, opened.expiry_year, opened.holder) == ("05", "2034", "Jane Jones")
     assert opened.number_type == "DPAN"
@@ -47,7 +48,7 @@ def test_a_card_comes_back_without_its_cvv() -> None:
 
 
 def test_the_cvv_is_not_even_among_the_sealed_bytes() -> None:
-    plain = open_sealed(seal_card(CARD, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
+    plain = open_sealed(seal_account(CARD, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
 
     assert b"4200000000000000" in plain
     assert b"731" not in plain

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import msgspec
 
 from tollgate.catalog import CURRENCIES
-from tollgate.payments import CardAccount, Order, Payment
-from tollgate.values import Money
+from tollgate.payments import CardAccount, Order, Payment, TokenAccount
+from tollgate.values import Money, Secret
 
 CHARGES = "/v1/charges"
 FOLLOW_UPS = "/v1/follow-ups"
@@ -32,6 +32,16 @@ class CardMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     holder: str | None = None
     cvv: str | None = None
     number_type: str = "PAN"
+    cryptogram: str | None = None
+    wallet: str | None = None
+
+
+class TokenMessage(msgspec.Struct, frozen=True, omit_defaults=True):
+    number: str
+    type: str
+    expiry: str | None = None
+    cryptogram: str | None = None
+    dtvc: str | None = None
 
 
 class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,8 +50,9 @@ class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     amount: int
     currency: str
     brand: str
-    card: CardMessage
     statement: str
+    card: CardMessage | None = None
+    token: TokenMessage | None = None
     processing: str = "PURCHASE"
     details: dict[str, Any] | None = None
     """What travels with the money, by the members' names; amounts in it are minor units beside their currency."""
@@ -102,9 +113,10 @@ def make_charge(order: Order, key: str) -> ChargeMessage:
         type=CHARGE_TYPES[order.kind],
         amount=to_minor_units(order.money),
         currency=order.money.currency,
-        brand=order.brand,
-        card=_make_card(order.account),
+        brand=order.network,
         statement=order.statement,
+        card=_make_card(order.account) if isinstance(order.account, CardAccount) else None,
+        token=_make_token(order.account) if isinstance(order.account, TokenAccount) else None,
         processing=order.processing_code,
         details=_describe(order.details) if order.has_details else None,
     )
@@ -151,6 +163,22 @@ def _make_card(card: CardAccount) -> CardMessage:
         number=card.number.reveal(),
         expiry=f"{card.expiry_year}-{card.expiry_month}",
         holder=card.holder,
-        cvv=card.cvv.reveal() if card.cvv else None,
+        cvv=_reveal(card.cvv),
         number_type=card.number_type,
+        cryptogram=_reveal(card.cryptogram),
+        wallet=card.wallet,
     )
+
+
+def _make_token(token: TokenAccount) -> TokenMessage:
+    return TokenMessage(
+        number=token.number.reveal(),
+        type=token.type,
+        expiry=f"{token.expiry_year}-{token.expiry_month}" if token.expiry_month and token.expiry_year else None,
+        cryptogram=_reveal(token.cryptogram),
+        dtvc=_reveal(token.dtvc),
+    )
+
+
+def _reveal(secret: Secret | None) -> str | None:
+    return None if secret is None else secret.reveal()

@@ -1,0 +1,132 @@
+"""Checked fields to what is paid with, and to what of it the merchant may see again.
+
+Whether an account is good is judged in objections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+
+import msgspec
+
+from tollgate.catalog import Account, Brand, build_iban, find_bic, get_result
+from tollgate.contract.fields import Fields
+from tollgate.payments import (
+    BankAccount,
+    CardAccount,
+    CardFace,
+    Instrument,
+    TokenAccount,
+    VirtualAccount,
+    make_card_face,
+)
+from tollgate.values import Refusal, Secret
+
+_CARD_NEEDS = frozenset({"card.number", "card.expiryMonth", "card.expiryYear"})
+_WALLETS = ("walletA", "walletB", "walletC")
+_SHOWN_HEAD, _SHOWN_TAIL = 4, 4
+
+
+class WalletCall(msgspec.Struct, frozen=True):
+    """A wallet's token as it was sent, still closed."""
+
+    wallet: str
+    token: Secret
+
+
+def find_wallet_call(fields: Fields) -> WalletCall | None:
+    for wallet in _WALLETS:
+        token = fields.values.get(f"{wallet}.paymentToken")
+        if token is not None:
+            return WalletCall(wallet, Secret(token))
+    return None
+
+
+def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardFace | None]:
+    """The account, and what of a card may be stored in clear."""
+    values = fields.values
+    if "tokenAccount.number" in values:
+        return _read_token(values), None
+    match brand.account:
+        case Account.BANK:
+            return _read_bank(values), None
+        case Account.VIRTUAL:
+            return VirtualAccount(account_id=values.get("virtualAccount.accountId")), None
+        case _:
+            return _read_card(values)
+
+
+def show_account(values: Mapping[str, str], account: Instrument | None) -> dict[str, str]:
+    """What was sealed as it is shown again: numbers by their ends, and a bank by what was found out about it."""
+    shown = {
+        name: hide_middle(values[name])
+        for name in ("bankAccount.iban", "bankAccount.number", "tokenAccount.number")
+        if name in values
+    }
+    if isinstance(account, BankAccount) and account.bic:
+        shown["bankAccount.bic"] = account.bic
+    return shown
+
+
+def hide_middle(text: str) -> str:
+    """The ends by which its owner knows a number; of a short one less."""
+    head = min(_SHOWN_HEAD, len(text) // 4)
+    tail = min(_SHOWN_TAIL, len(text) // 4)
+    return text[:head] + "*" * (len(text) - head - tail) + text[len(text) - tail :]
+
+
+def _read_card(values: Mapping[str, str]) -> tuple[CardAccount, CardFace]:
+    if not values.keys() >= _CARD_NEEDS:
+        raise Refusal(get_result("600.200.201"), "send the card's number and expiry")
+    cvv = values.get("card.cvv")
+    wallet = next((wallet for wallet in _WALLETS if f"{wallet}.source" in values), None)
+    card = CardAccount(
+        number=Secret(values["card.number"]),
+        expiry_month=values["card.expiryMonth"].zfill(2),
+        expiry_year=values["card.expiryYear"],
+        holder=values.get("card.holder"),
+        cvv=Secret(cvv) if cvv else None,
+        # What a merchant opened itself is a number made for one device, unless it says otherwise.
+        number_type=values.get("card.numberType", "DPAN" if wallet else "PAN"),
+        wallet=wallet,
+    )
+    return card, make_card_face(values["card.number"], card)
+
+
+def _read_token(values: Mapping[str, str]) -> TokenAccount:
+    return TokenAccount(
+        number=Secret(values["tokenAccount.number"]),
+        type=values["tokenAccount.type"],
+        expiry_month=values.get("tokenAccount.expiryMonth"),
+        expiry_year=values.get("tokenAccount.expiryYear"),
+        cryptogram=_hide(values.get("tokenAccount.cryptogram")),
+        dtvc=_hide(values.get("tokenAccount.dtvc")),
+    )
+
+
+def _read_bank(values: Mapping[str, str]) -> BankAccount:
+    number, bank_code = values.get("bankAccount.number"), values.get("bankAccount.bankCode")
+    country = values.get("bankAccount.country")
+    iban = values.get("bankAccount.iban", "").upper() or None
+    if iban is None and number and bank_code and country:
+        iban = build_iban(country, bank_code, number)
+    bic = values.get("bankAccount.bic", "").upper() or None
+    if bic is None and iban is not None:
+        bic = find_bic(iban)
+    signed_on = values.get("bankAccount.mandate.dateOfSignature")
+    return BankAccount(
+        holder=values.get("bankAccount.holder"),
+        iban=_hide(iban),
+        number=_hide(number),
+        bic=bic,
+        bank_code=bank_code,
+        bank_name=values.get("bankAccount.bankName"),
+        country=country or (iban[:2] if iban else None),
+        mandate_id=values.get("bankAccount.mandate.id"),
+        signed_on=date.fromisoformat(signed_on) if signed_on else None,
+    )
+
+
+def _hide(text: str | None) -> Secret | None:
+    return None if text is None else Secret(text)

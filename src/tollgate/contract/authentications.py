@@ -1,0 +1,79 @@
+"""What a merchant says about authenticating the shopper, and what is still missing when it is about to happen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tollgate.catalog import get_result, is_true
+from tollgate.contract.fields import Fields
+from tollgate.contract.structures import read_browser
+from tollgate.payments import AuthenticationWish, Browser, CardAccount, Instrument
+from tollgate.values import Fault, InvalidParameters
+
+_BROWSER_NEEDS = tuple(
+    f"customer.browser.{field}"
+    for field in ("acceptHeader", "language", "screenHeight", "screenWidth", "timezone", "userAgent", "javaEnabled")
+)
+_BILLING_NEEDS = tuple(f"billing.{field}" for field in ("street1", "city", "postcode", "country"))
+_ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
+_AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", "3D"})
+_SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
+
+
+def read_authentication_wish(fields: Fields, kind: str, account: Instrument | None) -> AuthenticationWish | None:
+    """None where nobody is to be authenticated: it was done elsewhere, was switched off, or there is nobody to ask."""
+    values = fields.values
+    if kind not in _AUTHENTICABLE or not isinstance(account, CardAccount):
+        return None
+    if account.number_type != "PAN" or any(is_true(values.get(name)) for name in _SWITCHES):
+        return None
+    reason = values.get("threeDSecure.threeRIInd")
+    if not values.keys().isdisjoint(_ALREADY_DONE):
+        return None
+    if values.get("standingInstruction.source") == "MIT" and reason is None:
+        return None
+    return AuthenticationWish(
+        browser=read_browser(fields),
+        device=values.get("threeDSecure.deviceInfo"),
+        challenge_indicator=values.get("threeDSecure.challengeIndicator"),
+        is_decoupled=is_true(values.get("threeDSecure.decoupled")),
+        requestor_reason=reason,
+        is_forced=kind == "3D",
+    )
+
+
+def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) -> None:
+    """Asked for only when an authentication really begins: each group is complete or left to our own page."""
+    faults = [
+        Fault(name, "may not be empty when 3D Secure runs")
+        for names in (_BROWSER_NEEDS, () if is_lenient else _BILLING_NEEDS)
+        if any(name in echo for name in names)
+        for name in names
+        if name not in echo
+    ]
+    if faults:
+        raise InvalidParameters(get_result("200.300.404"), faults)
+
+
+BROWSER_FIELDS: Mapping[str, str] = {
+    "language": "language",
+    "screenHeight": "screen_height",
+    "screenWidth": "screen_width",
+    "timezone": "timezone",
+    "javaEnabled": "java_enabled",
+    "javascriptEnabled": "javascript_enabled",
+    "screenColorDepth": "screen_color_depth",
+}
+"""What our own page asks the browser for, by the names of its form."""
+
+_LENGTHS = {"language": 8, "timezone": 5, "screen_height": 6, "screen_width": 6, "screen_color_depth": 2}
+
+
+def read_collected_browser(
+    pairs: Mapping[str, str], *, accept: str | None, user_agent: str | None, ip: str | None
+) -> Browser:
+    """What came from the shopper's own browser: cut to size, because nobody else can be asked to send it again."""
+    members: dict[str, str | None] = {
+        member: pairs[name][: _LENGTHS.get(member, 5)] or None for name, member in BROWSER_FIELDS.items() if name in pairs
+    }
+    return Browser(accept_header=(accept or "*/*")[:2048], user_agent=(user_agent or "-")[:2048], ip=ip, **members)
