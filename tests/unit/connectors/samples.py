@@ -12,6 +12,7 @@ ORDER = Order(
     kind="DB",
     money=Money(9210, "EUR"),
     brand="VISA",
+    network="VISA",
     method="CC",
     account=CARD,
     face=make_card_face("4200000000000000", CARD),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tollgate.catalog import RESULTS
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
-from tollgate.connectors.card.responses import RESPONSES, UNLISTED
+from tollgate.connectors.acquiring.responses import RESPONSES, UNLISTED
 from tollgate.payments import Outcome, Verdict
 from unit.connectors.samples import ORDER
 

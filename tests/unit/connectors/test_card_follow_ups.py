@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
-from tollgate.connectors.card.responses import RESPONSES
+from tollgate.connectors.acquiring.responses import RESPONSES
 from tollgate.payments import Outcome, Verdict
 from unit.connectors.samples import CAPTURE
 

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from tollgate.connectors import WireRequest
+from tollgate.connectors.acquiring import encode_message
 from tollgate.connectors.card import CHARGES, FOLLOW_UP_TYPES, FOLLOW_UPS, INQUIRIES, REVERSALS, FollowUpMessage
-from tollgate.connectors.card.messages import encode_message, make_charge
+from tollgate.connectors.card.messages import make_charge
 from tollgate.sandbox import SimulatedAcquirer
 from tollgate.wire import Silent, Unsent
 from unit.premises import ORDER

@@ -1,20 +1,23 @@
 """The card protocol: charge, follow up, repeat, reverse and inquire.
 
-The protocol's words are in messages, their meaning in exchanges.
+Its own words are in messages; those it shares with other protocols are in acquiring.
 """
 
-from tollgate.connectors.card.exchanges import FORCED_CODE, charge, classify, follow_up, inquire, repeat, reverse
-from tollgate.connectors.card.messages import (
-    CHARGES,
+from tollgate.connectors.acquiring import (
     FOLLOW_UP_TYPES,
     FOLLOW_UPS,
+    FORCED_CODE,
     INQUIRIES,
     REVERSALS,
     AcquirerReply,
-    ChargeMessage,
     FollowUpMessage,
     KeyMessage,
+    classify,
+    follow_up,
+    repeat,
 )
+from tollgate.connectors.card.exchanges import charge, inquire, reverse
+from tollgate.connectors.card.messages import CHARGES, ChargeMessage
 
 __all__ = [
     "CHARGES",

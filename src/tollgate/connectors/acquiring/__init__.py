@@ -1,0 +1,64 @@
+"""What all protocols of keyed JSON messages share: follow-ups, questions by key, and what an answer comes to.
+
+What begins a payment is said in each protocol's own folder.
+"""
+
+from tollgate.connectors.acquiring.exchanges import (
+    ACQUIRER,
+    FORCED_CODE,
+    SILENT,
+    Dialect,
+    classify,
+    describe,
+    follow_up,
+    inquire,
+    judge,
+    perform,
+    repeat,
+    reverse,
+)
+from tollgate.connectors.acquiring.messages import (
+    CHARGE_TYPES,
+    FOLLOW_UP_TYPES,
+    FOLLOW_UPS,
+    INQUIRIES,
+    REVERSALS,
+    AcquirerReply,
+    FollowUpMessage,
+    KeyMessage,
+    LongText,
+    ShortText,
+    describe_details,
+    encode_message,
+    make_follow_up,
+    to_minor_units,
+)
+
+__all__ = [
+    "ACQUIRER",
+    "CHARGE_TYPES",
+    "FOLLOW_UPS",
+    "FOLLOW_UP_TYPES",
+    "FORCED_CODE",
+    "INQUIRIES",
+    "REVERSALS",
+    "SILENT",
+    "AcquirerReply",
+    "Dialect",
+    "FollowUpMessage",
+    "KeyMessage",
+    "LongText",
+    "ShortText",
+    "classify",
+    "describe",
+    "describe_details",
+    "encode_message",
+    "follow_up",
+    "inquire",
+    "judge",
+    "make_follow_up",
+    "perform",
+    "repeat",
+    "reverse",
+    "to_minor_units",
+]

@@ -1,0 +1,161 @@
+"""What to say about a transaction that has a key, and what the answers mean, in any dialect of the protocols.
+
+Every answer, however odd, ends in one verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import msgspec
+
+from tollgate.catalog import is_pending, is_review, is_success
+from tollgate.connectors.acquiring.messages import (
+    FOLLOW_UPS,
+    INQUIRIES,
+    REVERSALS,
+    AcquirerReply,
+    KeyMessage,
+    decode_reply,
+    encode_message,
+    make_follow_up,
+)
+from tollgate.connectors.acquiring.responses import RESPONSES, UNLISTED
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
+from tollgate.payments import Outcome, Payment, Verdict
+
+FORCED_CODE = "forceResultCode"
+"""The lever by which a test asks the simulator for a result."""
+
+SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
+_NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code="900.100.310")
+
+_Reply = TypeVar("_Reply", bound=AcquirerReply)
+
+
+@dataclass(frozen=True)
+class Dialect(Generic[_Reply]):
+    """In what one protocol differs from another."""
+
+    reversals: str
+    inquiries: str
+    decode: Callable[[bytes], _Reply]
+    judge: Callable[[_Reply, str], Verdict]
+    """From a reply and the code of a success to what it comes to."""
+    undone: frozenset[str] = frozenset({"reversed", "unknown"})
+    """The statuses that confirm a reversal; what was never seen counts as undone."""
+
+
+def judge(reply: AcquirerReply, approved_code: str) -> Verdict:
+    details = describe(reply)
+    match reply.status:
+        case "approved":
+            return Verdict(outcome=Outcome.APPROVED, code=approved_code, details=details)
+        case "declined":
+            return Verdict(outcome=Outcome.DECLINED, code=RESPONSES.get(reply.response_code, UNLISTED), details=details)
+        case "pending":
+            return Verdict(outcome=Outcome.WAITING, code="000.200.000", details=details)
+        case _:
+            return SILENT
+
+
+ACQUIRER = Dialect(reversals=REVERSALS, inquiries=INQUIRIES, decode=decode_reply, judge=judge)
+
+
+def perform(dialect: Dialect[_Reply], request: WireRequest, approved_code: str) -> Exchange:
+    """One message that moves money, and the judgement of what it was answered."""
+    reply = read_reply(dialect, (yield request))
+    if reply is None:
+        return SILENT
+    verdict = dialect.judge(reply, approved_code)
+    forced_code = request.levers.get(FORCED_CODE)
+    # A code of our own catalogue counts only where a test asked for it; no acquirer may choose one by itself.
+    if forced_code is None or reply.result_code != forced_code:
+        return verdict
+    return Verdict(outcome=classify(forced_code), code=forced_code, details=verdict.details)
+
+
+def reverse(dialect: Dialect[_Reply], key: str) -> Exchange:
+    """Undo what has an unknown fate.
+
+    What the other side never saw counts as undone: it blocks the key from then on.
+    """
+    request = WireRequest(path=dialect.reversals, body=encode_message(KeyMessage(key)), key=f"{key}-reversal")
+    reply = read_reply(dialect, (yield request))
+    if reply is None or reply.status not in dialect.undone:
+        return SILENT
+    return Verdict(outcome=Outcome.APPROVED, code="", details=describe(reply))
+
+
+def inquire(dialect: Dialect[_Reply], key: str, approved_code: str) -> Exchange:
+    """Ask what became of something. What was never seen is blocked by the question, so it never happens later."""
+    request = WireRequest(path=dialect.inquiries, body=encode_message(KeyMessage(key)), key=f"{key}-inquiry")
+    reply = read_reply(dialect, (yield request))
+    if reply is None:
+        return SILENT
+    return _NOT_FOUND if reply.status == "unknown" else dialect.judge(reply, approved_code)
+
+
+def follow_up(
+    attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, levers: Mapping[str, str] = {}
+) -> Exchange:
+    """Do something with an earlier transaction, such as capturing or refunding it."""
+    return perform(ACQUIRER, compose_follow_up(attempt, action, is_final, levers), approved_code)
+
+
+def repeat(
+    attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, was_accepted: bool = False
+) -> Exchange:
+    """Finish a follow-up that stayed silent: ask for it, and send it again where the acquirer never saw it.
+
+    The key stays the same, so that nothing is done twice: should the first message still be under way somewhere,
+    whichever of the two comes second is only told what the other did. One that was accepted is only asked for: an
+    acquirer that no longer knows it has lost its memory, and might do it twice.
+    """
+    key = attempt.id
+    question = encode_message(KeyMessage(key, blocks=False))
+    reply = read_reply(ACQUIRER, (yield WireRequest(path=INQUIRIES, body=question, key=f"{key}-inquiry")))
+    if reply is None or (was_accepted and reply.status == "unknown"):
+        return SILENT
+    if reply.status == "unknown":
+        return (yield from perform(ACQUIRER, compose_follow_up(attempt, action, is_final, {}), approved_code))
+    return judge(reply, approved_code)
+
+
+def compose_follow_up(attempt: Payment, action: str, is_final: bool, levers: Mapping[str, str]) -> WireRequest:
+    message = make_follow_up(attempt, action, is_final=is_final)
+    return WireRequest(path=FOLLOW_UPS, body=encode_message(message), key=message.key, levers=levers)
+
+
+def read_reply(dialect: Dialect[_Reply], reply: WireReply) -> _Reply | None:
+    """None for what is not an answer of this protocol: the acquirer may have acted and broken down while telling."""
+    if reply.status >= 500:
+        return None
+    try:
+        return dialect.decode(reply.body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def classify(code: str) -> Outcome:
+    if is_success(code) or is_review(code):
+        return Outcome.APPROVED
+    return Outcome.WAITING if is_pending(code) else Outcome.DECLINED
+
+
+def describe(reply: AcquirerReply) -> dict[str, str]:
+    """Clients that read result details at all insist on the extended description, so it is always among them."""
+    details = {"ExtendedDescription": reply.message}
+    for name, value in (
+        ("clearingInstituteName", reply.institute),
+        ("ConnectorTxID1", reply.reference),
+        ("ConnectorTxID2", reply.authorization_code),
+        ("ConnectorTxID3", reply.scheme_transaction_id),
+        ("AcquirerResponse", reply.response_code),
+        ("CardholderInitiatedTransactionID", reply.scheme_transaction_id),
+    ):
+        if value:
+            details[name] = value
+    return details

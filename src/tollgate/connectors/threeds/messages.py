@@ -1,0 +1,267 @@
+"""The words of EMV 3-D Secure 2: one structure per message, its members' names and lengths, and how it is read.
+
+What an answer means is not known here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Annotated, TypeVar
+
+import msgspec
+
+RANGES = "/3ds/preq"
+AUTHENTICATIONS = "/3ds/areq"
+
+VERSIONS = ("2.2.0", "2.1.0")
+"""What is spoken here, the newest first."""
+
+_ACRONYMS = {"ds": "DS", "id": "ID", "url": "URL", "bin": "BIN", "tz": "TZ", "ip": "IP", "ri": "RI"}
+
+
+def spell(member: str) -> str:
+    """`three_ds_server_trans_id` to `threeDSServerTransID`; the first word is always written small."""
+    first, *others = member.split("_")
+    return first + "".join(_ACRONYMS.get(word, word.capitalize()) for word in others)
+
+
+_Uuid = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")]
+_Version = Annotated[str, msgspec.Meta(pattern=r"\A[0-9](\.[0-9]{1,2}){1,2}\Z")]
+_Number = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{13,19}\Z")]
+_TwoDigits = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{2}\Z")]
+_Letter = Annotated[str, msgspec.Meta(pattern=r"\A[A-Z]\Z")]
+_Base64 = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9+/]{1,62}={0,2}\Z")]
+_Address = Annotated[str, msgspec.Meta(pattern=r"\Ahttps?://[\x21-\x7e]{1,2040}\Z")]
+"""Of a page or a server. Anything but a web address, such as a script, is not one."""
+_Text = Annotated[str, msgspec.Meta(max_length=128)]
+_LongText = Annotated[str, msgspec.Meta(max_length=2048)]
+
+RANGES_MAX = 100_000
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename=spell):
+    """What all messages have in common is how their members are spelled."""
+
+
+class Erro(Message):
+    message_type: str = msgspec.field(default="Erro")
+    message_version: _Text = ""
+    error_code: _Text
+    error_component: _Text = ""
+    """C app, S 3DS server, D directory server, A issuer"""
+    error_description: _LongText = ""
+    error_detail: _LongText = ""
+    error_message_type: _Text = ""
+    three_ds_server_trans_id: _Text | None = None
+    ds_trans_id: _Text | None = None
+    acs_trans_id: _Text | None = None
+
+
+class PReq(Message):
+    message_type: str = "PReq"
+    message_version: str
+    three_ds_server_ref_number: str
+    three_ds_server_trans_id: str
+
+
+class RangeMessage(Message):
+    start_range: _Number
+    end_range: _Number
+    acs_start_protocol_version: _Version
+    acs_end_protocol_version: _Version
+    three_ds_method_url: _Address | None = msgspec.field(default=None, name="threeDSMethodURL")
+
+
+class PRes(Message):
+    message_type: str
+    message_version: _Version
+    three_ds_server_trans_id: _Uuid
+    ds_trans_id: _Uuid | None = None
+    serial_num: _Text | None = None
+    card_range_data: Annotated[tuple[RangeMessage, ...], msgspec.Meta(max_length=RANGES_MAX)] = ()
+
+
+class Phone(Message):
+    cc: str
+    subscriber: str
+
+
+class AReq(Message):
+    """Members without a default are asked of every request; the others depend on where the shopper is."""
+
+    message_type: str = msgspec.field(default="AReq")
+    message_version: str
+    message_category: str
+    """01 payment, 02 no payment"""
+    device_channel: str
+    """01 app, 02 browser, 03 without the shopper"""
+    three_ds_server_trans_id: str
+    three_ds_server_ref_number: str
+    three_ds_server_url: str
+    three_ds_requestor_id: str
+    three_ds_requestor_name: str
+    three_ds_requestor_url: str
+    three_ds_requestor_authentication_ind: str | None = None
+    three_ds_requestor_challenge_ind: str | None = None
+    three_ds_requestor_dec_req_ind: str | None = None
+    three_ds_requestor_dec_max_time: str | None = None
+    three_ri_ind: str | None = None
+    three_ds_comp_ind: str | None = None
+    notification_url: str | None = None
+
+    acquirer_bin: str | None = None
+    acquirer_merchant_id: str | None = None
+    merchant_name: str | None = None
+    merchant_country_code: str | None = None
+    mcc: str | None = None
+
+    acct_number: str
+    card_expiry_date: str | None = None
+    cardholder_name: str | None = None
+    acct_id: str | None = None
+    email: str | None = None
+    home_phone: Phone | None = None
+    mobile_phone: Phone | None = None
+
+    purchase_amount: str | None = None
+    purchase_currency: str | None = None
+    purchase_exponent: str | None = None
+    purchase_date: str | None = None
+    purchase_instal_data: str | None = None
+    recurring_expiry: str | None = None
+    recurring_frequency: str | None = None
+
+    browser_accept_header: str | None = None
+    browser_ip: str | None = None
+    browser_java_enabled: bool | None = None
+    browser_javascript_enabled: bool | None = None
+    browser_language: str | None = None
+    browser_color_depth: str | None = None
+    browser_screen_height: str | None = None
+    browser_screen_width: str | None = None
+    browser_tz: str | None = None
+    browser_user_agent: str | None = None
+
+    bill_addr_line1: str | None = None
+    bill_addr_line2: str | None = None
+    bill_addr_city: str | None = None
+    bill_addr_post_code: str | None = None
+    bill_addr_state: str | None = None
+    bill_addr_country: str | None = None
+    ship_addr_line1: str | None = None
+    ship_addr_line2: str | None = None
+    ship_addr_city: str | None = None
+    ship_addr_post_code: str | None = None
+    ship_addr_state: str | None = None
+    ship_addr_country: str | None = None
+
+    device_render_options: msgspec.Raw | None = None
+    sdk_app_id: str | None = None
+    sdk_enc_data: str | None = None
+    sdk_ephem_pub_key: msgspec.Raw | None = None
+    sdk_max_timeout: str | None = None
+    sdk_reference_number: str | None = None
+    sdk_trans_id: str | None = None
+
+
+class ARes(Message):
+    message_type: str
+    message_version: _Version
+    three_ds_server_trans_id: _Uuid
+    ds_trans_id: _Uuid
+    acs_trans_id: _Uuid
+    trans_status: _Letter
+    trans_status_reason: _TwoDigits | None = None
+    eci: _TwoDigits | None = None
+    authentication_value: _Base64 | None = None
+    acs_url: _Address | None = msgspec.field(default=None, name="acsURL")
+    acs_challenge_mandated: _Letter | None = None
+    acs_reference_number: _Text | None = None
+    acs_operator_id: _Text | None = None
+    acs_dec_con_ind: _Letter | None = None
+    authentication_type: _TwoDigits | None = None
+    cardholder_info: _Text | None = None
+    ds_reference_number: _Text | None = None
+
+
+class CReq(Message):
+    message_type: str = msgspec.field(default="CReq")
+    message_version: str
+    three_ds_server_trans_id: str
+    acs_trans_id: str
+    challenge_window_size: str
+
+
+class CRes(Message):
+    message_type: str = msgspec.field(default="CRes")
+    message_version: _Version
+    three_ds_server_trans_id: _Uuid
+    acs_trans_id: _Uuid
+    trans_status: _Letter
+
+
+class RReq(Message):
+    message_type: str = msgspec.field(default="RReq")
+    message_version: _Version
+    message_category: _TwoDigits
+    three_ds_server_trans_id: _Uuid
+    ds_trans_id: _Uuid
+    acs_trans_id: _Uuid
+    trans_status: _Letter
+    trans_status_reason: _TwoDigits | None = None
+    eci: _TwoDigits | None = None
+    authentication_value: _Base64 | None = None
+    authentication_type: _TwoDigits | None = None
+    challenge_cancel: _TwoDigits | None = None
+    interaction_counter: _TwoDigits | None = None
+
+
+class RRes(Message):
+    message_type: str = msgspec.field(default="RRes")
+    message_version: str
+    three_ds_server_trans_id: str
+    ds_trans_id: str
+    acs_trans_id: str
+    results_status: str
+    """01 received"""
+
+
+class MethodMessage(Message):
+    """What the hidden frame posts to the issuer, and what the issuer posts back from it."""
+
+    three_ds_server_trans_id: _Text
+    three_ds_method_notification_url: _LongText | None = msgspec.field(
+        default=None, name="threeDSMethodNotificationURL"
+    )
+
+
+_Read = TypeVar("_Read", bound=Message)
+
+_encoder = msgspec.json.Encoder()
+
+
+def write_message(message: Message) -> bytes:
+    return _encoder.encode(message)
+
+
+def read_message(body: bytes, kind: type[_Read]) -> _Read | None:
+    """None for whatever is not this very message: an error message, another one, half of one, no message at all."""
+    try:
+        message = msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return message if getattr(message, "message_type", kind.__name__) == kind.__name__ else None
+
+
+def wrap(message: Message) -> str:
+    """For a form field of the shopper's browser: base64url without padding."""
+    return base64.urlsafe_b64encode(write_message(message)).decode().rstrip("=")
+
+
+def unwrap(text: str, kind: type[_Read]) -> _Read | None:
+    bare = text.rstrip("=")
+    try:
+        return read_message(base64.b64decode(bare + "=" * (-len(bare) % 4), b"-_", validate=True), kind)
+    except (binascii.Error, ValueError):
+        return None
