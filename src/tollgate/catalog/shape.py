@@ -12,7 +12,7 @@ from datetime import datetime
 
 from tollgate.catalog.countries import ALPHA2_CODES, ALPHA3_CODES, NUMERIC_CODES
 from tollgate.catalog.currencies import CURRENCIES
-from tollgate.catalog.ibans import is_iban
+from tollgate.catalog.ibans import is_bic, is_iban
 
 # TAB, CR and LF are legal in free text; lone surrogates are not characters and could not be stored.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -265,6 +265,17 @@ def iban() -> Shape:
         is_iban,
         message="must be an IBAN with a correct checksum",
         notation="AN31, [a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}",
+    )
+
+
+def bic() -> Shape:
+    return pattern(
+        "[a-zA-Z0-9]{8}([a-zA-Z0-9]{3})?",
+        8,
+        11,
+        is_bic,
+        message="must be a BIC of 8 or 11 characters",
+        notation="AN11, [a-zA-Z0-9]{8}([a-zA-Z0-9]{3})?",
     )
 
 

@@ -9,10 +9,9 @@ import iso3166
 import iso4217
 import pytest
 
-from tollgate.catalog import COUNTRIES, CURRENCIES, is_iban
+from tollgate.catalog import COUNTRIES, CURRENCIES
 from tollgate.catalog import countries as countries_module
 from tollgate.catalog import currencies as currencies_module
-from tollgate.catalog.ibans import IBAN_LENGTHS
 
 GENERATOR = Path(__file__).parents[3] / "tools" / "make_iso_tables.py"
 
@@ -43,28 +42,3 @@ def test_the_files_are_what_the_generator_writes() -> None:
 @pytest.mark.parametrize(("code", "exponent"), [("JPY", 0), ("EUR", 2), ("KWD", 3)])
 def test_the_decimals_of_a_currency_are_known(code: str, exponent: int) -> None:
     assert CURRENCIES[code].exponent == exponent
-
-
-def test_iban_countries_are_countries() -> None:
-    assert set(IBAN_LENGTHS) - set(COUNTRIES) == set()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "AT611904300234573201",
-        "DE89370400440532013000",
-        "ES9121000418450200051332",
-        "NL91ABNA0417164300",
-        "NO9386011117947",
-        "FR1420041010050500013M02606",
-        "gb29nwbk60161331926819",
-    ],
-)
-def test_published_ibans_are_ibans(text: str) -> None:
-    assert is_iban(text)
-
-
-@pytest.mark.parametrize("text", ["AT611904300234573202", "DE8937040044053201300", "NO93860111179470"])
-def test_a_wrong_digit_or_length_is_no_iban(text: str) -> None:
-    assert not is_iban(text)

@@ -8,6 +8,7 @@ from tollgate.catalog import PARAMETERS, is_true
 from tollgate.catalog.shape import (
     Shape,
     amount,
+    bic,
     boolean,
     choice,
     country2,
@@ -60,6 +61,8 @@ ACCEPTED = [
     (url(), "HTTP://shop.example"),
     (return_url(), "msdk.demo.async://payment"),
     (return_url(), "http://localhost:8000/result?order=7"),
+    (bic(), "COBADEFF"),
+    (bic(), "cobadeffxxx"),
     (iban(), "DE89370400440532013000"),
     (iban(), "mt84malt011000012345mtlcast001s"),
 ]
@@ -123,6 +126,8 @@ REFUSED = [
     (return_url(), "blob://x"),
     (return_url(), "https://shop.example/\r\nSet-Cookie:a"),
     (return_url(), "https://shop.example\\@evil.example"),
+    (bic(), "COBADEFFX"),
+    (bic(), "COBAXXFF"),
     (iban(), "DE89370400440532013001"),
     (iban(), "DE8937040044053201300"),
     (iban(), "DE89 3704 0044 0532 0130 00"),

@@ -5,7 +5,7 @@ Which of them a brand needs is a rule.
 from __future__ import annotations
 
 from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, OPEN, REQUIRED, SEAL, Parameter, mount, several
-from tollgate.catalog.shape import choice, country2, date, digits, iban, pattern, text
+from tollgate.catalog.shape import bic, choice, country2, date, digits, iban, pattern, text
 
 _MONTH = pattern("0[1-9]|1[0-2]", 2, 2, notation="N2, 01-12")
 _YEAR = pattern("(19|20)[0-9]{2}", 4, 4, notation="N4, 19xx or 20xx")
@@ -52,7 +52,7 @@ BANK_ACCOUNT = mount(
         Parameter("number", pattern("[a-zA-Z0-9]{3,64}", 3, 64), CONDITIONAL, SEAL, note="This or iban"),
         Parameter("iban", iban(), CONDITIONAL, SEAL, note="This or number"),
         Parameter("bankCode", pattern("[a-zA-Z0-9]{1,12}", 1, 12), CONDITIONAL, note="This or bic"),
-        Parameter("bic", pattern("[a-zA-Z0-9]{8}([a-zA-Z0-9]{3})?", 8, 11), CONDITIONAL, note="This or bankCode"),
+        Parameter("bic", bic(), CONDITIONAL, note="This or bankCode"),
         Parameter("country", country2(), CONDITIONAL, note="Country of the bank"),
         Parameter("mandate.id", pattern("[a-zA-Z-]{0,256}", 0, 256), CONDITIONAL, note="Direct debit mandate"),
         Parameter("mandate.dateOfSignature", date(), CONDITIONAL, note="When the mandate was signed"),
