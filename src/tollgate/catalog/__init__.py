@@ -2,6 +2,7 @@
 Nothing here does more than answer.
 """
 
+from tollgate.catalog.banking_days import add_banking_days, find_banking_day, is_banking_day
 from tollgate.catalog.brand_rows import Account, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
 from tollgate.catalog.countries import COUNTRIES, Country
@@ -65,14 +66,17 @@ __all__ = [
     "TestCard",
     "Throttle",
     "accepts_number",
+    "add_banking_days",
     "build_iban",
     "check_rules",
     "detect_brand",
+    "find_banking_day",
     "find_bic",
     "find_brand",
     "find_parameter",
     "fits_bank",
     "get_result",
+    "is_banking_day",
     "is_bic",
     "is_iban",
     "is_pending",
