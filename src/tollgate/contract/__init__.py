@@ -1,5 +1,6 @@
 """The merchant's language: form text to orders, payments to JSON. Pure: no I/O, no clock, no chance."""
 
+from tollgate.contract.accounts import WalletCall, find_wallet_call
 from tollgate.contract.answers import (
     Answer,
     Envelope,
@@ -8,6 +9,11 @@ from tollgate.contract.answers import (
     answer_refusal,
     encode_answer,
     render_payment,
+)
+from tollgate.contract.authentications import (
+    BROWSER_FIELDS,
+    check_authentication_fields,
+    read_collected_browser,
 )
 from tollgate.contract.cursors import read_cursor, render_cursor
 from tollgate.contract.fields import Fields, is_never_stored, read_fields
@@ -23,13 +29,24 @@ from tollgate.contract.follow_ups import (
 from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
 from tollgate.contract.objections import find_fraction_objection
-from tollgate.contract.orders import read_order
+from tollgate.contract.orders import find_return_url, read_order, recall_order
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
 from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
+from tollgate.contract.tickets import (
+    METHOD_FIELD,
+    Ticket,
+    get_resource_path,
+    make_return_url,
+    name_handover,
+    read_ticket,
+    write_ticket,
+)
 
 __all__ = [
     "BOTH_NAMES",
+    "BROWSER_FIELDS",
+    "METHOD_FIELD",
     "ONE_NAME",
     "Answer",
     "Envelope",
@@ -38,23 +55,32 @@ __all__ = [
     "Json",
     "Pairs",
     "Question",
+    "Ticket",
+    "WalletCall",
     "answer_aggregations",
     "answer_chain",
     "answer_payment",
     "answer_payment_page",
     "answer_postings",
     "answer_refusal",
+    "check_authentication_fields",
     "check_entity_id",
     "count_captures",
     "encode_answer",
     "find_fraction_objection",
     "find_reference",
+    "find_return_url",
+    "find_wallet_call",
+    "get_resource_path",
     "inherit_echo",
     "is_identity_name",
     "is_never_stored",
     "keep_references",
+    "make_return_url",
     "make_unknown_reference",
+    "name_handover",
     "read_aggregation",
+    "read_collected_browser",
     "read_cursor",
     "read_days",
     "read_fields",
@@ -63,7 +89,10 @@ __all__ = [
     "read_identity",
     "read_order",
     "read_question",
+    "read_ticket",
+    "recall_order",
     "render_cursor",
     "render_payment",
     "says_final",
+    "write_ticket",
 ]

@@ -31,9 +31,16 @@ _ECHOED = (
     "billing",
     "shipping",
     "cart",
+    "bankAccount",
+    "virtualAccount",
+    "tokenAccount",
+    "walletA",
+    "walletB",
+    "walletC",
     "threeDSecure",
     "standingInstruction",
     "customParameters",
+    "redirect",
 )
 _ECHOED_WORDS = frozenset(_ECHOED)
 _STEP = re.compile(r"\[(?P<index>[0-9]+)\](?=\.)|\[(?P<key>[^\]]*)\]|(?P<word>[^.\[\]]+)")
@@ -66,16 +73,19 @@ def render_result(result: Result) -> Json:
     return {"code": result.code, "description": result.description}
 
 
-def answer_payment(payment: Payment, envelope: Envelope, **more: Any) -> Answer:
-    """The whole answer is a function of the payment's row, so that a later read tells the same story."""
-    body = render_payment(payment)
+def answer_payment(payment: Payment, envelope: Envelope, handover: Mapping[str, str] = {}, **more: Any) -> Answer:
+    """The whole answer is a function of the payment's row, so that a later read tells the same story.
+
+    But for a handover that holds a key: it is told once and stored nowhere.
+    """
+    body = render_payment(payment, handover)
     body["buildNumber"] = envelope.build_number
     body["timestamp"] = render_timestamp(payment.created_at)
     body["ndc"] = payment.ndc
     return encode_answer(get_result(body["result"]["code"]).http_status, body | more)
 
 
-def render_payment(payment: Payment) -> Json:
+def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     body: Json = {"id": payment.id}
     if payment.referenced_id:
         body["referencedId"] = payment.referenced_id
@@ -88,12 +98,20 @@ def render_payment(payment: Payment) -> Json:
     body |= {name: payment.echo[name] for name in _REFERENCES if name in payment.echo}
     # Started and not yet settled reads as pending: the outcome is still being worked on.
     body["result"] = render_result(RESULTS[payment.result_code or "000.200.000"])
-    if payment.details:
-        body["resultDetails"] = dict(payment.details)
+    plain = {name: text for name, text in payment.details.items() if "." not in name}
+    if plain:
+        body["resultDetails"] = plain
     if payment.card:
         body["card"] = render_card(payment.card)
-    echoed = nest_fields((name, text) for name, text in payment.echo.items() if first_word(name) in _ECHOED_WORDS)
+    echo = {name: text for name, text in payment.echo.items() if first_word(name) in _ECHOED_WORDS}
+    if handover or len(plain) != len(payment.details):
+        # What the world said of a field counts for more than what the merchant said.
+        echo |= {name: text for name, text in payment.details.items() if "." in name} | dict(handover)
+    echoed = nest_fields(echo.items())
     body |= {word: echoed[word] for word in _ECHOED if word in echoed}
+    if "redirect" in body:
+        # Clients read the list without asking whether it is there.
+        body["redirect"].setdefault("parameters", [])
     body["risk"] = {"score": "0"}
     return body
 

@@ -74,6 +74,8 @@ def read_collected_browser(
 ) -> Browser:
     """What came from the shopper's own browser: cut to size, because nobody else can be asked to send it again."""
     members: dict[str, str | None] = {
-        member: pairs[name][: _LENGTHS.get(member, 5)] or None for name, member in BROWSER_FIELDS.items() if name in pairs
+        member: pairs[name][: _LENGTHS.get(member, 5)] or None
+        for name, member in BROWSER_FIELDS.items()
+        if name in pairs
     }
     return Browser(accept_header=(accept or "*/*")[:2048], user_agent=(user_agent or "-")[:2048], ip=ip, **members)

@@ -17,6 +17,13 @@ from tollgate.store.audit import (
     walk_events,
     walk_jobs,
 )
+from tollgate.store.authentications import (
+    find_authentication,
+    move_authentication,
+    steps_close_authentication,
+    steps_insert_authentication,
+    steps_move_authentication,
+)
 from tollgate.store.chains import list_chain, steps_start_follow_up
 from tollgate.store.claims import StoredClaim, find_claim, purge_claims
 from tollgate.store.database import Database
@@ -66,6 +73,7 @@ from tollgate.store.payments import (
     settle_follow_up,
     settle_payment,
     start_payment,
+    steps_reopen,
     steps_settle,
 )
 from tollgate.store.reports import (
@@ -102,6 +110,7 @@ __all__ = [
     "count_payments",
     "count_postings",
     "count_rows",
+    "find_authentication",
     "find_claim",
     "find_entries",
     "find_events",
@@ -128,6 +137,7 @@ __all__ = [
     "list_sealed",
     "load_directory",
     "make_event",
+    "move_authentication",
     "open_database",
     "postpone_job",
     "purge_claims",
@@ -143,9 +153,13 @@ __all__ = [
     "start_payment",
     "steps_add_to_setting",
     "steps_append_event",
+    "steps_close_authentication",
     "steps_finish_job",
+    "steps_insert_authentication",
     "steps_insert_job",
+    "steps_move_authentication",
     "steps_postpone_job",
+    "steps_reopen",
     "steps_settle",
     "steps_start_follow_up",
     "sum_postings",

@@ -166,12 +166,13 @@ SETTLE_COLUMNS: Columns = (
     *_SETTLED,
     ("job_id", "text"),
     ("job_topic", "text"),
+    ("job_due_at", "int8"),
     ("status", "int2"),
     ("body", "bytea"),
 )
 _changed = ("state", "result_code", "details", "settled_at", "mac")
 _event_picks = ("merchant_id", "event_id", "id", "event_topic", "settled_at", "result_code")
-_job_picks = ("merchant_id", "job_id", "job_topic", "id", "settled_at")
+_job_picks = ("merchant_id", "job_id", "job_topic", "id", "job_due_at")
 
 _line_picks = (
     "merchant_id",

@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Claim, Payment, Settlement, State, find_posting, list_lines
+from tollgate.payments import ERRAND_DELAYS, Claim, Errand, Payment, Settlement, State, find_posting, list_lines
 from tollgate.store.book import steps_post_line
 from tollgate.store.chains import steps_touch
 from tollgate.store.database import Database
@@ -109,6 +109,7 @@ async def settle_payment(db: Database, settlement: Settlement, answer: Answer | 
             money.hundredths,
             None if errand is None else f"{errand}.{payment.id}",
             errand,
+            None if errand is None else get_errand_due(payment, errand),
             None if answer is None else answer.status,
             None if answer is None else answer.body,
         ),
@@ -126,6 +127,23 @@ _settle = Statement(
         payments.c.state + sa.literal_column("0") == sa.bindparam("expected", type_=payments.c.state.type),
     )
     .values({name: sa.bindparam(f"new_{name}") for name in ("state", "result_code", "details", "settled_at", "mac")})
+)
+_reopen = Statement(
+    sa.update(payments)
+    .where(
+        payments.c.merchant_id == sa.bindparam("of_merchant_id"),
+        payments.c.id == sa.bindparam("payment_id"),
+        payments.c.state + sa.literal_column("0")
+        == sa.literal_column(str(int(State.WAITING)), type_=payments.c.state.type),
+    )
+    .values(
+        state=int(State.STARTED),
+        result_code="",
+        details="{}",
+        settled_at=sa.null(),
+        mac=sa.null(),
+        deadline_at=sa.bindparam("new_deadline_at"),
+    )
 )
 _answer = Statement(
     sa.update(claims)
@@ -168,13 +186,23 @@ def steps_settle(
                 merchant_id=payment.merchant_id,
                 topic=errand,
                 subject_id=payment.id,
-                due_at=get_settled_at(payment),
+                due_at=get_errand_due(payment, errand),
             )
         )
     if answer is not None:
         of = {"of_merchant_id": payment.merchant_id, "of_payment_id": payment.id}
         steps.append(Step(_answer, of | {"new_status": answer.status, "new_body": answer.body}))
     return steps
+
+
+def steps_reopen(waiting: Payment, deadline_at: Instant) -> list[Step]:
+    """Puts what waited back into flight before its money message is sent: one of two who do so at once succeeds."""
+    of = {"of_merchant_id": waiting.merchant_id, "payment_id": waiting.id}
+    return [Step(_reopen, {**of, "new_deadline_at": deadline_at}, rows=1)]
+
+
+def get_errand_due(payment: Payment, errand: Errand) -> Instant:
+    return get_settled_at(payment) + ERRAND_DELAYS.get(errand, 0)
 
 
 async def settle_follow_up(db: Database, settlement: Settlement, answer: Answer | None = None) -> bool:

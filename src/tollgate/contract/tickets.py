@@ -1,0 +1,84 @@
+"""How the addresses of a shopper's way name what they are about, and where that way ends. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import msgspec
+
+from tollgate.payments import Payment
+from tollgate.values import MerchantId, PaymentId, Secret
+
+_ID_BYTES = 16
+_KEY_BYTES = 32
+_LENGTHS = frozenset({2 * _ID_BYTES, 2 * _ID_BYTES + _KEY_BYTES})
+_LENGTH_MAX = 128
+_AUTHENTICATION = "3D"
+
+METHOD_FIELD = "threeDSMethodData"
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """Whose payment, which one, and the key that only the holder of the address has; empty where none is needed."""
+
+    merchant_id: MerchantId
+    payment_id: PaymentId
+    key: Secret
+
+
+def write_ticket(merchant_id: str, payment_id: str, key: bytes = b"") -> str:
+    """One word for a path. It is a secret where it has a key, so it belongs into no log."""
+    return _encode(bytes.fromhex(merchant_id) + bytes.fromhex(payment_id) + key)
+
+
+def read_ticket(text: str) -> Ticket | None:
+    """None for what was never written here."""
+    if len(text) > _LENGTH_MAX:
+        return None
+    try:
+        raw = base64.b64decode(text.encode() + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        return None
+    if len(raw) not in _LENGTHS:
+        return None
+    merchant, payment, key = raw[:_ID_BYTES], raw[_ID_BYTES : 2 * _ID_BYTES], raw[2 * _ID_BYTES :]
+    return Ticket(MerchantId(merchant.hex()), PaymentId(payment.hex()), Secret(_encode(key)))
+
+
+def make_return_url(address: str, payment: Payment) -> str:
+    """The shopper's way home, with what names the payment; whatever stood in the address stays."""
+    base, hash_sign, fragment = address.partition("#")
+    joint = "&" if "?" in base else "?"
+    if base.endswith(("?", "&")):
+        joint = ""
+    path = get_resource_path(payment)
+    return f"{base}{joint}id={payment.id}&resourcePath={quote(path, safe='')}{hash_sign}{fragment}"
+
+
+def get_resource_path(payment: Payment) -> str:
+    noun = "threeDSecure" if payment.kind == _AUTHENTICATION else "payments"
+    return f"/v1/{noun}/{payment.id}"
+
+
+def name_handover(url: str, method_url: str | None = None, method_data: str = "") -> Mapping[str, str]:
+    """Where the shopper goes next, by the names of the answer."""
+    fields = {"redirect.url": url, "redirect.method": "GET"}
+    if method_url is None:
+        return fields
+    first = "redirect.preconditions[0]"
+    return fields | {
+        f"{first}.origin": "iframe#hidden",
+        f"{first}.waitUntil": "iframe#onload",
+        f"{first}.description": "Post these parameters into a hidden frame, then follow the redirect",
+        f"{first}.method": "POST",
+        f"{first}.url": method_url,
+        f"{first}.parameters[0].name": METHOD_FIELD,
+        f"{first}.parameters[0].value": method_data,
+    }
+
+
+def _encode(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
