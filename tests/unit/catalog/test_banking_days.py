@@ -9,7 +9,7 @@ import pytest
 from tollgate.catalog import add_banking_days, find_banking_day, is_banking_day
 from tollgate.catalog.banking_days import find_easter
 
-EASTERS = [
+EASTERS = "1961-04-02 2000-04-23 2008-03-23 2024-03-31 2025-04-20 2026-04-05 2027-03-28 2038-04-25"
     "1961-04-02",
     "2000-04-23",
     "2008-03-23",
@@ -21,8 +21,10 @@ EASTERS = [
 ]
 
 
-@pytest.mark.parametrize("easter", map(date.fromisoformat, EASTERS))
-def test_easter_is_when_the_church_says(easter: date) -> None:
+@pytest.mark.parametrize("day", EASTERS.split())
+def test_easter_is_when_the_church_says(day: str) -> None:
+    easter = date.fromisoformat(day)
+
     assert find_easter(easter.year) == easter
 
 
