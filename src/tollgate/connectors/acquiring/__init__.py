@@ -16,6 +16,7 @@ from tollgate.connectors.acquiring.exchanges import (
     perform,
     repeat,
     reverse,
+    send_again,
 )
 from tollgate.connectors.acquiring.messages import (
     CHARGE_TYPES,
@@ -60,5 +61,6 @@ __all__ = [
     "perform",
     "repeat",
     "reverse",
+    "send_again",
     "to_minor_units",
 ]

@@ -108,20 +108,26 @@ def follow_up(
 def repeat(
     attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, was_accepted: bool = False
 ) -> Exchange:
-    """Finish a follow-up that stayed silent: ask for it, and send it again where the acquirer never saw it.
+    """Finish a follow-up that stayed silent."""
+    request = compose_follow_up(attempt, action, is_final, {})
+    return send_again(ACQUIRER, request, approved_code, was_accepted=was_accepted)
+
+
+def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: str, *, was_accepted: bool) -> Exchange:
+    """Ask for what stayed silent, and send it again where the other side never saw it.
 
     The key stays the same, so that nothing is done twice: should the first message still be under way somewhere,
     whichever of the two comes second is only told what the other did. One that was accepted is only asked for: an
     acquirer that no longer knows it has lost its memory, and might do it twice.
     """
-    key = attempt.id
-    question = encode_message(KeyMessage(key, blocks=False))
-    reply = read_reply(ACQUIRER, (yield WireRequest(path=INQUIRIES, body=question, key=f"{key}-inquiry")))
+    question = encode_message(KeyMessage(request.key, blocks=False))
+    asked = WireRequest(path=dialect.inquiries, body=question, key=f"{request.key}-inquiry")
+    reply = read_reply(dialect, (yield asked))
     if reply is None or (was_accepted and reply.status == "unknown"):
         return SILENT
     if reply.status == "unknown":
-        return (yield from perform(ACQUIRER, compose_follow_up(attempt, action, is_final, {}), approved_code))
-    return judge(reply, approved_code)
+        return (yield from perform(dialect, request, approved_code))
+    return dialect.judge(reply, approved_code)
 
 
 def compose_follow_up(attempt: Payment, action: str, is_final: bool, levers: Mapping[str, str]) -> WireRequest:
