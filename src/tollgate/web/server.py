@@ -28,10 +28,12 @@ Scope = dict[str, Any]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 _FIXED_HEADERS = [
-    (b"cache-control", b"max-age=0, no-cache, no-store"),
-    (b"pragma", b"no-cache"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+]
+_FRESH_HEADERS = [
+    (b"cache-control", b"max-age=0, no-cache, no-store"),
+    (b"pragma", b"no-cache"),
 ]
 _DECISIVE_HEADERS = (b"authorization", b"idempotency-key", b"content-type")
 _TLS_HEADER = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
@@ -122,6 +124,9 @@ async def _send_reply(reply: Reply, scheme: str, send: Send) -> None:
         *_FIXED_HEADERS,
         *reply.headers,
     ]
+    # Nothing is kept by anybody on the way, unless the answer itself says that it may be.
+    if not any(name == b"cache-control" for name, _ in reply.headers):
+        headers += _FRESH_HEADERS
     if scheme == "https":
         headers.append(_TLS_HEADER)
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})

@@ -28,12 +28,13 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 class Waiting:
     """An endpoint whose requests stay until they are let go."""
 
-    def __init__(self) -> None:
+    def __init__(self, *headers: tuple[bytes, bytes]) -> None:
         self.gate = asyncio.Event()
+        self.headers = headers
 
     async def answer(self, _request: Request, _house: House) -> Reply:
         await self.gate.wait()
-        return Reply(200, b"{}")
+        return Reply(200, b"{}", headers=self.headers)
 
     def row(self) -> RouteRow:
         return RouteRow(
@@ -87,3 +88,21 @@ async def test_other_headers_may_come_twice(house: House) -> None:
     gateway = Gateway(house, [waiting.row()], Throttles([], house.clock))
 
     assert (await ask(gateway, [(b"accept", b"a"), (b"accept", b"b")]))[0]["status"] == 200
+
+
+@pytest.mark.parametrize(
+    ("own", "sent"),
+    [
+        ((), [b"max-age=0, no-cache, no-store"]),
+        (((b"cache-control", b"public, immutable"),), [b"public, immutable"]),
+    ],
+)
+async def test_an_answer_is_kept_by_nobody_unless_it_says_so(
+    house: House, own: tuple[tuple[bytes, bytes], ...], sent: list[bytes]
+) -> None:
+    waiting = Waiting(*own)
+    waiting.gate.set()
+    start, _ = await ask(Gateway(house, [waiting.row()], Throttles([], house.clock)))
+
+    assert [value for name, value in start["headers"] if name == b"cache-control"] == sent
+    assert (b"pragma" in dict(start["headers"])) == (not own)

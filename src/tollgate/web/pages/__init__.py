@@ -1,0 +1,7 @@
+"""Pages for the shopper's browser: the renderer, its headers, and the files that pages load."""
+
+from tollgate.web.pages.assets import ROUTES
+from tollgate.web.pages.policy import ANYWHERE
+from tollgate.web.pages.renderer import Pages
+
+__all__ = ["ANYWHERE", "ROUTES", "Pages"]

@@ -1,0 +1,55 @@
+"""Turns a template and values into a page with its headers. Every value is escaped, and a missing one is an error.
+
+What a page says is written in its template; what it means is known to whoever renders it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tollgate.web.pages.assets import find_asset_path
+from tollgate.web.pages.policy import check_address, make_headers
+from tollgate.web.request import Reply
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+_HTML = b"text/html;charset=UTF-8"
+
+
+class Pages:
+    """The templates of one room, which may build upon ours and use them; each is compiled once, when first shown."""
+
+    def __init__(self, folder: Path = TEMPLATES) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader([folder, TEMPLATES]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        # An address is checked where it is written into a page: escaping does not make `javascript:` harmless.
+        self._environment.filters["address"] = check_address
+        self._environment.globals["asset"] = find_asset_path
+
+    def render(
+        self,
+        name: str,
+        *,
+        form_targets: Sequence[str] = (),
+        framed_by: Sequence[str] = (),
+        frames: Sequence[str] = (),
+        status: int = 200,
+        **values: object,
+    ) -> Reply:
+        """Addresses in `form_targets`, `framed_by` and `frames` are reduced to their origins.
+
+        A browser holds `form_targets` against every redirect that follows a form as well. A form that ends at an
+        address unknown to its page therefore must be answered by a page that goes on by itself (`leave.html`),
+        not by a redirect.
+        """
+        text = self._environment.get_template(name).render(values)
+        return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames))
