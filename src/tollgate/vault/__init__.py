@@ -6,6 +6,7 @@ from tollgate.vault.fingerprint import fingerprint
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
 from tollgate.vault.macs import make_mac
 from tollgate.vault.masks import hide_card_numbers
+from tollgate.vault.once import hash_once_key, make_once_key, open_once, seal_once
 from tollgate.vault.tokens import NewCredential, hash_token, make_credential, make_token, open_token, show_token
 
 __all__ = [
@@ -14,21 +15,25 @@ __all__ = [
     "KeyringError",
     "NewCredential",
     "fingerprint",
+    "hash_once_key",
     "hash_token",
     "hide_card_numbers",
     "load_keyring",
     "make_credential",
     "make_keyring",
     "make_mac",
+    "make_once_key",
     "make_token",
     "name_owner",
     "open_account",
+    "open_once",
     "open_sealed",
     "open_token",
     "rewrap",
     "save_keyring",
     "seal",
     "seal_account",
+    "seal_once",
     "sealed_prefix",
     "sealing_key_id",
     "show_token",
