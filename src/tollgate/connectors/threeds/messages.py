@@ -30,6 +30,7 @@ _Uuid = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){
 _Version = Annotated[str, msgspec.Meta(pattern=r"\A[0-9](\.[0-9]{1,2}){1,2}\Z")]
 _Number = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{13,19}\Z")]
 _TwoDigits = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{2}\Z")]
+_Indicator = Annotated[str, msgspec.Meta(pattern=r"\A[0-9A-Z]{2}\Z")]
 _Letter = Annotated[str, msgspec.Meta(pattern=r"\A[A-Z]\Z")]
 _Base64 = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9+/]{1,62}={0,2}\Z")]
 _Address = Annotated[str, msgspec.Meta(pattern=r"\Ahttps?://[\x21-\x7e]{1,2040}\Z")]
@@ -40,12 +41,15 @@ _LongText = Annotated[str, msgspec.Meta(max_length=2048)]
 RANGES_MAX = 100_000
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename=spell):
-    """What all messages have in common is how their members are spelled."""
+class Part(msgspec.Struct, frozen=True, omit_defaults=True, rename=spell):
+    """A structure inside of messages."""
 
 
-class Erro(Message):
-    message_type: str = msgspec.field(default="Erro")
+class Message(Part, frozen=True, tag=True, tag_field="messageType"):
+    """What all messages have in common: how members are spelled, and that each says which one it is."""
+
+
+class Erro(Message, frozen=True, kw_only=True):
     message_version: _Text = ""
     error_code: _Text
     error_component: _Text = ""
@@ -58,39 +62,36 @@ class Erro(Message):
     acs_trans_id: _Text | None = None
 
 
-class PReq(Message):
-    message_type: str = "PReq"
+class PReq(Message, frozen=True, kw_only=True):
     message_version: str
     three_ds_server_ref_number: str
     three_ds_server_trans_id: str
 
 
-class RangeMessage(Message):
+class Range(Part, frozen=True, kw_only=True):
     start_range: _Number
     end_range: _Number
     acs_start_protocol_version: _Version
     acs_end_protocol_version: _Version
-    three_ds_method_url: _Address | None = msgspec.field(default=None, name="threeDSMethodURL")
+    three_ds_method_url: _Address | None = None
 
 
-class PRes(Message):
-    message_type: str
+class PRes(Message, frozen=True, kw_only=True):
     message_version: _Version
     three_ds_server_trans_id: _Uuid
     ds_trans_id: _Uuid | None = None
     serial_num: _Text | None = None
-    card_range_data: Annotated[tuple[RangeMessage, ...], msgspec.Meta(max_length=RANGES_MAX)] = ()
+    card_range_data: Annotated[tuple[Range, ...], msgspec.Meta(max_length=RANGES_MAX)] = ()
 
 
-class Phone(Message):
+class Phone(Part, frozen=True, kw_only=True):
     cc: str
     subscriber: str
 
 
-class AReq(Message):
+class AReq(Message, frozen=True, kw_only=True):
     """Members without a default are asked of every request; the others depend on where the shopper is."""
 
-    message_type: str = msgspec.field(default="AReq")
     message_version: str
     message_category: str
     """01 payment, 02 no payment"""
@@ -165,17 +166,16 @@ class AReq(Message):
     sdk_trans_id: str | None = None
 
 
-class ARes(Message):
-    message_type: str
+class ARes(Message, frozen=True, kw_only=True):
     message_version: _Version
     three_ds_server_trans_id: _Uuid
     ds_trans_id: _Uuid
     acs_trans_id: _Uuid
     trans_status: _Letter
     trans_status_reason: _TwoDigits | None = None
-    eci: _TwoDigits | None = None
+    eci: _Indicator | None = None
     authentication_value: _Base64 | None = None
-    acs_url: _Address | None = msgspec.field(default=None, name="acsURL")
+    acs_url: _Address | None = None
     acs_challenge_mandated: _Letter | None = None
     acs_reference_number: _Text | None = None
     acs_operator_id: _Text | None = None
@@ -185,24 +185,21 @@ class ARes(Message):
     ds_reference_number: _Text | None = None
 
 
-class CReq(Message):
-    message_type: str = msgspec.field(default="CReq")
+class CReq(Message, frozen=True, kw_only=True):
     message_version: str
     three_ds_server_trans_id: str
     acs_trans_id: str
     challenge_window_size: str
 
 
-class CRes(Message):
-    message_type: str = msgspec.field(default="CRes")
+class CRes(Message, frozen=True, kw_only=True):
     message_version: _Version
     three_ds_server_trans_id: _Uuid
     acs_trans_id: _Uuid
     trans_status: _Letter
 
 
-class RReq(Message):
-    message_type: str = msgspec.field(default="RReq")
+class RReq(Message, frozen=True, kw_only=True):
     message_version: _Version
     message_category: _TwoDigits
     three_ds_server_trans_id: _Uuid
@@ -210,15 +207,14 @@ class RReq(Message):
     acs_trans_id: _Uuid
     trans_status: _Letter
     trans_status_reason: _TwoDigits | None = None
-    eci: _TwoDigits | None = None
+    eci: _Indicator | None = None
     authentication_value: _Base64 | None = None
     authentication_type: _TwoDigits | None = None
     challenge_cancel: _TwoDigits | None = None
     interaction_counter: _TwoDigits | None = None
 
 
-class RRes(Message):
-    message_type: str = msgspec.field(default="RRes")
+class RRes(Message, frozen=True, kw_only=True):
     message_version: str
     three_ds_server_trans_id: str
     ds_trans_id: str
@@ -227,34 +223,31 @@ class RRes(Message):
     """01 received"""
 
 
-class MethodMessage(Message):
+class MethodFrame(Part, frozen=True, kw_only=True):
     """What the hidden frame posts to the issuer, and what the issuer posts back from it."""
 
     three_ds_server_trans_id: _Text
-    three_ds_method_notification_url: _LongText | None = msgspec.field(
-        default=None, name="threeDSMethodNotificationURL"
-    )
+    three_ds_method_notification_url: _LongText | None = None
 
 
-_Read = TypeVar("_Read", bound=Message)
+_Read = TypeVar("_Read", bound=Part)
 
 _encoder = msgspec.json.Encoder()
 
 
-def write_message(message: Message) -> bytes:
+def write_message(message: Part) -> bytes:
     return _encoder.encode(message)
 
 
 def read_message(body: bytes, kind: type[_Read]) -> _Read | None:
     """None for whatever is not this very message: an error message, another one, half of one, no message at all."""
     try:
-        message = msgspec.json.decode(body, type=kind)
+        return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    return message if getattr(message, "message_type", kind.__name__) == kind.__name__ else None
 
 
-def wrap(message: Message) -> str:
+def wrap(message: Part) -> str:
     """For a form field of the shopper's browser: base64url without padding."""
     return base64.urlsafe_b64encode(write_message(message)).decode().rstrip("=")
 

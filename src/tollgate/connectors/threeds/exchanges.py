@@ -1,0 +1,212 @@
+"""The 3DS server: what it asks a directory server, and what it hands to and hears from the shopper's browser.
+
+Every answer, however odd, ends in a value; whether the payment goes on is judged elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from tollgate.connectors.exchange import Conversation, WireRequest
+from tollgate.connectors.threeds.messages import (
+    AUTHENTICATIONS,
+    RANGES,
+    VERSIONS,
+    ARes,
+    CReq,
+    CRes,
+    MethodFrame,
+    PReq,
+    PRes,
+    Range,
+    read_message,
+    unwrap,
+    wrap,
+    write_message,
+)
+from tollgate.connectors.threeds.requests import NO_WISH, SERVER_REFERENCE, choose_category, choose_channel, compose
+from tollgate.payments import (
+    AuthenticationCase,
+    AuthenticationResult,
+    Browser,
+    CardAccount,
+    Order,
+    ThreeDsTerms,
+)
+from tollgate.values import Chance, Instant
+
+MALFORMED = "malformed"
+"""The answer is no message of the protocol, or one about something else."""
+UNREACHABLE = "unreachable"
+"""The directory server did not answer at all; said by whoever talks to it."""
+EXPIRED = "expired"
+"""The shopper let the time pass; said by whoever holds the clock."""
+
+_FINAL_STATUSES = frozenset("YANURI")
+_ANSWER_LENGTH_MAX = 64_000
+
+
+class CardRange(msgspec.Struct, frozen=True):
+    """Numbers whose issuer takes part, both ends included."""
+
+    start: str
+    end: str
+    method_url: str | None
+    version: str
+
+
+def make_server_id(chance: Chance) -> str:
+    """A random UUID (version 4), by which all messages about one authentication name it."""
+    dice = bytearray(chance(16))
+    dice[6] = dice[6] & 0x0F | 0x40
+    dice[8] = dice[8] & 0x3F | 0x80
+    text = dice.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def ask_ranges(server_id: str) -> Conversation[tuple[CardRange, ...] | None]:
+    """Which card numbers can be authenticated at all. None: no usable answer."""
+    question = PReq(
+        message_version=VERSIONS[0], three_ds_server_ref_number=SERVER_REFERENCE, three_ds_server_trans_id=server_id
+    )
+    reply = yield WireRequest(path=RANGES, body=write_message(question), key=f"{server_id}-ranges")
+    answer = read_message(reply.body, PRes) if reply.status < 300 else None
+    if answer is None or answer.three_ds_server_trans_id != server_id:
+        return None
+    return tuple(found for row in answer.card_range_data if (found := _read_range(row)) is not None)
+
+
+def find_range(ranges: Iterable[CardRange], account: CardAccount) -> CardRange | None:
+    number = account.number.reveal()
+    return next((each for each in ranges if len(each.start) == len(number) and each.start <= number <= each.end), None)
+
+
+def authenticate(
+    order: Order,
+    case: AuthenticationCase,
+    *,
+    terms: ThreeDsTerms,
+    browser: Browser | None,
+    method_done: str,
+    now: Instant,
+    notification_url: str,
+    results_url: str,
+    levers: Mapping[str, str] = {},
+) -> Conversation[AuthenticationCase]:
+    """Ask the issuer through the directory server.
+
+    The case comes back with a result, with the page of a challenge, or with neither where the issuer asks the shopper
+    by another way and tells later.
+    """
+    if not isinstance(order.account, CardAccount):
+        return fail_case(case, MALFORMED)
+    request = compose(
+        order,
+        order.account,
+        case,
+        terms=terms,
+        browser=browser,
+        method_done=method_done,
+        now=now,
+        notification_url=notification_url,
+        results_url=results_url,
+    )
+    key = f"{case.server_id}-authentication"
+    reply = yield WireRequest(path=AUTHENTICATIONS, body=write_message(request), key=key, levers=levers)
+    answer = read_message(reply.body, ARes) if reply.status < 300 else None
+    if answer is None or not _is_answer(answer, order, case):
+        return fail_case(case, MALFORMED)
+    return _note_answer(answer, case)
+
+
+def fail_case(case: AuthenticationCase, reason: str) -> AuthenticationCase:
+    """Ended without a word of the issuer: `MALFORMED`, `UNREACHABLE` or `EXPIRED`."""
+    return msgspec.structs.replace(case, result=AuthenticationResult(status="U", reason=reason))
+
+
+def make_method_data(case: AuthenticationCase, notification_url: str) -> str:
+    """The field `threeDSMethodData` that a hidden frame posts to the issuer's method page."""
+    return wrap(MethodFrame(three_ds_server_trans_id=case.server_id, three_ds_method_notification_url=notification_url))
+
+
+def read_method_data(text: str) -> str | None:
+    """The id of the authentication whose hidden frame has come back."""
+    frame = unwrap(text, MethodFrame) if len(text) <= _ANSWER_LENGTH_MAX else None
+    return None if frame is None else frame.three_ds_server_trans_id
+
+
+def make_challenge(case: AuthenticationCase, window: str | None) -> dict[str, str]:
+    """The fields that the shopper's browser posts to the issuer's page; the whole window unless it was said."""
+    request = CReq(
+        message_version=case.version,
+        three_ds_server_trans_id=case.server_id,
+        acs_trans_id=case.acs_id or "",
+        challenge_window_size=(window or "5").zfill(2),
+    )
+    return {"creq": wrap(request), "threeDSSessionData": case.server_id}
+
+
+def read_challenge_answer(text: str) -> CRes | None:
+    """What the browser brings back: a hint that the challenge is over. Anybody can write one, so it proves nothing."""
+    return unwrap(text, CRes) if len(text) <= _ANSWER_LENGTH_MAX else None
+
+
+def _read_range(row: Range) -> CardRange | None:
+    """None where the issuer speaks no version that is spoken here."""
+    if len(row.start_range) != len(row.end_range):
+        return None
+    lowest, highest = _order(row.acs_start_protocol_version), _order(row.acs_end_protocol_version)
+    version = next((each for each in VERSIONS if lowest <= _order(each) <= highest), None)
+    return None if version is None else CardRange(row.start_range, row.end_range, row.three_ds_method_url, version)
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _is_answer(answer: ARes, order: Order, case: AuthenticationCase) -> bool:
+    """Whether it is about this case and says all that its status calls for."""
+    if answer.three_ds_server_trans_id != case.server_id or answer.message_version != case.version:
+        return False
+    wish = order.authentication or NO_WISH
+    match answer.trans_status:
+        case "Y" | "A":
+            # The proof is what the acquirer is paid to believe: a yes without it is none.
+            return answer.authentication_value is not None or choose_category(order) != "01"
+        case "C":
+            return _is_challenge(answer, order, choose_channel(wish))
+        case "D":
+            return wish.is_decoupled
+        case status:
+            return status in _FINAL_STATUSES
+
+
+def _is_challenge(answer: ARes, order: Order, channel: str) -> bool:
+    if channel != "02":
+        # In an app the shopper meets the issuer inside of it; without a shopper there is nobody to ask.
+        return channel == "01"
+    if answer.acs_url is None:
+        return False
+    return order.test_mode is not None or answer.acs_url.startswith("https://")
+
+
+def _note_answer(answer: ARes, case: AuthenticationCase) -> AuthenticationCase:
+    is_final = answer.trans_status in _FINAL_STATUSES
+    result = AuthenticationResult(
+        status=answer.trans_status,
+        reason=answer.trans_status_reason,
+        eci=answer.eci,
+        value=answer.authentication_value,
+    )
+    return msgspec.structs.replace(
+        case,
+        ds_id=answer.ds_trans_id,
+        acs_id=answer.acs_trans_id,
+        acs_url=answer.acs_url if answer.trans_status == "C" else None,
+        flow="frictionless" if is_final else "challenge",
+        is_mandated=answer.acs_challenge_mandated,
+        card_holder_text=answer.cardholder_info,
+        result=result if is_final else None,
+    )

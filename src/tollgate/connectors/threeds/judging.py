@@ -1,0 +1,104 @@
+"""What an authentication means for the payment that waited for it: a table, the answer's fields, the acquirer's proof.
+
+No message is read here.
+"""
+
+from __future__ import annotations
+
+from tollgate.connectors.threeds.exchanges import EXPIRED, MALFORMED, UNREACHABLE
+from tollgate.payments import Authentication, AuthenticationCase, AuthenticationResult
+
+_PASSED = frozenset("YAI")
+"""Authenticated, attempted, or left to the merchant as it had wished."""
+
+_NOTHING_HEARD = "100.390.112"
+_UNHEARD = AuthenticationResult(status="")
+
+# Why a challenge ended early, as the issuer says it.
+BY_CANCELLATION = {
+    "01": "100.390.124",
+    "02": "100.390.124",
+    "03": "100.390.124",
+    "04": "100.380.501",
+    "05": "100.380.501",
+    "06": "100.390.112",
+    "08": "100.380.501",
+}
+
+# Reasons that mean one thing whichever way the issuer said no: N, U or R. Those from 80 on are the directory's own.
+BY_REASON = {
+    MALFORMED: "100.390.115",
+    UNREACHABLE: "100.390.111",
+    EXPIRED: "100.380.501",
+    "03": "100.390.113",
+    "04": "100.390.119",
+    "08": "000.400.108",
+    "10": "100.390.118",
+    "11": "100.390.118",
+    "13": "000.400.102",
+    "14": "100.380.501",
+    "19": "100.390.119",
+    "20": "100.390.120",
+    "21": "100.390.121",
+    "22": "100.390.112",
+    "23": "100.390.122",
+    "24": "100.390.122",
+    "25": "100.390.122",
+    "26": "100.390.124",
+    "87": "000.400.101",
+}
+
+# What is left: by status and whether the shopper was asked.
+BY_STATUS = {
+    ("N", "frictionless"): "100.390.114",
+    ("N", "challenge"): "100.380.401",
+    ("R", "frictionless"): "100.390.114",
+    ("R", "challenge"): "100.390.114",
+    ("U", "frictionless"): "100.390.112",
+    ("U", "challenge"): "100.390.112",
+}
+
+
+def judge_result(case: AuthenticationCase) -> str | None:
+    """The result code of the refusal; None: go on to the charge."""
+    result = case.result
+    if result is None:
+        return _NOTHING_HEARD
+    if result.status in _PASSED:
+        return None
+    return (
+        BY_CANCELLATION.get(result.cancelled or "")
+        or BY_REASON.get(result.reason or "")
+        or BY_STATUS.get((result.status, case.flow or "frictionless"), _NOTHING_HEARD)
+    )
+
+
+def describe_case(case: AuthenticationCase) -> dict[str, str]:
+    """The fields of the answer, by their whole names; what is not known is not among them."""
+    result = case.result or _UNHEARD
+    fields = (
+        ("eci", result.eci),
+        ("verificationId", result.value),
+        ("version", case.version),
+        ("flow", case.flow),
+        ("dsTransactionId", case.ds_id),
+        ("acsTransactionId", case.acs_id),
+        ("authenticationStatus", result.status),
+        ("challengeMandatedIndicator", case.is_mandated),
+        ("transactionStatusReason", result.reason if (result.reason or "").isdigit() else None),
+        ("cardHolderInfo", case.card_holder_text),
+    )
+    return {f"threeDSecure.{name}": value for name, value in fields if value}
+
+
+def make_authentication(case: AuthenticationCase) -> Authentication:
+    """What the acquirer is shown of it."""
+    result = case.result or _UNHEARD
+    return Authentication(
+        eci=result.eci,
+        verification_id=result.value,
+        version=case.version,
+        ds_transaction_id=case.ds_id,
+        acs_transaction_id=case.acs_id,
+        authentication_status=result.status or None,
+    )

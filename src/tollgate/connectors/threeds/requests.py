@@ -1,0 +1,283 @@
+"""An order in the words of an authentication request. What does not fit a field of the protocol is left out of it.
+
+Nothing is sent here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tollgate.catalog import COUNTRIES, CURRENCIES, LIMITS
+from tollgate.connectors.acquiring.messages import to_minor_units
+from tollgate.connectors.threeds.messages import AReq, Phone
+from tollgate.payments import (
+    Address,
+    AuthenticationCase,
+    AuthenticationWish,
+    Browser,
+    CardAccount,
+    Customer,
+    Order,
+    ThreeDsTerms,
+)
+from tollgate.values import MINUTE, Instant, to_datetime
+
+SERVER_REFERENCE = "TOLLGATE_020200"
+"""Names this 3DS server in every message; a scheme that certifies an installation assigns another."""
+
+_UNREGISTERED = "UNREGISTERED"
+"""Where the channel has no such name yet: a directory refuses it more clearly than an empty field."""
+
+_APP, _BROWSER, _NOBODY = "01", "02", "03"
+_PAYMENT, _NO_PAYMENT = "01", "02"
+
+# Why a merchant asks while the shopper is away.
+_REASONS = {"RECURRING": "01", "INSTALLMENT": "02", "SPLIT_SHIPMENT": "06", "DELAYED_SHIPMENT": "06"}
+_OTHER_REASON = "11"
+
+_PAYS, _PAYS_OFTEN, _PAYS_PARTS, _ADDS_CARD = "01", "02", "03", "04"
+
+_COLOR_DEPTHS = (48, 32, 24, 16, 15, 8, 4, 1)
+_PHONE = re.compile(r"\+([0-9]{1,3})[ .()/-]+([0-9 .()/-]+)")
+_SEPARATORS = re.compile(r"[ .()/-]")
+
+_COUNTRY_NUMBERS = {
+    code: country.numeric for country in COUNTRIES.values() for code in (country.alpha2, country.alpha3)
+}
+
+_Members = dict[str, Any]
+"""Some members of the request by name."""
+
+NO_WISH = AuthenticationWish()
+
+
+class _Device(msgspec.Struct, frozen=True, kw_only=True):
+    """What the SDK inside an app gathered, as merchants hand it on; a bare text is its encrypted part."""
+
+    render_options: msgspec.Raw | None = msgspec.field(name="deviceRenderOptions", default=None)
+    app_id: str | None = msgspec.field(name="sdkAppID", default=None)
+    enc_data: str | None = msgspec.field(name="sdkEncData", default=None)
+    ephem_pub_key: msgspec.Raw | None = msgspec.field(name="sdkEphemPubKey", default=None)
+    max_timeout: str | None = msgspec.field(name="sdkMaxTimeout", default=None)
+    reference_number: str | None = msgspec.field(name="sdkReferenceNumber", default=None)
+    trans_id: str | None = msgspec.field(name="sdkTransID", default=None)
+
+
+def compose(
+    order: Order,
+    account: CardAccount,
+    case: AuthenticationCase,
+    *,
+    terms: ThreeDsTerms,
+    browser: Browser | None,
+    method_done: str,
+    now: Instant,
+    notification_url: str,
+    results_url: str,
+) -> AReq:
+    wish = order.authentication or NO_WISH
+    requestor_url = _find_shop_url(order) or _find_origin(results_url) or results_url
+    request = AReq(
+        message_version=case.version,
+        message_category=choose_category(order),
+        device_channel=choose_channel(wish),
+        three_ds_server_trans_id=case.server_id,
+        three_ds_server_ref_number=SERVER_REFERENCE,
+        three_ds_server_url=results_url,
+        three_ds_requestor_id=terms.requestor_id or _UNREGISTERED,
+        three_ds_requestor_name=(terms.requestor_name or order.statement or _UNREGISTERED)[:40],
+        three_ds_requestor_url=requestor_url,
+        three_ds_requestor_challenge_ind=_pad(wish.challenge_indicator),
+        acct_number=account.number.reveal(),
+        card_expiry_date=account.expiry_year[-2:] + account.expiry_month,
+        cardholder_name=_fit(account.holder, 2, 45),
+        **_describe_shop(order, terms),
+        **_describe_purchase(order, now),
+        **_describe_intent(order, wish),
+        **_describe_customer(order.details.customer),
+        **_describe_address("bill", order.details.billing),
+        **_describe_address("ship", order.details.shipping),
+    )
+    if request.device_channel == _APP:
+        return msgspec.structs.replace(request, **_describe_device(wish.device or ""))
+    if request.device_channel == _NOBODY:
+        return request
+    seen = _describe_browser(browser, order.details.customer)
+    return msgspec.structs.replace(request, three_ds_comp_ind=method_done, notification_url=notification_url, **seen)
+
+
+def choose_channel(wish: AuthenticationWish) -> str:
+    if wish.requestor_reason is not None:
+        return _NOBODY
+    return _APP if wish.device is not None else _BROWSER
+
+
+def choose_category(order: Order) -> str:
+    return _PAYMENT if order.money.hundredths else _NO_PAYMENT
+
+
+def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
+    acceptor = order.details.acceptor
+    country = acceptor and (acceptor.country_code or acceptor.country)
+    return {
+        "acquirer_bin": terms.acquirer_bin,
+        "acquirer_merchant_id": terms.acquirer_merchant_id or _UNREGISTERED,
+        "merchant_name": ((acceptor and acceptor.name) or order.statement or terms.requestor_name)[:40] or None,
+        "merchant_country_code": _COUNTRY_NUMBERS.get(country or ""),
+        "mcc": acceptor and acceptor.mcc,
+    }
+
+
+def _describe_purchase(order: Order, now: Instant) -> _Members:
+    if choose_category(order) == _NO_PAYMENT:
+        return {}
+    currency = CURRENCIES[order.money.currency]
+    return {
+        "purchase_amount": str(to_minor_units(order.money)),
+        "purchase_currency": currency.numeric,
+        "purchase_exponent": str(currency.exponent),
+        "purchase_date": to_datetime(now).strftime("%Y%m%d%H%M%S"),
+    }
+
+
+def _describe_intent(order: Order, wish: AuthenticationWish) -> _Members:
+    """Why it is asked for: this payment, the first of several, to keep the card; and whether it may take time."""
+    intent: _Members = {}
+    if wish.is_decoupled:
+        minutes = LIMITS.challenge_lifetime // MINUTE
+        intent |= {"three_ds_requestor_dec_req_ind": "Y", "three_ds_requestor_dec_max_time": f"{minutes:05d}"}
+    if wish.requestor_reason is not None:
+        return intent | {"three_ri_ind": _REASONS.get(wish.requestor_reason, _OTHER_REASON)}
+    if choose_category(order) == _NO_PAYMENT:
+        return intent | {"three_ds_requestor_authentication_ind": _ADDS_CARD}
+    standing = order.details.standing_instruction
+    if standing is None or standing.expiry is None or standing.frequency is None:
+        return intent | {"three_ds_requestor_authentication_ind": _PAYS}
+    parts = standing.number_of_installments
+    return intent | {
+        "three_ds_requestor_authentication_ind": _PAYS_PARTS if parts else _PAYS_OFTEN,
+        "purchase_instal_data": parts and parts[-3:],
+        "recurring_expiry": standing.expiry.strftime("%Y%m%d"),
+        "recurring_frequency": standing.frequency,
+    }
+
+
+def _describe_customer(customer: Customer | None) -> _Members:
+    if customer is None:
+        return {}
+    return {
+        "acct_id": _fit(customer.merchant_customer_id, 1, 64),
+        "email": _fit(customer.email, 1, 254),
+        "home_phone": _read_phone(customer.phone),
+        "mobile_phone": _read_phone(customer.mobile),
+    }
+
+
+def _describe_address(prefix: str, address: Address | None) -> _Members:
+    if address is None:
+        return {}
+    country = _COUNTRY_NUMBERS.get(address.country or "")
+    line1 = " ".join(part for part in (address.street1, address.house_number1) if part)
+    line2 = " ".join(part for part in (address.street2, address.house_number2) if part)
+    members = {
+        "line1": line1[:50] or None,
+        "line2": line2[:50] or None,
+        "city": (address.city or "")[:50] or None,
+        "post_code": _fit(address.postcode, 1, 16),
+        # Only the short code of a state is a word of the protocol, and only beside its country.
+        "state": _fit(address.state, 1, 3) if country else None,
+        "country": country,
+    }
+    return {f"{prefix}_addr_{name}": value for name, value in members.items()}
+
+
+def _describe_browser(browser: Browser | None, customer: Customer | None) -> _Members:
+    if browser is None:
+        return {}
+    address = browser.ip or (None if customer is None else customer.ip)
+    runs_scripts = browser.javascript_enabled != "false"
+    return {
+        "browser_accept_header": browser.accept_header,
+        "browser_ip": _fit(address, 1, 45),
+        "browser_java_enabled": None if browser.java_enabled is None else browser.java_enabled == "true",
+        "browser_javascript_enabled": runs_scripts,
+        "browser_language": browser.language and browser.language[:8],
+        "browser_color_depth": _round_color_depth(browser.screen_color_depth) if runs_scripts else None,
+        "browser_screen_height": browser.screen_height,
+        "browser_screen_width": browser.screen_width,
+        "browser_tz": browser.timezone,
+        "browser_user_agent": browser.user_agent,
+    }
+
+
+def _describe_device(text: str) -> _Members:
+    device = _read_device(text)
+    return {
+        "device_render_options": device.render_options,
+        "sdk_app_id": device.app_id,
+        "sdk_enc_data": device.enc_data,
+        "sdk_ephem_pub_key": device.ephem_pub_key,
+        "sdk_max_timeout": device.max_timeout,
+        "sdk_reference_number": device.reference_number,
+        "sdk_trans_id": device.trans_id,
+    }
+
+
+def _read_device(text: str) -> _Device:
+    for written in (text.encode(), _decode_base64(text)):
+        try:
+            return msgspec.json.decode(written, type=_Device)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+    return _Device(enc_data=text)
+
+
+def _decode_base64(text: str) -> bytes:
+    bare = text.rstrip("=")
+    try:
+        return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _round_color_depth(depth: str | None) -> str:
+    """The protocol knows eight depths; a browser that says nothing or 30 has at least the 24 that all have today."""
+    bits = int(depth) if depth and depth.isascii() and depth.isdigit() else 24
+    return str(next((known for known in _COLOR_DEPTHS if known <= bits), 1))
+
+
+def _read_phone(phone: str | None) -> Phone | None:
+    """Only a number whose country code is set apart can be taken apart without guessing."""
+    match = _PHONE.fullmatch(phone or "")
+    if match is None:
+        return None
+    subscriber = _SEPARATORS.sub("", match[2])
+    return Phone(cc=match[1], subscriber=subscriber[:15]) if subscriber else None
+
+
+def _find_shop_url(order: Order) -> str | None:
+    acceptor = order.details.acceptor
+    return (acceptor and acceptor.url) or _find_origin(order.return_url or "")
+
+
+def _find_origin(url: str) -> str | None:
+    """The shop itself, without the order that stands in its address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def _fit(text: str | None, length_min: int, length_max: int) -> str | None:
+    return text if text and length_min <= len(text) <= length_max else None
+
+
+def _pad(indicator: str | None) -> str | None:
+    return indicator and indicator.zfill(2)
