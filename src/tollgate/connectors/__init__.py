@@ -3,8 +3,18 @@
 The driver in `steps` carries what they yield to a wire.
 """
 
-from tollgate.connectors import card
+from tollgate.connectors import card, redirect, threeds
 from tollgate.connectors.exchange import Connector, Conversation, Exchange, WireReply, WireRequest
 from tollgate.connectors.table import find_connector
 
-__all__ = ["Connector", "Conversation", "Exchange", "WireReply", "WireRequest", "card", "find_connector"]
+__all__ = [
+    "Connector",
+    "Conversation",
+    "Exchange",
+    "WireReply",
+    "WireRequest",
+    "card",
+    "find_connector",
+    "redirect",
+    "threeds",
+]

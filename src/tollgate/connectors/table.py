@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tollgate.catalog import BRANDS, Protocol
-from tollgate.connectors import card
+from tollgate.connectors import card, redirect
 from tollgate.connectors.exchange import Connector
 
-_CONNECTORS: Mapping[Protocol, Connector] = {Protocol.CARD: card}
+_CONNECTORS: Mapping[Protocol, Connector] = {Protocol.CARD: card, Protocol.REDIRECT: redirect}
 
 
 def find_connector(brand: str) -> Connector:

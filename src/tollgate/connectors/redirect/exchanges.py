@@ -1,0 +1,123 @@
+"""The redirect connector: open a session, ask what became of it, call it off; and what a provider's answers mean.
+
+Every answer, however odd, ends in one verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tollgate.catalog import PARAMETERS
+from tollgate.connectors import acquiring
+from tollgate.connectors.acquiring import Dialect, describe, encode_message, judge, perform
+from tollgate.connectors.exchange import Exchange, WireRequest
+from tollgate.connectors.redirect.messages import (
+    SESSION_CANCELLATIONS,
+    SESSION_INQUIRIES,
+    SESSIONS,
+    TRANSFER,
+    ForwardReply,
+    ProviderAccount,
+    SessionReply,
+    decode_reply,
+    make_session,
+)
+from tollgate.payments import Order, Outcome, Verdict
+
+_PENDING = "000.200.000"
+_CANCELLED = "100.396.101"
+_EXPIRED = "100.396.103"
+_EXPIRED_BY_PRODUCT = {TRANSFER: "100.395.501"}
+
+# A provider may send the shopper wherever a merchant may have them sent back to: the web or an app, never script.
+_may_lead_to = PARAMETERS["shopperResultUrl"].shape.accepts
+
+_SHOWN_ENDS = 4
+
+
+def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:
+    """Open a session; what the shopper decides on its page is asked for later."""
+    body = encode_message(make_session(order, key, back_url))
+    return perform(PROVIDER, WireRequest(path=SESSIONS, body=body, key=key, levers=order.levers), approved_code)
+
+
+def reverse(key: str) -> Exchange:
+    return acquiring.reverse(PROVIDER, key)
+
+
+def inquire(key: str, approved_code: str) -> Exchange:
+    return acquiring.inquire(PROVIDER, key, approved_code)
+
+
+def judge_session(reply: SessionReply, approved_code: str) -> Verdict:
+    match reply.status:
+        case "redirect" if reply.redirect is not None and _may_lead_to(reply.redirect.url):
+            return _tell(reply, Outcome.WAITING, _PENDING, _name_forward(reply.redirect))
+        case "account" if reply.account is not None and reply.account != ProviderAccount():
+            return _tell(reply, Outcome.APPROVED, approved_code, _name_receiver(reply.account))
+        case "approved" if reply.account is not None:
+            return _tell(reply, Outcome.APPROVED, approved_code, _name_payer(reply.account))
+        case "cancelled":
+            return _tell(reply, Outcome.DECLINED, _CANCELLED)
+        case "expired":
+            return _tell(reply, Outcome.DECLINED, _EXPIRED_BY_PRODUCT.get(reply.product, _EXPIRED))
+        case _:
+            # A redirect that leads nowhere ends here too: nobody could ever finish the session, so it is given up.
+            return judge(reply, approved_code)
+
+
+PROVIDER = Dialect(
+    reversals=SESSION_CANCELLATIONS,
+    inquiries=SESSION_INQUIRIES,
+    decode=decode_reply,
+    judge=judge_session,
+    undone=acquiring.ACQUIRER.undone | {"cancelled"},
+)
+
+
+def _tell(reply: SessionReply, outcome: Outcome, code: str, more: Iterable[tuple[str, str]] = ()) -> Verdict:
+    return Verdict(outcome=outcome, code=code, details=describe(reply) | dict(more))
+
+
+def _name_forward(forward: ForwardReply) -> Iterable[tuple[str, str]]:
+    yield "redirect.url", forward.url
+    yield "redirect.method", forward.method
+    for place, field in enumerate(forward.parameters):
+        yield f"redirect.parameters[{place}].name", field.name
+        yield f"redirect.parameters[{place}].value", field.value
+
+
+def _name_receiver(account: ProviderAccount) -> Iterable[tuple[str, str]]:
+    """Told in full: whoever is to pay into an account has to know it."""
+    return _leave_out_empty(
+        ("bankAccount.holder", account.holder),
+        ("bankAccount.iban", account.iban),
+        ("bankAccount.bic", account.bic),
+        ("bankAccount.bankName", account.bank_name),
+        ("PaymentReference", account.reference),
+        ("DueDate", account.due),
+        ("Barcode", account.barcode),
+    )
+
+
+def _name_payer(account: ProviderAccount) -> Iterable[tuple[str, str]]:
+    if account.account_id:
+        return _leave_out_empty(
+            ("virtualAccount.accountId", account.account_id), ("virtualAccount.holder", account.holder)
+        )
+    return _leave_out_empty(
+        ("bankAccount.holder", account.holder),
+        ("bankAccount.iban", _hide_middle(account.iban)),
+        ("bankAccount.bic", account.bic),
+        ("bankAccount.bankName", account.bank_name),
+    )
+
+
+def _leave_out_empty(*named: tuple[str, str]) -> Iterable[tuple[str, str]]:
+    return [(name, value) for name, value in named if value]
+
+
+def _hide_middle(iban: str) -> str:
+    """The ends by which its owner knows an account; of what is no longer than both, nothing."""
+    hidden = len(iban) - 2 * _SHOWN_ENDS
+    return iban[:_SHOWN_ENDS] + "*" * hidden + iban[-_SHOWN_ENDS:] if hidden > 0 else "*" * len(iban)
