@@ -41,6 +41,15 @@ class Limits:
     challenge_lifetime: Instant = 15 * MINUTE
     script_lifetime: Instant = 30 * MINUTE
 
+    # The simulated provider: how long a shopper may take, and how long it remembers.
+    simulated_session_lifetime: Instant = 30 * MINUTE
+    simulated_session_memory: Instant = 30 * DAY
+
+    # Mobile wallets.
+    wallet_token_length_max: int = 65_536
+    wallet_token_age: Instant = 15 * MINUTE
+    wallet_use_lifetime: Instant = 30 * DAY
+
     # The wire.
     acquirer_connect_timeout_s: float = 5.0
     acquirer_reply_bytes_max: int = 1024 * 1024
@@ -50,6 +59,8 @@ class Limits:
     webhook_timeout_s: float = 30.0
     webhook_lifetime: Instant = 30 * DAY
     receiver_reply_bytes_max: int = 64 * 1024
+
+    card_ranges_lifetime: Instant = HOUR
 
     # Durable work.
     job_batch: int = 100

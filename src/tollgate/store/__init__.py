@@ -85,6 +85,13 @@ from tollgate.store.reports import (
     sum_postings,
 )
 from tollgate.store.settings import add_to_setting, get_setting, put_setting, steps_add_to_setting
+from tollgate.store.simulated_sessions import (
+    SimulatedSession,
+    find_simulated_session,
+    insert_simulated_session,
+    move_simulated_session,
+    purge_simulated_sessions,
+)
 from tollgate.store.statements import Step
 
 __all__ = [
@@ -99,6 +106,7 @@ __all__ = [
     "Job",
     "SealedAccount",
     "SealedSample",
+    "SimulatedSession",
     "Step",
     "StoreFault",
     "StoredClaim",
@@ -117,6 +125,7 @@ __all__ = [
     "find_job_ids",
     "find_lines",
     "find_payment",
+    "find_simulated_session",
     "finish_job",
     "get_directory_version",
     "get_sealed_account",
@@ -125,6 +134,7 @@ __all__ = [
     "insert_credential",
     "insert_job",
     "insert_merchant",
+    "insert_simulated_session",
     "lease_due",
     "list_chain",
     "list_chains",
@@ -138,9 +148,11 @@ __all__ = [
     "load_directory",
     "make_event",
     "move_authentication",
+    "move_simulated_session",
     "open_database",
     "postpone_job",
     "purge_claims",
+    "purge_simulated_sessions",
     "put_setting",
     "read_chain",
     "revoke_credential",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tollgate.workers.loop import Worker
 from tollgate.workers.reconcile import reconcile, run_errands
-from tollgate.workers.upkeep import follow_clock, follow_directory, follow_keys, purge_old_claims
+from tollgate.workers.upkeep import follow_clock, follow_directory, follow_keys, purge_old_claims, purge_old_sessions
 
 WORKERS = (
     Worker(name="directory", every_s=1.0, run=follow_directory),
@@ -13,4 +13,5 @@ WORKERS = (
     Worker(name="reconcile", every_s=1.0, run=reconcile),
     Worker(name="errands", every_s=0.5, run=run_errands),
     Worker(name="claims", every_s=600.0, run=purge_old_claims),
+    Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),
 )
