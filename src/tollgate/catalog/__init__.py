@@ -26,6 +26,7 @@ from tollgate.catalog.rules import RULES, check_rules
 from tollgate.catalog.shape import Shape, is_true
 from tollgate.catalog.test_cards import LEVERS, TEST_CARDS, Behaviour, Lever, TestCard
 from tollgate.catalog.throttles import THROTTLES, Throttle
+from tollgate.catalog.wallets import Wallet
 
 __all__ = [
     "ALIASES",
@@ -65,6 +66,7 @@ __all__ = [
     "Situation",
     "TestCard",
     "Throttle",
+    "Wallet",
     "accepts_number",
     "add_banking_days",
     "build_iban",

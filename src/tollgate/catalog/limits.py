@@ -76,6 +76,13 @@ class Limits:
     settlement_records_max: int = 10_000
     settlement_days_max: int = 366
 
+    # Files to and from banks.
+    bank_lead_days: int = 1
+    """Banking days between the file and the day on which it is due."""
+    bank_file_entries_max: int = 10_000
+    bank_file_bytes_max: int = 64 * 1024 * 1024
+    bank_file_depth_max: int = 64
+
     # Chains.
     captures_max: int = 98
     rebills_max: int = 98

@@ -70,6 +70,7 @@ from tollgate.payments.settlement import (
     settle,
 )
 from tollgate.payments.verdict import Outcome, Verdict
+from tollgate.payments.wallet import OpenedWallet, SigningKey, WalletKey, WalletPublic
 
 __all__ = [
     "ERRAND_DELAYS",
@@ -117,6 +118,7 @@ __all__ = [
     "Move",
     "Nature",
     "OpenedCard",
+    "OpenedWallet",
     "Order",
     "Outcome",
     "Page",
@@ -132,6 +134,7 @@ __all__ = [
     "Search",
     "Sequence",
     "Settlement",
+    "SigningKey",
     "Stage",
     "StandingInstruction",
     "State",
@@ -143,6 +146,8 @@ __all__ = [
     "Touch",
     "Verdict",
     "VirtualAccount",
+    "WalletKey",
+    "WalletPublic",
     "Window",
     "Wish",
     "apply_touch",

@@ -8,12 +8,21 @@ from tollgate.vault.macs import make_mac
 from tollgate.vault.masks import hide_card_numbers
 from tollgate.vault.once import hash_once_key, make_once_key, open_once, seal_once
 from tollgate.vault.tokens import NewCredential, hash_token, make_credential, make_token, open_token, show_token
+from tollgate.vault.wallets import (
+    WalletKeyError,
+    WalletTokenError,
+    make_wallet_key,
+    name_wallet_key_owner,
+    open_wallet_token,
+)
 
 __all__ = [
     "EnvelopeError",
     "Keyring",
     "KeyringError",
     "NewCredential",
+    "WalletKeyError",
+    "WalletTokenError",
     "fingerprint",
     "hash_once_key",
     "hash_token",
@@ -24,11 +33,14 @@ __all__ = [
     "make_mac",
     "make_once_key",
     "make_token",
+    "make_wallet_key",
     "name_owner",
+    "name_wallet_key_owner",
     "open_account",
     "open_once",
     "open_sealed",
     "open_token",
+    "open_wallet_token",
     "rewrap",
     "save_keyring",
     "seal",

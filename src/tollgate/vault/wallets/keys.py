@@ -1,0 +1,137 @@
+"""The private keys of channels, with which wallets' tokens are opened: checked, sealed, unsealed.
+
+No token is known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import msgspec
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_der_private_key,
+    load_der_public_key,
+    load_pem_private_key,
+)
+
+from tollgate.catalog import Wallet
+from tollgate.payments import WalletKey, WalletPublic
+from tollgate.values import Chance, ChannelId, Instant, make_id
+from tollgate.vault.envelope import open_sealed, seal
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.wallets.door import name_wallet_key_owner
+from tollgate.vault.wallets.failure import WalletKeyError
+
+PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+
+_RSA_BITS_MIN = 2048
+
+
+class UnsealedKey(msgspec.Struct, frozen=True):
+    """A channel's key while a token is being opened."""
+
+    public: WalletPublic
+    unseal: Callable[[], PrivateKey]
+
+    def get_curve_key(self) -> ec.EllipticCurvePrivateKey:
+        key = self.unseal()
+        if not isinstance(key, ec.EllipticCurvePrivateKey):
+            raise TypeError("the key is of another kind")
+        return key
+
+    def get_rsa_key(self) -> rsa.RSAPrivateKey:
+        key = self.unseal()
+        if not isinstance(key, rsa.RSAPrivateKey):
+            raise TypeError("the key is of another kind")
+        return key
+
+
+def check_wallet_key(wallet: Wallet, pem: bytes, public: WalletPublic) -> tuple[PrivateKey, WalletPublic]:
+    """A key which cannot open anything is refused when it is given, and not when somebody pays."""
+    private = _read_private(pem)
+    _check_key(wallet, private)
+    _check_public(wallet, public)
+    return private, msgspec.structs.replace(public, key_hash=_hash_public_key(private))
+
+
+def seal_wallet_key(
+    wallet: Wallet,
+    private: PrivateKey,
+    channel_id: ChannelId,
+    public: WalletPublic,
+    *,
+    keyring: Keyring,
+    now: Instant,
+    chance: Chance,
+) -> WalletKey:
+    key_id = make_id(chance)
+    plain = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    return WalletKey(
+        id=key_id,
+        channel_id=channel_id,
+        wallet=wallet,
+        created_at=now,
+        public=public,
+        sealed_key=seal(plain, owner=name_wallet_key_owner(channel_id, key_id), keyring=keyring, chance=chance),
+    )
+
+
+def unseal_wallet_key(key: WalletKey, keyring: Keyring) -> UnsealedKey:
+    """The key is opened when a token asks for it, not before."""
+
+    def unseal() -> PrivateKey:
+        owner = name_wallet_key_owner(key.channel_id, key.id)
+        plain = open_sealed(key.sealed_key, owner=owner, keyring=keyring)
+        # It was checked when it was sealed, and checking an RSA key takes longer than using it.
+        return _narrow(load_der_private_key(plain, None, unsafe_skip_rsa_key_validation=True))
+
+    return UnsealedKey(key.public, unseal)
+
+
+def _hash_public_key(private: PrivateKey) -> bytes:
+    public = private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return hashlib.sha256(public).digest()
+
+
+def _read_private(pem: bytes) -> PrivateKey:
+    try:
+        return _narrow(load_pem_private_key(pem, None))
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise WalletKeyError("the private key is not a PEM file with an EC or RSA key and without password") from None
+
+
+def _narrow(key: object) -> PrivateKey:
+    if not isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
+        raise TypeError("not a key of these kinds")
+    return key
+
+
+def _check_key(wallet: Wallet, key: PrivateKey) -> None:
+    if wallet is Wallet.C:
+        if not isinstance(key, rsa.RSAPrivateKey) or key.key_size < _RSA_BITS_MIN:
+            raise WalletKeyError(f"this wallet takes an RSA key of {_RSA_BITS_MIN} bits or more")
+    elif not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
+        raise WalletKeyError("this wallet takes an EC key on the curve P-256")
+
+
+def _check_public(wallet: Wallet, public: WalletPublic) -> None:
+    if wallet is Wallet.A and not (public.recipient and public.roots):
+        raise WalletKeyError("this wallet takes the merchant identifier and the root certificates of its provider")
+    if wallet is Wallet.B and not (public.recipient.startswith(("gateway:", "merchant:")) and public.signing_keys):
+        raise WalletKeyError("this wallet takes a recipient, gateway:... or merchant:..., and its root signing keys")
+    try:
+        for root in public.roots:
+            x509.load_pem_x509_certificate(root.encode())
+        for signing_key in public.signing_keys:
+            if not isinstance(load_der_public_key(signing_key.key), ec.EllipticCurvePublicKey):
+                raise WalletKeyError("root signing keys are EC keys")
+    except (ValueError, UnsupportedAlgorithm):
+        raise WalletKeyError("a root certificate or root signing key cannot be read") from None

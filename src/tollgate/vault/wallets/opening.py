@@ -1,0 +1,70 @@
+"""Opens the token of a mobile wallet with whichever of a channel's keys fits. Whether it was used before is not known.
+
+Whatever does not open fails alike, so that nobody learns how far a forgery came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+import msgspec
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, InvalidTag, UnsupportedAlgorithm
+from joserfc.errors import JoseError
+
+from tollgate.catalog import LIMITS, Wallet
+from tollgate.payments import OpenedWallet, WalletKey
+from tollgate.values import Instant, Secret
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.wallets import wallet_a, wallet_b, wallet_c
+from tollgate.vault.wallets.failure import WalletTokenError
+from tollgate.vault.wallets.keys import UnsealedKey, unseal_wallet_key
+
+_Open = Callable[[str, UnsealedKey, Instant], OpenedWallet]
+
+_OPENERS: Mapping[Wallet, _Open] = MappingProxyType(
+    {Wallet.A: wallet_a.open_with, Wallet.B: wallet_b.open_with, Wallet.C: wallet_c.open_with}
+)
+
+_UNOPENED = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+    OverflowError,
+    RecursionError,
+    # Libraries warn of odd certificates and old algorithms, and a host may have made warnings errors.
+    Warning,
+    x509.DuplicateExtension,
+    x509.ExtensionNotFound,
+    x509.InvalidVersion,
+    x509.UnsupportedGeneralNameType,
+    InvalidSignature,
+    InvalidTag,
+    UnsupportedAlgorithm,
+    msgspec.MsgspecError,
+    JoseError,
+)
+"""What the libraries raise over bytes that are not what they should be. An envelope of ours that breaks is not here."""
+
+
+def open_token(
+    wallet: Wallet, token: Secret, keys: Iterable[WalletKey], keyring: Keyring, now: Instant
+) -> OpenedWallet:
+    text = token.reveal()
+    if len(text) <= LIMITS.wallet_token_length_max:
+        for key in keys:
+            opened = _try_key(wallet, text, unseal_wallet_key(key, keyring), now)
+            if opened is not None:
+                return opened
+    raise WalletTokenError
+
+
+def _try_key(wallet: Wallet, text: str, key: UnsealedKey, now: Instant) -> OpenedWallet | None:
+    """None: it does not open with this key. Only a token that did open can be expired."""
+    try:
+        return _OPENERS[wallet](text, key, now)
+    except _UNOPENED:
+        return None

@@ -1,0 +1,105 @@
+"""walletC: payment data in a JWE, its key encrypted by RSA to the merchant. Other algorithms are not taken."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import warnings
+from typing import Literal
+
+import msgspec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from joserfc.errors import SecurityWarning
+from joserfc.jwe import JWERegistry, decrypt_compact
+from joserfc.jwk import RSAKey
+
+from tollgate.catalog import Wallet
+from tollgate.payments import OpenedWallet
+from tollgate.values import Instant
+from tollgate.vault.wallets.contents import check_age, make_opened
+from tollgate.vault.wallets.keys import UnsealedKey
+
+_REGISTRY = JWERegistry(algorithms=["RSA-OAEP", "RSA1_5", "A128GCM"], strict_check_header=False)
+_MILLISECOND: Instant = 1000
+_UTC_DIGITS_MAX = 15
+
+
+class _Header(msgspec.Struct, frozen=True):
+    """What the library will read once more; here it is made sure that it meets no surprise."""
+
+    alg: Literal["RSA-OAEP", "RSA1_5"]
+    enc: Literal["A128GCM"]
+    zip: None = None
+    crit: None = None
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    data: str
+
+
+class _Wrapped(msgspec.Struct, frozen=True):
+    envelope: _Envelope = msgspec.field(name="3DS")
+
+
+class _Contents(msgspec.Struct, frozen=True):
+    utc: int | str
+    cryptogram: str
+    number: str = msgspec.field(name="tokenPAN")
+    expiry: str = msgspec.field(name="tokenPanExpiration")
+    eci_indicator: str | None = None
+    cardholder_name: str | None = None
+
+
+_read_header = msgspec.json.Decoder(_Header).decode
+_read_wrapped = msgspec.json.Decoder(_Wrapped).decode
+_read_contents = msgspec.json.Decoder(_Contents).decode
+
+
+def open_with(text: str, key: UnsealedKey, now: Instant) -> OpenedWallet:
+    compact = _read_wrapped(text).envelope.data if text.lstrip().startswith("{") else text
+    contents = _read_contents(_decrypt(compact, key))
+    if not contents.cryptogram:
+        raise ValueError("a device's number without its proof")
+    opened = make_opened(
+        Wallet.C,
+        number=contents.number,
+        expiry=(contents.expiry[:2], "20" + contents.expiry[2:]),
+        unique=_hash(contents.number, contents.cryptogram),
+        cryptogram=contents.cryptogram,
+        eci=contents.eci_indicator,
+        holder=contents.cardholder_name,
+    )
+    check_age(_read_utc(contents.utc), now)
+    return opened
+
+
+def _decrypt(compact: str, key: UnsealedKey) -> bytes:
+    """A padding that is wrong ends like a tag that is wrong.
+
+    Decryption by RSA1_5 never fails: for a wrong padding OpenSSL returns bytes made up from the key and the message,
+    and the library replaces a content key of the wrong length by a random one. Either way the tag does not fit.
+    """
+    head, *rest = compact.split(".")
+    _read_header(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
+    if len(rest) != 4:
+        raise ValueError("not a compact JWE")
+    private = key.get_rsa_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    with warnings.catch_warnings():
+        # RSA1_5 is warned of; it is what the wallet's devices send.
+        warnings.simplefilter("ignore", SecurityWarning)
+        plain = decrypt_compact(compact, RSAKey.import_key(private), registry=_REGISTRY).plaintext
+    if plain is None:
+        raise ValueError("nothing was encrypted")
+    return plain
+
+
+def _hash(*parts: str) -> str:
+    """The proof is made for one payment. When it was wrapped is left out, or else wrapping it again would renew it."""
+    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+
+
+def _read_utc(utc: int | str) -> Instant:
+    text = str(utc)
+    if not (text.isascii() and text.isdigit() and len(text) <= _UTC_DIGITS_MAX):
+        raise ValueError("not an instant")
+    return int(text) * _MILLISECOND
