@@ -3,7 +3,7 @@
 The driver in `steps` carries what they yield to a wire.
 """
 
-from tollgate.connectors import card, redirect, threeds
+from tollgate.connectors import card, redirect, sepa, threeds
 from tollgate.connectors.exchange import Connector, Conversation, Exchange, WireReply, WireRequest
 from tollgate.connectors.table import find_connector
 
@@ -16,5 +16,6 @@ __all__ = [
     "card",
     "find_connector",
     "redirect",
+    "sepa",
     "threeds",
 ]

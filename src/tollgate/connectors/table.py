@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tollgate.catalog import BRANDS, Protocol
-from tollgate.connectors import card, redirect
+from tollgate.connectors import card, redirect, sepa
 from tollgate.connectors.exchange import Connector
 
-_CONNECTORS: Mapping[Protocol, Connector] = {Protocol.CARD: card, Protocol.REDIRECT: redirect}
+_CONNECTORS: Mapping[Protocol, Connector] = {
+    Protocol.CARD: card,
+    Protocol.REDIRECT: redirect,
+    Protocol.SEPA: sepa,
+}
 
 
 def find_connector(brand: str) -> Connector:
