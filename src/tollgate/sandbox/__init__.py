@@ -4,7 +4,8 @@ Live hosts never import it.
 """
 
 from tollgate.sandbox.acquirer import SimulatedAcquirer
+from tollgate.sandbox.provider import SimulatedProvider
 from tollgate.sandbox.routes import ROUTES
 from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, welcome
 
-__all__ = ["ROUTES", "SimulatedAcquirer", "Tenant", "Welcome", "ensure_tenant", "welcome"]
+__all__ = ["ROUTES", "SimulatedAcquirer", "SimulatedProvider", "Tenant", "Welcome", "ensure_tenant", "welcome"]

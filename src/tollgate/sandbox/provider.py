@@ -1,0 +1,222 @@
+"""The simulated bank or provider: opens sessions, remembers what the shopper decided on its page, and tells it.
+
+What it knows stands in the store, because the page may be served by another process than the payment. Exists on test
+hosts only; the page itself is in provider_pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
+
+from tollgate.catalog import BRANDS, LIMITS, Account
+from tollgate.connectors import WireReply, WireRequest, card, redirect
+from tollgate.payments import Outcome
+from tollgate.sandbox.provider_accounts import SHOPPERS_BANK_ACCOUNT, make_collecting_account, make_shoppers_account
+from tollgate.store import (
+    Database,
+    SimulatedSession,
+    find_simulated_session,
+    insert_simulated_session,
+    move_simulated_session,
+)
+from tollgate.values import Chance, Clock, system_chance
+
+
+class Status(StrEnum):
+    """Where a session stands, in the words that are stored and, but for the first and the last, told."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    ACCOUNT = "account"
+    """The shopper was told an account to pay into."""
+    REVERSED = "reversed"
+    BLOCKED = "blocked"
+    """Asked for or called off before it came: it never happens."""
+
+
+_SECRET_BYTES = 16
+
+POSTED_BRANDS = frozenset({"EPS", "GIROPAY"})
+"""Their pages want to be posted to, so that shops meet both ways."""
+
+_FORCED_STATUSES = {
+    Outcome.APPROVED: Status.APPROVED,
+    Outcome.DECLINED: Status.DECLINED,
+    Outcome.WAITING: Status.OPEN,
+}
+
+MESSAGES = {
+    Status.OPEN: "The shopper has not decided yet",
+    Status.APPROVED: "Approved on the simulated page",
+    Status.DECLINED: "Declined on the simulated page",
+    Status.CANCELLED: "Called off",
+    Status.EXPIRED: "Nobody decided in time",
+    Status.ACCOUNT: "Waiting for the money",
+    Status.REVERSED: "Reversed by the simulator",
+    Status.BLOCKED: "No such session",
+}
+
+_AFTER_CANCELLATION = {
+    Status.OPEN: Status.CANCELLED,
+    Status.APPROVED: Status.REVERSED,
+    Status.ACCOUNT: Status.REVERSED,
+}
+"""What a cancellation makes of a session; whatever is missing took nothing and stays as it is."""
+
+_UNKNOWN = redirect.SessionReply(status="unknown", message="no such session; its key is blocked")
+
+_read_opening = msgspec.json.Decoder(redirect.SessionMessage).decode
+_read_key = msgspec.json.Decoder(card.KeyMessage).decode
+_write = msgspec.json.Encoder().encode
+
+
+class SessionBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the page shows and the answers need; nothing of the shopper's bank account is among it."""
+
+    secret: str = ""
+    """Without it nobody finds the page: the key alone is known to every reader of the payment."""
+    brand: str = ""
+    amount: int = 0
+    currency: str = ""
+    statement: str = ""
+    reference: str = ""
+    back_url: str = ""
+    account_id: str = ""
+    result_code: str = ""
+
+
+_read_body = msgspec.json.Decoder(SessionBody).decode
+
+
+class Session(msgspec.Struct, frozen=True):
+    row: SimulatedSession
+    body: SessionBody
+
+    @property
+    def status(self) -> Status:
+        return Status(self.row.status)
+
+    @property
+    def token(self) -> str:
+        return f"{self.row.id}-{self.body.secret}"
+
+
+class SimulatedProvider:
+    """A wire with a provider at the other end."""
+
+    def __init__(self, database: Database, base_url: str, clock: Clock, chance: Chance = system_chance) -> None:
+        self._database = database
+        self._base_url = base_url
+        self._clock = clock
+        self._chance = chance
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late by itself
+        match request.path:
+            case redirect.SESSIONS:
+                reply = await self._open(_read_opening(request.body), request.levers)
+            case redirect.SESSION_INQUIRIES:
+                reply = await self._inquire(_read_key(request.body))
+            case redirect.SESSION_CANCELLATIONS:
+                reply = await self._cancel(_read_key(request.body).key)
+            case _:
+                reply = redirect.SessionReply(status="declined", response_code="12", message="no such operation")
+        return WireReply(200, _write(reply))
+
+    async def _open(self, message: redirect.SessionMessage, levers: Mapping[str, str]) -> redirect.SessionReply:
+        body = SessionBody(
+            secret=self._chance(_SECRET_BYTES).hex(),
+            brand=message.brand,
+            amount=message.amount,
+            currency=message.currency,
+            statement=message.statement,
+            reference=message.reference,
+            back_url=message.back_url,
+            account_id=message.account.account_id or "",
+            result_code=levers.get(card.FORCED_CODE, ""),
+        )
+        await self._insert(message.key, _choose_status(body), body)
+        # The same key is the same session: a repeat is told of the first one.
+        session = await find_session(self._database, message.key, self._clock)
+        return _UNKNOWN if session is None else self._tell(session, is_opening=True)
+
+    async def _inquire(self, question: card.KeyMessage) -> redirect.SessionReply:
+        if question.blocks:
+            await self._insert(question.key, Status.BLOCKED, SessionBody())
+        session = await find_session(self._database, question.key, self._clock)
+        return _UNKNOWN if session is None else self._tell(session)
+
+    async def _cancel(self, key: str) -> redirect.SessionReply:
+        await self._insert(key, Status.BLOCKED, SessionBody())
+        while (session := await find_session(self._database, key, self._clock)) is not None:
+            status = _AFTER_CANCELLATION.get(session.status)
+            if status is None:
+                took_nothing = session.status in (Status.DECLINED, Status.EXPIRED)
+                return redirect.SessionReply(status=Status.CANCELLED) if took_nothing else self._tell(session)
+            await move_simulated_session(self._database, session.row, status)
+        return _UNKNOWN
+
+    async def _insert(self, key: str, status: Status, body: SessionBody) -> None:
+        row = SimulatedSession(id=key, status=status, created_at=self._clock.now(), body=_write(body).decode())
+        await insert_simulated_session(self._database, row)
+
+    def _tell(self, session: Session, *, is_opening: bool = False) -> redirect.SessionReply:
+        row, body, status = session.row, session.body, session.status
+        if status is Status.BLOCKED:
+            return _UNKNOWN
+        brand = BRANDS[body.brand]
+        reply = redirect.SessionReply(
+            status=status,
+            response_code="05" if status is Status.DECLINED else "",
+            message=MESSAGES[status],
+            reference=row.id[-12:],
+            institute="Tollgate Simulator",
+            result_code=body.result_code,
+            product=redirect.TRANSFER if brand.method == "OT" else "",
+        )
+        if status is Status.OPEN and is_opening:
+            return replace(reply, status="redirect", redirect=self._make_forward(session))
+        if status is Status.OPEN:
+            return replace(reply, status="pending")
+        if status is Status.ACCOUNT:
+            account = make_collecting_account(row.id, body.brand, body.reference, row.created_at)
+            return replace(reply, account=account)
+        if status is Status.APPROVED:
+            is_virtual = brand.account is Account.VIRTUAL
+            return replace(
+                reply, account=make_shoppers_account(body.account_id) if is_virtual else SHOPPERS_BANK_ACCOUNT
+            )
+        return reply
+
+    def _make_forward(self, session: Session) -> redirect.ForwardReply:
+        url = f"{self._base_url}/sandbox/provider/{session.token}"
+        if session.body.brand not in POSTED_BRANDS:
+            return redirect.ForwardReply(url=url)
+        fields = (redirect.FieldReply("transaction", session.row.id), redirect.FieldReply("brand", session.body.brand))
+        return redirect.ForwardReply(url=url, method="POST", parameters=fields)
+
+
+def _choose_status(body: SessionBody) -> Status:
+    forced = _FORCED_STATUSES[card.classify(body.result_code)] if body.result_code else None
+    if BRANDS[body.brand].method == "PP" and forced in (None, Status.APPROVED):
+        return Status.ACCOUNT
+    return forced or Status.OPEN
+
+
+async def find_session(database: Database, key: str, clock: Clock) -> Session | None:
+    """As it stands now: one that nobody decided in time has expired by being looked at."""
+    row = await find_simulated_session(database, key)
+    if (
+        row is not None
+        and row.status == Status.OPEN
+        and clock.now() - row.created_at > LIMITS.simulated_session_lifetime
+    ):
+        await move_simulated_session(database, row, Status.EXPIRED)
+        row = await find_simulated_session(database, key)
+    return None if row is None else Session(row, _read_body(row.body))

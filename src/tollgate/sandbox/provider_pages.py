@@ -1,0 +1,96 @@
+"""The simulated provider's page, where a person approves, declines, cancels or walks away. It decides once.
+
+What a decision means for the payment is asked by the gateway, never told by the browser.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from hmac import compare_digest
+from pathlib import Path
+
+from tollgate.catalog import BRANDS, CURRENCIES
+from tollgate.sandbox.provider import MESSAGES, Session, Status, find_session
+from tollgate.steps import House
+from tollgate.store import move_simulated_session
+from tollgate.web import Access, Pages, Reply, Request, RouteRow
+
+_PAGES = Pages(Path(__file__).parent / "pages")
+
+_DECISIONS = {"approve": Status.APPROVED, "decline": Status.DECLINED, "cancel": Status.CANCELLED}
+
+
+async def show_provider(request: Request, house: House) -> Reply:
+    session = await _find(request, house)
+    return _show_nothing() if session is None else _show(session)
+
+
+async def decide_at_provider(request: Request, house: House) -> Reply:
+    """A post without a decision comes from a shop that opens the page that way."""
+    session = await _find(request, house)
+    if session is None:
+        return _show_nothing()
+    decision = next((_DECISIONS.get(value) for name, value in request.pairs if name == "decision"), None)
+    if decision is None or session.status is not Status.OPEN:
+        return _show(session)
+    if await move_simulated_session(house.database, session.row, decision):
+        # No redirect: it would lead on to the shop, and a form's page says beforehand where its form may lead.
+        return _PAGES.render(
+            "leave.html", title=MESSAGES[decision], text="Back to the shop.", url=session.body.back_url
+        )
+    decided = await _find(request, house)
+    return _show_nothing() if decided is None else _show(decided)
+
+
+async def _find(request: Request, house: House) -> Session | None:
+    """Both halves of the token must fit; the first alone, a payment's id, is no secret."""
+    key, _, secret = request.names[0].rpartition("-")
+    session = await find_session(house.database, key, house.clock)
+    if session is None or not session.body.secret:
+        return None
+    return session if compare_digest(session.body.secret.encode(), secret.encode()) else None
+
+
+def _show(session: Session) -> Reply:
+    body = session.body
+    if session.status is not Status.OPEN:
+        text = "Nothing is left to decide here."
+        return _PAGES.render("end.html", title=MESSAGES[session.status], text=text, link=body.back_url)
+    return _PAGES.render(
+        "provider.html",
+        title=BRANDS[body.brand].label,
+        merchant=body.statement,
+        amount=_render_amount(body.amount, body.currency),
+        reference=body.reference,
+        account=body.account_id,
+    )
+
+
+def _show_nothing() -> Reply:
+    text = "The address is not complete, or the session is long over."
+    return _PAGES.render("end.html", title="No such session", text=text, link="", status=404)
+
+
+def _render_amount(amount: int, currency: str) -> str:
+    exponent = CURRENCIES[currency].exponent
+    return f"{Decimal(amount).scaleb(-exponent):.{exponent}f} {currency}"
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path="/sandbox/provider/{token}",
+        operation="show_provider",
+        summary="The simulated provider's page of one payment.",
+        access=Access.OPEN,
+        handler=show_provider,
+    ),
+    RouteRow(
+        method="POST",
+        path="/sandbox/provider/{token}",
+        operation="decide_at_provider",
+        summary="Approve, decline or cancel on the simulated provider's page; without a `decision`, open it.",
+        access=Access.OPEN,
+        handler=decide_at_provider,
+    ),
+)
