@@ -81,7 +81,8 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         settle_margin_s=settings.settle_margin_s,
         authorization_lifetime=int(settings.authorization_days * DAY),
         find_wire=wires.find,
-        simulator=None if settings.is_live else _make_simulator(),
+        simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
+        base_url=settings.base_url,
         key_path=settings.key_path,
     )
     if not settings.is_live:
@@ -121,10 +122,10 @@ def get_build_number() -> str:
     return f"{digest.hexdigest()}@{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(newest))} +0000"
 
 
-def _make_simulator() -> Wire:
-    from tollgate.sandbox import SimulatedAcquirer
+def _make_simulator(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Wire:
+    from tollgate.sandbox import make_simulator
 
-    return SimulatedAcquirer()
+    return make_simulator(database, keyring, base_url, clock)
 
 
 async def make_greeting(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Greeting:

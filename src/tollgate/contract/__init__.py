@@ -29,7 +29,7 @@ from tollgate.contract.follow_ups import (
 from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
 from tollgate.contract.objections import find_fraction_objection
-from tollgate.contract.orders import find_return_url, read_order, recall_order
+from tollgate.contract.orders import find_return_url, find_window, read_order, recall_order
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
 from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
@@ -71,6 +71,7 @@ __all__ = [
     "find_reference",
     "find_return_url",
     "find_wallet_call",
+    "find_window",
     "get_resource_path",
     "inherit_echo",
     "is_identity_name",

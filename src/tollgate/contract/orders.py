@@ -101,7 +101,6 @@ def recall_order(payment: Payment, account: Instrument) -> Order:
         method=payment.method,
         account=account,
         face=payment.card,
-        network=payment.brand,
         statement=values.get("merchant.name") or payment.descriptor,
         descriptor=payment.descriptor,
         short_id=payment.short_id,
@@ -114,6 +113,11 @@ def recall_order(payment: Payment, account: Instrument) -> Order:
         levers={} if payment.test_mode is None else read_levers(values),
         echo=values,
     )
+
+
+def find_window(echo: Mapping[str, str]) -> str | None:
+    """The size of window that the merchant has for a challenge."""
+    return echo.get("customer.browser.challengeWindow")
 
 
 def find_return_url(echo: Mapping[str, str]) -> str | None:
@@ -135,11 +139,9 @@ def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard
     return brand
 
 
-def find_network(brand: Brand, values: Mapping[str, str], opened: OpenedCard | str | None) -> str:
-    if brand.account is not Account.WALLET:
-        return brand.code
-    network = _detect(values, opened)
-    return network.code if network else brand.code
+def find_network(brand: Brand, values: Mapping[str, str], opened: OpenedCard | str | None) -> str | None:
+    network = _detect(values, opened) if brand.account is Account.WALLET else None
+    return network.code if network else None
 
 
 def _detect(values: Mapping[str, str], opened: OpenedCard | str | None) -> Brand | None:

@@ -1,22 +1,36 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
+from tollgate.flows.authenticate import ALONE
 from tollgate.flows.follow_up import follow_up
+from tollgate.flows.hear import hear_method, hear_result
 from tollgate.flows.idempotency import find_earlier_answer, make_claim
 from tollgate.flows.look_up import look_up
 from tollgate.flows.pay import pay
 from tollgate.flows.record import record
 from tollgate.flows.recover import run_errand, settle_overdue
 from tollgate.flows.report import list_all_settled, list_settled, search, show_chain, show_chains, sum_up
+from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Next, Wait, arrive
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.flows.verify import FINDINGS_MAX, verify
 from tollgate.flows.verify_report import AuditReport
 
 __all__ = [
+    "ALONE",
     "FINDINGS_MAX",
+    "Arrival",
     "AuditReport",
+    "Collect",
+    "Forward",
+    "GoHome",
+    "Lost",
+    "Next",
+    "Wait",
+    "arrive",
     "count_retired",
     "find_earlier_answer",
     "follow_up",
+    "hear_method",
+    "hear_result",
     "list_all_settled",
     "list_settled",
     "look_up",

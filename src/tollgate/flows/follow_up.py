@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import LIMITS, get_result
-from tollgate.connectors import card
+from tollgate.catalog import BRANDS, LIMITS, get_result
 from tollgate.contract import Answer, answer_payment
 from tollgate.flows.idempotency import find_earlier_answer
 from tollgate.flows.look_up import look_up
@@ -47,6 +46,7 @@ _UNKNOWN = "700.400.580"
 _UNKNOWN_WHEN_LENIENT = {"CP": "700.400.510", "RV": "700.400.530", "RF": "600.200.500"}
 _OTHER_CHANNEL = "700.400.700"
 _CHAIN_FULL = "700.500.001"
+_NOT_FOR_BRAND = "600.200.310"
 
 
 async def follow_up(
@@ -54,7 +54,7 @@ async def follow_up(
 ) -> Answer:
     for _ in range(LIMITS.reservation_tries_max):
         named = await find_named(house, request.kind, named_id, channel)
-        route = choose_route(house, channel, named.test_mode)
+        route = choose_route(house, channel, named.test_mode, named.brand)
         link = await make_link(house, named)
         decision = decide(house, request, link, channel)
         refuse_full_chain(link, decision)
@@ -82,6 +82,8 @@ async def find_named(house: House, kind: str, named_id: str, channel: Channel) -
 def decide(house: House, request: FollowUp, link: Link, channel: Channel) -> Plan | Refused:
     if request.kind in SYSTEM_ONLY:
         return Refused(SYSTEM_ONLY[request.kind])
+    if request.kind not in BRANDS[link.named.brand].kinds:
+        return Refused(_NOT_FOR_BRAND)
     return judge(make_wish(request, link.named), link, make_terms(house, channel, link.named))
 
 
@@ -126,7 +128,7 @@ async def carry_out(house: House, request: FollowUp, attempt: Payment, route: Ro
 
 
 async def ask(house: House, request: FollowUp, started: Payment, route: Route) -> Verdict:
-    exchange = card.follow_up(
+    exchange = route.connector.follow_up(
         started, get_wire_word(started), route.approved_code, is_final=request.is_final, levers=request.levers
     )
     return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)

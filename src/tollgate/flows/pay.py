@@ -1,37 +1,58 @@
 """The story of a payment: write, send, write, answer.
 
-A process killed anywhere in it leaves a row that reconcile finishes.
+A process killed anywhere in it leaves a row that reconcile finishes. Where the shopper has to be authenticated first,
+`authenticate` goes on with it.
 """
 
 from __future__ import annotations
 
-from tollgate.connectors import card
-from tollgate.contract import Answer, answer_payment
+from tollgate.contract import Answer, check_authentication_fields
+from tollgate.flows.authenticate import ALONE, authenticate_first, find_enrolment
 from tollgate.flows.idempotency import answer_taken_key
 from tollgate.payments import Channel, Claim, Order, Outcome, Payment, State, Verdict
-from tollgate.steps import House, Route, choose_route, dispatch, get_payment, settle_sealed
-from tollgate.store import settle_payment, start_payment
+from tollgate.steps import House, charge, choose_route, conclude
+from tollgate.store import start_payment
 from tollgate.values import SECOND, PaymentId, make_id
 from tollgate.vault import name_owner, seal_account
 
+_NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code="000.400.109")
+_MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code="300.100.100")
+
 
 async def pay(house: House, order: Order, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
-    route = choose_route(house, channel, order.test_mode)
-    started = start_attempt(house, order, channel, ndc)
-    owner = name_owner("payment", started.merchant_id, started.id)
-    sealed = seal_account(order.account, owner=owner, keyring=house.keyring)
-    if not await start_payment(house.database, started, sealed, claim):
+    """Of an authentication by itself, too: it is the same story without its money message."""
+    route = choose_route(house, channel, order.test_mode, order.brand)
+    enrolment = await find_enrolment(house, order, channel)
+    if enrolment is not None:
+        check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
+    patience_s = house.patience_s + (house.acquirer_timeout_s if enrolment else 0)
+    started = start_attempt(house, order, channel, ndc, patience_s)
+    if not await start_payment(house.database, started, seal(house, order, started), claim):
         return await answer_taken_key(house, claim)
-    verdict = await ask(house, order, started, route)
-    settlement = settle_sealed(house, started, verdict)
-    answer = answer_payment(settlement.payment, house.envelope)
-    if await settle_payment(house.database, settlement, answer if claim else None):
-        return answer
-    # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
-    return answer_payment(await get_payment(house, started, started.id), house.envelope)
+    if enrolment is not None:
+        return await authenticate_first(house, order, started, enrolment, route, claim)
+    verdict = find_refusal(order, channel) or await charge(house, order, started, route)
+    return await conclude(house, started, verdict, claim)
 
 
-def start_attempt(house: House, order: Order, channel: Channel, ndc: str) -> Payment:
+def find_refusal(order: Order, channel: Channel) -> Verdict | None:
+    """Of an order that goes on without its shopper being authenticated."""
+    if order.objection:
+        return Verdict(outcome=Outcome.DECLINED, code=order.objection)
+    if order.kind == ALONE:
+        return _NOT_ENROLLED
+    is_required = channel.three_ds is not None and channel.three_ds.is_required
+    return _MUST_AUTHENTICATE if is_required and order.authentication else None
+
+
+def seal(house: House, order: Order, started: Payment) -> bytes | None:
+    if order.account is None:
+        return None
+    owner = name_owner("payment", started.merchant_id, started.id)
+    return seal_account(order.account, owner=owner, keyring=house.keyring)
+
+
+def start_attempt(house: House, order: Order, channel: Channel, ndc: str, patience_s: float) -> Payment:
     return Payment(
         id=PaymentId(make_id(house.chance)),
         merchant_id=channel.merchant_id,
@@ -45,16 +66,9 @@ def start_attempt(house: House, order: Order, channel: Channel, ndc: str) -> Pay
         short_id=order.short_id,
         ndc=ndc,
         created_at=house.clock.now(),
-        deadline_at=house.clock.wall() + int(house.patience_s * SECOND),
+        deadline_at=house.clock.wall() + int(patience_s * SECOND),
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
         card=order.face,
         echo=order.echo,
     )
-
-
-async def ask(house: House, order: Order, started: Payment, route: Route) -> Verdict:
-    if order.objection:
-        return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    exchange = card.charge(order, started.id, route.approved_code)
-    return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)

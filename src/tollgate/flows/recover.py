@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from tollgate.connectors import Exchange, card
+from tollgate.connectors import Exchange
 from tollgate.contract import answer_payment, keep_references, says_final
 from tollgate.payments import (
     OPEN_STATES,
@@ -40,6 +40,7 @@ from tollgate.store import (
     finish_job,
     settle_follow_up,
     settle_payment,
+    steps_close_authentication,
     steps_finish_job,
     steps_settle,
     steps_start_follow_up,
@@ -47,6 +48,8 @@ from tollgate.store import (
 from tollgate.values import PaymentId
 
 _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
+OUT_OF_TIME = Verdict(outcome=Outcome.DECLINED, code="100.396.103")
+"""What waited for its shopper in vain."""
 
 
 async def settle_overdue(house: House, started: Payment) -> None:
@@ -67,12 +70,14 @@ async def run_errand(house: House, job: Job) -> bool:
     if payment is None:
         raise LookupError(f"job {job.id} speaks of a payment that does not exist")
     trust(house, payment)
-    route = choose_route(house, house.directory.get_channel(payment.channel_id), payment.test_mode)
+    channel = house.directory.get_channel(payment.channel_id)
+    route = choose_route(house, channel, payment.test_mode, payment.brand)
     return await _ERRANDS[Errand(job.topic)](house, job, payment, route)
 
 
 async def reverse_doubtful(house: House, job: Job, payment: Payment, route: Route) -> bool:
-    verdict = await dispatch(card.reverse(payment.id), route.wire, timeout_s=house.acquirer_timeout_s)
+    exchange = route.connector.reverse(payment.id)
+    verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(house, payment, verdict)
@@ -84,11 +89,11 @@ async def reverse_doubtful(house: House, job: Job, payment: Payment, route: Rout
 
 
 async def inquire_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
-    return await _resolve(house, job, payment, route, card.inquire(payment.id, route.approved_code))
+    return await _resolve(house, job, payment, route, route.connector.inquire(payment.id, route.approved_code))
 
 
 async def repeat_open(house: House, job: Job, payment: Payment, route: Route) -> bool:
-    exchange = card.repeat(
+    exchange = route.connector.repeat(
         payment,
         get_wire_word(payment),
         route.approved_code,
@@ -109,10 +114,26 @@ async def _resolve(house: House, job: Job, payment: Payment, route: Route, excha
     return await house.database.write([*steps_finish_job(job), *steps_settle(settlement, expected=payment.state)])
 
 
+async def expire_waiting(house: House, job: Job, payment: Payment, _route: Route) -> bool:
+    """The shopper did not come back in time. What was kept for the way back is wiped, whatever the payment became.
+
+    A money message that is under way has its own end; until then it is looked at again.
+    """
+    closing = steps_close_authentication(payment.merchant_id, payment.id)
+    if payment.state is State.STARTED:
+        return False
+    if payment.state is not State.WAITING:
+        return await house.database.write([*steps_finish_job(job), *closing])
+    settlement = settle_sealed(house, payment, OUT_OF_TIME)
+    steps = [*steps_settle(settlement, expected=State.WAITING), *closing]
+    return await house.database.write([*steps_finish_job(job), *steps])
+
+
 _ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] = {
     Errand.REVERSE: reverse_doubtful,
     Errand.INQUIRE: inquire_open,
     Errand.REPEAT: repeat_open,
+    Errand.EXPIRE: expire_waiting,
 }
 
 

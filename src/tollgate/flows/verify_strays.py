@@ -96,12 +96,13 @@ def judge_event(event: Event, entry: Entry | None) -> Finding | None:
 
 def _may_say(event: Event, payment: Payment) -> bool:
     """The result it has (proven with its chain), or that it was still open at an earlier time."""
-    if payment.state is State.STARTED or payment.settled_at is None:
-        return False
-    if event.id == make_timed_id(payment.settled_at, payment.id):
-        return True
     is_whole = event.id == make_timed_id(event.created_at, payment.id)
     was_open = event.result_code in RESULTS and is_pending(event.result_code)
+    if payment.state is State.STARTED or payment.settled_at is None:
+        # It waited for its shopper, who is back, so its money message is on the way.
+        return is_whole and was_open
+    if event.id == make_timed_id(payment.settled_at, payment.id):
+        return True
     return is_whole and was_open and event.created_at <= payment.settled_at
 
 

@@ -74,6 +74,8 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     server_id: str
     version: str = "2.2.0"
     method_url: str | None = None
+    is_method_done: bool = False
+    """Whether the issuer's hidden page has come back."""
     ds_id: str | None = None
     acs_id: str | None = None
     acs_url: str | None = None

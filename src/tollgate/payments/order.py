@@ -47,13 +47,13 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """None where it could not be opened, and then there is an objection."""
     face: CardFace | None
     """What of a card may be stored in clear; what of other accounts may be is in the echo."""
-    network: str
-    """The card network behind the brand; where there is none, the brand."""
     statement: str
     """What the shopper shall read on the statement: the merchant's name, or else the descriptor."""
     descriptor: str
     """Answered to the merchant."""
     short_id: str
+    network: str | None = None
+    """The card network behind a wallet's brand."""
     processing_code: ProcessingCode = ProcessingCode.PURCHASE
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None

@@ -6,6 +6,16 @@ Live hosts never import it.
 from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.sandbox.provider import SimulatedProvider
 from tollgate.sandbox.routes import ROUTES
+from tollgate.sandbox.simulator import make_simulator
 from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, welcome
 
-__all__ = ["ROUTES", "SimulatedAcquirer", "SimulatedProvider", "Tenant", "Welcome", "ensure_tenant", "welcome"]
+__all__ = [
+    "ROUTES",
+    "SimulatedAcquirer",
+    "SimulatedProvider",
+    "Tenant",
+    "Welcome",
+    "ensure_tenant",
+    "make_simulator",
+    "welcome",
+]

@@ -12,24 +12,33 @@ from tollgate.steps.chaining import (
     settle_decided,
     start_after,
 )
+from tollgate.steps.charging import charge, conclude, make_shopper_url
 from tollgate.steps.directory import Directory
-from tollgate.steps.dispatch import dispatch
+from tollgate.steps.dispatch import converse, dispatch
 from tollgate.steps.house import SUCCESS_CODES, House
-from tollgate.steps.route import Route, choose_route
+from tollgate.steps.ranges import RangeBook
+from tollgate.steps.route import DirectoryRoute, Route, choose_directory, choose_route
 from tollgate.steps.sealing import BrokenSeal, seal_facts, settle_sealed, trust
 
 __all__ = [
     "SUCCESS_CODES",
     "BrokenSeal",
     "Directory",
+    "DirectoryRoute",
     "House",
+    "RangeBook",
     "Route",
+    "charge",
+    "choose_directory",
     "choose_route",
+    "conclude",
+    "converse",
     "dispatch",
     "get_payment",
     "get_wire_word",
     "make_deep_link",
     "make_link",
+    "make_shopper_url",
     "make_start_steps",
     "make_terms",
     "make_wish",

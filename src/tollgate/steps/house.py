@@ -13,10 +13,15 @@ import msgspec
 from tollgate.contract import Envelope
 from tollgate.payments import TestMode
 from tollgate.steps.directory import Directory
+from tollgate.steps.ranges import RangeBook
 from tollgate.store import Database
 from tollgate.values import Chance, Clock, Instant, system_chance
 from tollgate.vault import Keyring
 from tollgate.wire import Wire
+
+
+def _leave_alone(wire: Wire) -> Wire:
+    return wire
 
 
 class House(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +40,12 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """The wire to a configured address; one pool of connections for each."""
     simulator: Wire | None = None
     """Answers as an acquirer would; exists on a test host only."""
+    ranges: RangeBook = msgspec.field(default_factory=RangeBook)
+    """Which cards can be authenticated."""
+    base_url: str = ""
+    """How browsers and partners reach this host."""
+    disturb: Callable[[Wire], Wire] = _leave_alone
+    """On a test host, lets levers disturb what is not simulated."""
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
     chance: Chance = system_chance

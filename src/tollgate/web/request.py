@@ -25,6 +25,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Query and body, in the order sent."""
     trace: str
     """32 hex digits that name this request in logs and answers."""
+    body: bytes = b""
+    """As it came, where the route takes something else than a form."""
 
     def header(self, name: bytes) -> str | None:
         value = self.headers.get(name)
@@ -72,6 +74,10 @@ class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     access: Access
     handler: Handler | OpenHandler
+    hides_path: bool = False
+    """Whether a name in its path is a secret, which no log may show."""
+    takes_bytes: bool = False
+    """Whether its body is not a form but bytes for the handler to read."""
 
 
 def get_channel(caller: Caller) -> Channel:

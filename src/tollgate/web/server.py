@@ -73,6 +73,8 @@ class Gateway:
         match = self._routes.find(visit.method, visit.path)
         row = match.row
         visit.operation = row.operation
+        if row.hides_path:
+            visit.path = row.path
         headers = _read_headers(scope["headers"])
         body = await read_body(headers, receive, is_whole=is_whole(scope))
         request = Request(
@@ -80,8 +82,9 @@ class Gateway:
             path=visit.path,
             names=match.names,
             headers=headers,
-            pairs=_read_pairs(visit.method, headers, scope["query_string"], body),
+            pairs=[] if row.takes_bytes else _read_pairs(visit.method, headers, scope["query_string"], body),
             trace=visit.trace,
+            body=body if row.takes_bytes else b"",
         )
         if row.access is Access.OPEN:
             self._throttles.check(row.operation, "", None)

@@ -30,7 +30,7 @@ async def test_success_has_the_code_of_its_mode(
     house = await open_house(tmp_path, wire, is_live=is_live)
     channel = replace(CHANNEL, test_url="http://test.example", live_url="http://live.example")
 
-    route = choose_route(house, channel, mode)
+    route = choose_route(house, channel, mode, "VISA")
 
     assert (route.wire, route.approved_code) == (wire, code)
     await house.database.close()
@@ -41,7 +41,7 @@ async def test_a_channel_without_an_address_is_not_set_up(tmp_path: Path, is_liv
     house = await open_house(tmp_path, ScriptedWire(), is_live=is_live)
 
     with pytest.raises(Refusal) as refused:
-        choose_route(house, CHANNEL, mode)
+        choose_route(house, CHANNEL, mode, "VISA")
 
     assert refused.value.result.code == "600.200.700"
     await house.database.close()
@@ -55,7 +55,7 @@ async def test_no_payment_is_followed_in_the_other_environment(
     channel = replace(CHANNEL, test_url="http://test.example", live_url="http://live.example")
 
     with pytest.raises(Refusal) as refused:
-        choose_route(house, channel, mode)
+        choose_route(house, channel, mode, "VISA")
 
     assert refused.value.result.code == "600.200.700"
     await house.database.close()

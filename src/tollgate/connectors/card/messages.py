@@ -55,7 +55,7 @@ def make_charge(order: Order, key: str) -> ChargeMessage:
         type=CHARGE_TYPES[order.kind],
         amount=to_minor_units(order.money),
         currency=order.money.currency,
-        brand=order.network,
+        brand=order.network or order.brand,
         statement=order.statement,
         card=_make_card(order.account) if isinstance(order.account, CardAccount) else None,
         token=_make_token(order.account) if isinstance(order.account, TokenAccount) else None,

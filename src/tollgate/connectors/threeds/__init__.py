@@ -4,8 +4,10 @@ The words are in messages, the order in those words in requests, the talk in exc
 """
 
 from tollgate.connectors.threeds.exchanges import (
+    ANY_CARD,
     EXPIRED,
     MALFORMED,
+    UNANSWERED,
     UNREACHABLE,
     CardRange,
     ask_ranges,
@@ -16,6 +18,7 @@ from tollgate.connectors.threeds.exchanges import (
     make_method_data,
     make_server_id,
     read_challenge_answer,
+    read_enrolment_lever,
     read_method_data,
 )
 from tollgate.connectors.threeds.judging import describe_case, judge_result, make_authentication
@@ -41,10 +44,12 @@ from tollgate.connectors.threeds.messages import (
 from tollgate.connectors.threeds.results import answer_result, read_result
 
 __all__ = [
+    "ANY_CARD",
     "AUTHENTICATIONS",
     "EXPIRED",
     "MALFORMED",
     "RANGES",
+    "UNANSWERED",
     "UNREACHABLE",
     "AReq",
     "ARes",
@@ -70,6 +75,7 @@ __all__ = [
     "make_method_data",
     "make_server_id",
     "read_challenge_answer",
+    "read_enrolment_lever",
     "read_message",
     "read_method_data",
     "read_result",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from tollgate.catalog import is_true
 from tollgate.connectors.exchange import Conversation, WireRequest
 from tollgate.connectors.threeds.messages import (
     AUTHENTICATIONS,
@@ -41,6 +42,8 @@ MALFORMED = "malformed"
 """The answer is no message of the protocol, or one about something else."""
 UNREACHABLE = "unreachable"
 """The directory server did not answer at all; said by whoever talks to it."""
+UNANSWERED = "unanswered"
+"""The shopper came back from a challenge of which the issuer told no result."""
 EXPIRED = "expired"
 """The shopper let the time pass; said by whoever holds the clock."""
 
@@ -55,6 +58,16 @@ class CardRange(msgspec.Struct, frozen=True):
     end: str
     method_url: str | None
     version: str
+
+
+ANY_CARD = CardRange("0", "9", None, VERSIONS[0])
+"""Stands for a card of which nothing is known but that it shall be tried."""
+
+
+def read_enrolment_lever(levers: Mapping[str, str]) -> bool | None:
+    """Whether a test wants the card taken as enrolled; None where it says nothing."""
+    wanted = levers.get("3DS2_enrolled")
+    return None if wanted is None else is_true(wanted)
 
 
 def make_server_id(chance: Chance) -> str:

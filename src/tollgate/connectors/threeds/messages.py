@@ -157,10 +157,10 @@ class AReq(Message, frozen=True, kw_only=True):
     ship_addr_state: str | None = None
     ship_addr_country: str | None = None
 
-    device_render_options: msgspec.Raw | None = None
+    device_render_options: object = None
     sdk_app_id: str | None = None
     sdk_enc_data: str | None = None
-    sdk_ephem_pub_key: msgspec.Raw | None = None
+    sdk_ephem_pub_key: object = None
     sdk_max_timeout: str | None = None
     sdk_reference_number: str | None = None
     sdk_trans_id: str | None = None

@@ -57,13 +57,16 @@ _Members = dict[str, Any]
 NO_WISH = AuthenticationWish()
 
 
+_ABSENT = msgspec.Raw()
+
+
 class _Device(msgspec.Struct, frozen=True, kw_only=True):
     """What the SDK inside an app gathered, as merchants hand it on; a bare text is its encrypted part."""
 
-    render_options: msgspec.Raw | None = msgspec.field(name="deviceRenderOptions", default=None)
+    render_options: msgspec.Raw = msgspec.field(name="deviceRenderOptions", default=_ABSENT)
     app_id: str | None = msgspec.field(name="sdkAppID", default=None)
     enc_data: str | None = msgspec.field(name="sdkEncData", default=None)
-    ephem_pub_key: msgspec.Raw | None = msgspec.field(name="sdkEphemPubKey", default=None)
+    ephem_pub_key: msgspec.Raw = msgspec.field(name="sdkEphemPubKey", default=_ABSENT)
     max_timeout: str | None = msgspec.field(name="sdkMaxTimeout", default=None)
     reference_number: str | None = msgspec.field(name="sdkReferenceNumber", default=None)
     trans_id: str | None = msgspec.field(name="sdkTransID", default=None)
@@ -219,10 +222,10 @@ def _describe_browser(browser: Browser | None, customer: Customer | None) -> _Me
 def _describe_device(text: str) -> _Members:
     device = _read_device(text)
     return {
-        "device_render_options": device.render_options,
+        "device_render_options": _find_written(device.render_options),
         "sdk_app_id": device.app_id,
         "sdk_enc_data": device.enc_data,
-        "sdk_ephem_pub_key": device.ephem_pub_key,
+        "sdk_ephem_pub_key": _find_written(device.ephem_pub_key),
         "sdk_max_timeout": device.max_timeout,
         "sdk_reference_number": device.reference_number,
         "sdk_trans_id": device.trans_id,
@@ -236,6 +239,10 @@ def _read_device(text: str) -> _Device:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
     return _Device(enc_data=text)
+
+
+def _find_written(part: msgspec.Raw) -> msgspec.Raw | None:
+    return part if bytes(part) else None
 
 
 def _decode_base64(text: str) -> bytes:

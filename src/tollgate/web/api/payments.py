@@ -27,9 +27,14 @@ _KEY = re.compile(r"[\x21-\x7e]+")
 
 
 async def create_payment(request: Request, caller: Caller, house: House) -> Reply:
+    return await begin(request, caller, house, "payment", "/v1/payments")
+
+
+async def begin(request: Request, caller: Caller, house: House, operation: str, path: str) -> Reply:
+    """A payment, or an authentication by itself: both begin with an account."""
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, Situation("payment", None, channel.is_lenient, house.is_live))
-    claim = make_claim(house, read_key(request), channel, request.method, "/v1/payments", fields)
+    fields = read_fields(request.pairs, Situation(operation, None, channel.is_lenient, house.is_live))
+    claim = make_claim(house, read_key(request), channel, request.method, path, fields)
     earlier = await find_earlier_answer(house, claim)
     if earlier is not None:
         return replay(earlier)

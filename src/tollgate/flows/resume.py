@@ -1,0 +1,215 @@
+"""The shopper comes back, from a provider's page or from an issuer's: how far has it come, and where to next?
+
+A browser proves nothing by coming: what counts is asked from the provider, or was heard from the issuer. Every step is
+guarded by the one before it, so tabs, reloads and back buttons lead to the same end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from tollgate.connectors import threeds
+from tollgate.contract import Ticket, find_return_url, find_window, make_return_url, read_ticket, recall_order
+from tollgate.flows.authenticate import (
+    ALONE,
+    ask_directory,
+    make_method_url,
+    name_secret,
+    pass_on,
+    uses_browser,
+)
+from tollgate.flows.recover import OUT_OF_TIME
+from tollgate.payments import (
+    AuthenticationCase,
+    AuthenticationRow,
+    AuthenticationWish,
+    Browser,
+    CardAccount,
+    Order,
+    Outcome,
+    Payment,
+    Stage,
+    State,
+    Verdict,
+)
+from tollgate.steps import House, choose_directory, choose_route, dispatch, get_payment, settle_sealed, trust
+from tollgate.store import (
+    find_authentication,
+    find_payment,
+    get_sealed_account,
+    move_authentication,
+    settle_payment,
+    steps_close_authentication,
+    steps_reopen,
+    steps_settle,
+)
+from tollgate.values import SECOND, Secret
+from tollgate.vault import name_owner, open_account, open_once
+
+
+class Arrival(msgspec.Struct, frozen=True, kw_only=True):
+    """A browser at the shopper's address, and what it brings."""
+
+    page_url: str
+    ticket: str
+    browser: Browser | None = None
+    """What our own page collected; None where it was not shown yet."""
+    has_answer: bool = False
+    """It comes from the issuer's page."""
+
+
+class GoHome(msgspec.Struct, frozen=True):
+    url: str | None
+    """None where the merchant named no address."""
+
+
+class Forward(msgspec.Struct, frozen=True):
+    url: str
+    fields: Mapping[str, str]
+
+
+class Collect(msgspec.Struct, frozen=True):
+    method_url: str | None
+    method_data: str
+    return_url: str | None
+
+
+class Wait(msgspec.Struct, frozen=True):
+    pass
+
+
+class Lost(msgspec.Struct, frozen=True):
+    pass
+
+
+Next = GoHome | Forward | Collect | Wait | Lost
+
+
+async def arrive(house: House, arrival: Arrival) -> Next:
+    ticket = read_ticket(arrival.ticket)
+    payment = None if ticket is None else await find_payment(house.database, ticket.merchant_id, ticket.payment_id)
+    if ticket is None or payment is None:
+        return Lost()
+    row = await find_authentication(house.database, ticket.merchant_id, ticket.payment_id)
+    if row is None:
+        return await return_from_provider(house, payment) if len(ticket.key) == 0 else Lost()
+    return await _go_on(house, payment, row, ticket, arrival)
+
+
+async def return_from_provider(house: House, payment: Payment) -> Next:
+    """The provider is asked, whatever the browser says; what is still open is asked again by the worker."""
+    if payment.state is State.WAITING:
+        trust(house, payment)
+        channel = house.directory.get_channel(payment.channel_id)
+        route = choose_route(house, channel, payment.test_mode, payment.brand)
+        question = route.connector.inquire(payment.id, route.approved_code)
+        verdict = await dispatch(question, route.wire, timeout_s=house.acquirer_timeout_s)
+        if verdict.outcome in (Outcome.APPROVED, Outcome.DECLINED):
+            await house.database.write(steps_settle(settle_sealed(house, payment, verdict), expected=State.WAITING))
+    return go_home(payment)
+
+
+async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket: Ticket, arrival: Arrival) -> Next:
+    if row.stage is Stage.CLOSED or row.sealed_secret is None or payment.state is not State.WAITING:
+        return Wait() if payment.state is State.STARTED else go_home(payment)
+    cvv = open_once(row.sealed_secret, ticket.key, owner=name_secret(payment))
+    if cvv is None:
+        return Lost()
+    trust(house, payment)
+    if row.expires_at <= house.clock.now():
+        await close(house, payment, OUT_OF_TIME)
+        return go_home(payment)
+    if row.stage is Stage.OPEN:
+        found = await _ask_issuer(house, payment, row, arrival)
+        if isinstance(found, Collect):
+            return found
+        row = found
+    if row.stage is Stage.CHALLENGED:
+        if not arrival.has_answer:
+            return _show_challenge(payment, row.body)
+        # The issuer tells its result before it sends the shopper back, so there is none.
+        row = msgspec.structs.replace(row, body=threeds.fail_case(row.body, threeds.UNANSWERED))
+    await finish(house, payment, row.body, cvv)
+    return go_home(await get_payment(house, payment, payment.id))
+
+
+async def _ask_issuer(
+    house: House, payment: Payment, row: AuthenticationRow, arrival: Arrival
+) -> AuthenticationRow | Collect:
+    order = await _recall(house, payment, None)
+    wish = order.authentication or AuthenticationWish()
+    browser = wish.browser or arrival.browser
+    case = row.body
+    is_method_due = case.method_url is not None and not case.is_method_done
+    if uses_browser(wish) and arrival.browser is None and (browser is None or is_method_due):
+        data = threeds.make_method_data(case, make_method_url(house, payment)) if is_method_due else ""
+        return Collect(case.method_url if is_method_due else None, data, order.return_url)
+    channel = house.directory.get_channel(payment.channel_id)
+    directory = choose_directory(house, channel, payment.test_mode)
+    if directory is None:
+        answered = threeds.fail_case(case, threeds.UNREACHABLE)
+    else:
+        answered = await ask_directory(house, order, case, directory, browser, payment, arrival.page_url)
+    stage = Stage.CHALLENGED if answered.result is None else Stage.ANSWERED
+    moved = msgspec.structs.replace(row, stage=stage, body=answered)
+    if await move_authentication(house.database, moved, Stage.OPEN):
+        return moved
+    # Another tab was faster: what it heard is the truth.
+    fresh = await find_authentication(house.database, payment.merchant_id, payment.id)
+    return fresh or moved
+
+
+def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
+    """Again as often as the shopper reloads; where the issuer asks by another way there is nothing but to wait."""
+    if case.acs_url is None:
+        return Wait()
+    return Forward(case.acs_url, threeds.make_challenge(case, find_window(payment.echo)))
+
+
+async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: Secret | None) -> None:
+    """The end of the wait.
+
+    Before money is asked for, the payment is put back into flight, which only one can do; whoever dies after that
+    leaves a started attempt like any other.
+    """
+    channel = house.directory.get_channel(payment.channel_id)
+    route = choose_route(house, channel, payment.test_mode, payment.brand)
+    order = await _recall(house, payment, cvv)
+    if threeds.judge_result(case) is not None or payment.kind == ALONE:
+        await close(house, payment, await pass_on(house, order, payment, route, case))
+        return
+    deadline_at = house.clock.wall() + int(house.patience_s * SECOND)
+    unit = [*steps_reopen(payment, deadline_at), *steps_close_authentication(payment.merchant_id, payment.id)]
+    if not await house.database.write(unit):
+        return
+    started = await get_payment(house, payment, payment.id)
+    verdict = await pass_on(house, order, started, route, case)
+    await settle_payment(house.database, settle_sealed(house, started, verdict), None)
+
+
+async def close(house: House, payment: Payment, verdict: Verdict) -> bool:
+    """Ends what waited without a money message. False: another was faster."""
+    settlement = settle_sealed(house, payment, verdict)
+    unit = [
+        *steps_settle(settlement, expected=State.WAITING),
+        *steps_close_authentication(payment.merchant_id, payment.id),
+    ]
+    return await house.database.write(unit)
+
+
+async def _recall(house: House, payment: Payment, cvv: Secret | None) -> Order:
+    sealed = await get_sealed_account(house.database, payment.merchant_id, payment.id)
+    if sealed is None:
+        raise LookupError(f"payment {payment.id} waits for its shopper and has no account")
+    owner = name_owner("payment", payment.merchant_id, payment.id)
+    account = open_account(sealed, owner=owner, keyring=house.keyring)
+    if isinstance(account, CardAccount) and cvv is not None and len(cvv):
+        account = msgspec.structs.replace(account, cvv=cvv)
+    return recall_order(payment, account)
+
+
+def go_home(payment: Payment) -> GoHome:
+    address = find_return_url(payment.echo)
+    return GoHome(None if address is None else make_return_url(address, payment))

@@ -1,0 +1,32 @@
+"""All that a test host simulates, behind one wire: whose message it is, its path tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tollgate.connectors import WireReply, WireRequest, redirect
+from tollgate.sandbox.acquirer import SimulatedAcquirer
+from tollgate.sandbox.provider import SimulatedProvider
+from tollgate.store import Database
+from tollgate.values import Clock
+from tollgate.vault import Keyring
+from tollgate.wire import Wire
+
+
+class Simulator:
+    def __init__(self, by_path: Mapping[str, Wire], otherwise: Wire) -> None:
+        self._by_path = by_path
+        self._otherwise = otherwise
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        return await self._by_path.get(request.path, self._otherwise).send(request, timeout_s)
+
+
+def make_simulator(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Simulator:
+    provider = SimulatedProvider(database, base_url, clock)
+    by_path: dict[str, Wire] = {
+        redirect.SESSIONS: provider,
+        redirect.SESSION_INQUIRIES: provider,
+        redirect.SESSION_CANCELLATIONS: provider,
+    }
+    return Simulator(by_path, SimulatedAcquirer())

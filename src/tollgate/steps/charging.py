@@ -1,0 +1,37 @@
+"""The money message of a first payment, and the second write with which it ends.
+
+Whether a shopper has to prove something before is the story's affair.
+"""
+
+from __future__ import annotations
+
+from tollgate.contract import Answer, answer_payment, write_ticket
+from tollgate.payments import Claim, Order, Outcome, Payment, Verdict
+from tollgate.steps.chaining import get_payment
+from tollgate.steps.dispatch import dispatch
+from tollgate.steps.house import House
+from tollgate.steps.route import Route
+from tollgate.steps.sealing import settle_sealed
+from tollgate.store import settle_payment
+
+
+def make_shopper_url(house: House, payment: Payment, key: bytes = b"") -> str:
+    """The page by which a shopper comes back to a payment."""
+    return f"{house.base_url}/v1/shopper/{write_ticket(payment.merchant_id, payment.id, key)}"
+
+
+async def charge(house: House, order: Order, started: Payment, route: Route) -> Verdict:
+    if order.objection:
+        return Verdict(outcome=Outcome.DECLINED, code=order.objection)
+    back_url = make_shopper_url(house, started)
+    exchange = route.connector.charge(order, started.id, route.approved_code, back_url=back_url)
+    return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
+
+
+async def conclude(house: House, started: Payment, verdict: Verdict, claim: Claim | None) -> Answer:
+    settlement = settle_sealed(house, started, verdict)
+    answer = answer_payment(settlement.payment, house.envelope)
+    if await settle_payment(house.database, settlement, answer if claim else None):
+        return answer
+    # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
+    return answer_payment(await get_payment(house, started, started.id), house.envelope)

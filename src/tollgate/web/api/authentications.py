@@ -1,0 +1,77 @@
+"""3-D Secure's endpoints: an authentication by itself and its status, and the two doors for the issuer's side."""
+
+from __future__ import annotations
+
+from tollgate.catalog import get_result
+from tollgate.connectors import threeds
+from tollgate.contract import METHOD_FIELD, answer_payment
+from tollgate.flows import ALONE, hear_method, hear_result, look_up
+from tollgate.steps import House
+from tollgate.values import NotFound
+from tollgate.web.api.payments import begin
+from tollgate.web.pages import ANYWHERE, Pages
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, reply_with
+
+_pages = Pages()
+_JSON = b"application/json;charset=UTF-8"
+
+
+async def create_authentication(request: Request, caller: Caller, house: House) -> Reply:
+    return await begin(request, caller, house, "three_d_secure", "/v1/threeDSecure")
+
+
+async def read_authentication(request: Request, caller: Caller, house: House) -> Reply:
+    payment = await look_up(house, caller.merchant_id, request.names[0])
+    if payment is None or payment.kind != ALONE:
+        raise NotFound(get_result("700.400.580"))
+    return reply_with(answer_payment(payment, house.envelope))
+
+
+async def take_result(request: Request, house: House) -> Reply:
+    """What is wrong with a message is said in the protocol's own words, so the status is always the same."""
+    return Reply(200, await hear_result(house, request.names[0], request.body), _JSON)
+
+
+async def take_method(request: Request, house: House) -> Reply:
+    sent = dict(request.pairs).get(METHOD_FIELD)
+    await hear_method(house, request.names[0], None if sent is None else threeds.read_method_data(sent))
+    return _pages.render("end.html", framed_by=ANYWHERE, title="Done", text="", link=None)
+
+
+ROUTES = (
+    RouteRow(
+        method="POST",
+        path="/v1/threeDSecure",
+        operation="create_authentication",
+        summary="Authenticate a shopper without paying; the result may be sent along with a payment later.",
+        access=Access.ENTITY,
+        handler=create_authentication,
+    ),
+    RouteRow(
+        method="GET",
+        path="/v1/threeDSecure/{id}",
+        operation="read_authentication",
+        summary="Read an authentication; 404 where there is none.",
+        access=Access.TOKEN,
+        handler=read_authentication,
+    ),
+    RouteRow(
+        method="POST",
+        path="/v1/threeDSecure/results/{ticket}",
+        operation="take_result",
+        summary="The directory server tells the result of a challenge (RReq, answered by RRes).",
+        access=Access.OPEN,
+        handler=take_result,
+        hides_path=True,
+        takes_bytes=True,
+    ),
+    RouteRow(
+        method="POST",
+        path="/v1/threeDSecure/method/{ticket}",
+        operation="take_method",
+        summary="The issuer's hidden page (3DS method) is done.",
+        access=Access.OPEN,
+        handler=take_method,
+        hides_path=True,
+    ),
+)

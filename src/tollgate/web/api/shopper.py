@@ -1,0 +1,113 @@
+"""The shopper's door: one address by which a browser comes back to a payment, whatever page it was sent to.
+
+Which page comes next is decided in `flows`; how it looks, in its template.
+"""
+
+from __future__ import annotations
+
+from tollgate.contract import BROWSER_FIELDS, METHOD_FIELD, read_collected_browser
+from tollgate.flows import Arrival, Collect, Forward, GoHome, Lost, Wait, arrive
+from tollgate.payments import Browser
+from tollgate.steps import House
+from tollgate.web.pages import ANYWHERE, Pages
+from tollgate.web.request import Access, Reply, Request, RouteRow
+
+_pages = Pages()
+
+_COLLECTED = "collected"
+_ANSWER = "cres"
+_ASKS = {member.replace("screen_color_depth", "color_depth"): name for name, member in BROWSER_FIELDS.items()}
+_ONE_MOMENT = "We are checking this with your bank. Please do not close this page."
+
+
+async def receive_shopper(request: Request, house: House) -> Reply:
+    ticket = request.names[0]
+    arrival = Arrival(
+        page_url=f"{house.base_url}/v1/shopper/{ticket}",
+        ticket=ticket,
+        browser=_read_browser(request),
+        has_answer=any(name == _ANSWER for name, _ in request.pairs),
+    )
+    match await arrive(house, arrival):
+        case GoHome(url=url):
+            return _go(request, url) if url else _end("Thank you", "You can close this page now.")
+        case Forward(url=url, fields=fields):
+            return _pages.render(
+                "forward.html",
+                form_targets=ANYWHERE,
+                framed_by=ANYWHERE,
+                title="On to your bank",
+                text="Your bank wants to know that it is you who pays.",
+                url=url,
+                method="post",
+                fields=fields,
+            )
+        case Collect() as collect:
+            return _collect(house, ticket, collect)
+        case Wait():
+            return _pages.render(
+                "wait.html", framed_by=ANYWHERE, title="One moment", text=_ONE_MOMENT, url=f"/v1/shopper/{ticket}"
+            )
+        case Lost():
+            return _end("This link has ended", "Please go back to the shop and look at your order there.", status=404)
+
+
+def _go(request: Request, url: str) -> Reply:
+    """A browser that came by a form would hold a redirect against the policy of the page that had the form."""
+    if request.method == "GET":
+        return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
+    return _pages.render(
+        "leave.html", framed_by=ANYWHERE, title="Back to the shop", text="You are being taken back.", url=url
+    )
+
+
+def _collect(house: House, ticket: str, collect: Collect) -> Reply:
+    frame = None
+    if collect.method_url is not None:
+        frame = {
+            "url": collect.method_url,
+            "name": METHOD_FIELD,
+            "value": collect.method_data,
+            "until": "/v1/threeDSecure/method/",
+            "done_name": "done",
+        }
+    return _pages.render(
+        "collect.html",
+        form_targets=ANYWHERE if frame else (),
+        framed_by=ANYWHERE,
+        frames=ANYWHERE if frame else (),
+        title="One moment",
+        text=_ONE_MOMENT,
+        action=f"{house.base_url}/v1/shopper/{ticket}",
+        fields={_COLLECTED: "1"},
+        asks=_ASKS,
+        frame=frame,
+    )
+
+
+def _read_browser(request: Request) -> Browser | None:
+    """Only from our own page: a shop may post here too, with fields of its own."""
+    sent = dict(request.pairs)
+    if request.method != "POST" or _COLLECTED not in sent:
+        return None
+    return read_collected_browser(
+        sent, accept=request.header(b"accept"), user_agent=request.header(b"user-agent"), ip=None
+    )
+
+
+def _end(title: str, text: str, *, status: int = 200) -> Reply:
+    return _pages.render("end.html", framed_by=ANYWHERE, status=status, title=title, text=text, link=None)
+
+
+ROUTES = tuple(
+    RouteRow(
+        method=method,
+        path="/v1/shopper/{ticket}",
+        operation="receive_shopper",
+        summary="The shopper's browser comes back to a payment; `redirect.url` of an answer leads here.",
+        access=Access.OPEN,
+        handler=receive_shopper,
+        hides_path=True,
+    )
+    for method in ("GET", "POST")
+)
