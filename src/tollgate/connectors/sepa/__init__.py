@@ -3,6 +3,7 @@
 The desk itself, which keeps instructions until a file takes them, is not known here.
 """
 
+from tollgate.connectors.acquiring import KeyMessage
 from tollgate.connectors.sepa.exchanges import charge, follow_up, inquire, repeat, reverse
 from tollgate.connectors.sepa.files import Entry, FileHead, Scheme, build_file
 from tollgate.connectors.sepa.messages import (
@@ -30,6 +31,7 @@ __all__ = [
     "Entry",
     "FileHead",
     "InstructionMessage",
+    "KeyMessage",
     "Response",
     "Scheme",
     "build_file",
