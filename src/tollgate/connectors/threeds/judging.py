@@ -5,7 +5,7 @@ No message is read here.
 
 from __future__ import annotations
 
-from tollgate.connectors.threeds.exchanges import EXPIRED, MALFORMED, UNREACHABLE
+from tollgate.connectors.threeds.exchanges import EXPIRED, MALFORMED, UNANSWERED, UNREACHABLE
 from tollgate.payments import Authentication, AuthenticationCase, AuthenticationResult
 
 _PASSED = frozenset("YAI")
@@ -29,6 +29,7 @@ BY_CANCELLATION = {
 BY_REASON = {
     MALFORMED: "100.390.115",
     UNREACHABLE: "100.390.111",
+    UNANSWERED: "100.390.112",
     EXPIRED: "100.380.501",
     "03": "100.390.113",
     "04": "100.390.119",

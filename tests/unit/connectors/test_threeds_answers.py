@@ -1,0 +1,295 @@
+"""What directory servers and issuers answer, and what becomes of it: a result, a challenge, or neither."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.connectors import threeds
+from tollgate.payments import AuthenticationResult, AuthenticationWish, CardAccount, Order
+from tollgate.values import Money, Secret
+from unit.connectors.threeds_samples import (
+    ACS_ID,
+    CASE,
+    CHALLENGED,
+    DS_ID,
+    PROOF,
+    SERVER_ID,
+    SHOPPER_ORDER,
+    TEST_ORDER,
+    ask,
+    hold,
+    make_ares,
+    make_rreq,
+)
+
+OTHER_ID = "00000000-0000-4000-8000-00000000000f"
+MALFORMED = AuthenticationResult(status="U", reason=threeds.MALFORMED)
+
+
+def test_a_frictionless_yes_is_a_result_with_its_proof() -> None:
+    case = hold(ask(), make_ares("Y", eci="05", authenticationValue=PROOF, acsChallengeMandated="N"))
+
+    assert case.result == AuthenticationResult(status="Y", eci="05", value=PROOF)
+    assert (case.ds_id, case.acs_id, case.flow, case.is_mandated) == (DS_ID, ACS_ID, "frictionless", "N")
+
+
+def test_a_challenge_is_a_page_and_no_result() -> None:
+    case = hold(ask(), make_ares("C", acsURL="https://bank.example/c", acsChallengeMandated="Y"))
+
+    assert (case.result, case.acs_url, case.flow) == (None, "https://bank.example/c", "challenge")
+    assert (case.ds_id, case.acs_id, case.is_mandated) == (DS_ID, ACS_ID, "Y")
+
+
+def test_a_decoupled_answer_is_neither_a_page_nor_a_result() -> None:
+    order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(is_decoupled=True))
+    case = hold(ask(order), make_ares("D", cardholderInfo="Look at your phone"))
+
+    assert (case.result, case.acs_url, case.card_holder_text) == (None, None, "Look at your phone")
+
+
+def test_an_app_is_challenged_without_a_page() -> None:
+    order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(device="{}"))
+    case = hold(ask(order), make_ares("C"))
+
+    assert (case.result, case.acs_url, case.flow) == (None, None, "challenge")
+
+
+@pytest.mark.parametrize("status", ["N", "U", "R"])
+def test_a_no_keeps_its_reason(status: str) -> None:
+    case = hold(ask(), make_ares(status, transStatusReason="11", eci="07"))
+
+    assert case.result == AuthenticationResult(status=status, reason="11", eci="07")
+
+
+def test_a_yes_without_money_needs_no_proof() -> None:
+    case = hold(ask(replace(SHOPPER_ORDER, money=Money(0, "EUR"))), make_ares("Y"))
+
+    assert case.result == AuthenticationResult(status="Y")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        make_ares("Y", eci="05"),
+        make_ares("A", eci="06"),
+        make_ares("Y", authenticationValue=PROOF, threeDSServerTransID=OTHER_ID),
+        make_ares("Y", authenticationValue=PROOF, threeDSServerTransID=None),
+        make_ares("Y", authenticationValue=PROOF, dsTransID="7"),
+        make_ares("Y", authenticationValue=PROOF, acsTransID=None),
+        make_ares("Y", authenticationValue=PROOF, messageVersion="2.1.0"),
+        make_ares("Y", authenticationValue=PROOF, messageType="RReq"),
+        make_ares("Y", authenticationValue="x" * 100),
+        make_ares("Y", authenticationValue=PROOF, cardholderInfo="x" * 129),
+        make_ares("Y\n", authenticationValue=PROOF),
+        make_ares("Z"),
+        make_ares("C"),
+        make_ares("C", acsURL="http://bank.example/plain"),
+        make_ares("C", acsURL="javascript:alert(1)"),
+        make_ares("C", acsURL="https://bank.example/\nx"),
+        make_ares("D"),
+        {"messageType": "Erro", "errorCode": "203", "errorDescription": "no"},
+        {},
+        b"",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"messageType":"ARes"',
+    ],
+)
+def test_whatever_is_no_answer_to_this_request_is_malformed(answer: dict[str, Any] | bytes) -> None:
+    case = hold(ask(), answer)
+
+    assert case == replace(CASE, result=MALFORMED)
+    assert threeds.judge_result(case) == "100.390.115"
+
+
+@pytest.mark.parametrize("status", [301, 400, 404, 500, 503])
+def test_a_failed_request_has_no_answer(status: int) -> None:
+    assert hold(ask(), make_ares("Y", authenticationValue=PROOF), status).result == MALFORMED
+
+
+def test_a_test_host_takes_plain_pages() -> None:
+    assert hold(ask(TEST_ORDER), make_ares("C", acsURL="http://127.0.0.1/c")).acs_url == "http://127.0.0.1/c"
+
+
+def test_only_cards_can_be_authenticated() -> None:
+    conversation = ask(replace(SHOPPER_ORDER, account=None))
+
+    with pytest.raises(StopIteration) as end:
+        next(conversation)
+    assert end.value.value.result == MALFORMED
+
+
+@pytest.mark.parametrize(
+    "changes", [{"requestor_reason": "RECURRING"}, {"requestor_reason": "RECURRING", "is_decoupled": False}]
+)
+def test_nobody_is_challenged_who_is_not_there(changes: dict[str, Any]) -> None:
+    order: Order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(**changes))
+
+    assert hold(ask(order), make_ares("C", acsURL="https://bank.example/c")).result == MALFORMED
+
+
+# --- card ranges ---
+
+
+def make_pres(*rows: dict[str, str], **members: Any) -> dict[str, Any]:
+    head = {"messageType": "PRes", "messageVersion": "2.2.0", "threeDSServerTransID": SERVER_ID, "dsTransID": DS_ID}
+    return {**head, "cardRangeData": rows, **members}
+
+
+def make_range(start: str, end: str, lowest: str = "2.1.0", highest: str = "2.2.0", **more: str) -> dict[str, str]:
+    versions = {"acsStartProtocolVersion": lowest, "acsEndProtocolVersion": highest}
+    return {"startRange": start, "endRange": end, **versions, **more}
+
+
+def test_ranges_come_with_the_newest_version_both_sides_speak() -> None:
+    ranges = hold(
+        threeds.ask_ranges(SERVER_ID),
+        make_pres(
+            make_range("4000000000000000", "4000000000000099", threeDSMethodURL="https://bank.example/m"),
+            make_range("5000000000000000", "5000000000000099", "2.1.0", "2.1.0"),
+            make_range("5100000000000000", "5100000000000099", "2.2.0", "2.10.0"),
+            make_range("6000000000000000", "6000000000000099", "2.3.1", "2.3.1"),
+            make_range("6100000000000000", "61000000000000999"),
+        ),
+    )
+
+    assert ranges == (
+        threeds.CardRange("4000000000000000", "4000000000000099", "https://bank.example/m", "2.2.0"),
+        threeds.CardRange("5000000000000000", "5000000000000099", None, "2.1.0"),
+        threeds.CardRange("5100000000000000", "5100000000000099", None, "2.2.0"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "is_found"),
+    [
+        ("4000000000000000", True),
+        ("4000000000000099", True),
+        ("4000000000000100", False),
+        ("400000000000005", False),
+        ("40000000000000505", False),
+    ],
+)
+def test_a_range_holds_numbers_of_its_own_length_only(number: str, is_found: bool) -> None:
+    card_range = threeds.CardRange("4000000000000000", "4000000000000099", None, "2.2.0")
+    account = CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034")
+
+    assert (threeds.find_range([card_range], account) is card_range) is is_found
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (make_pres(threeDSServerTransID=OTHER_ID), 200),
+        (make_pres(), 500),
+        (make_pres(make_range("4", "5")), 200),
+        (make_pres(cardRangeData=[7]), 200),
+        ({"messageType": "Erro", "errorCode": "203"}, 200),
+        (b"<html>", 200),
+    ],
+)
+def test_an_unusable_answer_about_ranges_is_none(answer: dict[str, Any] | bytes, status: int) -> None:
+    assert hold(threeds.ask_ranges(SERVER_ID), answer, status) is None
+
+
+# --- results after a challenge ---
+
+
+def test_a_result_is_read_and_answered() -> None:
+    body = make_rreq(interactionCounter="01")
+
+    assert threeds.read_result(body, CHALLENGED) == AuthenticationResult(status="Y", eci="05", value=PROOF)
+    assert json.loads(threeds.answer_result(body, CHALLENGED, accepted=True)) == {
+        "messageType": "RRes",
+        "messageVersion": "2.2.0",
+        "threeDSServerTransID": SERVER_ID,
+        "dsTransID": DS_ID,
+        "acsTransID": ACS_ID,
+        "resultsStatus": "01",
+    }
+
+
+def test_a_cancelled_challenge_says_why() -> None:
+    result = threeds.read_result(make_rreq(transStatus="N", authenticationValue=None, challengeCancel="01"), CHALLENGED)
+
+    assert result == AuthenticationResult(status="N", eci="05", cancelled="01")
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"threeDSServerTransID": OTHER_ID},
+        {"dsTransID": OTHER_ID},
+        {"acsTransID": OTHER_ID},
+        {"messageVersion": "2.1.0"},
+        {"messageType": "ARes"},
+        {"transStatus": "C"},
+        {"transStatus": "I"},
+        {"transStatus": "D"},
+        {"transStatus": None},
+        {"authenticationValue": None},
+        {"transStatus": "A", "authenticationValue": None},
+        {"challengeCancel": "01"},
+        {"messageCategory": None},
+    ],
+)
+def test_a_result_of_something_else_or_half_a_result_is_none(members: dict[str, Any]) -> None:
+    assert threeds.read_result(make_rreq(**members), CHALLENGED) is None
+
+
+def test_a_case_that_never_reached_a_directory_has_no_result() -> None:
+    assert threeds.read_result(make_rreq(dsTransID=None, acsTransID=None), CASE) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", "203"),
+        (make_rreq(dsTransID=OTHER_ID), "301"),
+        (make_rreq(), "305"),
+    ],
+)
+def test_a_refused_result_is_told_why(body: bytes, code: str) -> None:
+    answer = json.loads(threeds.answer_result(body, CHALLENGED, accepted=False))
+
+    assert (answer["messageType"], answer["errorCode"], answer["errorComponent"]) == ("Erro", code, "S")
+    assert answer["errorMessageType"] == "RReq"
+
+
+def test_a_result_for_nobody_is_not_known() -> None:
+    assert json.loads(threeds.answer_result(make_rreq(), None, accepted=False))["errorCode"] == "301"
+
+
+# --- what the browser brings back ---
+
+
+def encode(message: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(message).encode()).decode()
+
+
+CRES = {
+    "messageType": "CRes",
+    "messageVersion": "2.2.0",
+    "threeDSServerTransID": SERVER_ID,
+    "acsTransID": ACS_ID,
+    "transStatus": "Y",
+}
+
+
+@pytest.mark.parametrize("text", [encode(CRES), encode(CRES).rstrip("=")])
+def test_the_browsers_answer_is_read_with_and_without_padding(text: str) -> None:
+    answer = threeds.read_challenge_answer(text)
+
+    assert answer is not None
+    assert (answer.three_ds_server_trans_id, answer.trans_status) == (SERVER_ID, "Y")
+
+
+@pytest.mark.parametrize("text", ["", "%", "é", "A", encode({}), encode([1]), encode({**CRES, "messageType": "Erro"})])
+def test_whatever_else_the_browser_brings_is_none(text: str) -> None:
+    assert threeds.read_challenge_answer(text) is None
+    assert threeds.read_method_data(text) is None or text == encode({**CRES, "messageType": "Erro"})

@@ -1,0 +1,252 @@
+"""What a directory server is told: the order in the words of EMV 3-D Secure 2.2, and nothing that does not fit."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.connectors import threeds
+from tollgate.payments import (
+    Acceptor,
+    Address,
+    AuthenticationWish,
+    Browser,
+    Customer,
+    Details,
+    Order,
+    StandingInstruction,
+    ThreeDsTerms,
+)
+from tollgate.values import Money
+from unit.connectors.threeds_samples import (
+    BROWSER,
+    CASE,
+    CHALLENGED,
+    NOTIFICATION_URL,
+    RESULTS_URL,
+    SERVER_ID,
+    SHOPPER_ORDER,
+    ask,
+    read_request,
+)
+
+
+def tell(order: Order = SHOPPER_ORDER, **changes: Any) -> dict[str, Any]:
+    return read_request(ask(order, **changes))[1]
+
+
+def test_a_browser_request_names_the_shop_the_card_the_purchase_and_the_browser() -> None:
+    request, message = read_request(ask(levers={"3DS2_flow": "challenge"}))
+
+    assert (request.path, request.levers) == ("/3ds/areq", {"3DS2_flow": "challenge"})
+    assert message == {
+        "messageType": "AReq",
+        "messageVersion": "2.2.0",
+        "messageCategory": "01",
+        "deviceChannel": "02",
+        "threeDSServerTransID": SERVER_ID,
+        "threeDSServerRefNumber": "TOLLGATE_020200",
+        "threeDSServerURL": RESULTS_URL,
+        "threeDSRequestorID": "R-1",
+        "threeDSRequestorName": "Jones and daughters",
+        "threeDSRequestorURL": "https://shop.example",
+        "threeDSRequestorAuthenticationInd": "01",
+        "threeDSCompInd": "Y",
+        "notificationURL": NOTIFICATION_URL,
+        "acquirerBIN": "412345",
+        "acquirerMerchantID": "M-1",
+        "merchantName": "Jones",
+        "acctNumber": "4200000000000000",
+        "cardExpiryDate": "3405",
+        "cardholderName": "Jane Jones",
+        "purchaseAmount": "9210",
+        "purchaseCurrency": "978",
+        "purchaseExponent": "2",
+        "purchaseDate": "20261115123005",
+        "browserAcceptHeader": "text/html",
+        "browserIP": "192.0.2.7",
+        "browserJavaEnabled": False,
+        "browserJavascriptEnabled": True,
+        "browserLanguage": "de-AT",
+        "browserColorDepth": "24",
+        "browserScreenHeight": "1080",
+        "browserScreenWidth": "1920",
+        "browserTZ": "-60",
+        "browserUserAgent": "Mozilla/5.0",
+    }
+
+
+def test_the_security_code_is_never_told() -> None:
+    assert "731" not in read_request(ask())[0].body.decode()
+
+
+@pytest.mark.parametrize(
+    ("money", "amount", "currency", "exponent"),
+    [
+        (Money(1000, "JPY"), "10", "392", "0"),
+        (Money(1050, "BHD"), "10500", "048", "3"),
+        (Money(1, "USD"), "1", "840", "2"),
+    ],
+)
+def test_amounts_are_told_in_the_currencys_own_minor_units(
+    money: Money, amount: str, currency: str, exponent: str
+) -> None:
+    message = tell(replace(SHOPPER_ORDER, money=money))
+
+    assert (message["purchaseAmount"], message["purchaseCurrency"], message["purchaseExponent"]) == (
+        amount,
+        currency,
+        exponent,
+    )
+
+
+def test_a_payment_of_nothing_is_no_payment() -> None:
+    message = tell(replace(SHOPPER_ORDER, money=Money(0, "EUR")))
+
+    assert (message["messageCategory"], message["threeDSRequestorAuthenticationInd"]) == ("02", "04")
+    assert "purchaseAmount" not in message
+
+
+def test_addresses_and_customers_are_told_as_far_as_they_fit() -> None:
+    details = Details(
+        acceptor=Acceptor(name="Jones Ltd", mcc="5732", country_code="DEU", url="https://jones.example"),
+        customer=Customer(
+            merchant_customer_id="C-7", email="jane@example.org", phone="+43 (1) 5551234", mobile="06641234567"
+        ),
+        billing=Address(street1="Ring", house_number1="7", city="Wien", postcode="1010", country="AT", state="9"),
+        shipping=Address(street1="x" * 90, city="Graz", state="Steiermark", country="AT"),
+    )
+    message = tell(replace(SHOPPER_ORDER, details=details))
+
+    assert message["threeDSRequestorURL"] == "https://jones.example"
+    assert (message["merchantName"], message["mcc"], message["merchantCountryCode"]) == ("Jones Ltd", "5732", "276")
+    assert (message["acctID"], message["email"]) == ("C-7", "jane@example.org")
+    assert message["homePhone"] == {"cc": "43", "subscriber": "15551234"}
+    assert "mobilePhone" not in message, "without a country code it could only be guessed"
+    assert [message[f"billAddr{name}"] for name in ("Line1", "City", "PostCode", "State", "Country")] == [
+        "Ring 7",
+        "Wien",
+        "1010",
+        "9",
+        "040",
+    ]
+    assert (message["shipAddrLine1"], message["shipAddrCountry"]) == ("x" * 50, "040")
+    assert "shipAddrState" not in message
+
+
+@pytest.mark.parametrize(("sent", "told"), [(None, "24"), ("24", "24"), ("48", "48"), ("30", "24"), ("0", "1")])
+def test_color_depths_are_rounded_to_those_of_the_protocol(sent: str | None, told: str) -> None:
+    assert tell(browser=replace(BROWSER, screen_color_depth=sent))["browserColorDepth"] == told
+
+
+def test_a_browser_without_scripts_says_so() -> None:
+    message = tell(browser=Browser(accept_header="*/*", user_agent="w3m", javascript_enabled="false"))
+
+    assert message["browserJavascriptEnabled"] is False
+    assert "browserColorDepth" not in message
+
+
+def test_the_challenge_indicator_has_two_digits() -> None:
+    wish = AuthenticationWish(challenge_indicator="4")
+
+    assert tell(replace(SHOPPER_ORDER, authentication=wish))["threeDSRequestorChallengeInd"] == "04"
+
+
+def test_a_decoupled_request_says_how_long_it_may_take() -> None:
+    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(is_decoupled=True)))
+
+    assert (message["threeDSRequestorDecReqInd"], message["threeDSRequestorDecMaxTime"]) == ("Y", "00015")
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [("RECURRING", "01"), ("SPLIT_SHIPMENT", "06"), ("DELAYED_SHIPMENT", "06"), ("ELSE", "11")]
+)
+def test_without_the_shopper_no_browser_is_told(reason: str, told: str) -> None:
+    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(requestor_reason=reason)))
+
+    assert (message["deviceChannel"], message["threeRIInd"]) == ("03", told)
+    assert {"browserUserAgent", "notificationURL", "threeDSCompInd"}.isdisjoint(message)
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"), [(None, ("02", "20281231", "0030", None)), ("12", ("03", "20281231", "0030", "12"))]
+)
+def test_the_first_of_several_payments_says_how_often_and_until_when(
+    parts: str | None, told: tuple[str | None, ...]
+) -> None:
+    standing = StandingInstruction(expiry=date(2028, 12, 31), frequency="0030", number_of_installments=parts)
+    message = tell(replace(SHOPPER_ORDER, details=Details(standing_instruction=standing)))
+
+    names = ("threeDSRequestorAuthenticationInd", "recurringExpiry", "recurringFrequency", "purchaseInstalData")
+    assert tuple(message.get(name) for name in names) == told
+
+
+DEVICE = {"sdkAppID": "app", "sdkEncData": "secret", "sdkEphemPubKey": {"kty": "EC"}, "sdkMaxTimeout": "05"}
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps(DEVICE), base64.urlsafe_b64encode(json.dumps(DEVICE).encode()).decode().rstrip("=")]
+)
+def test_device_data_of_an_app_is_handed_on_member_by_member(text: str) -> None:
+    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(device=text)))
+
+    assert message["deviceChannel"] == "01"
+    assert {name: message[name] for name in DEVICE} == DEVICE
+    assert "browserUserAgent" not in message
+
+
+@pytest.mark.parametrize("text", ["eyJhbGciOi.x.y", "ÿ", "[1]", "null", "%%%", "[" * 5000, '{"sdkAppID":7}'])
+def test_device_data_that_is_no_structure_is_handed_on_as_it_came(text: str) -> None:
+    assert tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(device=text)))["sdkEncData"] == text
+
+
+def test_a_channel_without_terms_still_makes_a_whole_request() -> None:
+    message = tell(replace(SHOPPER_ORDER, return_url=None), terms=ThreeDsTerms())
+
+    assert (message["threeDSRequestorID"], message["acquirerMerchantID"]) == ("UNREGISTERED", "UNREGISTERED")
+    assert (message["threeDSRequestorName"], message["threeDSRequestorURL"]) == ("Jones", "https://gate.example")
+
+
+def test_an_app_scheme_as_return_address_is_no_shop() -> None:
+    message = tell(replace(SHOPPER_ORDER, return_url="myshop://back"))
+
+    assert message["threeDSRequestorURL"] == "https://gate.example"
+
+
+def decode(text: str) -> Any:
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+
+
+def test_the_method_frame_says_where_to_report() -> None:
+    text = threeds.make_method_data(CASE, "https://gate.example/v1/method/t")
+
+    assert decode(text) == {
+        "threeDSServerTransID": SERVER_ID,
+        "threeDSMethodNotificationURL": "https://gate.example/v1/method/t",
+    }
+    assert threeds.read_method_data(text) == SERVER_ID
+
+
+@pytest.mark.parametrize(("window", "size"), [(None, "05"), ("1", "01"), ("5", "05")])
+def test_a_challenge_carries_the_ids_and_the_window(window: str | None, size: str) -> None:
+    fields = threeds.make_challenge(CHALLENGED, window)
+
+    assert decode(fields["creq"]) == {
+        "messageType": "CReq",
+        "messageVersion": "2.2.0",
+        "threeDSServerTransID": SERVER_ID,
+        "acsTransID": CHALLENGED.acs_id,
+        "challengeWindowSize": size,
+    }
+    assert fields["threeDSSessionData"] == SERVER_ID
+    assert "=" not in fields["creq"]
+
+
+def test_an_id_is_a_random_uuid() -> None:
+    assert threeds.make_server_id(lambda count: b"\xff" * count) == "ffffffff-ffff-4fff-bfff-ffffffffffff"
+    assert threeds.make_server_id(lambda count: b"\0" * count) == "00000000-0000-4000-8000-000000000000"
