@@ -1,0 +1,195 @@
+"""The simulated directory server: reads requests as strictly as a scheme's would, and answers by the card's number.
+
+The issuer's pages are in issuer, and what it has open in challenges.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+
+import msgspec
+
+from tollgate.catalog import TEST_CARDS, Behaviour, detect_brand, is_true
+from tollgate.connectors import WireReply, WireRequest, threeds
+from tollgate.sandbox.challenges import Challenge, insert_challenge, locate_challenge
+from tollgate.sandbox.directory_rules import find_faults
+from tollgate.store import Database
+from tollgate.values import Chance, Clock, system_chance
+
+VERSION = "2.2.0"
+_TEXT_MAX = 128
+_PROOF_BYTES = 20
+
+_SMALL_INDICATORS = frozenset({"MASTER", "MAESTRO"})
+"""These networks count 02, 01, 00 where all others count 05, 06, 07."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What is said at once: the status, why, which indicator (full, half, none) and whether there is a proof."""
+
+    status: str
+    reason: str | None = None
+    shift: int | None = None
+    """How much of the liability moves, as an index into the indicators; None: no indicator."""
+    has_proof: bool = False
+
+
+INDICATORS = (("05", "02"), ("06", "01"), ("07", "00"))
+"""Authenticated, attempted, neither: for most networks, and for those that count small."""
+
+ANSWERS: Mapping[Behaviour, Answer] = {
+    Behaviour.FRICTIONLESS: Answer("Y", shift=0, has_proof=True),
+    Behaviour.ATTEMPT: Answer("A", shift=1, has_proof=True),
+    Behaviour.TECHNICAL_ERROR: Answer("U", "22"),
+    Behaviour.NOT_ENROLLED: Answer("N", "13", shift=1),
+    Behaviour.NOT_PARTICIPATING: Answer("U", "87", shift=2),
+    Behaviour.NO_3DS: Answer("N", "08", shift=2),
+}
+"""Every behaviour but the challenge, which is no answer yet."""
+
+_NOBODY_THERE = Answer("U", "21")
+"""A card that wants to ask the shopper, and the shopper is away."""
+
+_ENROLLED = (Behaviour.CHALLENGE, Behaviour.FRICTIONLESS, Behaviour.ATTEMPT)
+_FLOWS = {"challenge": Behaviour.CHALLENGE, "frictionless": Behaviour.FRICTIONLESS}
+
+
+class SimulatedDirectory:
+    """A wire with a directory server at the other end, and every issuer behind it."""
+
+    def __init__(self, database: Database, base_url: str, clock: Clock, chance: Chance = system_chance) -> None:
+        self._database = database
+        self._base_url = base_url
+        self._clock = clock
+        self._chance = chance
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
+        match request.path:
+            case threeds.RANGES:
+                reply: threeds.PRes | threeds.ARes | threeds.Erro = self._list_ranges(request.body)
+            case threeds.AUTHENTICATIONS:
+                reply = await self._authenticate(request.body, request.levers)
+            case _:
+                return WireReply(404, b"")
+        return WireReply(200, threeds.write_message(reply))
+
+    def _list_ranges(self, body: bytes) -> threeds.PRes | threeds.Erro:
+        question = threeds.read_message(body, threeds.PReq)
+        if question is None:
+            return _make_error("101", "not a request for card ranges", "PReq")
+        method_url = f"{self._base_url}/sandbox/acs/method"
+        return threeds.PRes(
+            message_version=VERSION,
+            three_ds_server_trans_id=question.three_ds_server_trans_id,
+            ds_trans_id=threeds.make_server_id(self._chance),
+            serial_num="1",
+            card_range_data=tuple(
+                threeds.Range(
+                    start_range=card.number,
+                    end_range=card.number,
+                    acs_start_protocol_version="2.1.0",
+                    acs_end_protocol_version=VERSION,
+                    three_ds_method_url=method_url if card.has_method_data else None,
+                )
+                for card in TEST_CARDS.values()
+                if card.behaviour is not Behaviour.NO_3DS
+            ),
+        )
+
+    async def _authenticate(self, body: bytes, levers: Mapping[str, str]) -> threeds.ARes | threeds.Erro:
+        missing, wrong = find_faults(body)
+        if missing:
+            return _make_error("201", "required elements are missing", "AReq", ", ".join(missing))
+        question = threeds.read_message(body, threeds.AReq)
+        if wrong or question is None:
+            return _make_error("203", "elements are not well-formed", "AReq", ", ".join(wrong))
+        behaviour = choose_behaviour(question, levers)
+        if behaviour is not Behaviour.CHALLENGE:
+            return self._answer(question, ANSWERS[behaviour])
+        if question.device_channel == "03":
+            return self._answer(question, _NOBODY_THERE)
+        return await self._challenge(question)
+
+    def _answer(self, question: threeds.AReq, answer: Answer) -> threeds.ARes:
+        return threeds.ARes(
+            message_version=question.message_version,
+            three_ds_server_trans_id=question.three_ds_server_trans_id,
+            ds_trans_id=threeds.make_server_id(self._chance),
+            acs_trans_id=threeds.make_server_id(self._chance),
+            trans_status=answer.status,
+            trans_status_reason=answer.reason,
+            eci=None if answer.shift is None else find_indicator(question.acct_number, answer.shift),
+            authentication_value=self._make_proof() if answer.has_proof else None,
+            acs_challenge_mandated="N",
+        )
+
+    async def _challenge(self, question: threeds.AReq) -> threeds.ARes:
+        """In a browser the issuer has a page. Outside of one the same page plays the bank's app, and its address is
+        told in the text for the card holder, because a test has no other way to find it."""
+        is_decoupled = question.three_ds_requestor_dec_req_ind == "Y"
+        has_page = question.device_channel == "02" and not is_decoupled
+        answer = self._answer(question, Answer("D" if is_decoupled else "C"))
+        challenge = Challenge(
+            results_url=question.three_ds_server_url,
+            notification_url=question.notification_url if has_page else None,
+            version=answer.message_version,
+            category=question.message_category,
+            server_id=answer.three_ds_server_trans_id,
+            ds_id=answer.ds_trans_id,
+            acs_id=answer.acs_trans_id,
+            proof=self._make_proof(),
+            indicators=tuple(find_indicator(question.acct_number, shift) for shift in range(len(INDICATORS))),
+            merchant=question.merchant_name or question.three_ds_requestor_name,
+            amount=question.purchase_amount or "",
+            currency=question.purchase_currency or "",
+            last_digits=question.acct_number[-4:],
+        )
+        token = await insert_challenge(self._database, challenge, self._clock.now(), self._chance)
+        url = locate_challenge(self._base_url, token)
+        text = f"Simulated bank app: {url}"
+        return msgspec.structs.replace(
+            answer,
+            acs_url=url if has_page else None,
+            acs_challenge_mandated="Y" if _choose_by_card(question.acct_number) is Behaviour.CHALLENGE else "N",
+            acs_dec_con_ind="Y" if is_decoupled else None,
+            cardholder_info=None if has_page or len(text) > _TEXT_MAX else text,
+        )
+
+    def _make_proof(self) -> str:
+        return base64.b64encode(self._chance(_PROOF_BYTES)).decode()
+
+
+def choose_behaviour(question: threeds.AReq, levers: Mapping[str, str]) -> Behaviour:
+    """A lever wins over everything, then the card; a merchant may ask for a challenge where the issuer would not."""
+    flow = _FLOWS.get(levers.get("3DS2_flow", ""))
+    if flow is not None:
+        return flow
+    behaviour = _choose_by_card(question.acct_number)
+    if behaviour is Behaviour.NO_3DS and is_true(levers.get("3DS2_enrolled", "")):
+        behaviour = Behaviour.CHALLENGE
+    wants_challenge = question.three_ds_requestor_challenge_ind == "04"
+    return Behaviour.CHALLENGE if wants_challenge and behaviour in _ENROLLED else behaviour
+
+
+def find_indicator(number: str, shift: int) -> str:
+    """The electronic commerce indicator, as the card's network counts it."""
+    known = TEST_CARDS.get(number)
+    brand = known.brand if known else detect_brand(number)
+    return INDICATORS[shift][brand in _SMALL_INDICATORS]
+
+
+def _choose_by_card(number: str) -> Behaviour:
+    known = TEST_CARDS.get(number)
+    return known.behaviour if known else Behaviour.NO_3DS
+
+
+def _make_error(code: str, description: str, message_type: str, detail: str = "") -> threeds.Erro:
+    return threeds.Erro(
+        message_version=VERSION,
+        error_code=code,
+        error_component="D",
+        error_description=description,
+        error_detail=detail,
+        error_message_type=message_type,
+    )

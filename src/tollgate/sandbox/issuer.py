@@ -1,0 +1,163 @@
+"""The simulated issuer's pages: the hidden frame that looks at the device, and the challenge where the shopper decides.
+
+The result goes to the 3DS server first; what the browser carries back only says that it is over.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tollgate.connectors import threeds
+from tollgate.flows import hear_result
+from tollgate.sandbox.challenges import (
+    AUTHENTICATED,
+    ENDINGS,
+    ONE_TIME_CODE,
+    TOO_MANY_TRIES,
+    TRIES_MAX,
+    OpenChallenge,
+    find_challenge,
+    make_browser_answer,
+    make_result,
+)
+from tollgate.steps import House
+from tollgate.store import move_simulated_session
+from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
+
+_PAGES = Pages(Path(__file__).parent / "pages")
+_WEB_ADDRESS = re.compile(r"https?://[\x21-\x7e]{1,2040}")
+_SESSION_LENGTH_MAX = 1024
+
+
+async def visit_method(request: Request, _house: House) -> Reply:
+    """A real issuer would run scripts that look at the device; ours has seen enough at once."""
+    frame = threeds.unwrap(_find(request, "threeDSMethodData"), threeds.MethodFrame)
+    if frame is None or not _WEB_ADDRESS.fullmatch(frame.three_ds_method_notification_url or ""):
+        return _show_end("No device check", "The fields of the hidden frame are not as they should be.", 400)
+    url = frame.three_ds_method_notification_url or ""
+    told = threeds.wrap(threeds.MethodFrame(three_ds_server_trans_id=frame.three_ds_server_trans_id))
+    return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": told})
+
+
+async def show_challenge(request: Request, house: House) -> Reply:
+    found = await find_challenge(house.database, request.names[0])
+    return _show_nothing() if found is None else await _show(found, request, house)
+
+
+async def answer_challenge(request: Request, house: House) -> Reply:
+    """A post with the request of the 3DS server opens the page; one with the shopper's answer ends it."""
+    found = await find_challenge(house.database, request.names[0])
+    if found is None or not _is_meant(request, found):
+        return _show_nothing()
+    status = _choose_status(request, found)
+    if status is not None and found.ending is None:
+        # Whoever is first decides: another tab or the back button shows the end that was chosen.
+        await move_simulated_session(house.database, found.row, status)
+        found = await find_challenge(house.database, request.names[0]) or found
+    return await _show(found, request, house)
+
+
+def _is_meant(request: Request, found: OpenChallenge) -> bool:
+    text = _find(request, "creq")
+    message = threeds.unwrap(text, threeds.CReq)
+    named = message and (message.three_ds_server_trans_id, message.acs_trans_id)
+    return not text or named == (found.challenge.server_id, found.challenge.acs_id)
+
+
+def _choose_status(request: Request, found: OpenChallenge) -> str | None:
+    """How it ends, or how many wrong codes were given; None: nothing was answered."""
+    code, one_time_code = _find(request, "returnCode"), _find(request, "otp")
+    if code in ENDINGS:
+        return code
+    if not one_time_code:
+        return None
+    if one_time_code.strip() == ONE_TIME_CODE:
+        return AUTHENTICATED
+    tries = found.tries + 1
+    return TOO_MANY_TRIES if tries >= TRIES_MAX else str(tries)
+
+
+async def _show(found: OpenChallenge, request: Request, house: House) -> Reply:
+    session = _find(request, "threeDSSessionData")[:_SESSION_LENGTH_MAX]
+    if found.ending is not None:
+        return await _end(found, found.ending, session, house)
+    challenge = found.challenge
+    return _PAGES.render(
+        "challenge.html",
+        framed_by=ANYWHERE,
+        title="Confirm your payment",
+        merchant=challenge.merchant,
+        amount=challenge.render_amount(),
+        last_digits=challenge.last_digits,
+        endings=ENDINGS,
+        code=ONE_TIME_CODE,
+        tries_left=TRIES_MAX - found.tries,
+        is_wrong=found.tries > 0,
+        session=session,
+    )
+
+
+async def _end(found: OpenChallenge, code: str, session: str, house: House) -> Reply:
+    """The result is told again whenever the end is shown: a process may have died before, and twice counts once."""
+    challenge, ending = found.challenge, ENDINGS[code]
+    await hear_result(house, challenge.ticket, make_result(challenge, ending))
+    if challenge.notification_url is None:
+        return _show_end(ending.label, "You may close this window.")
+    fields = {"cres": make_browser_answer(challenge, ending)}
+    if session:
+        fields["threeDSSessionData"] = session
+    return _forward(ending.label, "You are brought back to the shop.", challenge.notification_url, fields)
+
+
+def _forward(title: str, text: str, url: str, fields: dict[str, str]) -> Reply:
+    return _PAGES.render(
+        "forward.html",
+        form_targets=(url,),
+        framed_by=ANYWHERE,
+        title=title,
+        text=text,
+        url=url,
+        method="post",
+        fields=fields,
+    )
+
+
+def _show_end(title: str, text: str, status: int = 200) -> Reply:
+    return _PAGES.render("end.html", framed_by=ANYWHERE, title=title, text=text, link="", status=status)
+
+
+def _show_nothing() -> Reply:
+    return _show_end("No such challenge", "The address is not complete, or the challenge is long over.", 404)
+
+
+def _find(request: Request, name: str) -> str:
+    return next((value for sent, value in request.pairs if sent == name), "")
+
+
+ROUTES = (
+    RouteRow(
+        method="POST",
+        path="/sandbox/acs/method",
+        operation="visit_method",
+        summary="The simulated issuer looks at the shopper's device in a hidden frame.",
+        access=Access.OPEN,
+        handler=visit_method,
+    ),
+    RouteRow(
+        method="GET",
+        path="/sandbox/acs/challenge/{token}",
+        operation="show_challenge",
+        summary="The simulated issuer's challenge page of one authentication.",
+        access=Access.OPEN,
+        handler=show_challenge,
+    ),
+    RouteRow(
+        method="POST",
+        path="/sandbox/acs/challenge/{token}",
+        operation="answer_challenge",
+        summary="Open the simulated issuer's challenge with a `creq`, or end it with a `returnCode` or an `otp`.",
+        access=Access.OPEN,
+        handler=answer_challenge,
+    ),
+)
