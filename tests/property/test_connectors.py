@@ -137,6 +137,7 @@ def test_all_connectors_are_tried() -> None:
 @example(script=[WireReply(200, b'{"status":"declined","status":"approved"}')])
 @example(script=[WireReply(200, b'{"status":"approved","message":"\\ud800"}')])
 @example(script=[WireReply(500, b'{"status":"approved"}')])
+@example(script=[WireReply(200, b'{"status":"approved","x":' + b"[" * 100_000)])
 def test_whatever_a_wire_answers_a_connector_ends_in_one_verdict(
     connector: Connector, operation: str, script: list[Answer]
 ) -> None:
