@@ -1,10 +1,12 @@
 """Challenges that the simulated issuer has open: what its page shows, how one may end, what is told of it then.
 
-They stand in the store, because the page may be served by another process than the payment. No HTTP is known here.
+They stand in the store, because the page may be served by another process than the payment, and sealed, because the
+address to which the shopper goes back opens what waits there. No HTTP is known here.
 """
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
@@ -15,6 +17,7 @@ from tollgate.catalog import CURRENCIES
 from tollgate.connectors import threeds
 from tollgate.store import Database, SimulatedSession, find_simulated_session, insert_simulated_session
 from tollgate.values import Chance, Instant
+from tollgate.vault import EnvelopeError, Keyring, KeyringError, open_sealed, seal
 
 OPEN = "open"
 """The status of a challenge in the store; later it is how often a wrong code was given, or how it ended."""
@@ -98,19 +101,28 @@ class OpenChallenge(msgspec.Struct, frozen=True):
         return int(self.row.status) if self.row.status.isdigit() else 0
 
 
-async def insert_challenge(database: Database, challenge: Challenge, now: Instant, chance: Chance) -> str:
+async def insert_challenge(
+    database: Database, keyring: Keyring, challenge: Challenge, now: Instant, chance: Chance
+) -> str:
     """The token that opens its page; nobody can guess it."""
     token = chance(_TOKEN_BYTES).hex()
-    body = msgspec.json.encode(challenge).decode()
-    await insert_simulated_session(
-        database, SimulatedSession(id=_ID_PREFIX + token, status=OPEN, created_at=now, body=body)
-    )
+    session_id = _ID_PREFIX + token
+    sealed = seal(msgspec.json.encode(challenge), owner=session_id, keyring=keyring, chance=chance)
+    body = base64.b64encode(sealed).decode()
+    await insert_simulated_session(database, SimulatedSession(id=session_id, status=OPEN, created_at=now, body=body))
     return token
 
 
-async def find_challenge(database: Database, token: str) -> OpenChallenge | None:
+async def find_challenge(database: Database, keyring: Keyring, token: str) -> OpenChallenge | None:
     row = await find_simulated_session(database, _ID_PREFIX + token)
-    return None if row is None else OpenChallenge(row, _read(row.body))
+    if row is None:
+        return None
+    try:
+        plain = open_sealed(base64.b64decode(row.body), owner=row.id, keyring=keyring)
+    except (EnvelopeError, KeyringError):
+        # Sealed under a key that is gone: nobody waits that long for a challenge.
+        return None
+    return OpenChallenge(row, _read(plain))
 
 
 def locate_challenge(base_url: str, token: str) -> str:

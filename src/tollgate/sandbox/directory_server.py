@@ -16,6 +16,7 @@ from tollgate.sandbox.challenges import Challenge, insert_challenge, locate_chal
 from tollgate.sandbox.directory_rules import find_faults
 from tollgate.store import Database
 from tollgate.values import Chance, Clock, system_chance
+from tollgate.vault import Keyring
 
 VERSION = "2.2.0"
 _TEXT_MAX = 128
@@ -58,8 +59,11 @@ _FLOWS = {"challenge": Behaviour.CHALLENGE, "frictionless": Behaviour.FRICTIONLE
 class SimulatedDirectory:
     """A wire with a directory server at the other end, and every issuer behind it."""
 
-    def __init__(self, database: Database, base_url: str, clock: Clock, chance: Chance = system_chance) -> None:
+    def __init__(
+        self, database: Database, keyring: Keyring, base_url: str, clock: Clock, chance: Chance = system_chance
+    ) -> None:
         self._database = database
+        self._keyring = keyring
         self._base_url = base_url
         self._clock = clock
         self._chance = chance
@@ -145,7 +149,7 @@ class SimulatedDirectory:
             currency=question.purchase_currency or "",
             last_digits=question.acct_number[-4:],
         )
-        token = await insert_challenge(self._database, challenge, self._clock.now(), self._chance)
+        token = await insert_challenge(self._database, self._keyring, challenge, self._clock.now(), self._chance)
         url = locate_challenge(self._base_url, token)
         text = f"Simulated bank app: {url}"
         return msgspec.structs.replace(

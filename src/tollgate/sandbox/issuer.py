@@ -41,20 +41,20 @@ async def visit_method(request: Request, _house: House) -> Reply:
 
 
 async def show_challenge(request: Request, house: House) -> Reply:
-    found = await find_challenge(house.database, request.names[0])
+    found = await find_challenge(house.database, house.keyring, request.names[0])
     return _show_nothing() if found is None else await _show(found, request, house)
 
 
 async def answer_challenge(request: Request, house: House) -> Reply:
     """A post with the request of the 3DS server opens the page; one with the shopper's answer ends it."""
-    found = await find_challenge(house.database, request.names[0])
+    found = await find_challenge(house.database, house.keyring, request.names[0])
     if found is None or not _is_meant(request, found):
         return _show_nothing()
     status = _choose_status(request, found)
     if status is not None and found.ending is None:
         # Whoever is first decides: another tab or the back button shows the end that was chosen.
         await move_simulated_session(house.database, found.row, status)
-        found = await find_challenge(house.database, request.names[0]) or found
+        found = await find_challenge(house.database, house.keyring, request.names[0]) or found
     return await _show(found, request, house)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.connectors import WireReply, WireRequest, redirect
+from tollgate.connectors import WireReply, WireRequest, redirect, threeds
 from tollgate.sandbox.acquirer import SimulatedAcquirer
+from tollgate.sandbox.directory_server import SimulatedDirectory
 from tollgate.sandbox.provider import SimulatedProvider
 from tollgate.store import Database
 from tollgate.values import Clock
@@ -24,9 +25,12 @@ class Simulator:
 
 def make_simulator(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Simulator:
     provider = SimulatedProvider(database, base_url, clock)
+    directory = SimulatedDirectory(database, keyring, base_url, clock)
     by_path: dict[str, Wire] = {
         redirect.SESSIONS: provider,
         redirect.SESSION_INQUIRIES: provider,
         redirect.SESSION_CANCELLATIONS: provider,
+        threeds.RANGES: directory,
+        threeds.AUTHENTICATIONS: directory,
     }
     return Simulator(by_path, SimulatedAcquirer())
