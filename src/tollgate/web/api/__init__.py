@@ -1,7 +1,11 @@
-"""The merchant's endpoints. Each file exports its rows of the route table; the rows are joined here."""
+"""The merchant's endpoints. Each file exports its rows of the route table; the rows are joined here.
+
+So are the rows of the files that the shopper's pages load.
+"""
 
 from tollgate.web.api import authentications, host, payments, queries, reconciliations, shopper
 from tollgate.web.api.host import METRICS
+from tollgate.web.pages import ROUTES as PAGE_ROUTES
 
 ROUTES = (
     *payments.ROUTES,
@@ -10,6 +14,7 @@ ROUTES = (
     *queries.ROUTES,
     *reconciliations.ROUTES,
     *host.ROUTES,
+    *PAGE_ROUTES,
 )
 
 __all__ = ["METRICS", "ROUTES"]

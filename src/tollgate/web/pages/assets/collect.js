@@ -36,7 +36,7 @@ function send(outcome) {
 function hasComeBack(frame, until) {
   if (!until) return true;
   try {
-    return frame.contentWindow.location.pathname === until;
+    return frame.contentWindow.location.pathname.startsWith(until);
   } catch {
     return false;
   }
