@@ -33,6 +33,7 @@ _ROWS = (
     Throttle("read_registration", "id", 100, _HOUR_S),
     Throttle("pay_registration", "id", 200, _MINUTE_S),
     Throttle("authenticate", "entity", 600, _MINUTE_S),
+    Throttle("read_authentication", "id", 2, _MINUTE_S),
     Throttle("schedule", "entity", 200, _MINUTE_S),
     Throttle("query", "id", 2, _MINUTE_S),
     Throttle("query_list", "entity", 2, _MINUTE_S),

@@ -89,7 +89,6 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
     (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, Errand.REVERSE, SILENT_CODE),
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
-    (Nature.TAKES, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
@@ -98,7 +97,7 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.GIVES, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.CHECKS, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.CHECKS, Outcome.DECLINED): Move(State.DECLINED),
-    (Nature.CHECKS, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE),
+    (Nature.CHECKS, Outcome.WAITING): Move(State.WAITING, Errand.EXPIRE),
     (Nature.CHECKS, Outcome.SILENT): Move(State.DECLINED, None, SILENT_CODE),
     (Nature.CHECKS, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.FOLLOWS, Outcome.APPROVED): Move(State.APPROVED),
@@ -106,4 +105,6 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, Errand.REPEAT),
     (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, Errand.REPEAT, PENDING_CODE),
     (Nature.FOLLOWS, Outcome.UNSENT): Move(State.DECLINED),
+    # Nothing was sent, so nothing has to be asked for: it ends by itself when nobody comes.
+    **{(nature, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE) for nature in Nature},
 }

@@ -124,8 +124,8 @@ def test_details_are_typed_in_the_currency_they_are_in() -> None:
     assert details.standing_instruction.expiry == date(2030, 1, 1)
 
 
-def test_what_a_card_channel_cannot_do_is_refused() -> None:
+def test_a_wallet_that_nobody_can_open_is_refused() -> None:
     with pytest.raises(Refusal) as refused:
-        read({"paymentBrand": "PAYPAL", "virtualAccount.accountId": "jane"})
+        read({"paymentBrand": "PAZE", "virtualAccount.accountId": "jane"})
 
     assert refused.value.result.code == "600.200.100"

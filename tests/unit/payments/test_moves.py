@@ -33,7 +33,7 @@ def test_every_outcome_of_every_nature_has_a_move_and_no_move_is_left_over() -> 
 
 
 def test_every_kind_that_begins_or_follows_has_a_nature() -> None:
-    assert set(NATURES) == {*INITIAL_KINDS, *FOLLOW_UP_KINDS}
+    assert set(NATURES) == {*INITIAL_KINDS, *FOLLOW_UP_KINDS, "3D"}
 
 
 def test_no_settlement_leaves_an_attempt_started() -> None:
@@ -50,11 +50,13 @@ def test_what_is_not_decided_is_given_back_or_asked_for_never_forgotten() -> Non
         (Nature.GIVES, Outcome.WAITING): Errand.INQUIRE,
         (Nature.FOLLOWS, Outcome.SILENT): Errand.REPEAT,
         (Nature.FOLLOWS, Outcome.WAITING): Errand.REPEAT,
+        (Nature.CHECKS, Outcome.WAITING): Errand.EXPIRE,
+        **{(nature, Outcome.CHALLENGED): Errand.EXPIRE for nature in Nature},
     }
 
 
-def test_every_open_state_has_somebody_who_asks() -> None:
-    asking = {Errand.INQUIRE, Errand.REPEAT}
+def test_every_open_state_has_somebody_who_asks_or_ends_it() -> None:
+    asking = {Errand.INQUIRE, Errand.REPEAT, Errand.EXPIRE}
 
     assert all(move.errand in asking for move in MOVES.values() if move.state in OPEN_STATES)
 

@@ -42,7 +42,7 @@ ROUTES = (
     RouteRow(
         method="POST",
         path="/v1/threeDSecure",
-        operation="create_authentication",
+        operation="authenticate",
         summary="Authenticate a shopper without paying; the result may be sent along with a payment later.",
         access=Access.ENTITY,
         handler=create_authentication,

@@ -99,15 +99,16 @@ def _end(title: str, text: str, *, status: int = 200) -> Reply:
     return _pages.render("end.html", framed_by=ANYWHERE, status=status, title=title, text=text, link=None)
 
 
-ROUTES = tuple(
-    RouteRow(
+def _row(method: str, operation: str) -> RouteRow:
+    return RouteRow(
         method=method,
         path="/v1/shopper/{ticket}",
-        operation="receive_shopper",
+        operation=operation,
         summary="The shopper's browser comes back to a payment; `redirect.url` of an answer leads here.",
         access=Access.OPEN,
         handler=receive_shopper,
         hides_path=True,
     )
-    for method in ("GET", "POST")
-)
+
+
+ROUTES = (_row("GET", "shopper_arrives"), _row("POST", "shopper_submits"))
