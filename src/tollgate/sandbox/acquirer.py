@@ -7,7 +7,6 @@ on test hosts only.
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 
@@ -15,8 +14,8 @@ import msgspec
 
 from tollgate.connectors import WireReply, WireRequest, card
 from tollgate.payments import Outcome
+from tollgate.sandbox.misbehaving import WORDS, misbehave
 from tollgate.values import Chance, system_chance
-from tollgate.wire import Silent, Unsent
 
 _LEDGER_MAX = 100_000
 """Old transactions are forgotten: a simulator on a laptop must not grow for ever."""
@@ -25,13 +24,6 @@ _read_charge = msgspec.json.Decoder(card.ChargeMessage).decode
 _read_follow_up = msgspec.json.Decoder(card.FollowUpMessage).decode
 _read_key = msgspec.json.Decoder(card.KeyMessage).decode
 _write = msgspec.json.Encoder().encode
-
-# What it decides, in the words of the protocol, so that a later inquiry tells the same as the first answer.
-_WORDS = {
-    Outcome.APPROVED: ("approved", "00", "Approved by the simulator"),
-    Outcome.DECLINED: ("declined", "05", "Declined by the simulator, as asked for"),
-    Outcome.WAITING: ("pending", "09", "Left open by the simulator, as asked for"),
-}
 
 _BLOCKED = card.AcquirerReply(status="unknown", message="no such transaction; its key is blocked")
 _UNKNOWN = card.AcquirerReply(status="unknown", message="no such transaction")
@@ -45,10 +37,9 @@ class SimulatedAcquirer:
         self._ledger: OrderedDict[str, card.AcquirerReply] = OrderedDict()
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        levers = request.levers
-        if not levers:
+        if not request.levers:
             return WireReply(200, self.answer(request.path, request.body))
-        return await self._misbehave(request, levers, timeout_s)
+        return await misbehave(request, timeout_s, self._act)
 
     def answer(self, path: str, body: bytes, levers: Mapping[str, str] | None = None) -> bytes:
         """Act and tell. Which faults happen on the way is the wire's affair."""
@@ -65,23 +56,8 @@ class SimulatedAcquirer:
                 reply = card.AcquirerReply(status="declined", response_code="12", message="no such operation")
         return _write(reply)
 
-    async def _misbehave(self, request: WireRequest, levers: Mapping[str, str], timeout_s: float) -> WireReply:
-        fault = levers.get("simulatorFault")
-        if fault == "unsent":
-            raise Unsent
-        delay_s = int(levers.get("simulatorDelay", "0")) / 1000
-        if delay_s >= timeout_s:
-            # The acquirer acts, but later than anybody waits.
-            self.answer(request.path, request.body, levers)
-            await asyncio.sleep(timeout_s)
-            raise Silent
-        await asyncio.sleep(delay_s)
-        if fault == "dropped":
-            raise Silent
-        body = self.answer(request.path, request.body, levers)
-        if fault == "lost":
-            raise Silent
-        return WireReply(200, body[: len(body) // 2] if fault == "garbled" else body)
+    async def _act(self, request: WireRequest) -> WireReply:
+        return WireReply(200, self.answer(request.path, request.body, request.levers))
 
     def _perform(self, key: str, levers: Mapping[str, str]) -> card.AcquirerReply:
         known = self._ledger.get(key)
@@ -96,7 +72,8 @@ class SimulatedAcquirer:
         dice = self._chance(9).hex()
         forced_code = levers.get(card.FORCED_CODE, "")
         outcome = card.classify(forced_code) if forced_code else Outcome.APPROVED
-        status, response_code, message = _WORDS[outcome]
+        # In the words of the protocol, so that a later inquiry tells the same as the first answer.
+        status, response_code, message = WORDS[outcome]
         return card.AcquirerReply(
             status=status,
             response_code=response_code,
