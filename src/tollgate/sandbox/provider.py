@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from tollgate.catalog import BRANDS, LIMITS, Account
 from tollgate.connectors import WireReply, WireRequest, card, redirect
 from tollgate.payments import Outcome
+from tollgate.sandbox.misbehaving import misbehave
 from tollgate.sandbox.provider_accounts import SHOPPERS_BANK_ACCOUNT, make_collecting_account, make_shoppers_account
 from tollgate.store import (
     Database,
@@ -117,7 +118,10 @@ class SimulatedProvider:
         self._clock = clock
         self._chance = chance
 
-    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late by itself
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        return await (misbehave(request, timeout_s, self._act) if request.levers else self._act(request))
+
+    async def _act(self, request: WireRequest) -> WireReply:
         match request.path:
             case redirect.SESSIONS:
                 reply = await self._open(_read_opening(request.body), request.levers)

@@ -9,10 +9,11 @@ from decimal import Decimal
 from hmac import compare_digest
 from pathlib import Path
 
-from tollgate.catalog import BRANDS, CURRENCIES
+from tollgate.catalog import BRANDS, CURRENCIES, LIMITS
 from tollgate.sandbox.provider import MESSAGES, Session, Status, find_session
 from tollgate.steps import House
 from tollgate.store import move_simulated_session
+from tollgate.values import MINUTE
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
 
 _PAGES = Pages(Path(__file__).parent / "pages")
@@ -63,6 +64,7 @@ def _show(session: Session) -> Reply:
         amount=_render_amount(body.amount, body.currency),
         reference=body.reference,
         account=body.account_id,
+        minutes=LIMITS.simulated_session_lifetime // MINUTE,
     )
 
 
@@ -83,6 +85,7 @@ ROUTES = (
         operation="show_provider",
         summary="The simulated provider's page of one payment.",
         access=Access.OPEN,
+        hides_path=True,
         handler=show_provider,
     ),
     RouteRow(
@@ -91,6 +94,7 @@ ROUTES = (
         operation="decide_at_provider",
         summary="Approve, decline or cancel on the simulated provider's page; without a `decision`, open it.",
         access=Access.OPEN,
+        hides_path=True,
         handler=decide_at_provider,
     ),
 )

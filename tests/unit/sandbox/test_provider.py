@@ -17,6 +17,7 @@ from tollgate.sandbox import SimulatedProvider
 from tollgate.sandbox.provider import POSTED_BRANDS, Status, find_session
 from tollgate.store import Database, move_simulated_session, open_database
 from tollgate.values import MINUTE, FixedClock, to_instant
+from tollgate.wire import Silent, Unsent
 
 pytestmark = pytest.mark.anyio
 
@@ -230,3 +231,21 @@ async def test_a_forced_code_decides_without_the_shopper(
 
 async def test_an_unknown_operation_is_declined(provider: SimulatedProvider) -> None:
     assert (await ask(provider, "/v1/miracles"))["status"] == "declined"
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "becomes"),
+    [("unsent", Unsent, "unknown"), ("dropped", Silent, "unknown"), ("lost", Silent, "pending")],
+)
+async def test_the_line_breaks_where_it_is_told_to(
+    provider: SimulatedProvider, fault: str, error: type[Exception], becomes: str
+) -> None:
+    with pytest.raises(error):
+        await open_session(provider, simulatorFault=fault)
+
+    assert (await ask(provider, redirect.SESSION_INQUIRIES))["status"] == becomes
+
+
+async def test_a_garbled_answer_is_none(provider: SimulatedProvider) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        await open_session(provider, simulatorFault="garbled")
