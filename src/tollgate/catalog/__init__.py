@@ -21,9 +21,11 @@ from tollgate.catalog.parameters import (
     resolve,
 )
 from tollgate.catalog.results import GROUPS, RESULTS, get_result, is_pending, is_review, is_success
+from tollgate.catalog.return_reasons import RETURN_REASONS, ReturnReason, find_notice
 from tollgate.catalog.rule import OPERATIONS, Rule, Situation
 from tollgate.catalog.rules import RULES, check_rules
 from tollgate.catalog.shape import Shape, is_true
+from tollgate.catalog.test_accounts import TEST_ACCOUNTS, TestAccount
 from tollgate.catalog.test_cards import LEVERS, TEST_CARDS, Behaviour, Lever, TestCard
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.catalog.wallets import Wallet
@@ -43,7 +45,9 @@ __all__ = [
     "OPERATIONS",
     "PARAMETERS",
     "RESULTS",
+    "RETURN_REASONS",
     "RULES",
+    "TEST_ACCOUNTS",
     "TEST_CARDS",
     "THROTTLES",
     "Account",
@@ -59,11 +63,13 @@ __all__ = [
     "Parameter",
     "Protocol",
     "Resolved",
+    "ReturnReason",
     "Role",
     "Rule",
     "Secrecy",
     "Shape",
     "Situation",
+    "TestAccount",
     "TestCard",
     "Throttle",
     "Wallet",
@@ -75,6 +81,7 @@ __all__ = [
     "find_banking_day",
     "find_bic",
     "find_brand",
+    "find_notice",
     "find_parameter",
     "fits_bank",
     "get_result",

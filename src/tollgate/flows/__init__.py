@@ -1,6 +1,8 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
 from tollgate.flows.authenticate import ALONE
+from tollgate.flows.collect import collect
+from tollgate.flows.export_file import export_file
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.hear import hear_method, hear_result
 from tollgate.flows.idempotency import find_earlier_answer, make_claim
@@ -11,6 +13,7 @@ from tollgate.flows.recover import run_errand, settle_overdue
 from tollgate.flows.report import list_all_settled, list_settled, search, show_chain, show_chains, sum_up
 from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Next, Wait, arrive
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.flows.take_returns import ReturnNote, ReturnReport, take_returns
 from tollgate.flows.verify import FINDINGS_MAX, verify
 from tollgate.flows.verify_report import AuditReport
 
@@ -24,9 +27,13 @@ __all__ = [
     "GoHome",
     "Lost",
     "Next",
+    "ReturnNote",
+    "ReturnReport",
     "Wait",
     "arrive",
+    "collect",
     "count_retired",
+    "export_file",
     "find_earlier_answer",
     "follow_up",
     "hear_method",
@@ -44,5 +51,6 @@ __all__ = [
     "show_chain",
     "show_chains",
     "sum_up",
+    "take_returns",
     "verify",
 ]

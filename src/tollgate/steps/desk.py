@@ -218,7 +218,7 @@ def make_cancellation(
 
 def choose_due_day(wanted: date | None, today: date) -> date:
     """A day whose file is not made yet: files are made the lead ahead, so one day more is free for sure."""
-    earliest = add_banking_days(today, LIMITS.bank_lead_days + 1)
+    earliest = add_banking_days(find_banking_day(today), LIMITS.bank_lead_days + 1)
     return earliest if wanted is None else max(earliest, find_banking_day(wanted))
 
 

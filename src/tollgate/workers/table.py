@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tollgate.flows import collect
 from tollgate.workers.loop import Worker
 from tollgate.workers.reconcile import reconcile, run_errands
 from tollgate.workers.upkeep import follow_clock, follow_directory, follow_keys, purge_old_claims, purge_old_sessions
@@ -12,6 +13,7 @@ WORKERS = (
     Worker(name="keys", every_s=1.0, run=follow_keys),
     Worker(name="reconcile", every_s=1.0, run=reconcile),
     Worker(name="errands", every_s=0.5, run=run_errands),
+    Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="claims", every_s=600.0, run=purge_old_claims),
     Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),
 )
