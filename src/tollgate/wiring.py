@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from tollgate.config import Settings
 from tollgate.contract import Envelope
-from tollgate.steps import Directory, House
+from tollgate.steps import Directory, House, leave_alone
 from tollgate.store import Database, get_setting, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault import Keyring, load_keyring, make_keyring, save_keyring
@@ -83,6 +84,7 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         find_wire=wires.find,
         simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
         base_url=settings.base_url,
+        disturb=leave_alone if settings.is_live else _find_disturbance(),
         key_path=settings.key_path,
     )
     if not settings.is_live:
@@ -126,6 +128,12 @@ def _make_simulator(database: Database, keyring: Keyring, base_url: str, clock: 
     from tollgate.sandbox import make_simulator
 
     return make_simulator(database, keyring, base_url, clock)
+
+
+def _find_disturbance() -> Callable[[Wire], Wire]:
+    from tollgate.sandbox import Misbehaving
+
+    return Misbehaving
 
 
 async def make_greeting(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Greeting:

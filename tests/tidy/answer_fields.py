@@ -13,8 +13,6 @@ ANSWER_FIELDS = frozenset(
         "resultDetails",
         "linkedTransactions",
         "paymentMethod",
-        # where the shopper goes next
-        "waitUntil",
         # 3-D Secure, in the words of its messages
         "threeDSMethodData",
         # settlement reports

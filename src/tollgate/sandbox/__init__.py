@@ -4,6 +4,7 @@ Live hosts never import it.
 """
 
 from tollgate.sandbox.acquirer import SimulatedAcquirer
+from tollgate.sandbox.misbehaving import Misbehaving
 from tollgate.sandbox.provider import SimulatedProvider
 from tollgate.sandbox.routes import ROUTES
 from tollgate.sandbox.simulator import make_simulator
@@ -11,6 +12,7 @@ from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, welcome
 
 __all__ = [
     "ROUTES",
+    "Misbehaving",
     "SimulatedAcquirer",
     "SimulatedProvider",
     "Tenant",

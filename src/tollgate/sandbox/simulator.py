@@ -1,4 +1,7 @@
-"""All that a test host simulates, behind one wire: whose message it is, its path tells."""
+"""All that a test host simulates, behind one wire: whose message it is, its path tells.
+
+What is answered stands with whoever answers.
+"""
 
 from __future__ import annotations
 

@@ -13,15 +13,17 @@ from tollgate.steps.chaining import (
     start_after,
 )
 from tollgate.steps.charging import charge, conclude, make_shopper_url
+from tollgate.steps.desk import BankDesk
 from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import converse, dispatch
-from tollgate.steps.house import SUCCESS_CODES, House
+from tollgate.steps.house import SUCCESS_CODES, House, leave_alone
 from tollgate.steps.ranges import RangeBook
 from tollgate.steps.route import DirectoryRoute, Route, choose_directory, choose_route
 from tollgate.steps.sealing import BrokenSeal, seal_facts, settle_sealed, trust
 
 __all__ = [
     "SUCCESS_CODES",
+    "BankDesk",
     "BrokenSeal",
     "Directory",
     "DirectoryRoute",
@@ -36,6 +38,7 @@ __all__ = [
     "dispatch",
     "get_payment",
     "get_wire_word",
+    "leave_alone",
     "make_deep_link",
     "make_link",
     "make_shopper_url",

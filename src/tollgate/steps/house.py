@@ -20,7 +20,7 @@ from tollgate.vault import Keyring
 from tollgate.wire import Wire
 
 
-def _leave_alone(wire: Wire) -> Wire:
+def leave_alone(wire: Wire) -> Wire:
     return wire
 
 
@@ -44,7 +44,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """Which cards can be authenticated."""
     base_url: str = ""
     """How browsers and partners reach this host."""
-    disturb: Callable[[Wire], Wire] = _leave_alone
+    disturb: Callable[[Wire], Wire] = leave_alone
     """On a test host, lets levers disturb what is not simulated."""
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""

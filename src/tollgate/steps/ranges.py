@@ -1,4 +1,7 @@
-"""Which cards can be authenticated, as a directory server tells it: asked now and then, kept in between."""
+"""Which cards can be authenticated, as a directory server tells it: asked now and then, kept in between.
+
+Whether one has to be is not decided here.
+"""
 
 from __future__ import annotations
 

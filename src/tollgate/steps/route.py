@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import get_result
+from tollgate.catalog import BRANDS, Protocol, get_result
 from tollgate.connectors import Connector, find_connector
 from tollgate.payments import Channel, TestMode, ThreeDsTerms
+from tollgate.steps.desk import BankDesk
 from tollgate.steps.house import SUCCESS_CODES, House
 from tollgate.values import Refusal
 from tollgate.wire import Wire
@@ -36,6 +37,10 @@ def choose_route(house: House, channel: Channel, test_mode: TestMode | None, bra
         # Stores get copied: nothing about a real payment may leave a test host, nor about a test payment a live host.
         raise Refusal(get_result("600.200.700"), "the payment belongs to another environment")
     connector = find_connector(brand)
+    if BRANDS[brand].protocol is Protocol.SEPA:
+        # Banks are told by files, and the desk that writes them is in the house.
+        desk = BankDesk(house.database, channel.merchant_id, channel, house.clock)
+        return Route(connector, house.disturb(desk), approved_code)
     if test_mode is TestMode.INTERNAL and house.simulator is not None:
         return Route(connector, house.simulator, approved_code)
     address = channel.test_url if test_mode is TestMode.EXTERNAL else channel.live_url

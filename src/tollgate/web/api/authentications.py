@@ -1,4 +1,7 @@
-"""3-D Secure's endpoints: an authentication by itself and its status, and the two doors for the issuer's side."""
+"""3-D Secure's endpoints: an authentication by itself and its status, and the two doors for the issuer's side.
+
+What a message means is known to the connector.
+"""
 
 from __future__ import annotations
 
