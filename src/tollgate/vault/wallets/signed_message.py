@@ -70,9 +70,12 @@ def check_signed_message(source: bytes, message: bytes, roots: Sequence[str], no
 
 def _open_content(source: bytes) -> list[Element]:
     kind, content = ber.read_whole(source, ber.SEQUENCE).children
-    if kind.content != _SIGNED_MESSAGE:
-        raise ValueError("not a signed message")
-    return ber.read_whole(ber.expect(content, _FIRST).content, ber.SEQUENCE).children
+    body = ber.read_whole(ber.expect(content, _FIRST).content, ber.SEQUENCE).children
+    # The message stands beside its signature; a second one inside it would be signed by nobody.
+    (inner_kind,) = ber.expect(body[2], ber.SEQUENCE).children
+    if kind.content != _SIGNED_MESSAGE or inner_kind.content != _PLAIN_BYTES:
+        raise ValueError("not the signature of a message beside it")
+    return body
 
 
 def _list_certificates(body: Sequence[Element]) -> list[Element]:

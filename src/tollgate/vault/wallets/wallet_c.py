@@ -8,7 +8,6 @@ import warnings
 from typing import Literal
 
 import msgspec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from joserfc.errors import SecurityWarning
 from joserfc.jwe import JWERegistry, decrypt_compact
 from joserfc.jwk import RSAKey
@@ -83,11 +82,11 @@ def _decrypt(compact: str, key: UnsealedKey) -> bytes:
     _read_header(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
     if len(rest) != 4:
         raise ValueError("not a compact JWE")
-    private = key.get_rsa_key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    private = key.get_rsa_key()
     with warnings.catch_warnings():
         # RSA1_5 is warned of; it is what the wallet's devices send.
         warnings.simplefilter("ignore", SecurityWarning)
-        plain = decrypt_compact(compact, RSAKey.import_key(private), registry=_REGISTRY).plaintext
+        plain = decrypt_compact(compact, RSAKey(private, private), registry=_REGISTRY).plaintext
     if plain is None:
         raise ValueError("nothing was encrypted")
     return plain
