@@ -65,8 +65,8 @@ class Host(msgspec.Struct, frozen=True):
         await self.house.database.close()
 
 
-async def open_host(settings: Settings, *, exclusive: bool) -> Host:
-    """`exclusive` keeps a second server off an embedded database."""
+async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wires]:
+    """What stories need, without anybody who calls; for commands that tell one."""
     keyring = get_keyring(settings)
     database = await open_database(settings.database_url, exclusive=exclusive)
     clock = SystemClock(0 if settings.is_live else int(await get_setting(database, CLOCK_OFFSET, "0")))
@@ -87,8 +87,15 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         disturb=leave_alone if settings.is_live else _find_disturbance(),
         key_path=settings.key_path,
     )
+    return house, wires
+
+
+async def open_host(settings: Settings, *, exclusive: bool) -> Host:
+    """`exclusive` keeps a second server off an embedded database."""
+    house, wires = await open_house(settings, exclusive=exclusive)
+    database, clock = house.database, house.clock
     if not settings.is_live:
-        await make_greeting(database, keyring, settings.base_url, clock)
+        await make_greeting(database, house.keyring, settings.base_url, clock)
         await put_setting(database, BASE_URL, settings.base_url)
     await house.directory.refresh(database)
     throttles = Throttles(configure_throttles(settings.throttles), clock)

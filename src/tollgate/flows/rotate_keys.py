@@ -8,15 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tollgate.catalog import LIMITS
-from tollgate.store import Database, SealedAccount, list_credentials, list_sealed, rewrap_sealed, rewrap_token
+from tollgate.flows.collect import FILE_NOUN
+from tollgate.store import (
+    Database,
+    SealedAccount,
+    SealedFile,
+    list_credentials,
+    list_sealed,
+    list_sealed_files,
+    rewrap_file,
+    rewrap_sealed,
+    rewrap_token,
+)
 from tollgate.vault import Keyring, name_owner, rewrap, sealed_prefix
 
 Progress = Callable[[int], None]
 
+_FILES_AT_ONCE = 8
+"""They are large."""
+
 
 async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress) -> int:
     """How many records were wrapped again."""
-    return await _rewrap_credentials(database, keyring) + await _rewrap_accounts(database, keyring, tell)
+    done = await _rewrap_credentials(database, keyring) + await _rewrap_accounts(database, keyring, tell)
+    return done + await _rewrap_files(database, keyring)
 
 
 async def count_retired(database: Database, keyring: Keyring) -> int:
@@ -24,7 +39,8 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
     prefix = sealed_prefix(keyring.active_id)
     accounts = await list_sealed(database, None, prefix, limit=1)
     tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
-    return len(accounts) + len(tokens)
+    files = await list_sealed_files(database, None, prefix, limit=1)
+    return len(accounts) + len(tokens) + len(files)
 
 
 async def _rewrap_credentials(database: Database, keyring: Keyring) -> int:
@@ -48,4 +64,16 @@ async def _rewrap_accounts(database: Database, keyring: Keyring, tell: Progress)
             done += await rewrap_sealed(database, account, rewrap(account.sealed, owner=owner, keyring=keyring))
         last = batch[-1]
         tell(done)
+    return done
+
+
+async def _rewrap_files(database: Database, keyring: Keyring) -> int:
+    done = 0
+    last: SealedFile | None = None
+    prefix = sealed_prefix(keyring.active_id)
+    while batch := await list_sealed_files(database, last, prefix, _FILES_AT_ONCE):
+        for file in batch:
+            owner = name_owner(FILE_NOUN, file.merchant_id, file.file_id)
+            done += await rewrap_file(database, file, rewrap(file.sealed, owner=owner, keyring=keyring))
+        last = batch[-1]
     return done

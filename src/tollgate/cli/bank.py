@@ -1,0 +1,152 @@
+"""bank: files for banks out, and what banks send back in. What a file says and a return does is known elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tollgate.catalog import RETURN_REASONS
+from tollgate.cli.people import with_store
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
+from tollgate.connectors import sepa
+from tollgate.flows import ReturnReport, export_file, take_returns
+from tollgate.payments import Creditor
+from tollgate.steps import House
+from tollgate.store import (
+    BankFile,
+    Database,
+    Instruction,
+    InstructionState,
+    find_bank_file,
+    find_instructions,
+    list_bank_files,
+    list_channels,
+)
+from tollgate.values import render_hundredths, render_timestamp, to_datetime
+from tollgate.wiring import open_house
+
+_T = TypeVar("_T")
+
+FOUND, NOT_READ = 1, 2
+
+
+@program.group()
+def bank() -> None:
+    """Files for banks, and what banks send back."""
+
+
+def with_house(flags: dict[str, Any], work: Callable[[House], Awaitable[_T]]) -> _T:
+    settings = read_settings(flags)
+
+    async def run() -> _T:
+        house, wires = await open_house(settings, exclusive=False)
+        try:
+            await house.directory.refresh(house.database)
+            return await work(house)
+        finally:
+            await wires.close()
+            await house.database.close()
+
+    return run_async(run())
+
+
+@bank.command("files")
+@with_settings(*STORE_FLAGS)
+def show_files(**flags: Any) -> None:
+    """One line a file."""
+    for file in with_store(flags, lambda database, _settings: list_bank_files(database)):
+        click.echo(describe_file(file))
+
+
+def describe_file(file: BankFile) -> str:
+    sequence = f" {file.sequence}" if file.scheme == sepa.Scheme.DEBITS else ""
+    exported = f"exported {render_timestamp(file.exported_at)}" if file.exported_at else "new"
+    total = f"{render_hundredths(file.total)} {file.currency}"
+    return (
+        f"{file.id}  {file.scheme}{sequence}  due {file.due_on}  {file.entries} entries  {total}  "
+        f"channel {file.channel_id}  {exported}"
+    )
+
+
+@bank.command("export")
+@click.argument("file_id")
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it there instead of printing it."
+)
+@with_settings(*STORE_FLAGS)
+def export(file_id: str, output: Path | None, **flags: Any) -> None:
+    """Take a file out, to be brought to the bank; it may be taken out again."""
+
+    async def take_out(house: House) -> bytes:
+        file = await find_bank_file(house.database, file_id)
+        if file is None:
+            sys.exit(f"tollgate: no file {file_id}")
+        return await export_file(house.database, house.keyring, file, house.clock.now())
+
+    body = with_house(flags, take_out)
+    if output is None:
+        click.echo(body, nl=False)
+    else:
+        output.touch(mode=0o600)
+        output.write_bytes(body)
+        click.echo(output)
+
+
+@bank.command("import")
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@with_settings(*STORE_FLAGS)
+def take_in(path: Path, **flags: Any) -> None:
+    """Read what a bank sent back (pain.002 or camt.054); every return becomes a chargeback.
+
+    Ends with 0 where all of it is known, with 1 where something fits no payment, with 2 where it cannot be read.
+    """
+    try:
+        returns = sepa.read_returns(path.read_bytes())
+    except ValueError as fault:
+        click.echo(f"tollgate: {path}: {fault}", err=True)
+        sys.exit(NOT_READ)
+    report = with_house(flags, lambda house: take_returns(house, returns))
+    click.echo(render_report(report))
+    if report.unknown:
+        sys.exit(FOUND)
+
+
+def render_report(report: ReturnReport) -> str:
+    groups = (("taken", report.taken), ("known already", report.known), ("unknown", report.unknown))
+    lines = [f"{word}: {note.reference} ({note.reason}): {note.text}" for word, notes in groups for note in notes]
+    return "\n".join([*lines, ", ".join(f"{len(notes)} {word}" for word, notes in groups)])
+
+
+@bank.command("sample-return")
+@click.argument("payment_id")
+@click.option("--reason", type=click.Choice(sorted(RETURN_REASONS)), default="AC04", show_default=True)
+@with_settings(*STORE_FLAGS)
+def sample_return(payment_id: str, reason: str, **flags: Any) -> None:
+    """Print a camt.054 that sends a payment of this test host back, to try `bank import` with."""
+    if read_settings(flags).is_live:
+        sys.exit("tollgate: samples are for test hosts; a bank sends the real ones")
+    instruction, creditor = with_store(flags, lambda database, _settings: _find_filed(database, payment_id))
+    returned = sepa.BankReturn(
+        id=instruction.id,
+        message_id=instruction.file_id or "",
+        reason=reason,
+        amount=instruction.amount,
+        currency=instruction.currency,
+    )
+    at = to_datetime(instruction.created_at)
+    click.echo(sepa.write_sample_return(returned, iban=creditor.iban, at=at, booked_on=instruction.due_on), nl=False)
+
+
+async def _find_filed(database: Database, payment_id: str) -> tuple[Instruction, Creditor]:
+    for channel in await list_channels(database):
+        found = (await find_instructions(database, channel.merchant_id, [payment_id])).get(payment_id)
+        if found is None or found.channel_id != channel.id or channel.creditor is None:
+            continue
+        if found.state is not InstructionState.FILED:
+            sys.exit(f"tollgate: no file has payment {payment_id} yet")
+        return found, channel.creditor
+    sys.exit(f"tollgate: no payment {payment_id} that a bank was told of")
