@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import click
-import msgspec
 
+from tollgate.cli.channel_terms import TERMS_FLAGS, merge_terms
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.payments import Channel, Merchant
@@ -83,6 +83,7 @@ _CHANNEL_FLAGS = (
     click.option("--rebills-max", type=click.IntRange(min=0), help="How often one payment may be rebilled."),
     click.option("--test-url", help="The processor's own test system, for testMode=EXTERNAL."),
     click.option("--live-url", help="The acquirer of a live host."),
+    *TERMS_FLAGS,
 )
 
 
@@ -107,7 +108,8 @@ def add_channel(merchant_id: str, name: str, **flags: Any) -> None:
     """Make a channel and print its entity id."""
     changes, store = _split_flags(flags)
     now = SystemClock().now()
-    new = Channel(id=ChannelId(make_id()), merchant_id=MerchantId(merchant_id), name=name, created_at=now, **changes)
+    bare = Channel(id=ChannelId(make_id()), merchant_id=MerchantId(merchant_id), name=name, created_at=now)
+    new = merge_terms(bare, changes)
 
     async def insert(database: Database, _settings: Settings) -> None:
         await _get_merchant(database, merchant_id)
@@ -130,7 +132,7 @@ def set_channel(entity_id: str, **flags: Any) -> None:
         found = next((row for row in await list_channels(database) if row.id == entity_id), None)
         if found is None:
             sys.exit(f"tollgate: no channel {entity_id}")
-        await update_channel(database, msgspec.structs.replace(found, **changes))
+        await update_channel(database, merge_terms(found, changes))
 
     with_store(store, update)
 
@@ -145,6 +147,8 @@ def show_channels(**flags: Any) -> None:
             *(["closed"] if row.is_closed else []),
             *([f"test {row.test_url}"] if row.test_url else []),
             *([f"live {row.live_url}"] if row.live_url else []),
+            *([f"creditor {row.creditor.identifier}"] if row.creditor else []),
+            *(["3DS required"] if row.three_ds and row.three_ds.is_required else []),
         ]
         click.echo(f"{row.id}  merchant {row.merchant_id}  {row.name}  ({', '.join(traits)})")
 

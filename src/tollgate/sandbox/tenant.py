@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.payments import Channel, Merchant
+from tollgate.payments import Channel, Creditor, Merchant
 from tollgate.store import (
     Database,
     get_setting,
@@ -21,6 +21,11 @@ from tollgate.values import ChannelId, Instant, MerchantId, make_id
 from tollgate.vault import Keyring, make_credential, open_token, show_token
 
 _SETTING = "sandbox_tenant"
+
+TEST_CREDITOR = Creditor(
+    name="Sandbox merchant", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999"
+)
+"""Well formed, and published for tests."""
 
 
 class Tenant(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,4 +96,11 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
 
 
 def _make_channel(merchant: Merchant, name: str, now: Instant, *, is_lenient: bool) -> Channel:
-    return Channel(id=ChannelId(make_id()), merchant_id=merchant.id, name=name, created_at=now, is_lenient=is_lenient)
+    return Channel(
+        id=ChannelId(make_id()),
+        merchant_id=merchant.id,
+        name=name,
+        created_at=now,
+        is_lenient=is_lenient,
+        creditor=TEST_CREDITOR,
+    )

@@ -37,6 +37,7 @@ def test_serve_understands_every_setting() -> None:
         "merchant",
         "channel",
         "token",
+        "bank",
     ],
 )
 def test_every_command_explains_itself(command: str) -> None:

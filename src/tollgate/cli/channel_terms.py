@@ -1,0 +1,93 @@
+"""The settings of a channel that belong together: its creditor at the banks, and how it authenticates shoppers.
+
+They are given as single flags and kept as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import click
+import msgspec
+
+from tollgate.catalog import find_bic, is_bic, is_iban
+from tollgate.payments import Channel, Creditor, ThreeDsTerms
+
+_CREDITOR = {
+    "creditor_name": "name",
+    "creditor_iban": "iban",
+    "creditor_bic": "bic",
+    "creditor_id": "identifier",
+}
+_THREE_DS = {
+    "three_ds_test_url": "test_url",
+    "three_ds_live_url": "live_url",
+    "acquirer_bin": "acquirer_bin",
+    "acquirer_merchant_id": "acquirer_merchant_id",
+    "requires_3ds": "is_required",
+}
+_NO_TERMS = ThreeDsTerms()
+_IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
+
+
+def _check_iban(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
+    iban = None if value is None else value.replace(" ", "").upper()
+    if iban is not None and not is_iban(iban):
+        raise click.BadParameter("not an IBAN: the country, the length or the checksum is wrong")
+    return iban
+
+
+def _check_bic(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
+    bic = None if value is None else value.upper()
+    if bic is not None and not is_bic(bic):
+        raise click.BadParameter("not a BIC: it has 8 or 11 characters with the country in the middle")
+    return bic
+
+
+def _check_identifier(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
+    """Its checksum is that of an IBAN, over all but the three characters that are the creditor's own."""
+    identifier = None if value is None else value.replace(" ", "").upper()
+    if identifier is None:
+        return None
+    is_formed = _IDENTIFIER.fullmatch(identifier) is not None
+    if not is_formed or int("".join(str(int(each, 36)) for each in identifier[7:] + identifier[:4])) % 97 != 1:
+        raise click.BadParameter("not a creditor identifier: its form or its checksum is wrong")
+    return identifier
+
+
+TERMS_FLAGS = (
+    click.option("--creditor-name", help="Who collects direct debits, as the banks know it."),
+    click.option("--creditor-iban", callback=_check_iban, help="The account that collects and pays."),
+    click.option("--creditor-bic", callback=_check_bic, help="Its bank; found by the IBAN where a list has it."),
+    click.option("--creditor-id", callback=_check_identifier, help="The identifier under which mandates are signed."),
+    click.option("--three-ds-test-url", help="The directory server's test system, for testMode=EXTERNAL."),
+    click.option("--three-ds-live-url", help="The directory server of a live host."),
+    click.option("--acquirer-bin", help="The acquirer's number, told to the directory server."),
+    click.option("--acquirer-merchant-id", help="The merchant's number at the acquirer."),
+    click.option("--require-3ds/--allow-no-3ds", "requires_3ds", default=None, help="Refuse unauthenticated cards."),
+)
+
+
+def merge_terms(channel: Channel, changes: dict[str, Any]) -> Channel:
+    """The channel with these changes; of the settings that belong together, those not given stay."""
+    plain = {name: value for name, value in changes.items() if name not in {**_CREDITOR, **_THREE_DS}}
+    creditor = {member: changes[flag] for flag, member in _CREDITOR.items() if flag in changes}
+    three_ds = {member: changes[flag] for flag, member in _THREE_DS.items() if flag in changes}
+    if creditor:
+        plain["creditor"] = _merge_creditor(channel.creditor, creditor)
+    if three_ds:
+        plain["three_ds"] = msgspec.structs.replace(channel.three_ds or _NO_TERMS, **three_ds)
+    return msgspec.structs.replace(channel, **plain)
+
+
+def _merge_creditor(known: Creditor | None, changes: dict[str, str]) -> Creditor:
+    merged = (msgspec.structs.asdict(known) if known else {}) | changes
+    if "iban" in changes and "bic" not in changes:
+        # The bank that was known belongs to the account that was.
+        merged["bic"] = find_bic(changes["iban"])
+    missing = [flag for flag, member in _CREDITOR.items() if not merged.get(member)]
+    if missing:
+        sys.exit(f"tollgate: a creditor also needs {', '.join('--' + flag.replace('_', '-') for flag in missing)}")
+    return Creditor(**merged)
