@@ -230,6 +230,12 @@ class MethodFrame(Part, frozen=True, kw_only=True):
     three_ds_method_notification_url: _LongText | None = None
 
 
+class _Named(Part, frozen=True):
+    """A message must say which one it is; the decoder alone would also take one that says nothing."""
+
+    message_type: _Text
+
+
 _Read = TypeVar("_Read", bound=Part)
 
 _encoder = msgspec.json.Encoder()
@@ -242,7 +248,11 @@ def write_message(message: Part) -> bytes:
 def read_message(body: bytes, kind: type[_Read]) -> _Read | None:
     """None for whatever is not this very message: an error message, another one, half of one, no message at all."""
     try:
-        return msgspec.json.decode(body, type=kind)
+        # As text, because bytes that are no text would pass inside of names that nobody reads.
+        text = body.decode()
+        if issubclass(kind, Message):
+            msgspec.json.decode(text, type=_Named)
+        return msgspec.json.decode(text, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 

@@ -1,0 +1,123 @@
+"""Whatever a directory, an issuer or a browser says, 3-D Secure ends in a value, and in a yes only if one was said."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tollgate.catalog import RESULTS
+from tollgate.connectors import WireReply, threeds
+from tollgate.payments import AuthenticationCase
+from unit.connectors.threeds_samples import CASE, CHALLENGED, PROOF, SERVER_ID, ask, make_ares, make_rreq
+
+ARES = make_ares("Y", eci="05", authenticationValue=PROOF, transStatusReason="17", acsURL="https://bank.example/c")
+RREQ: dict[str, Any] = json.loads(make_rreq(transStatusReason="17", challengeCancel=None))
+PRES = {
+    "messageType": "PRes",
+    "messageVersion": "2.2.0",
+    "threeDSServerTransID": SERVER_ID,
+    "cardRangeData": [
+        {
+            "startRange": "4000000000000000",
+            "endRange": "4000000000000099",
+            "acsStartProtocolVersion": "2.1.0",
+            "acsEndProtocolVersion": "2.2.0",
+        }
+    ],
+}
+CRES = {**ARES, "messageType": "CRes"}
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@st.composite
+def bodies(draw: st.DrawFn, message: dict[str, Any]) -> bytes:
+    """Any bytes, any JSON, or the message with members changed, cut, or with a byte turned over."""
+    kind = draw(st.sampled_from(("bytes", "json", "changed", "cut", "flipped")))
+    if kind == "bytes":
+        return draw(st.binary(max_size=200))
+    if kind == "json":
+        return json.dumps(draw(JUNK)).encode()
+    changes = draw(st.dictionaries(st.sampled_from(sorted(message)), JUNK, max_size=3))
+    statuses = draw(st.sampled_from([{}, *({"transStatus": letter} for letter in "YANURICDZ")]))
+    written = json.dumps({**message, **statuses, **changes}).encode()
+    if kind == "changed":
+        return written
+    place = draw(st.integers(0, len(written) - 1))
+    if kind == "cut":
+        return written[:place]
+    return written[:place] + bytes([written[place] ^ draw(st.integers(1, 255))]) + written[place + 1 :]
+
+
+def end(conversation: Any, reply: WireReply) -> Any:
+    next(conversation)
+    with pytest.raises(StopIteration) as over:
+        conversation.send(reply)
+    return over.value.value
+
+
+def read_status(body: bytes) -> object:
+    message = json.loads(body)
+    return message["transStatus"]
+
+
+@given(body=bodies(ARES), status=st.sampled_from((200, 200, 200, 204, 302, 404, 500)))
+def test_every_answer_of_a_directory_ends_in_a_case_that_can_be_judged(body: bytes, status: int) -> None:
+    case: AuthenticationCase = end(ask(), WireReply(status, body))
+
+    assert case.server_id == SERVER_ID
+    assert case.result is None or case.result.status in "YANURI"
+    if case.result is None:
+        assert read_status(body) == "C"
+        assert (case.acs_url or "").startswith("https://")
+    code = threeds.judge_result(case)
+    if case.result is not None and code is None:
+        assert status == 200
+        assert read_status(body) in ("Y", "A", "I")
+    assert code is None or code in RESULTS
+    assert all(isinstance(text, str) for text in threeds.describe_case(case).values())
+
+
+@given(body=bodies(PRES), status=st.sampled_from((200, 200, 404, 500)))
+def test_every_answer_about_ranges_ends_in_ranges_or_none(body: bytes, status: int) -> None:
+    ranges = end(threeds.ask_ranges(SERVER_ID), WireReply(status, body))
+
+    assert ranges is None or all(len(each.start) == len(each.end) for each in ranges)
+
+
+@given(body=bodies(RREQ))
+def test_every_result_is_read_or_refused_and_always_answered(body: bytes) -> None:
+    result = threeds.read_result(body, CHALLENGED)
+
+    if result is not None:
+        assert result.status == read_status(body)
+        assert result.status in "YANUR"
+        assert result.value is not None or result.status in "NUR" or json.loads(body)["messageCategory"] != "01"
+    assert threeds.read_result(body, CASE) is None
+    for case in (CHALLENGED, None):
+        answer = json.loads(threeds.answer_result(body, case, accepted=result is not None))
+        assert answer["messageType"] == ("RRes" if result is not None and case is not None else "Erro")
+
+
+@given(text=st.text(max_size=200) | bodies(CRES).map(lambda body: body.decode("latin-1")))
+def test_whatever_the_browser_brings_is_read_or_not(text: str) -> None:
+    threeds.read_method_data(text)
+    answer = threeds.read_challenge_answer(text)
+
+    assert answer is None or len(answer.trans_status) == 1
+
+
+@given(body=bodies(CRES))
+def test_whatever_is_wrapped_for_the_browser_is_read_or_not(body: bytes) -> None:
+    for text in (base64.urlsafe_b64encode(body).decode(), base64.b64encode(body).decode().rstrip("=")):
+        answer = threeds.read_challenge_answer(text)
+        assert answer is None or answer.message_version
