@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from tollgate.catalog import LIMITS
 from tollgate.flows.collect import FILE_NOUN
+from tollgate.steps import list_retired_settings, rewrap_settings
 from tollgate.store import (
     Database,
     SealedAccount,
@@ -16,11 +17,13 @@ from tollgate.store import (
     list_credentials,
     list_sealed,
     list_sealed_files,
+    list_wallet_keys,
     rewrap_file,
     rewrap_sealed,
     rewrap_token,
+    rewrap_wallet_key,
 )
-from tollgate.vault import Keyring, name_owner, rewrap, sealed_prefix
+from tollgate.vault import Keyring, name_owner, name_wallet_key_owner, rewrap, sealed_prefix
 
 Progress = Callable[[int], None]
 
@@ -30,8 +33,10 @@ _FILES_AT_ONCE = 8
 
 async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress) -> int:
     """How many records were wrapped again."""
-    done = await _rewrap_credentials(database, keyring) + await _rewrap_accounts(database, keyring, tell)
-    return done + await _rewrap_files(database, keyring)
+    done = await _rewrap_accounts(database, keyring, tell)
+    for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, rewrap_settings, _rewrap_files):
+        done += await rewrap_each(database, keyring)
+    return done
 
 
 async def count_retired(database: Database, keyring: Keyring) -> int:
@@ -40,7 +45,9 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
     accounts = await list_sealed(database, None, prefix, limit=1)
     tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
     files = await list_sealed_files(database, None, prefix, limit=1)
-    return len(accounts) + len(tokens) + len(files)
+    keys = [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)]
+    settings = await list_retired_settings(database, keyring)
+    return len(accounts) + len(tokens) + len(files) + len(keys) + len(settings)
 
 
 async def _rewrap_credentials(database: Database, keyring: Keyring) -> int:
@@ -51,6 +58,16 @@ async def _rewrap_credentials(database: Database, keyring: Keyring) -> int:
         owner = name_owner("credential", row.merchant_id, row.id)
         fresh = rewrap(row.sealed_token, owner=owner, keyring=keyring)
         done += await rewrap_token(database, row.id, row.sealed_token, fresh)
+    return done
+
+
+async def _rewrap_wallet_keys(database: Database, keyring: Keyring) -> int:
+    done = 0
+    for row in await list_wallet_keys(database):
+        if row.sealed_key.startswith(sealed_prefix(keyring.active_id)):
+            continue
+        fresh = rewrap(row.sealed_key, owner=name_wallet_key_owner(row.channel_id, row.id), keyring=keyring)
+        done += await rewrap_wallet_key(database, row.id, row.sealed_key, fresh)
     return done
 
 

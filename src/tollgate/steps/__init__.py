@@ -19,7 +19,14 @@ from tollgate.steps.dispatch import converse, dispatch
 from tollgate.steps.house import SUCCESS_CODES, House, leave_alone
 from tollgate.steps.ranges import RangeBook
 from tollgate.steps.route import DirectoryRoute, Route, choose_directory, choose_route
+from tollgate.steps.sealed_settings import (
+    find_sealed_setting,
+    list_retired_settings,
+    put_sealed_setting,
+    rewrap_settings,
+)
 from tollgate.steps.sealing import BrokenSeal, seal_facts, settle_sealed, trust
+from tollgate.steps.wallets import open_wallet
 
 __all__ = [
     "SUCCESS_CODES",
@@ -36,16 +43,21 @@ __all__ = [
     "conclude",
     "converse",
     "dispatch",
+    "find_sealed_setting",
     "get_payment",
     "get_wire_word",
     "leave_alone",
+    "list_retired_settings",
     "make_deep_link",
     "make_link",
     "make_shopper_url",
     "make_start_steps",
     "make_terms",
     "make_wish",
+    "open_wallet",
     "plan_attempt",
+    "put_sealed_setting",
+    "rewrap_settings",
     "seal_facts",
     "settle_decided",
     "settle_sealed",

@@ -1,4 +1,4 @@
-"""Merchants, channels and credentials in memory, refreshed when the store says they changed.
+"""Channels, credentials and wallet keys in memory, refreshed when the store says they changed.
 
 Nothing is decided about a caller here.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hmac import compare_digest
 
-from tollgate.payments import Channel, Credential
-from tollgate.store import Database, get_directory_version, load_directory
+from tollgate.payments import Channel, Credential, WalletKey
+from tollgate.store import Database, get_directory_version, list_wallet_keys, load_directory
 from tollgate.values import ChannelId, Secret
 from tollgate.vault import hash_token
 
@@ -21,27 +21,38 @@ class Directory:
         self._version = -1
         self._channels: dict[str, Channel] = {}
         self._credentials: dict[bytes, Credential] = {}
+        self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
 
     async def refresh(self, database: Database) -> bool:
         """True when something changed."""
         if await get_directory_version(database) == self._version:
             return False
         rows = await load_directory(database)
-        self.fill(rows.channels, rows.credentials)
+        # Read after the version too, so that a key which comes meanwhile is met again.
+        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database))
         self._version = rows.version
         return True
 
-    def fill(self, channels: Iterable[Channel], credentials: Iterable[Credential]) -> None:
+    def fill(
+        self, channels: Iterable[Channel], credentials: Iterable[Credential], wallet_keys: Iterable[WalletKey] = ()
+    ) -> None:
         self._channels = {channel.id: channel for channel in channels}
         self._credentials = {
             credential.token_hash: credential for credential in credentials if credential.revoked_at is None
         }
+        self._wallet_keys = {}
+        for key in wallet_keys:
+            place = key.channel_id, key.wallet
+            self._wallet_keys[place] = (*self._wallet_keys.get(place, ()), key)
 
     def find_channel(self, channel_id: str) -> Channel | None:
         return self._channels.get(channel_id)
 
     def get_channel(self, channel_id: ChannelId) -> Channel:
         return self._channels[channel_id]
+
+    def find_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
+        return self._wallet_keys.get((channel_id, wallet), ())
 
     def find_credential(self, token: Secret) -> Credential | None:
         """Found by hash, which tells nothing of the token, and compared in constant time."""

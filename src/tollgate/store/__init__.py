@@ -112,7 +112,14 @@ from tollgate.store.reports import (
     search_payments,
     sum_postings,
 )
-from tollgate.store.settings import add_to_setting, get_setting, put_setting, steps_add_to_setting
+from tollgate.store.settings import (
+    add_to_setting,
+    get_setting,
+    list_settings,
+    put_setting,
+    replace_setting,
+    steps_add_to_setting,
+)
 from tollgate.store.simulated_sessions import (
     SimulatedSession,
     find_simulated_session,
@@ -121,6 +128,14 @@ from tollgate.store.simulated_sessions import (
     purge_simulated_sessions,
 )
 from tollgate.store.statements import Step
+from tollgate.store.wallets import (
+    claim_wallet_use,
+    delete_wallet_key,
+    insert_wallet_key,
+    list_wallet_keys,
+    purge_wallet_uses,
+    rewrap_wallet_key,
+)
 
 __all__ = [
     "PAYMENT_SETTLED",
@@ -150,9 +165,11 @@ __all__ = [
     "WrongSchema",
     "add_to_setting",
     "cancel_instruction",
+    "claim_wallet_use",
     "count_payments",
     "count_postings",
     "count_rows",
+    "delete_wallet_key",
     "find_authentication",
     "find_bank_file",
     "find_claim",
@@ -175,6 +192,7 @@ __all__ = [
     "insert_job",
     "insert_merchant",
     "insert_simulated_session",
+    "insert_wallet_key",
     "lease_due",
     "list_bank_files",
     "list_chain",
@@ -191,6 +209,8 @@ __all__ = [
     "list_postings",
     "list_sealed",
     "list_sealed_files",
+    "list_settings",
+    "list_wallet_keys",
     "load_directory",
     "make_event",
     "mark_exported",
@@ -201,12 +221,15 @@ __all__ = [
     "postpone_job",
     "purge_claims",
     "purge_simulated_sessions",
+    "purge_wallet_uses",
     "put_setting",
     "read_chain",
+    "replace_setting",
     "revoke_credential",
     "rewrap_file",
     "rewrap_sealed",
     "rewrap_token",
+    "rewrap_wallet_key",
     "sample_sealed",
     "search_payments",
     "settle_follow_up",

@@ -16,6 +16,16 @@ _inserted = insert(settings).values(name=sa.bindparam("name"), value=sa.bindpara
 _put = Statement(
     _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": _inserted.excluded.value})
 )
+_list = Statement(
+    sa.select(settings.c.name, settings.c.value)
+    .where(settings.c.name >= sa.bindparam("first"), settings.c.name < sa.bindparam("beyond"))
+    .order_by(settings.c.name)
+)
+_replace = Statement(
+    sa.update(settings)
+    .where(settings.c.name == sa.bindparam("setting"), settings.c.value == sa.bindparam("old"))
+    .values(value=sa.bindparam("new"))
+)
 _sum = sa.cast(settings.c.value, WHOLE) + sa.cast(_inserted.excluded.value, WHOLE)
 _add = Statement(
     _inserted.on_conflict_do_update(index_elements=[settings.c.name], set_={"value": sa.cast(_sum, TEXT)}).returning(
@@ -31,6 +41,17 @@ async def get_setting(db: Database, name: str, default: str = "") -> str:
 
 async def put_setting(db: Database, name: str, value: str) -> None:
     await db.write([Step(_put, {"name": name, "value": value}, rows=1)])
+
+
+async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
+    """(name, value) of all whose name begins so."""
+    beyond = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+    return [(str(name), str(value)) for name, value in await db.fetch(_list, {"first": prefix, "beyond": beyond})]
+
+
+async def replace_setting(db: Database, name: str, old: str, new: str) -> bool:
+    """False: it is no longer what was read."""
+    return await db.write([Step(_replace, {"setting": name, "old": old, "new": new}, rows=1)])
 
 
 async def add_to_setting(db: Database, name: str, amount: int) -> int:

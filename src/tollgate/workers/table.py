@@ -5,7 +5,14 @@ from __future__ import annotations
 from tollgate.flows import collect
 from tollgate.workers.loop import Worker
 from tollgate.workers.reconcile import reconcile, run_errands
-from tollgate.workers.upkeep import follow_clock, follow_directory, follow_keys, purge_old_claims, purge_old_sessions
+from tollgate.workers.upkeep import (
+    follow_clock,
+    follow_directory,
+    follow_keys,
+    purge_old_claims,
+    purge_old_sessions,
+    purge_old_wallet_uses,
+)
 
 WORKERS = (
     Worker(name="directory", every_s=1.0, run=follow_directory),
@@ -15,5 +22,6 @@ WORKERS = (
     Worker(name="errands", every_s=0.5, run=run_errands),
     Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="claims", every_s=600.0, run=purge_old_claims),
+    Worker(name="wallet uses", every_s=600.0, run=purge_old_wallet_uses),
     Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),
 )

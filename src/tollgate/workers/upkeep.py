@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tollgate.catalog import LIMITS
 from tollgate.steps import House
-from tollgate.store import get_setting, purge_claims, purge_simulated_sessions
+from tollgate.store import get_setting, purge_claims, purge_simulated_sessions, purge_wallet_uses
 from tollgate.values import SystemClock
 
 CLOCK_OFFSET = "clock_offset"
@@ -35,6 +35,12 @@ async def follow_keys(house: House) -> int:
 async def purge_old_claims(house: House) -> int:
     before = house.clock.now() - LIMITS.idempotency_lifetime
     return await purge_claims(house.database, before, LIMITS.job_batch)
+
+
+async def purge_old_wallet_uses(house: House) -> int:
+    """No token lives for so long, so one whose use is forgotten is expired."""
+    before = house.clock.now() - LIMITS.wallet_use_lifetime
+    return await purge_wallet_uses(house.database, before, LIMITS.job_batch)
 
 
 async def purge_old_sessions(house: House) -> int:

@@ -185,7 +185,7 @@ def test_a_root_is_believed_while_it_is_valid(
     key = make_wallet_key(
         Wallet.A, mint.read("recipient_a"), channel_id=CHANNEL_ID, public=public, keyring=ring, now=NOW
     )
-    chain = {
+    chain: dict[str, Any] = {
         "signer": mint.path("old_leaf", "pem"),
         "signerKey": mint.path("old_leaf", "key"),
         "chain": mint.path("old_intermediate", "pem"),

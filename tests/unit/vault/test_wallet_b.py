@@ -93,7 +93,7 @@ def test_what_was_made_otherwise_does_not_open(open_b: Open, odd_tokens: list[st
 
 @pytest.mark.parametrize("changes", [{"rootKey": "other_signing"}, {"recipientKey": "other_ec"}])
 def test_another_root_and_another_recipient_do_not_open(mint: Mint, open_b: Open, changes: dict[str, str]) -> None:
-    renamed = {name: mint.path(key, "key") for name, key in changes.items()}
+    renamed: dict[str, Any] = {name: mint.path(key, "key") for name, key in changes.items()}
 
     refuse(open_b, mint.make_token(mint.wish_b(NOW, **renamed)))
 

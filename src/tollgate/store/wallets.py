@@ -1,0 +1,87 @@
+"""The wallet keys of channels, and which tokens were used. Keys arrive sealed, and tokens as fingerprints only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import sqlalchemy as sa
+
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
+
+from tollgate.payments import WalletKey, WalletPublic
+from tollgate.store.database import Database
+from tollgate.store.directory import DIRECTORY_VERSION
+from tollgate.store.schema import wallet_keys, wallet_uses
+from tollgate.store.settings import steps_add_to_setting
+from tollgate.store.statements import Statement, Step
+from tollgate.values import Instant, MerchantId
+
+_KEY = WalletKey.__struct_fields__
+_insert_key = Statement(sa.insert(wallet_keys).values({name: sa.bindparam(name) for name in _KEY}))
+_list_keys = Statement(
+    sa.select(*[wallet_keys.c[name] for name in _KEY]).order_by(wallet_keys.c.created_at, wallet_keys.c.id)
+)
+_delete_key = Statement(sa.delete(wallet_keys).where(wallet_keys.c.id == sa.bindparam("key_id")))
+_rewrap_key = Statement(
+    sa.update(wallet_keys)
+    .where(wallet_keys.c.id == sa.bindparam("key_id"), wallet_keys.c.sealed_key == sa.bindparam("old"))
+    .values(sealed_key=sa.bindparam("new"))
+)
+_claim = Statement(
+    insert(wallet_uses)
+    .values({name: sa.bindparam(name) for name in ("merchant_id", "fingerprint", "used_at")})
+    .on_conflict_do_nothing()
+)
+_oldest = (
+    sa.select(wallet_uses.c.merchant_id, wallet_uses.c.fingerprint)
+    .where(wallet_uses.c.used_at < sa.bindparam("before"))
+    .order_by(wallet_uses.c.used_at)
+    .limit(sa.bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
+_purge = Statement(
+    sa.delete(wallet_uses)
+    .where(sa.tuple_(wallet_uses.c.merchant_id, wallet_uses.c.fingerprint).in_(_oldest))
+    .returning(wallet_uses.c.used_at)
+)
+
+
+async def insert_wallet_key(db: Database, key: WalletKey) -> None:
+    flat = msgspec.structs.asdict(key) | {"public": msgspec.json.encode(key.public).decode()}
+    await _change(db, Step(_insert_key, flat, rows=1))
+
+
+async def delete_wallet_key(db: Database, key_id: str) -> bool:
+    """False: there is none."""
+    return await _change(db, Step(_delete_key, {"key_id": key_id}, rows=1))
+
+
+async def rewrap_wallet_key(db: Database, key_id: str, old: bytes, new: bytes) -> bool:
+    """The same key under another of the ring. False: somebody changed it meanwhile."""
+    return await _change(db, Step(_rewrap_key, {"key_id": key_id, "old": old, "new": new}, rows=1))
+
+
+async def list_wallet_keys(db: Database) -> list[WalletKey]:
+    return [_read_key(dict(zip(_KEY, row, strict=True))) for row in await db.fetch(_list_keys, {})]
+
+
+async def claim_wallet_use(db: Database, merchant_id: MerchantId, fingerprint: bytes, used_at: Instant) -> bool:
+    """False: the token was used before, by whichever process."""
+    params = {"merchant_id": merchant_id, "fingerprint": fingerprint, "used_at": used_at}
+    return await db.write([Step(_claim, params, rows=1)])
+
+
+async def purge_wallet_uses(db: Database, before: Instant, limit: int) -> int:
+    """Remove the oldest; how many went."""
+    return len(await db.fetch(_purge, {"before": before, "limit": limit}))
+
+
+async def _change(db: Database, step: Step) -> bool:
+    """Keys belong to the directory: who keeps it in memory notices a change by its version."""
+    return await db.write([step, *steps_add_to_setting(DIRECTORY_VERSION, 1)])
+
+
+def _read_key(named: dict[str, Any]) -> WalletKey:
+    return WalletKey(**named | {"public": msgspec.json.decode(named["public"], type=WalletPublic)})

@@ -1,0 +1,109 @@
+"""Wallet keys belong to the directory, and a token's use is claimed once, whoever comes at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from databases.samples import CHANNEL, MERCHANT
+from tollgate.payments import SigningKey, WalletKey, WalletPublic
+from tollgate.store import (
+    Database,
+    claim_wallet_use,
+    delete_wallet_key,
+    get_directory_version,
+    insert_wallet_key,
+    list_settings,
+    list_wallet_keys,
+    open_database,
+    purge_wallet_uses,
+    put_setting,
+    replace_setting,
+    rewrap_wallet_key,
+)
+from tollgate.values import MerchantId
+
+pytestmark = pytest.mark.anyio
+
+PUBLIC = WalletPublic(
+    key_hash=b"\x00\xff",
+    recipient="gateway:tollgate",
+    gateway_merchant="shop",
+    roots=("first", "second"),
+    signing_keys=(SigningKey(b"\x01\x02", 77), SigningKey(b"\x03")),
+)
+KEY = WalletKey(id="k1", channel_id=CHANNEL, wallet="walletB", created_at=5, public=PUBLIC, sealed_key=b"old\x00sealed")
+
+
+async def test_keys_are_listed_as_they_were_inserted_and_every_change_moves_the_directory(db: Database) -> None:
+    later = replace(KEY, id="k0", created_at=6, public=WalletPublic(key_hash=b"x"))
+    await insert_wallet_key(db, KEY)
+    await insert_wallet_key(db, later)
+
+    assert await list_wallet_keys(db) == [KEY, later]
+    assert await get_directory_version(db) == 2
+
+
+async def test_a_key_is_deleted_once(db: Database) -> None:
+    await insert_wallet_key(db, KEY)
+
+    assert await delete_wallet_key(db, "k1")
+    assert not await delete_wallet_key(db, "k1")
+
+    assert await list_wallet_keys(db) == []
+    assert await get_directory_version(db) == 2
+
+
+async def test_a_key_is_rewrapped_only_from_what_was_read(db: Database) -> None:
+    await insert_wallet_key(db, KEY)
+
+    assert not await rewrap_wallet_key(db, "k1", b"something else", b"new")
+    assert await rewrap_wallet_key(db, "k1", b"old\x00sealed", b"new")
+
+    assert [key.sealed_key for key in await list_wallet_keys(db)] == [b"new"]
+
+
+async def test_a_use_is_claimed_once_by_everybody_together(url: str) -> None:
+    databases = [await open_database(url) for _ in range(2)]
+
+    claims = [claim_wallet_use(databases[place % 2], MERCHANT, b"\x00token", 10) for place in range(20)]
+    won = await asyncio.gather(*claims)
+
+    assert sum(won) == 1
+    for database in databases:
+        await database.close()
+
+
+async def test_a_use_is_known_to_its_own_merchant_only(db: Database) -> None:
+    assert await claim_wallet_use(db, MERCHANT, b"token", 10)
+    assert await claim_wallet_use(db, MerchantId("8aff"), b"token", 10)
+    assert await claim_wallet_use(db, MERCHANT, b"another", 10)
+    assert not await claim_wallet_use(db, MERCHANT, b"token", 99)
+
+
+async def test_old_uses_go_in_batches_and_young_ones_stay(db: Database) -> None:
+    for place in range(5):
+        assert await claim_wallet_use(db, MERCHANT, b"%d" % place, 10 * place)
+
+    assert [await purge_wallet_uses(db, 30, 2) for _ in range(3)] == [2, 1, 0]
+
+    assert not await claim_wallet_use(db, MERCHANT, b"3", 99)
+    assert await claim_wallet_use(db, MERCHANT, b"2", 99)
+
+
+async def test_settings_are_listed_by_the_beginning_of_their_names(db: Database) -> None:
+    for name in ("sealed", "sealed/b", "sealed/a", "sealed0", "other"):
+        await put_setting(db, name, f"value of {name}")
+
+    assert await list_settings(db, "sealed/") == [("sealed/a", "value of sealed/a"), ("sealed/b", "value of sealed/b")]
+
+
+async def test_a_setting_is_replaced_only_from_what_was_read(db: Database) -> None:
+    await put_setting(db, "sealed/a", "one")
+
+    assert not await replace_setting(db, "sealed/a", "two", "three")
+    assert await replace_setting(db, "sealed/a", "one", "two")
+
+    assert await list_settings(db, "sealed/") == [("sealed/a", "two")]
