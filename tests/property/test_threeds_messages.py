@@ -81,7 +81,7 @@ def test_every_answer_of_a_directory_ends_in_a_case_that_can_be_judged(body: byt
         assert (case.acs_url or "").startswith("https://")
     code = threeds.judge_result(case)
     if case.result is not None and code is None:
-        assert status == 200
+        assert status < 300
         assert read_status(body) in ("Y", "A", "I")
     assert code is None or code in RESULTS
     assert all(isinstance(text, str) for text in threeds.describe_case(case).values())
