@@ -22,10 +22,12 @@ from typing import Any
 import msgspec
 
 from acquirer_ledger import DECLINED_CENTS, Account, Entry, Fate, Ledger, Operation
+from acquirer_sessions import PATHS as SESSION_PATHS
+from acquirer_sessions import Session, Sessions
 from gateway import find_free_port
 from tollgate.connectors.card import AcquirerReply
 
-__all__ = ["DECLINED_CENTS", "Account", "AcquirerProcess", "Entry", "Fate", "Manner", "Operation"]
+__all__ = ["DECLINED_CENTS", "Account", "AcquirerProcess", "Entry", "Fate", "Manner", "Operation", "Session"]
 
 START_S = 20.0
 WAIT_S = 20.0
@@ -102,6 +104,7 @@ class _Desk(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     ledger: Ledger
+    sessions: Sessions
     manners: Manners
 
     def read_body(self) -> bytes:
@@ -125,16 +128,21 @@ class Counter(_Desk):
         body = self.read_body()
         manner = self.manners.receive(self.path)
         is_willing = manner is not Manner.DECLINE
-        answer = b"" if manner in _ACTS_LATE_OR_NEVER else self.ledger.act(self.path, body, is_willing=is_willing)
+        answer = b"" if manner in _ACTS_LATE_OR_NEVER else self.act(body, is_willing=is_willing)
         if manner is Manner.SLOW:
             time.sleep(SLOW_S)
         if manner in _HOLDS:
             self.manners.released.wait()
         if manner is Manner.HOLD:
-            answer = self.ledger.act(self.path, body)
+            answer = self.act(body)
         # Whoever asked may be dead by now.
         with suppress(OSError):
             self.tell(manner, answer)
+
+    def act(self, body: bytes, *, is_willing: bool = True) -> bytes:
+        if self.path in SESSION_PATHS:
+            return self.sessions.act(self.path, body)
+        return self.ledger.act(self.path, body, is_willing=is_willing)
 
     def tell(self, manner: Manner, answer: bytes) -> None:
         if manner in _HANGS_UP:
@@ -162,6 +170,8 @@ class Control(_Desk):
         match what:
             case "requests":
                 self.reply(200, self.manners.report())
+            case "sessions":
+                self.reply(200, self.sessions.report())
             case "accounts":
                 self.reply(200, self.ledger.report_account(key))
             case _:
@@ -177,6 +187,8 @@ class Control(_Desk):
             self.doors.shut()
         elif self.path == "/open":
             self.doors.open()
+        elif self.path.startswith("/sessions/"):
+            self.sessions.decide(*self.path.removeprefix("/sessions/").split("/"))
         self.reply(200, b"{}")
 
 
@@ -225,6 +237,7 @@ class Doors:
 
 def serve(port: int, control_port: int) -> None:
     _Desk.ledger, _Desk.manners = Ledger(), Manners()
+    _Desk.sessions = Sessions(_Desk.ledger.act)
     Control.doors = Doors(port)
     Control.doors.open()
     threading.Thread(target=_end_with_the_tests, daemon=True).start()
@@ -292,6 +305,13 @@ class AcquirerProcess:
     def read_account(self, key: str) -> Account:
         """The sums of one transaction and what was done with it; all empty where there is none."""
         return msgspec.json.decode(self._control("GET", f"/accounts/{key}"), type=Account)
+
+    def decide(self, key: str, status: str) -> None:
+        """What the shopper does with a session: approved, declined, cancelled or expired."""
+        self._control("POST", f"/sessions/{key}/{status}")
+
+    def read_sessions(self) -> dict[str, Session]:
+        return msgspec.json.decode(self._control("GET", "/sessions"), type=dict[str, Session])
 
     def count_requests(self, path: str) -> int:
         return self._count_all_requests().get(path, 0)

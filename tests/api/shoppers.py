@@ -1,0 +1,75 @@
+"""A shopper without a browser: sees the provider's page, presses its buttons, comes back, and ends at the shop.
+
+Every step is one request. No test lives here.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from api.chains import PENDING, told
+from gateway import Answer, Client
+
+SHOP_URL = "https://shop.example/back"
+
+_BACK = re.compile(rb'href="([^"]*/v1/shopper/[^"]*)"')
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def order(client: Client, brand: str, kind: str = "DB", /, **changes: str | None) -> Answer:
+    fields: dict[str, str | None] = {
+        "amount": "92.00",
+        "currency": "EUR",
+        "paymentType": kind,
+        "paymentBrand": brand,
+        "shopperResultUrl": SHOP_URL,
+    }
+    return client.post("/v1/payments", {**fields, **changes})
+
+
+def open_order(client: Client, brand: str, kind: str = "DB", /, **changes: str | None) -> Answer:
+    """One that waits for its shopper."""
+    answer = order(client, brand, kind, **changes)
+    assert told(answer) == PENDING, answer.body
+    return answer
+
+
+def see_page(client: Client, answer: Answer) -> Answer:
+    """As the answer says: by a link, or by a form with its fields."""
+    forward = answer.json["redirect"]
+    path = urlsplit(forward["url"]).path
+    fields = urlencode([(field["name"], field["value"]) for field in forward["parameters"]])
+    if forward["method"] == "POST":
+        return client.send("POST", path, fields, _FORM)
+    return client.send("GET", f"{path}?{fields}" if fields else path)
+
+
+def press(client: Client, answer: Answer, button: str) -> Answer:
+    path = urlsplit(answer.json["redirect"]["url"]).path
+    return client.send("POST", path, urlencode({"decision": button}), _FORM)
+
+
+def find_way_back(page: Answer) -> str:
+    """The path by which the shopper comes back to the gateway."""
+    found = _BACK.search(page.body)
+    assert found is not None, page.body
+    parts = urlsplit(html.unescape(found[1].decode()))
+    return parts.path
+
+
+def come_back(client: Client, way_back: str) -> str:
+    """The address at the shop where the shopper ends."""
+    reply = client.send("GET", way_back)
+    assert reply.status == 303, reply.body
+    return reply.headers["location"]
+
+
+def decide(client: Client, answer: Answer, button: str) -> str:
+    """Pressed, and back at the shop."""
+    return come_back(client, find_way_back(press(client, answer, button)))
+
+
+def read_query(url: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
