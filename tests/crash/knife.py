@@ -37,7 +37,8 @@ class Cut:
     is_unit: bool = False
 
 
-_PAY, _FOLLOW_UP, _RECORD = "tollgate.flows.pay", "tollgate.flows.follow_up", "tollgate.flows.record"
+_PAY, _CHARGING = "tollgate.flows.pay", "tollgate.steps.charging"
+_FOLLOW_UP, _RECORD = "tollgate.flows.follow_up", "tollgate.flows.record"
 _RECOVER, _RECONCILE, _CHAINING = "tollgate.flows.recover", "tollgate.workers.reconcile", "tollgate.steps.chaining"
 _DRIVERS = (("tollgate.store.sqlite", "SqliteDatabase"), ("tollgate.store.postgres", "PostgresDatabase"))
 
@@ -51,9 +52,9 @@ def _cut(seam: str, module: str, name: str, moments: Iterable[Moment], *, is_uni
 
 CUTS: dict[str, Cut] = {
     **_cut("the first write", _PAY, "start_payment", _ALL),
-    **_cut("the sending", _PAY, "dispatch", [Moment.AMID]),
-    **_cut("the acquirer's answer", _PAY, "dispatch", [Moment.AFTER]),
-    **_cut("the second write", _PAY, "settle_payment", _UNDER_WAY_OR_DONE),
+    **_cut("the sending", _CHARGING, "dispatch", [Moment.AMID]),
+    **_cut("the acquirer's answer", _CHARGING, "dispatch", [Moment.AFTER]),
+    **_cut("the second write", _CHARGING, "settle_payment", _UNDER_WAY_OR_DONE),
     **_cut("settling an overdue attempt", _RECOVER, "settle_payment", _ALL),
     **_cut("the errand's sending", _RECOVER, "dispatch", [Moment.BEFORE, Moment.AMID]),
     **_cut("the answer to the errand", _RECOVER, "dispatch", [Moment.AFTER]),

@@ -19,6 +19,7 @@ MODULES = (
     "tollgate.flows.record",
     "tollgate.flows.recover",
     "tollgate.steps.chaining",
+    "tollgate.steps.charging",
 )
 OUTWARD = ("dispatch", "finish_job", "settle_follow_up", "settle_payment", "start_payment")
 """By these names the stories send and write; what else they write is a unit of their own."""
