@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
+import msgspec
+
 from tollgate.catalog import Account, Brand, Protocol, detect_brand, find_brand, get_result
 from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_wish
@@ -13,6 +15,7 @@ from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_account_objection, find_amount_objection, find_fraction_objection
 from tollgate.contract.structures import read_details
 from tollgate.payments import (
+    Authentication,
     CardFace,
     Channel,
     Instrument,
@@ -48,6 +51,9 @@ def read_order(
     check_fit(brand, kind, money, channel, values)
     account, face, objection = _take_account(fields, brand, channel, today, opened)
     details = read_details(fields, currency)
+    if isinstance(opened, OpenedCard) and opened.eci and details.authentication is None:
+        # The wallet has authenticated its owner, and says how.
+        details = msgspec.structs.replace(details, authentication=Authentication(eci=opened.eci))
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
         kind=kind,

@@ -10,6 +10,7 @@ from tollgate.contract import (
     Fields,
     answer_payment,
     find_reference,
+    find_wallet_call,
     make_unknown_reference,
     read_fields,
     read_follow_up,
@@ -17,7 +18,7 @@ from tollgate.contract import (
 )
 from tollgate.flows import find_earlier_answer, follow_up, look_up, make_claim, pay
 from tollgate.payments import Claim
-from tollgate.steps import House
+from tollgate.steps import House, open_wallet
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
 from tollgate.web.metrics import count_payment
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
@@ -41,12 +42,14 @@ async def begin(request: Request, caller: Caller, house: House, operation: str, 
     named_id = find_reference(fields)
     if named_id is not None:
         return await _refer(house, fields, named_id, caller, claim)
+    call = find_wallet_call(fields)
     order = read_order(
         fields,
         channel,
         today=to_datetime(house.clock.now()).date(),
         short_id=make_short_id(house.chance),
         is_live=house.is_live,
+        opened=await open_wallet(house, channel, call.wallet, call.token) if call else None,
     )
     return count(order.kind, await pay(house, order, channel, caller.ndc, claim))
 
