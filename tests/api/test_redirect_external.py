@@ -19,9 +19,8 @@ from api.chains import (
     wait_until_final,
 )
 from api.merchants import add_channel, wait_until
-from api.premises import Premises
 from api.shoppers import SHOP_URL, come_back, open_order, order, read_query
-from gateway import Answer, Client
+from gateway import Answer, Client, GatewayProcess
 from tollgate.connectors import redirect
 
 EXTERNAL = {"testMode": "EXTERNAL"}
@@ -34,8 +33,8 @@ def provider() -> Iterator[AcquirerProcess]:
 
 
 @pytest.fixture(scope="module")
-def shop(premises: Premises, provider: AcquirerProcess) -> Client:
-    return add_channel(premises.gateway, premises.client, "Provider", "--test-url", provider.url)
+def shop(gateway: GatewayProcess, client: Client, provider: AcquirerProcess) -> Client:
+    return add_channel(gateway, client, "Provider", "--test-url", provider.url)
 
 
 def open_session(shop: Client, **changes: str) -> Answer:
