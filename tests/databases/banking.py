@@ -1,0 +1,103 @@
+"""A merchant that collects direct debits: its house on a store, its clock in the hand, its payments in one line."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import msgspec
+import orjson
+
+from tollgate.contract import Envelope
+from tollgate.flows import follow_up, pay
+from tollgate.payments import BankAccount, Channel, Creditor, FollowUp, Merchant, Order, TestMode
+from tollgate.steps import Directory, House
+from tollgate.store import Database, insert_channel, insert_merchant
+from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
+from tollgate.vault import Keyring, make_keyring
+from unit.premises import ScriptedWire
+
+MONDAY = to_instant(datetime(2026, 11, 16, 12, 0, tzinfo=UTC))
+WEDNESDAY = date(2026, 11, 18)
+IBAN = "DE89370400440532013000"
+
+CREDITOR = Creditor(name="Shop", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999")
+MERCHANT = Merchant(id=MerchantId("8a" + "1" * 30), name="Merchant", created_at=MONDAY)
+CHANNEL = Channel(
+    id=ChannelId("8a" + "2" * 30), merchant_id=MERCHANT.id, name="Shop", created_at=MONDAY, creditor=CREDITOR
+)
+ACCOUNT = BankAccount(holder="Jane Jones", iban=Secret(IBAN), bic="COBADEFFXXX", country="DE")
+ORDER = Order(
+    kind="DB",
+    money=Money(9200, "EUR"),
+    brand="DIRECTDEBIT_SEPA",
+    network="DIRECTDEBIT_SEPA",
+    method="DD",
+    account=ACCOUNT,
+    face=None,
+    statement="Order 7",
+    descriptor="Order 7",
+    short_id="1234.5678.9012",
+    test_mode=TestMode.INTERNAL,
+)
+
+
+class Bank:
+    """The house with the words of these tests."""
+
+    def __init__(self, house: House, clock: FixedClock) -> None:
+        self.house = house
+        self.clock = clock
+
+    async def pay(self, kind: str = "DB", amount: int = 9200, **changes: object) -> str:
+        order: Order = msgspec.structs.replace(ORDER, kind=kind, money=Money(amount, "EUR"), **changes)
+        return _read_id((await pay(self.house, order, CHANNEL, "ndc", None)).body)
+
+    async def follow(self, kind: str, named_id: str, amount: int | None = None) -> tuple[str, str]:
+        """The id and the result code."""
+        request = FollowUp(
+            kind=kind,
+            amount=amount,
+            currency="EUR",
+            practice=None,
+            is_final=False,
+            descriptor="Order 7 later",
+            short_id="1234.5678.9013",
+        )
+        body = (await follow_up(self.house, request, named_id, CHANNEL, "ndc", None)).body
+        return _read_id(body), orjson.loads(body)["result"]["code"]
+
+    def wait(self, days: int = 1) -> None:
+        self.clock.at += days * DAY
+
+
+async def open_bank(db: Database, *, keyring: Keyring | None = None, is_first: bool = True) -> Bank:
+    """A second one on the same store is another process with the same keys."""
+    if is_first:
+        await insert_merchant(db, MERCHANT)
+        await insert_channel(db, CHANNEL)
+    directory = Directory()
+    await directory.refresh(db)
+    clock = FixedClock(MONDAY)
+    house = House(
+        database=db,
+        directory=directory,
+        keyring=keyring or make_keyring(),
+        clock=clock,
+        envelope=Envelope("build"),
+        is_live=False,
+        acquirer_timeout_s=5.0,
+        settle_margin_s=5.0,
+        authorization_lifetime=7 * DAY,
+        find_wire=lambda _address: ScriptedWire(),
+        simulator=ScriptedWire(),
+    )
+    return Bank(house, clock)
+
+
+def _read_id(body: bytes) -> str:
+    payment_id: str = orjson.loads(body)["id"]
+    return payment_id
+
+
+def change_account(**changes: object) -> BankAccount:
+    return msgspec.structs.replace(ACCOUNT, **changes)
