@@ -9,6 +9,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -150,3 +151,12 @@ async def make_greeting(database: Database, keyring: Keyring, base_url: str, clo
     tenant = await ensure_tenant(database, keyring, clock.now())
     shown = await welcome(database, keyring, tenant, base_url)
     return Greeting(shown.render(), msgspec.json.encode(shown).decode())
+
+
+async def make_sandbox_token(database: Database, keyring: Keyring, entity_id: str | None, **wish: Any) -> str | None:
+    """A wallet's token for a channel of a test host. None: the channel does not have the sandbox's wallet keys."""
+    from tollgate.sandbox import TokenWish, ensure_tenant, make_wallet_token
+
+    wanted = TokenWish(**wish)
+    tenant = await ensure_tenant(database, keyring, wanted.made_at)
+    return await make_wallet_token(database, keyring, entity_id or tenant.entity_id, wanted)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from tollgate.cli import auditing, bank, keys, people, serving
+from tollgate.cli import auditing, bank, keys, people, serving, wallets
 from tollgate.cli.program import program
 from tollgate.store import StoreFault
 from tollgate.vault import KeyringError
 
-COMMANDS = (serving, people, keys, auditing, bank)
+COMMANDS = (serving, people, keys, auditing, bank, wallets)
 """Files that add commands by being read."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.payments import Channel, Creditor, Merchant
+from tollgate.sandbox.wallets import ensure_wallets
 from tollgate.store import (
     Database,
     get_setting,
@@ -62,10 +63,13 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
-    """Made once, found ever after."""
-    found = await find_tenant(database)
-    if found is not None:
-        return found
+    """Made once, found ever after; one that an earlier version made is given what it lacks."""
+    tenant = await find_tenant(database) or await _make_tenant(database, keyring, now)
+    await ensure_wallets(database, keyring, (tenant.entity_id, tenant.lenient_entity_id), now)
+    return tenant
+
+
+async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
     merchant = Merchant(id=MerchantId(make_id()), name="Sandbox merchant", created_at=now)
     strict = _make_channel(merchant, "Sandbox", now, is_lenient=False)
     lenient = _make_channel(merchant, "Sandbox lenient", now, is_lenient=True)

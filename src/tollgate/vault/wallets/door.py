@@ -23,12 +23,16 @@ def make_wallet_key(
     public: WalletPublic,
     keyring: Keyring,
     now: Instant,
+    is_new: bool = False,
     chance: Chance = system_chance,
 ) -> WalletKey:
-    """A key of a channel, checked and sealed; raises WalletKeyError over one that could open nothing."""
+    """A key of a channel, checked and sealed; raises WalletKeyError over one that could open nothing.
+
+    One that is new, made a moment ago by ourselves, is spared the proof that its numbers are prime, which takes long.
+    """
     from tollgate.vault.wallets.keys import check_wallet_key, seal_wallet_key
 
-    private, known = check_wallet_key(wallet, private_pem, public)
+    private, known = check_wallet_key(wallet, private_pem, public, is_new=is_new)
     return seal_wallet_key(wallet, private, channel_id, known, keyring=keyring, now=now, chance=chance)
 
 

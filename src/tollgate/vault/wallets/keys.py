@@ -54,9 +54,11 @@ class UnsealedKey(msgspec.Struct, frozen=True):
         return key
 
 
-def check_wallet_key(wallet: Wallet, pem: bytes, public: WalletPublic) -> tuple[PrivateKey, WalletPublic]:
+def check_wallet_key(
+    wallet: Wallet, pem: bytes, public: WalletPublic, *, is_new: bool
+) -> tuple[PrivateKey, WalletPublic]:
     """A key which cannot open anything is refused when it is given, and not when somebody pays."""
-    private = _read_private(pem)
+    private = _read_private(pem, is_new=is_new)
     _check_key(wallet, private)
     _check_public(wallet, public)
     return private, msgspec.structs.replace(public, key_hash=_hash_public_key(private))
@@ -101,9 +103,9 @@ def _hash_public_key(private: PrivateKey) -> bytes:
     return hashlib.sha256(public).digest()
 
 
-def _read_private(pem: bytes) -> PrivateKey:
+def _read_private(pem: bytes, *, is_new: bool) -> PrivateKey:
     try:
-        return _narrow(load_pem_private_key(pem, None))
+        return _narrow(load_pem_private_key(pem, None, unsafe_skip_rsa_key_validation=is_new))
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise WalletKeyError("the private key is not a PEM file with an EC or RSA key and without password") from None
 

@@ -1,0 +1,196 @@
+"""wallet-token, channel wallet-key: tokens of mobile wallets to try on a test host, and the keys that open real ones.
+
+How tokens are made and keys are sealed is known to the rooms below.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from tollgate.catalog import ALIASES, CURRENCIES, Wallet
+from tollgate.cli.people import channel, with_store
+from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, with_settings
+from tollgate.config import Settings
+from tollgate.payments import SigningKey, WalletPublic
+from tollgate.store import (
+    Database,
+    delete_wallet_key,
+    get_setting,
+    insert_wallet_key,
+    list_channels,
+    list_wallet_keys,
+)
+from tollgate.values import SECOND, ChannelId, Instant, SystemClock, read_hundredths
+from tollgate.vault import WalletKeyError, make_wallet_key
+from tollgate.wiring import get_keyring, make_sandbox_token
+from tollgate.workers import CLOCK_OFFSET
+
+_WALLETS = {alias: Wallet(name) for alias, name in ALIASES.items() if name in set(Wallet)}
+_EXPIRY = re.compile(r"(0[1-9]|1[0-2])/(20[0-9]{2})")
+_AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{2})?")
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_MILLISECOND: Instant = 1000
+_NAME = click.Choice(list(_WALLETS))
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+class _RootKey(msgspec.Struct, rename="camel"):
+    key_value: bytes
+    protocol_version: str
+    key_expiration: str | None = None
+
+
+class _RootKeys(msgspec.Struct):
+    """The file in which walletB's provider publishes its root signing keys."""
+
+    keys: list[_RootKey]
+
+
+@program.command("wallet-token")
+@click.option("--wallet", "name", type=_NAME, default=next(iter(_WALLETS)), show_default=True)
+@click.option(
+    "--entity", "entity_id", help="For which channel; else the strict one of the sandbox merchant."
+)
+@click.option("--number", default="4200000000000000", show_default=True, help="The device's card number.")
+@click.option("--expiry", default="05/2034", show_default=True, help="MM/YYYY")
+@click.option("--amount", default="92.00", show_default=True)
+@click.option("--currency", type=click.Choice(list(CURRENCIES)), default="EUR", show_default=True, metavar="CODE")
+@click.option("--age", "age_s", type=int, default=0, help="How many seconds ago it was made; below 0, in the future.")
+@with_settings(*STORE_FLAGS)
+def wallet_token(
+    name: str, entity_id: str | None, number: str, expiry: str, amount: str, currency: str, age_s: int, **flags: Any
+) -> None:
+    """Print one token of a mobile wallet, which a channel of this test host opens once."""
+    settings = read_settings(flags)
+    if settings.is_live:
+        raise click.UsageError("a live host has no wallets of its own")
+    month, year = _match(_EXPIRY, expiry, "--expiry is MM/YYYY").groups()
+    _match(_AMOUNT, amount, "--amount is a number such as 92.00")
+    if not re.fullmatch("[0-9]{8,19}", number):
+        raise click.UsageError("--number is a card number of 8 to 19 digits")
+    make_data_folder(settings)
+
+    async def make(database: Database, settings: Settings) -> str | None:
+        now = SystemClock(int(await get_setting(database, CLOCK_OFFSET, "0"))).now()
+        return await make_sandbox_token(
+            database,
+            get_keyring(settings),
+            entity_id,
+            wallet=_WALLETS[name],
+            made_at=now - age_s * SECOND,
+            number=number,
+            expiry_month=month,
+            expiry_year=year,
+            amount_hundredths=read_hundredths(amount if "." in amount else f"{amount}.00"),
+            currency=currency,
+        )
+
+    token = with_store(flags, make)
+    if token is None:
+        sys.exit(f"tollgate: the channel {entity_id} does not have this test host's wallet keys")
+    click.echo(token)
+
+
+@channel.group("wallet-key")
+def wallet_key() -> None:
+    """Keys with which channels open the tokens of mobile wallets."""
+
+
+@wallet_key.command("add")
+@click.argument("entity_id")
+@click.option("--wallet", "name", type=_NAME, required=True)
+@click.option("--key", "private_file", type=_FILE, required=True, help="The private key, PEM without password.")
+@click.option("--recipient", default="", help="The merchant identifier, or gateway:... or merchant:...")
+@click.option("--roots", "root_file", type=_FILE, help="Root certificates of the provider, PEM or DER (applePay).")
+@click.option("--signing-keys", "signing_file", type=_FILE, help="Root signing keys, as published (googlePay).")
+@click.option("--gateway-merchant", help="Take tokens of this gatewayMerchantId only (googlePay).")
+@with_settings(*STORE_FLAGS)
+def add_wallet_key(
+    entity_id: str,
+    name: str,
+    private_file: Path,
+    recipient: str,
+    root_file: Path | None,
+    signing_file: Path | None,
+    gateway_merchant: str | None,
+    **flags: Any,
+) -> None:
+    """Give a channel a key and print the key's id. The key file itself may be destroyed afterwards."""
+    public = WalletPublic(
+        recipient=recipient,
+        gateway_merchant=gateway_merchant,
+        roots=_read_roots(root_file) if root_file else (),
+        signing_keys=_read_signing_keys(signing_file) if signing_file else (),
+    )
+
+    async def insert(database: Database, settings: Settings) -> str:
+        if not any(row.id == entity_id for row in await list_channels(database)):
+            sys.exit(f"tollgate: no channel {entity_id}")
+        try:
+            key = make_wallet_key(
+                _WALLETS[name],
+                private_file.read_bytes(),
+                channel_id=ChannelId(entity_id),
+                public=public,
+                keyring=get_keyring(settings),
+                now=SystemClock().now(),
+            )
+        except WalletKeyError as failure:
+            sys.exit(f"tollgate: {failure}")
+        await insert_wallet_key(database, key)
+        return key.id
+
+    click.echo(with_store(flags, insert))
+
+
+@wallet_key.command("list")
+@with_settings(*STORE_FLAGS)
+def show_wallet_keys(**flags: Any) -> None:
+    """One line a key, without the key."""
+    names = {wallet: alias for alias, wallet in _WALLETS.items()}
+    for row in with_store(flags, lambda database, _settings: list_wallet_keys(database)):
+        recipient = f"  {row.public.recipient}" if row.public.recipient else ""
+        click.echo(f"{row.id}  channel {row.channel_id}  {names[Wallet(row.wallet)]}{recipient}")
+
+
+@wallet_key.command("remove")
+@click.argument("key_id")
+@with_settings(*STORE_FLAGS)
+def remove_wallet_key(key_id: str, **flags: Any) -> None:
+    """Take a key away; tokens that were made for it no longer open."""
+    if not with_store(flags, lambda database, _settings: delete_wallet_key(database, key_id)):
+        sys.exit(f"tollgate: no wallet key {key_id}")
+
+
+def _match(pattern: re.Pattern[str], text: str, complaint: str) -> re.Match[str]:
+    found = pattern.fullmatch(text)
+    if found is None:
+        raise click.UsageError(complaint)
+    return found
+
+
+def _read_roots(path: Path) -> tuple[str, ...]:
+    """Providers publish single certificates as DER; several in one file are PEM."""
+    content = path.read_bytes()
+    found = _CERTIFICATE.findall(content.decode("latin-1"))
+    return tuple(found) or (ssl.DER_cert_to_PEM_cert(content),)
+
+
+def _read_signing_keys(path: Path) -> tuple[SigningKey, ...]:
+    """Those of the newest protocol; the file still carries keys of older ones."""
+    try:
+        published = msgspec.json.decode(path.read_bytes(), type=_RootKeys)
+        return tuple(
+            SigningKey(key.key_value, int(key.key_expiration) * _MILLISECOND if key.key_expiration else None)
+            for key in published.keys
+            if key.protocol_version == "ECv2"
+        )
+    except (msgspec.MsgspecError, ValueError):
+        sys.exit(f"tollgate: {path} is not the file that the provider publishes")

@@ -1,0 +1,69 @@
+"""The simulated wallet provider: made once with the sandbox merchant, and asked for tokens ever after.
+
+Keys, certificates and signatures stand in the files beside this one, which are slow to import and rarely needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import msgspec
+
+from tollgate.catalog import Wallet
+from tollgate.payments import SigningKey, WalletPublic
+from tollgate.sandbox.wallets.wish import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenWish
+from tollgate.steps import find_sealed_setting, put_sealed_setting
+from tollgate.store import Database, insert_wallet_key, list_wallet_keys
+from tollgate.values import Chance, ChannelId, Instant, system_chance
+from tollgate.vault import Keyring, make_wallet_key
+
+_SETTING = "sandbox_wallets"
+
+
+async def ensure_wallets(database: Database, keyring: Keyring, entity_ids: Iterable[str], now: Instant) -> None:
+    """The secrets are stored last: whoever died halfway makes new ones, and leftover keys do no harm."""
+    if await _find_provider(database, keyring) is not None:
+        return
+    from tollgate.sandbox.wallets.secrets import make_secrets
+
+    made = make_secrets()
+    publics = {
+        Wallet.A: WalletPublic(recipient=MERCHANT_IDENTIFIER, roots=made.provider.roots),
+        Wallet.B: WalletPublic(recipient=GATEWAY_IDENTIFIER, signing_keys=(SigningKey(made.signing_public),)),
+        Wallet.C: WalletPublic(),
+    }
+    for entity_id in entity_ids:
+        for wallet, public in publics.items():
+            key = make_wallet_key(
+                wallet,
+                made.private_keys[wallet],
+                channel_id=ChannelId(entity_id),
+                public=public,
+                keyring=keyring,
+                now=now,
+                is_new=True,
+            )
+            await insert_wallet_key(database, key)
+    await put_sealed_setting(database, keyring, _SETTING, msgspec.json.encode(made.provider))
+
+
+async def make_wallet_token(
+    database: Database, keyring: Keyring, entity_id: str, wish: TokenWish, chance: Chance = system_chance
+) -> str | None:
+    """None: the channel does not have the keys of this provider."""
+    provider = await _find_provider(database, keyring)
+    if provider is None:
+        return None
+    key_hash = hashlib.sha256(provider.recipients[wish.wallet]).digest()
+    keys = [key for key in await list_wallet_keys(database) if key.channel_id == entity_id]
+    if not any(key.wallet == wish.wallet and key.public.key_hash == key_hash for key in keys):
+        return None
+    from tollgate.sandbox.wallets.tokens import MAKERS
+
+    return MAKERS[wish.wallet](provider, wish, chance)
+
+
+async def _find_provider(database: Database, keyring: Keyring) -> Provider | None:
+    written = await find_sealed_setting(database, keyring, _SETTING)
+    return msgspec.json.decode(written, type=Provider) if written else None
