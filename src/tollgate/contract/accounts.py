@@ -36,6 +36,8 @@ class WalletCall(msgspec.Struct, frozen=True):
 
 
 def find_wallet_call(fields: Fields) -> WalletCall | None:
+    if fields.groups.isdisjoint(_WALLETS):
+        return None
     for wallet in _WALLETS:
         token = fields.values.get(f"{wallet}.paymentToken")
         if token is not None:
@@ -54,11 +56,17 @@ def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardFace | N
         case Account.VIRTUAL:
             return VirtualAccount(account_id=values.get("virtualAccount.accountId")), None
         case _:
-            return _read_card(values)
+            return _read_card(fields)
 
 
-def show_account(values: Mapping[str, str], account: Instrument | None) -> dict[str, str]:
-    """What was sealed as it is shown again: numbers by their ends, and a bank by what was found out about it."""
+def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
+    """The echo with what was sealed as it is shown again: numbers by their ends, a bank by what was found out of it.
+
+    A card shows its face instead.
+    """
+    if isinstance(account, CardAccount):
+        return fields.echo
+    values = fields.values
     shown = {
         name: hide_middle(values[name])
         for name in ("bankAccount.iban", "bankAccount.number", "tokenAccount.number")
@@ -66,7 +74,7 @@ def show_account(values: Mapping[str, str], account: Instrument | None) -> dict[
     }
     if isinstance(account, BankAccount) and account.bic:
         shown["bankAccount.bic"] = account.bic
-    return shown
+    return fields.echo | shown
 
 
 def hide_middle(text: str) -> str:
@@ -76,11 +84,14 @@ def hide_middle(text: str) -> str:
     return text[:head] + "*" * (len(text) - head - tail) + text[len(text) - tail :]
 
 
-def _read_card(values: Mapping[str, str]) -> tuple[CardAccount, CardFace]:
+def _read_card(fields: Fields) -> tuple[CardAccount, CardFace]:
+    values = fields.values
     if not values.keys() >= _CARD_NEEDS:
         raise Refusal(get_result("600.200.201"), "send the card's number and expiry")
     cvv = values.get("card.cvv")
-    wallet = next((wallet for wallet in _WALLETS if f"{wallet}.source" in values), None)
+    wallet = None
+    if not fields.groups.isdisjoint(_WALLETS):
+        wallet = next((wallet for wallet in _WALLETS if f"{wallet}.source" in values), None)
     card = CardAccount(
         number=Secret(values["card.number"]),
         expiry_month=values["card.expiryMonth"].zfill(2),

@@ -20,12 +20,19 @@ _AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", "3D"})
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
 
 
+_TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "customParameters"})
+_UNSAID = AuthenticationWish()
+
+
 def read_authentication_wish(fields: Fields, kind: str, account: Instrument | None) -> AuthenticationWish | None:
     """None where nobody is to be authenticated: it was done elsewhere, was switched off, or there is nobody to ask."""
     values = fields.values
-    if kind not in _AUTHENTICABLE or not isinstance(account, CardAccount):
+    if kind not in _AUTHENTICABLE or not isinstance(account, CardAccount) or account.number_type != "PAN":
         return None
-    if account.number_type != "PAN" or any(is_true(values.get(name)) for name in _SWITCHES):
+    if fields.groups.isdisjoint(_TELLING):
+        # Nobody could come back, so nothing is asked; but nothing forbids it either.
+        return _UNSAID
+    if any(is_true(values.get(name)) for name in _SWITCHES):
         return None
     reason = values.get("threeDSecure.threeRIInd")
     if not values.keys().isdisjoint(_ALREADY_DONE):

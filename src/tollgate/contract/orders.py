@@ -76,7 +76,7 @@ def read_order(
         details=details,
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
         objection=find_amount_objection(kind, money) or find_fraction_objection(list_amounts(details)) or objection,
-        echo=fields.echo | show_account(values, account),
+        echo=show_account(fields, account),
     )
 
 
@@ -164,6 +164,8 @@ def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: M
         return
     if kind not in brand.kinds:
         raise Refusal(get_result("600.200.310"), f"{brand.code} does not take paymentType {kind}")
+    if brand.account is Account.CARD:
+        return
     if brand.currencies and money.currency not in brand.currencies:
         raise Refusal(get_result("600.200.500"), f"{brand.code} is paid in {', '.join(brand.currencies)}")
     if brand.protocol is Protocol.SEPA and channel.creditor is None:

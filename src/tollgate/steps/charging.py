@@ -23,7 +23,7 @@ def make_shopper_url(house: House, payment: Payment, key: bytes = b"") -> str:
 async def charge(house: House, order: Order, started: Payment, route: Route) -> Verdict:
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    back_url = make_shopper_url(house, started)
+    back_url = make_shopper_url(house, started) if order.return_url else ""
     exchange = route.connector.charge(order, started.id, route.approved_code, back_url=back_url)
     return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
 
