@@ -5,7 +5,7 @@ Every answer, however odd, ends in one verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from tollgate.catalog import PARAMETERS
 from tollgate.connectors import acquiring
@@ -75,46 +75,37 @@ PROVIDER = Dialect(
 )
 
 
-def _tell(reply: SessionReply, outcome: Outcome, code: str, more: Iterable[tuple[str, str]] = ()) -> Verdict:
-    return Verdict(outcome=outcome, code=code, details=describe(reply) | dict(more))
+def _tell(reply: SessionReply, outcome: Outcome, code: str, more: Mapping[str, str] = {}) -> Verdict:
+    return Verdict(outcome=outcome, code=code, details={**describe(reply), **more})
 
 
-def _name_forward(forward: ForwardReply) -> Iterable[tuple[str, str]]:
-    yield "redirect.url", forward.url
-    yield "redirect.method", forward.method
+def _name_forward(forward: ForwardReply) -> dict[str, str]:
+    named = {"redirect.url": forward.url, "redirect.method": forward.method}
     for place, field in enumerate(forward.parameters):
-        yield f"redirect.parameters[{place}].name", field.name
-        yield f"redirect.parameters[{place}].value", field.value
+        named[f"redirect.parameters[{place}].name"] = field.name
+        named[f"redirect.parameters[{place}].value"] = field.value
+    return named
 
 
-def _name_receiver(account: ProviderAccount) -> Iterable[tuple[str, str]]:
+def _name_receiver(account: ProviderAccount) -> dict[str, str]:
     """Told in full: whoever is to pay into an account has to know it."""
-    return _leave_out_empty(
-        ("bankAccount.holder", account.holder),
-        ("bankAccount.iban", account.iban),
-        ("bankAccount.bic", account.bic),
-        ("bankAccount.bankName", account.bank_name),
-        ("PaymentReference", account.reference),
-        ("DueDate", account.due),
-        ("Barcode", account.barcode),
-    )
+    plain = {"PaymentReference": account.reference, "DueDate": account.due, "Barcode": account.barcode}
+    return _name_bank_account(account, account.iban) | {name: value for name, value in plain.items() if value}
 
 
-def _name_payer(account: ProviderAccount) -> Iterable[tuple[str, str]]:
+def _name_payer(account: ProviderAccount) -> dict[str, str]:
     if account.account_id:
-        return _leave_out_empty(
-            ("virtualAccount.accountId", account.account_id), ("virtualAccount.holder", account.holder)
-        )
-    return _leave_out_empty(
-        ("bankAccount.holder", account.holder),
-        ("bankAccount.iban", _hide_middle(account.iban)),
-        ("bankAccount.bic", account.bic),
-        ("bankAccount.bankName", account.bank_name),
-    )
+        return _name_members("virtualAccount", accountId=account.account_id, holder=account.holder)
+    return _name_bank_account(account, _hide_middle(account.iban))
 
 
-def _leave_out_empty(*named: tuple[str, str]) -> Iterable[tuple[str, str]]:
-    return [(name, value) for name, value in named if value]
+def _name_bank_account(account: ProviderAccount, iban: str) -> dict[str, str]:
+    return _name_members("bankAccount", holder=account.holder, iban=iban, bic=account.bic, bankName=account.bank_name)
+
+
+def _name_members(structure: str, **members: str) -> dict[str, str]:
+    """The answer's fields of one structure; what the provider did not tell is left out."""
+    return {f"{structure}.{name}": value for name, value in members.items() if value}
 
 
 def _hide_middle(iban: str) -> str:
