@@ -10,48 +10,19 @@ from dataclasses import replace
 
 import pytest
 
-from api.merchants import add_channel, add_merchant, wait_until
+from api.premises import Premises
 from api.recording import ACQUIRER_TIMEOUT_S, RecordingAcquirer
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
+
+SIDES = {False: "embedded_premises", True: "postgres_premises"}
+ENVIRONMENT = {"TOLLGATE_ACQUIRER_TIMEOUT_S": str(ACQUIRER_TIMEOUT_S)}
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[PostgresCluster]:
     with PostgresCluster(fsync=False) as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def gateway(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
-    """The server most tests share; every test that asks for it runs on both databases."""
-    database = ""
-    if request.param == "postgresql":
-        cluster: PostgresCluster = request.getfixturevalue("cluster")
-        database = cluster.create_database()
-    environment = {"TOLLGATE_ACQUIRER_TIMEOUT_S": str(ACQUIRER_TIMEOUT_S)}
-    with GatewayProcess(tmp_path_factory.mktemp("gateway"), database, environment=environment) as gateway:
-        yield gateway
-
-
-@pytest.fixture(scope="session")
-def client(gateway: GatewayProcess) -> Client:
-    """The sandbox merchant on its strict channel."""
-    return gateway.client()
-
-
-@pytest.fixture(scope="session")
-def lenient(client: Client) -> Client:
-    """The same merchant on its lenient channel."""
-    return replace(client, entity_id=client.lenient_entity_id)
-
-
-@pytest.fixture(scope="session")
-def stranger(gateway: GatewayProcess) -> Client:
-    """Another merchant."""
-    stranger = add_merchant(gateway, "Second merchant")
-    wait_until(lambda: stranger.get("/v1/query/none").code == "700.400.580")
-    return stranger
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +32,55 @@ def acquirer() -> Iterator[RecordingAcquirer]:
 
 
 @pytest.fixture(scope="session")
-def external(gateway: GatewayProcess, client: Client, acquirer: RecordingAcquirer) -> Client:
+def embedded_premises(acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Premises]:
+    with GatewayProcess(tmp_path_factory.mktemp("gateway"), environment=ENVIRONMENT) as gateway:
+        yield Premises(gateway, acquirer)
+
+
+@pytest.fixture(scope="session")
+def postgres_premises(
+    cluster: PostgresCluster, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Premises]:
+    folder = tmp_path_factory.mktemp("gateway")
+    with GatewayProcess(folder, cluster.create_database(), environment=ENVIRONMENT) as gateway:
+        yield Premises(gateway, acquirer)
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def gateway(request: pytest.FixtureRequest) -> GatewayProcess:
+    """The server most tests share; every test that asks for it runs on both databases.
+
+    Both stay open, so that changing from one to the other costs nothing.
+    """
+    premises: Premises = request.getfixturevalue(SIDES[request.param == "postgresql"])
+    return premises.gateway
+
+
+@pytest.fixture(scope="session")
+def premises(request: pytest.FixtureRequest, gateway: GatewayProcess) -> Premises:
+    found: Premises = request.getfixturevalue(SIDES[bool(gateway.database)])
+    return found
+
+
+@pytest.fixture(scope="session")
+def client(premises: Premises) -> Client:
+    """The sandbox merchant on its strict channel."""
+    return premises.client
+
+
+@pytest.fixture(scope="session")
+def lenient(client: Client) -> Client:
+    """The same merchant on its lenient channel."""
+    return replace(client, entity_id=client.lenient_entity_id)
+
+
+@pytest.fixture(scope="session")
+def stranger(premises: Premises) -> Client:
+    """Another merchant."""
+    return premises.stranger
+
+
+@pytest.fixture(scope="session")
+def external(premises: Premises) -> Client:
     """A channel that requires the CVV and has a processor's test system behind it."""
-    return add_channel(gateway, client, "External", "--require-cvv", "--test-url", acquirer.url)
+    return premises.external
