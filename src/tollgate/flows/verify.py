@@ -9,6 +9,7 @@ import hmac
 from collections.abc import Sequence
 
 from tollgate.flows.verify_chains import check_chains
+from tollgate.flows.verify_methods import check_methods
 from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
 from tollgate.flows.verify_strays import check_strays
 from tollgate.steps import seal_facts
@@ -31,6 +32,7 @@ async def verify(
     audit = Audit(database=database, keyring=keyring, report=report, tell=tell, pauses_s=pauses_s)
     await check_chains(audit)
     await check_strays(audit)
+    await check_methods(audit)
     return report
 
 

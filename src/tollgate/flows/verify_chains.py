@@ -1,4 +1,4 @@
-"""The first half of an audit: every chain, its seals, and that what must speak of its payments does.
+"""The first part of an audit: every chain, its seals, and that what must speak of its payments does.
 
 A chain may move between two reads beside a running server, so a doubtful one is read again before anything is said.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.flows.verify_report import Audit, AuditReport, Purse
 from tollgate.payments import (
     MOVES,
@@ -36,8 +37,10 @@ from tollgate.store import (
     Database,
     Entry,
     Event,
+    KeptInstruction,
     find_events,
     find_job_ids,
+    find_kept_instructions,
     find_lines,
     get_setting,
     make_event,
@@ -77,6 +80,7 @@ class Evidence(msgspec.Struct, frozen=True):
     lines: dict[str, Line]
     events: dict[str, Event]
     job_ids: set[str]
+    instructions: dict[str, KeptInstruction]
 
 
 async def check_chains(audit: Audit) -> None:
@@ -141,12 +145,14 @@ async def gather_evidence(
     line_ids = [line.id for payment in payments for line in list_lines(payment)]
     event_ids = [event.id for payment in payments for event in expect_events(rules, payment)]
     job_ids = [job_id for payment in payments for job_id in expect_jobs(payment)]
+    instructed_ids = [payment.id for payment in list_instructed(payments)]
     lines = await find_lines(database, merchant_id, line_ids)
     events = await find_events(database, merchant_id, event_ids)
     return Evidence(
         lines={line.id: line for line in lines},
         events={event.id: event for event in events},
         job_ids=await find_job_ids(database, merchant_id, job_ids),
+        instructions=await find_kept_instructions(database, merchant_id, instructed_ids),
     )
 
 
@@ -195,6 +201,7 @@ def judge_chain(rules: Rules, key: Key, entries: Sequence[Entry], evidence: Evid
         findings += check_seal(rules, payment) + check_announced(rules, payment, evidence)
         if payment.id not in reversed_ids:
             findings += check_errands(payment, evidence)
+    findings += check_instructed(members, evidence.instructions)
     if entries and not any(entry.chain_id is None for entry in entries):
         text = f"{key[1]}, the first payment of its chain, is gone or is the first one of none"
         findings += [find_on(payment, Proof.CHAIN, text) for payment in members]

@@ -5,7 +5,8 @@ Judges nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -19,6 +20,21 @@ Tell = Callable[[str, int], None]
 
 PAUSES_S = (0.02, 0.1, 0.5)
 """Between two looks at the same thing: beside a running server it may have been on its way."""
+
+
+class Owned(Protocol):
+    @property
+    def merchant_id(self) -> MerchantId: ...
+
+
+_Owned = TypeVar("_Owned", bound=Owned)
+
+
+def group_by_merchant(rows: Iterable[_Owned]) -> dict[MerchantId, list[_Owned]]:
+    groups: dict[MerchantId, list[_Owned]] = {}
+    for row in rows:
+        groups.setdefault(row.merchant_id, []).append(row)
+    return groups
 
 
 class Purse(msgspec.Struct, frozen=True):

@@ -1,15 +1,15 @@
-"""The second half of an audit: whatever speaks of a payment speaks of one that exists and says so itself.
+"""The second part of an audit: whatever speaks of a payment speaks of one that exists and says so itself.
 
-That nothing is missing was proven by the first half; here it is that nothing is too much.
+That nothing is missing was proven by the first part; here it is that nothing is too much.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from tollgate.catalog import RESULTS, is_pending
-from tollgate.flows.verify_report import Audit
+from tollgate.flows.verify_report import Audit, Owned, group_by_merchant
 from tollgate.payments import Errand, Finding, Line, Payment, Proof, State, list_lines
 from tollgate.store import (
     PAYMENT_SETTLED,
@@ -26,13 +26,7 @@ from tollgate.store import (
 )
 from tollgate.values import MerchantId, make_timed_id
 
-
-class Speaker(Protocol):
-    @property
-    def merchant_id(self) -> MerchantId: ...
-
-
-_Row = TypeVar("_Row", bound=Speaker)
+_Row = TypeVar("_Row", bound=Owned)
 
 
 async def check_strays(audit: Audit) -> None:
@@ -62,11 +56,8 @@ async def _judge_page(
     name_subject: Callable[[_Row], str],
     judge: Callable[[_Row, Entry | None], Finding | None],
 ) -> list[Finding]:
-    by_merchant: dict[MerchantId, list[_Row]] = {}
-    for row in page:
-        by_merchant.setdefault(row.merchant_id, []).append(row)
     findings = []
-    for merchant_id, rows in by_merchant.items():
+    for merchant_id, rows in group_by_merchant(page).items():
         found = await find_entries(database, merchant_id, sorted({name_subject(row) for row in rows}))
         findings += [judge(row, found.get(name_subject(row))) for row in rows]
     return [finding for finding in findings if finding is not None]

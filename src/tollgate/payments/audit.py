@@ -33,6 +33,9 @@ class Proof(StrEnum):
     EVENT = "event"
     JOB = "job"
     CLAIM = "claim"
+    AUTHENTICATION = "authentication"
+    INSTRUCTION = "instruction"
+    FILE = "file"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

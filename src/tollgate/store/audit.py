@@ -16,7 +16,7 @@ from tollgate.store.database import Database, Row
 from tollgate.store.jobs import Job
 from tollgate.store.outbox import Event
 from tollgate.store.payment_rows import SHOWN, read_payment
-from tollgate.store.schema import TEXT, book, claims, jobs, outbox, payments
+from tollgate.store.schema import TEXT, authentications, bank_files, book, claims, instructions, jobs, outbox, payments
 from tollgate.store.statements import Statement
 from tollgate.values import ChannelId, MerchantId
 
@@ -28,7 +28,8 @@ FIRSTS_PAGE = 200
 LOOK_UP_MAX = 200
 """Ids of one statement."""
 
-WALKED = {table.name: table for table in (payments, book, outbox, jobs, claims)}
+_WALKED = (payments, book, outbox, jobs, claims, authentications, instructions, bank_files)
+WALKED = {table.name: table for table in _WALKED}
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -157,19 +158,20 @@ _JOB = ("id", "merchant_id", "topic", "subject_id", "due_at")
 _CLAIM = ClaimRow.__struct_fields__
 
 
-def _look_up(members: Sequence[str], table: sa.Table) -> Statement:
+def look_up(members: Sequence[str], table: sa.Table) -> Statement:
+    """Rows by the ids of one merchant."""
     ids = [_bind(f"id_{place}") for place in range(LOOK_UP_MAX)]
     columns = [table.c[name] for name in members]
     return Statement(sa.select(*columns).where(table.c.merchant_id == sa.bindparam("merchant_id"), table.c.id.in_(ids)))
 
 
-_lines = _look_up(_LINE, book)
-_events = _look_up(_EVENT, outbox)
-_job_ids = _look_up(("id",), jobs)
-_entries = _look_up([column.name for column in SHOWN], payments)
+_lines = look_up(_LINE, book)
+_events = look_up(_EVENT, outbox)
+_job_ids = look_up(("id",), jobs)
+_entries = look_up([column.name for column in SHOWN], payments)
 
 
-async def _fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
+async def fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
     """As many statements as it takes; the last one asks for its last id several times."""
     rows: list[Row] = []
     for start in range(0, len(ids), LOOK_UP_MAX):
@@ -181,23 +183,23 @@ async def _fetch_by_ids(db: Database, statement: Statement, merchant_id: str, id
 
 
 async def find_lines(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Line]:
-    return [_make(Line, _LINE, row) for row in await _fetch_by_ids(db, _lines, merchant_id, ids)]
+    return [make_row(Line, _LINE, row) for row in await fetch_by_ids(db, _lines, merchant_id, ids)]
 
 
 async def find_events(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Event]:
-    return [_make(Event, _EVENT, row) for row in await _fetch_by_ids(db, _events, merchant_id, ids)]
+    return [make_row(Event, _EVENT, row) for row in await fetch_by_ids(db, _events, merchant_id, ids)]
 
 
 async def find_job_ids(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> set[str]:
-    return {str(row[0]) for row in await _fetch_by_ids(db, _job_ids, merchant_id, ids)}
+    return {str(row[0]) for row in await fetch_by_ids(db, _job_ids, merchant_id, ids)}
 
 
 async def find_entries(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, Entry]:
-    found = [_read_entry(row) for row in await _fetch_by_ids(db, _entries, merchant_id, ids)]
+    found = [_read_entry(row) for row in await fetch_by_ids(db, _entries, merchant_id, ids)]
     return {entry.id: entry for entry in found}
 
 
-def _make(kind: Callable[..., _T], members: Sequence[str], row: Row) -> _T:
+def make_row(kind: Callable[..., _T], members: Sequence[str], row: Row) -> _T:
     return kind(**dict(zip(members, row, strict=True)))
 
 
@@ -207,38 +209,38 @@ _BY_ID = ("merchant_id", "id")
 _BY_CLAIM = ("channel_id", "key", "merchant_id")
 
 
-def _walk_table(table: sa.Table, members: Sequence[str], keys: Sequence[str]) -> Statement:
+def walk_table(table: sa.Table, members: Sequence[str], keys: Sequence[str]) -> Statement:
     return _walk([table.c[name] for name in members], [table.c[name] for name in keys])
 
 
-_book = _walk_table(book, _LINE, _BY_ID)
-_outbox = _walk_table(outbox, _EVENT, _BY_ID)
-_jobs = _walk_table(jobs, _JOB, _BY_ID)
-_claims = _walk_table(claims, _CLAIM, _BY_CLAIM)
+_book = walk_table(book, _LINE, _BY_ID)
+_outbox = walk_table(outbox, _EVENT, _BY_ID)
+_jobs = walk_table(jobs, _JOB, _BY_ID)
+_claims = walk_table(claims, _CLAIM, _BY_CLAIM)
 
 
 def walk_book(db: Database) -> AsyncIterator[list[Line]]:
-    return _walk_pages(db, _book, Line, _LINE, _BY_ID)
+    return walk_pages(db, _book, Line, _LINE, _BY_ID)
 
 
 def walk_events(db: Database) -> AsyncIterator[list[Event]]:
-    return _walk_pages(db, _outbox, Event, _EVENT, _BY_ID)
+    return walk_pages(db, _outbox, Event, _EVENT, _BY_ID)
 
 
 def walk_jobs(db: Database) -> AsyncIterator[list[Job]]:
-    return _walk_pages(db, _jobs, Job, _JOB, _BY_ID)
+    return walk_pages(db, _jobs, Job, _JOB, _BY_ID)
 
 
 def walk_claims(db: Database) -> AsyncIterator[list[ClaimRow]]:
-    return _walk_pages(db, _claims, ClaimRow, _CLAIM, _BY_CLAIM)
+    return walk_pages(db, _claims, ClaimRow, _CLAIM, _BY_CLAIM)
 
 
-async def _walk_pages(
+async def walk_pages(
     db: Database, statement: Statement, kind: Callable[..., _T], members: Sequence[str], keys: Sequence[str]
 ) -> AsyncIterator[list[_T]]:
     after: dict[str, Any] = {f"after_{key}": "" for key in keys}
     while rows := await db.fetch(statement, after | {"limit": PAGE}):
-        yield [_make(kind, members, row) for row in rows]
+        yield [make_row(kind, members, row) for row in rows]
         after = {f"after_{key}": rows[-1][members.index(key)] for key in keys}
 
 

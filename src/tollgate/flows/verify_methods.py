@@ -1,0 +1,230 @@
+"""The third part of an audit: what single payment methods keep. Authentications, instructions to banks, their files.
+
+That whatever succeeded has its instruction is asked with its chain; here it is that nothing says more than its payment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from tollgate.catalog import BRANDS, Protocol
+from tollgate.connectors import sepa
+from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.payments import (
+    Action,
+    AuthenticationCase,
+    Finding,
+    Payment,
+    Proof,
+    Stage,
+    State,
+)
+from tollgate.store import (
+    Database,
+    Entry,
+    FiledGroup,
+    InstructionState,
+    KeptAuthentication,
+    KeptFile,
+    KeptInstruction,
+    find_entries,
+    find_file_ids,
+    find_filed_groups,
+    find_kept_authentications,
+    walk_authentications,
+    walk_files,
+    walk_instructions,
+)
+from tollgate.values import MerchantId
+
+_UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
+_SCHEMES = {sepa.Direction.DEBIT: sepa.Scheme.DEBITS, sepa.Direction.CREDIT: sepa.Scheme.CREDITS}
+_MOVED = frozenset({InstructionState.OPEN, InstructionState.FILED, InstructionState.CANCELLED})
+STATES = {
+    sepa.Direction.DEBIT: _MOVED,
+    sepa.Direction.CREDIT: _MOVED,
+    sepa.Direction.CHECK: frozenset({InstructionState.NOTED}),
+    sepa.Direction.CANCEL: frozenset({InstructionState.NOTED}),
+}
+"""What may become of an instruction, besides being blocked before it comes."""
+FIRST_DIRECTIONS = {"PA": sepa.Direction.CHECK, "DB": sepa.Direction.DEBIT, "CD": sepa.Direction.CREDIT}
+LATER_DIRECTIONS = {
+    Action.CAPTURE: sepa.Direction.DEBIT,
+    Action.REBILL: sepa.Direction.DEBIT,
+    Action.REFUND: sepa.Direction.CREDIT,
+    Action.INCREMENT: sepa.Direction.CHECK,
+    Action.RENEWAL: sepa.Direction.CHECK,
+    Action.REVERSAL: sepa.Direction.CANCEL,
+    Action.VOID: sepa.Direction.CANCEL,
+}
+"""Told a second time on purpose: an audit that asked the writer's own table could not contradict it."""
+_TAKES_BACK = frozenset({Action.REVERSAL, Action.VOID})
+
+_read_case = msgspec.json.Decoder(AuthenticationCase).decode
+
+
+async def check_methods(audit: Audit) -> None:
+    async for authentications in walk_authentications(audit.database):
+        for merchant_id, some in group_by_merchant(authentications).items():
+            audit.report.add(await judge_authentications(audit.database, merchant_id, some))
+        audit.walk("authentications", len(authentications))
+    async for instructions in walk_instructions(audit.database):
+        for merchant_id, each in group_by_merchant(instructions).items():
+            audit.report.add(await judge_instructions(audit.database, merchant_id, each))
+        audit.walk("instructions", len(instructions))
+    async for files in walk_files(audit.database):
+        for merchant_id, those in group_by_merchant(files).items():
+            audit.report.add(await judge_files(audit.database, merchant_id, those))
+        audit.walk("bank_files", len(files))
+
+
+# ---- authentications ----
+
+
+async def judge_authentications(
+    database: Database, merchant_id: MerchantId, rows: Sequence[KeptAuthentication]
+) -> list[Finding]:
+    """What looks wrong is read again after its payment: whatever ended by then has wiped its secret in one commit."""
+    entries = await find_entries(database, merchant_id, [row.id for row in rows])
+    doubtful = [row.id for row in rows if judge_authentication(row, entries.get(row.id))]
+    again = await find_kept_authentications(database, merchant_id, doubtful)
+    findings = [judge_authentication(row, entries.get(row.id)) for row in again]
+    return [finding for finding in findings if finding is not None]
+
+
+def judge_authentication(row: KeptAuthentication, entry: Entry | None) -> Finding | None:
+    payment = entry.payment if entry else None
+    if not _is_readable(row):
+        return _find(Proof.ROW, "authentications", row, _UNREADABLE)
+    if entry is None:
+        text = f"there is no payment {row.id}"
+    elif row.sealed_secret is None or payment is None:
+        return None
+    elif row.stage == Stage.CLOSED or payment.state is not State.WAITING:
+        text = "its payment waits for nobody any more, and what was sealed for the way back is still there"
+    else:
+        return None
+    return _find(Proof.AUTHENTICATION, "authentications", row, text)
+
+
+def _is_readable(row: KeptAuthentication) -> bool:
+    try:
+        Stage(row.stage)
+        _read_case(row.body)
+    except (ValueError, msgspec.MsgspecError):
+        return False
+    return True
+
+
+# ---- instructions ----
+
+
+async def judge_instructions(
+    database: Database, merchant_id: MerchantId, rows: Sequence[KeptInstruction]
+) -> list[Finding]:
+    """No second look is needed: payment and file are read after what was written after them."""
+    entries = await find_entries(database, merchant_id, [row.id for row in rows])
+    file_ids = await find_file_ids(database, merchant_id, sorted({row.file_id for row in rows if row.file_id}))
+    findings = [judge_instruction(row, entries.get(row.id), file_ids) for row in rows]
+    return [finding for finding in findings if finding is not None]
+
+
+def judge_instruction(row: KeptInstruction, entry: Entry | None, file_ids: set[str]) -> Finding | None:
+    if row.state not in set(InstructionState) or row.direction not in set(sepa.Direction):
+        return _find(Proof.ROW, "instructions", row, _UNREADABLE)
+    if entry is None:
+        text: str | None = f"there is no payment {row.id}"
+    else:
+        text = _doubt_file(row, file_ids) or (_doubt_payment(row, entry.payment) if entry.payment else None)
+    return None if text is None else _find(Proof.INSTRUCTION, "instructions", row, text)
+
+
+def _doubt_file(row: KeptInstruction, file_ids: set[str]) -> str | None:
+    if row.state != InstructionState.FILED:
+        return None if row.file_id is None else f"it names file {row.file_id}, which has not taken it"
+    return None if row.file_id in file_ids else f"there is no file {row.file_id}"
+
+
+def _doubt_payment(row: KeptInstruction, payment: Payment) -> str | None:
+    succeeded = payment.state is State.APPROVED
+    if row.state == InstructionState.BLOCKED:
+        return "it is blocked, and its payment succeeded" if succeeded else None
+    told = (row.channel_id, row.amount, row.currency, row.account_of, row.direction)
+    money, direction = payment.money, find_direction(payment)
+    if told != (payment.channel_id, money.hundredths, money.currency, payment.first_id, direction):
+        return "it does not say what its payment says"
+    if row.state not in STATES[sepa.Direction(row.direction)]:
+        return f"no {row.direction} can be in state {row.state}"
+    if row.state == InstructionState.FILED and not succeeded:
+        return "a bank is told of it, and its payment did not succeed"
+    return None
+
+
+def find_direction(payment: Payment) -> sepa.Direction | None:
+    """Which instruction a payment gives; None where it gives none to any bank."""
+    brand = BRANDS.get(payment.brand)
+    if brand is None or brand.protocol is not Protocol.SEPA:
+        return None
+    if payment.action is None:
+        return FIRST_DIRECTIONS.get(payment.kind)
+    return LATER_DIRECTIONS.get(payment.action)
+
+
+def list_instructed(payments: Sequence[Payment]) -> list[Payment]:
+    """Those whose success rests on an instruction."""
+    return [each for each in payments if each.state is State.APPROVED and find_direction(each) is not None]
+
+
+def check_instructed(members: Sequence[Payment], instructions: Mapping[str, KeptInstruction]) -> list[Finding]:
+    taken_back = {
+        each.referenced_id for each in members if each.action in _TAKES_BACK and each.state is not State.DECLINED
+    }
+    findings = []
+    for payment in list_instructed(members):
+        kept = instructions.get(payment.id)
+        if kept is None:
+            text = f"{payment.kind} {payment.id} succeeded, and no bank is told of it"
+        elif kept.state == InstructionState.CANCELLED and payment.id not in taken_back:
+            text = f"{payment.kind} {payment.id} succeeded, and was taken back by nothing in its chain"
+        else:
+            continue
+        findings.append(_find(Proof.INSTRUCTION, "instructions", payment, text))
+    return findings
+
+
+# ---- files ----
+
+
+async def judge_files(database: Database, merchant_id: MerchantId, files: Sequence[KeptFile]) -> list[Finding]:
+    """No second look is needed: a file and its entries are one commit, and what it took it keeps."""
+    groups: dict[str, list[FiledGroup]] = {}
+    for group in await find_filed_groups(database, merchant_id, [file.id for file in files]):
+        groups.setdefault(group.file_id, []).append(group)
+    findings = [judge_file(file, groups.get(file.id, [])) for file in files]
+    return [finding for finding in findings if finding is not None]
+
+
+def judge_file(file: KeptFile, groups: Sequence[FiledGroup]) -> Finding | None:
+    entries, total = sum(group.entries for group in groups), sum(group.total for group in groups)
+    if (entries, total) != (file.entries, file.total):
+        text = f"it says {file.entries} entries of {file.total}, its instructions say {entries} of {total}"
+    elif any(not _fits(file, group) for group in groups):
+        text = "some of its instructions are of another channel, day, currency, direction or sequence"
+    else:
+        return None
+    return _find(Proof.FILE, "bank_files", file, text)
+
+
+def _fits(file: KeptFile, group: FiledGroup) -> bool:
+    said = (group.state, group.channel_id, group.due_on, group.sequence, group.currency)
+    scheme = _SCHEMES.get(sepa.Direction(group.direction)) if group.direction in set(sepa.Direction) else None
+    is_same = said == (InstructionState.FILED, file.channel_id, file.due_on, file.sequence, file.currency)
+    return is_same and scheme == file.scheme
+
+
+def _find(
+    proof: Proof, table: str, row: KeptAuthentication | KeptInstruction | KeptFile | Payment, text: str
+) -> Finding:
+    return Finding(proof=proof, table=table, merchant_id=row.merchant_id, row_id=row.id, text=text)
