@@ -67,7 +67,7 @@ def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
     if isinstance(account, CardAccount):
         return fields.echo
     values = fields.values
-    shown = {
+    shown: dict[str, str] = {
         name: hide_middle(values[name])
         for name in ("bankAccount.iban", "bankAccount.number", "tokenAccount.number")
         if name in values
