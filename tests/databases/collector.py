@@ -1,0 +1,55 @@
+"""A process that collects bank files and is killed at a moment it is told; run by the tests of kills, not by pytest."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from databases.banking import open_bank
+from tollgate.flows import collect
+from tollgate.store import Database, Step, open_database
+from tollgate.vault import load_keyring
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Knife:
+    """A store whose next unit is the last thing that happens."""
+
+    def __init__(self, database: Database, moment: str) -> None:
+        self._database = database
+        self._moment = moment
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def write(self, steps: Sequence[Step]) -> bool:
+        if self._moment == "before":
+            die()
+        if self._moment.startswith("amid"):
+            delay_s = int(self._moment.removeprefix("amid ")) / 10_000
+            asyncio.get_running_loop().call_later(delay_s, die)
+        is_written = await self._database.write(steps)
+        if self._moment == "after":
+            die()
+        return is_written
+
+
+async def main(url: str, key_path: str, moment: str, days: str) -> None:
+    database = await open_database(url)
+    knife: Any = Knife(database, moment)
+    bank = await open_bank(knife, keyring=load_keyring(Path(key_path)), is_first=False)
+    bank.wait(int(days))
+    await collect(bank.house)
+    die()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
