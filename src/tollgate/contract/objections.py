@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 
@@ -15,8 +16,11 @@ from tollgate.catalog import (
     fits_bank,
     passes_luhn,
 )
-from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount
+from tollgate.payments import Authentication, BankAccount, CardAccount, Instrument, TokenAccount
 from tollgate.values import Money
+
+_COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
+_BASE64 = re.compile("[A-Za-z0-9+/_-]+={0,2}")
 
 ZERO_ALLOWED_FOR = frozenset({"PA", "3D"})
 """An authorisation of nothing verifies an account; nothing else makes sense without an amount."""
@@ -61,6 +65,17 @@ def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str 
     fits = iban is None or fits_bank(iban, account.bic, account.bank_code)
     country = values.get("bankAccount.country")
     return None if fits and (iban is None or country in (None, iban[:2].upper())) else "100.200.103"
+
+
+def find_proof_objection(proof: Authentication | None) -> str | None:
+    """Of an authentication made elsewhere: what the schemes would not recognise is not sent to them."""
+    if proof is None:
+        return None
+    if proof.eci is not None and proof.eci not in _COMMERCE_INDICATORS:
+        return "100.370.121"
+    if proof.verification_id is not None and _BASE64.fullmatch(proof.verification_id) is None:
+        return "100.370.125"
+    return None
 
 
 def find_card_objection(

@@ -12,7 +12,12 @@ from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_wish
 from tollgate.contract.fields import Fields, first_word
 from tollgate.contract.levers import read_levers
-from tollgate.contract.objections import find_account_objection, find_amount_objection, find_fraction_objection
+from tollgate.contract.objections import (
+    find_account_objection,
+    find_amount_objection,
+    find_fraction_objection,
+    find_proof_objection,
+)
 from tollgate.contract.structures import read_details
 from tollgate.payments import (
     Authentication,
@@ -75,7 +80,10 @@ def read_order(
         authentication=read_authentication_wish(fields, kind, account),
         details=details,
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
-        objection=find_amount_objection(kind, money) or find_fraction_objection(list_amounts(details)) or objection,
+        objection=find_amount_objection(kind, money)
+        or find_fraction_objection(list_amounts(details))
+        or objection
+        or find_proof_objection(details.authentication),
         echo=show_account(fields, account),
     )
 

@@ -115,6 +115,11 @@ class Authentication(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     ds_transaction_id: str | None = None
     acs_transaction_id: str | None = None
     authentication_status: str | None = None
+    authentication_type: str | None = None
+    transaction_status_reason: str | None = None
+    challenge_mandated_indicator: str | None = None
+    exemption_flag: str | None = None
+    flow: str | None = None
 
 
 class StandingInstruction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
