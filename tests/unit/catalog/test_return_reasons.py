@@ -1,0 +1,42 @@
+"""Reasons of banks and accounts for tests: every row means something to the rest of the catalogue."""
+
+from __future__ import annotations
+
+import pytest
+
+from tollgate.catalog import (
+    COUNTRIES,
+    RESULTS,
+    RETURN_REASONS,
+    TEST_ACCOUNTS,
+    ReturnReason,
+    TestAccount,
+    find_notice,
+    fits_bank,
+    is_bic,
+    is_iban,
+)
+
+
+@pytest.mark.parametrize("row", RETURN_REASONS.values(), ids=RETURN_REASONS)
+def test_every_reason_is_told_by_a_code_of_chargebacks(row: ReturnReason) -> None:
+    assert len(row.code) == 4
+    assert RESULTS[row.notice].group == "chargeback"
+
+
+def test_a_reason_that_is_not_listed_is_a_chargeback_all_the_same() -> None:
+    assert find_notice("AM04") == "000.100.203"
+    assert find_notice("ZZ99") == "000.100.200"
+
+
+@pytest.mark.parametrize("row", TEST_ACCOUNTS, ids=lambda row: row.country)
+def test_accounts_for_tests_are_well_formed_and_fit_their_bank(row: TestAccount) -> None:
+    assert row.country in COUNTRIES
+    assert row.iban.startswith(row.country)
+    assert is_iban(row.iban)
+    assert is_bic(row.bic)
+    assert fits_bank(row.iban, row.bic)
+
+
+def test_there_is_an_account_for_each_country_of_the_interface() -> None:
+    assert {row.country for row in TEST_ACCOUNTS} == {"AT", "DE", "ES"}
