@@ -29,7 +29,7 @@ BROWSER = {
 }
 
 
-def order(client: Client, number: str = CHALLENGED, /, brand: str = "VISA", **changes: str | None) -> Answer:
+def order(client: Client, number: str = CHALLENGED, /, brand: str | None = "VISA", **changes: str | None) -> Answer:
     fields: dict[str, str | None] = {
         "amount": "92.00",
         "currency": "EUR",

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from time import sleep
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from gateway import Answer, Client
 
-STEPS_MAX = 12
+STEPS_MAX = 20
+WAIT_S = 0.25
 HEADERS = {
     "Content-Type": "application/x-www-form-urlencoded",
     "Accept": "text/html,application/xhtml+xml",
@@ -122,4 +124,9 @@ class Window:
         if forward is not None:
             return self.submit(page, forward)
         refresh = page.read().refresh
-        return self.visit(urljoin(page.url, refresh)) if refresh and "/v1/shopper/" not in refresh else None
+        if refresh is None:
+            return None
+        if "/v1/shopper/" in refresh:
+            # The page that waits for another tab to end what it began.
+            sleep(WAIT_S)
+        return self.visit(urljoin(page.url, refresh))
