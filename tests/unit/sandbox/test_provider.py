@@ -229,6 +229,30 @@ async def test_a_forced_code_decides_without_the_shopper(
     assert (answer["status"], answer["result_code"]) == (status, code)
 
 
+async def test_nothing_of_the_shoppers_bank_account_is_remembered(
+    provider: SimulatedProvider, database: Database, clock: FixedClock
+) -> None:
+    message = redirect.SessionMessage(
+        key="8a01",
+        type="sale",
+        amount=9200,
+        currency="EUR",
+        brand="GIROPAY",
+        back_url=f"{BASE_URL}/back",
+        statement="Shop",
+        reference="1234.5678.9012",
+        account=redirect.SessionAccount(iban="DE75512108001245126199", holder="Jane Jones"),
+    )
+    body = msgspec.json.encode(message)
+
+    await provider.send(WireRequest(path=redirect.SESSIONS, body=body, key="8a01"), 1.0)
+
+    session = await find_session(database, "8a01", clock)
+    assert session is not None
+    assert "5126199" not in session.row.body
+    assert "Jones" not in session.row.body
+
+
 async def test_an_unknown_operation_is_declined(provider: SimulatedProvider) -> None:
     assert (await ask(provider, "/v1/miracles"))["status"] == "declined"
 

@@ -13,6 +13,7 @@ from tollgate.connectors.redirect.messages import (
     FieldReply,
     ForwardReply,
     ProviderAccount,
+    SessionAccount,
     SessionMessage,
     SessionReply,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "FieldReply",
     "ForwardReply",
     "ProviderAccount",
+    "SessionAccount",
     "SessionMessage",
     "SessionReply",
     "charge",
