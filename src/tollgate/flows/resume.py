@@ -99,8 +99,11 @@ async def arrive(house: House, arrival: Arrival) -> Next:
 
 
 async def return_from_provider(house: House, payment: Payment) -> Next:
-    """The provider is asked, whatever the browser says; what is still open is asked again by the worker."""
-    if payment.state is State.WAITING:
+    """The provider is asked, whatever the browser says; what is still open is asked again by the worker.
+
+    Only about what begins a chain: no shopper is sent away for what follows, and it is asked about in another way.
+    """
+    if payment.state is State.WAITING and payment.chain_id is None:
         trust(house, payment)
         channel = house.directory.get_channel(payment.channel_id)
         route = choose_route(house, channel, payment.test_mode, payment.brand)

@@ -1,0 +1,81 @@
+"""Who comes by a wrong address gets nowhere, and nothing is built on a payment that somebody changed meanwhile."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from tollgate.contract import read_ticket, write_ticket
+from tollgate.flows import Lost
+from tollgate.payments import Stage, State
+from tollgate.steps import BrokenSeal, House
+from unit.flows.shopping import Bank, change_row, go_shopping, make_order, open_bank
+from unit.flows.telling import follow, read_answered
+from unit.premises import MERCHANT, ScriptedWire
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
+    return open_bank(house, wire)
+
+
+async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    house, bank = premises
+    shopper, other = await go_shopping(house, bank), await go_shopping(house, bank)
+    payment_id, stranger = shopper.body["id"], "8a" + "9" * 30
+    ticket = read_ticket(other.ticket)
+    assert ticket is not None
+    other_key = base64.urlsafe_b64decode(ticket.key.reveal() + "=")
+    own_key = base64.urlsafe_b64decode(shopper.ticket + "==")[32:]
+    wrong = [
+        write_ticket(MERCHANT.id, payment_id, other_key),
+        write_ticket(stranger, payment_id, own_key),
+        write_ticket(MERCHANT.id, stranger, own_key),
+        write_ticket(MERCHANT.id, payment_id),
+        write_ticket(MERCHANT.id, payment_id, own_key[:-1] + bytes([own_key[-1] ^ 1])),
+        bank.results_ticket,
+        *("none", "\0", "é" * 40, "\ud800", "A" * 86, "A" * 4000, shopper.ticket + "A", shopper.ticket[:-1]),
+    ]
+
+    assert [await shopper.come(ticket=text, has_answer=True) for text in wrong] == [Lost()] * len(wrong)
+
+    assert (await shopper.look()).state is State.WAITING
+    assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
+    assert wire.sent == []
+
+
+@pytest.mark.parametrize("change", ["amount = 1", "mac = NULL", "echo = '{}'", "currency = 'USD'"])
+async def test_a_waiting_payment_that_somebody_changed_is_not_gone_on_with(
+    premises: tuple[House, Bank], wire: ScriptedWire, change: str
+) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+    await shopper.tell_result()
+    await change_row(house, f"UPDATE payments SET {change} WHERE id = '{shopper.body['id']}'")
+
+    with pytest.raises(BrokenSeal):
+        await shopper.come(has_answer=True)
+
+    assert (await shopper.look()).state is State.WAITING
+    assert wire.sent == []
+
+
+async def test_an_address_without_a_key_asks_nobody_about_a_follow_up(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    """A question blocks what the acquirer never saw; a follow-up is asked about by its worker, which knows better."""
+    house, bank = premises
+    shopper = await go_shopping(house, bank, order=make_order({"threeDSecure.disable": "true"}))
+    wire.script = [b'{"status":"pending"}']
+    refund = await read_answered(house, await follow(house, await shopper.look(), "RF", 100))
+    assert refund.state is State.WAITING
+    sent = len(wire.sent)
+
+    await shopper.come(ticket=write_ticket(MERCHANT.id, refund.id))
+
+    assert len(wire.sent) == sent
