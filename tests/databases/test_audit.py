@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from databases.auditing import Stock, audit, keep_tables, put_back, tamper
 from databases.lives import NEIGHBOUR, live_through_everything, open_lives
 from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
 from postgres import PostgresCluster
-from tollgate.flows import AuditReport, verify
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
 from tollgate.payments import Action, Balance, Finding, Line, Proof, State, list_facts
 from tollgate.store import Database, Event, find_payment, open_database, put_setting
 from tollgate.store import audit as walking
-from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.statements import Dialect, Statement
 from tollgate.values import PaymentId
-from tollgate.vault import Keyring, KeyringError, make_keyring
+from tollgate.vault import KeyringError, make_keyring
 from unit.premises import MERCHANT
 
 pytestmark = pytest.mark.anyio
-
-
-TABLES = ("payments", "book", "outbox", "jobs", "claims", "settings")
-
-
-@dataclass
-class Stock:
-    """A store full of lives, made once; what is kept beside its tables puts them back before each test."""
-
-    url: str
-    keyring: Keyring
-    ids: dict[str, str]
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
@@ -50,7 +37,7 @@ def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     async def fill() -> Stock:
         database = await open_database(url)
         lives = await live_through_everything(database)
-        await run(database, *[f"CREATE TABLE kept_{table} AS SELECT * FROM {table}" for table in TABLES])
+        await keep_tables(database)
         await database.close()
         return Stock(url, lives.keyring, lives.ids)
 
@@ -59,24 +46,8 @@ def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 async def store(stock: Stock) -> AsyncIterator[Database]:
-    database = await open_database(stock.url)
-    for table in TABLES:
-        await run(database, f"DELETE FROM {table}", f"INSERT INTO {table} SELECT * FROM kept_{table}")
-    yield database
-    await database.close()
-
-
-async def run(database: Database, *texts: str) -> None:
-    assert await database.write([Step(Statement(sa.text(text), is_write=True), {}) for text in texts])
-
-
-async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) -> AuditReport:
-    return await verify(database, keyring, lambda _table, _rows: None, findings_max, pauses_s=(0.0,))
-
-
-async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> None:
-    named = {name: value for name, value in params.items() if f":{name}" in sql}
-    assert await database.write([Step(Statement(sa.text(sql), is_write=True), named, rows=rows)])
+    async with put_back(stock) as database:
+        yield database
 
 
 # ---- what is right ----

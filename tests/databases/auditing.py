@@ -1,0 +1,61 @@
+"""A store that an audit walks, filled once and put back before each test; and a hand that changes it. No test here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from tollgate.flows import AuditReport, verify
+from tollgate.store import Database, open_database
+from tollgate.store.statements import Statement, Step
+from tollgate.vault import Keyring
+
+TABLES = (
+    "payments",
+    "book",
+    "outbox",
+    "jobs",
+    "claims",
+    "settings",
+    "authentications",
+    "instructions",
+    "bank_files",
+)
+
+
+@dataclass
+class Stock:
+    """A store full of lives, made once; what is kept beside its tables puts them back before each test."""
+
+    url: str
+    keyring: Keyring
+    ids: dict[str, str]
+
+
+async def keep_tables(database: Database) -> None:
+    await run(database, *[f"CREATE TABLE kept_{table} AS SELECT * FROM {table}" for table in TABLES])
+
+
+@asynccontextmanager
+async def put_back(stock: Stock) -> AsyncIterator[Database]:
+    database = await open_database(stock.url)
+    for table in TABLES:
+        await run(database, f"DELETE FROM {table}", f"INSERT INTO {table} SELECT * FROM kept_{table}")
+    yield database
+    await database.close()
+
+
+async def run(database: Database, *texts: str) -> None:
+    assert await database.write([Step(Statement(sa.text(text), is_write=True), {}) for text in texts])
+
+
+async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) -> AuditReport:
+    return await verify(database, keyring, lambda _table, _rows: None, findings_max, pauses_s=(0.0,))
+
+
+async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> None:
+    named = {name: value for name, value in params.items() if f":{name}" in sql}
+    assert await database.write([Step(Statement(sa.text(sql), is_write=True), named, rows=rows)])

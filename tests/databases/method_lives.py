@@ -1,0 +1,115 @@
+"""A store in which bank accounts and authenticated cards have lived: filed, taken back, blocked, asked, walked away.
+
+The rows are made by the stories themselves; nothing is written by hand here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from databases.banking import CHANNEL, open_bank
+from databases.banking import Bank as BankTeller
+from tollgate.connectors import WireReply, WireRequest
+from tollgate.flows import collect, run_errand
+from tollgate.steps import House
+from tollgate.store import Database, list_bank_files
+from tollgate.values import SECOND
+from tollgate.vault import Keyring
+from tollgate.wire import Silent, Wire
+from unit.flows import shopping
+from unit.premises import ScriptedWire
+
+
+class DeafWire:
+    """Nothing that is sent arrives, and nobody can say so."""
+
+    def __init__(self, _wire: Wire) -> None:
+        pass
+
+    async def send(self, _request: WireRequest, _timeout_s: float) -> WireReply:
+        raise Silent
+
+
+@dataclass
+class MethodLives:
+    """What happened, by a name for each row."""
+
+    teller: BankTeller
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def house(self) -> House:
+        return self.teller.house
+
+    @property
+    def keyring(self) -> Keyring:
+        return self.house.keyring
+
+    async def pay(self, name: str, kind: str = "DB", amount: int = 9200) -> str:
+        self._tick()
+        self.ids[name] = await self.teller.pay(kind, amount)
+        return self.ids[name]
+
+    async def follow(self, name: str, kind: str, named: str, amount: int | None = None) -> None:
+        self._tick()
+        self.ids[name], _ = await self.teller.follow(kind, self.ids[named], amount)
+
+    async def shop(self, name: str) -> shopping.Shopper:
+        """A card whose issuer wants to ask the shopper."""
+        self._tick()
+        house, bank = shopping.open_bank(self.house, ScriptedWire())
+        shopper = await shopping.go_shopping(house, bank, channel=CHANNEL)
+        self.ids[name] = shopper.body["id"]
+        return shopper
+
+    def _tick(self) -> None:
+        """No two things happen at the same moment."""
+        self.teller.clock.at += SECOND
+
+
+async def live_through_methods(db: Database) -> MethodLives:
+    lives = MethodLives(await open_bank(db))
+    await _file(lives)
+    await _leave_open(lives)
+    await _fall_silent(lives)
+    await _ask_shoppers(lives)
+    return lives
+
+
+async def _file(lives: MethodLives) -> None:
+    """One file of debits, one of credits."""
+    await lives.pay("db filed")
+    await lives.pay("db beside it", amount=100)
+    await lives.pay("cd filed", "CD", 300)
+    lives.teller.wait()
+    assert await collect(lives.house) == 2
+    for file in await list_bank_files(lives.house.database):
+        lives.ids[f"file {file.scheme}"] = file.id
+
+
+async def _leave_open(lives: MethodLives) -> None:
+    await lives.pay("db open")
+    await lives.pay("db taken back")
+    await lives.follow("rv", "RV", "db taken back")
+    await lives.pay("pa", "PA")
+    await lives.follow("cp", "CP", "pa", 4000)
+    await lives.follow("rf", "RF", "db filed", 500)
+
+
+async def _fall_silent(lives: MethodLives) -> None:
+    deaf = msgspec.structs.replace(lives.house, disturb=DeafWire)
+    hearing, lives.teller.house = lives.house, deaf
+    await lives.pay("db blocked")
+    lives.teller.house = hearing
+    for job in await shopping.lease_now(hearing):
+        assert await run_errand(hearing, job)
+
+
+async def _ask_shoppers(lives: MethodLives) -> None:
+    await lives.shop("challenged")
+    walked = await lives.shop("walked")
+    await walked.walk()
+    refused = await lives.shop("refused")
+    await refused.walk(status="N")

@@ -1,0 +1,145 @@
+"""The audit of what payment methods keep, on both databases: it passes what happened, and finds what a hand did."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from databases.auditing import Stock, audit, keep_tables, put_back, tamper
+from databases.lives import NEIGHBOUR
+from databases.method_lives import live_through_methods
+from databases.method_tamperings import AUTHENTICATIONS, FILES, INSTRUCTIONS, METHOD_TAMPERINGS
+from databases.tamperings import OTHER, Tampering
+from postgres import PostgresCluster
+from tollgate.flows import verify_methods
+from tollgate.payments import Stage
+from tollgate.store import (
+    Database,
+    Entry,
+    InstructionState,
+    KeptAuthentication,
+    KeptFile,
+    KeptInstruction,
+    audit_methods,
+    count_rows,
+    open_database,
+    steps_close_authentication,
+)
+from tollgate.store import audit as walking
+from tollgate.store.statements import Dialect, Statement
+from tollgate.values import MerchantId, PaymentId
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stock:
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path_factory.mktemp('stock')}/store.db"
+    else:
+        cluster: PostgresCluster = request.getfixturevalue("cluster")
+        url = cluster.create_database(request.getfixturevalue("postgres_template"))
+
+    async def fill() -> Stock:
+        database = await open_database(url)
+        lives = await live_through_methods(database)
+        await keep_tables(database)
+        await database.close()
+        return Stock(url, lives.keyring, lives.ids)
+
+    return asyncio.run(fill())
+
+
+@pytest.fixture
+async def store(stock: Stock) -> AsyncIterator[Database]:
+    async with put_back(stock) as database:
+        yield database
+
+
+async def test_everything_that_methods_do_passes(
+    store: Database, stock: Stock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking, "PAGE", 2)
+
+    report = await audit(store, stock.keyring)
+
+    assert [finding.render() for finding in report.findings] == []
+    walked = {table: report.rows[table] for table in ("authentications", "instructions", "bank_files")}
+    assert walked == {"authentications": 3, "instructions": 10, "bank_files": 2}
+    assert report.rows == {table: count for table, count in (await count_rows(store)).items() if count}
+
+
+async def test_the_store_of_these_tests_has_every_state_of_what_is_audited(store: Database) -> None:
+    states = await store.fetch(Statement(sa.text("SELECT DISTINCT state FROM instructions")), {})
+    stages = await store.fetch(Statement(sa.text("SELECT DISTINCT stage FROM authentications")), {})
+
+    assert {row[0] for row in states} == set(InstructionState)
+    assert {row[0] for row in stages} == {Stage.CHALLENGED, Stage.CLOSED}
+
+
+@pytest.mark.parametrize("tampering", METHOD_TAMPERINGS, ids=lambda tampering: tampering.name)
+async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock, tampering: Tampering) -> None:
+    ids = {"id": stock.ids[tampering.on], "other": OTHER, "neighbour": NEIGHBOUR.id}
+    await tamper(store, tampering.sql, tampering.rows, **ids)
+
+    report = await audit(store, stock.keyring)
+
+    row_id = stock.ids.get(tampering.row_id, tampering.row_id) or stock.ids[tampering.on]
+    told = [finding for finding in report.findings if finding.proof is tampering.proof]
+    shown = [f"{finding.proof}: {finding.render()}" for finding in report.findings]
+    assert [f for f in told if f.table == tampering.table and row_id in f.row_id], shown
+    # Nothing is said of what was not touched.
+    assert report.findings_count <= 10, shown
+
+
+async def test_there_is_a_tampering_for_every_column_that_is_audited() -> None:
+    assert set(INSTRUCTIONS) == set(KeptInstruction.__struct_fields__)
+    assert set(FILES) == set(KeptFile.__struct_fields__)
+    assert set(AUTHENTICATIONS) == set(KeptAuthentication.__struct_fields__)
+
+
+async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
+    store: Database, stock: Stock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row is read with its secret, then the payment ends, then the payment is read."""
+    find_entries = verify_methods.find_entries
+
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, Entry]:
+        waiting = PaymentId(stock.ids["challenged"])
+        await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=waiting)
+        assert await store.write(steps_close_authentication(merchant_id, waiting))
+        return await find_entries(db, merchant_id, ids)
+
+    monkeypatch.setattr(verify_methods, "find_entries", end_meanwhile)
+
+    report = await audit(store, stock.keyring)
+
+    assert [finding.render() for finding in report.findings if finding.table == "authentications"] == []
+
+
+WALKS = [
+    (audit_methods._authentications, "authentications USING INDEX sqlite_autoindex_authentications_1"),
+    (audit_methods._authentications_again, "authentications USING INDEX sqlite_autoindex_authentications_1"),
+    (audit_methods._instructions, "instructions USING INDEX sqlite_autoindex_instructions_1"),
+    (audit_methods._instructions_named, "instructions USING INDEX sqlite_autoindex_instructions_1"),
+    (audit_methods._files, "bank_files USING INDEX sqlite_autoindex_bank_files_1"),
+    (audit_methods._file_ids, "bank_files USING COVERING INDEX sqlite_autoindex_bank_files_1"),
+    (audit_methods._groups, "instructions USING INDEX instructions_by_file"),
+]
+
+
+@pytest.mark.parametrize(("statement", "way"), WALKS)
+async def test_every_page_is_found_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
+    database = await open_database(str(tmp_path / "store.db"))
+    compiled = statement.compiled_for(Dialect.SQLITE)
+    explain = Statement(sa.text(f"EXPLAIN QUERY PLAN {compiled.text}".replace("?", "NULL")))
+
+    plan = [str(row[3]) for row in await database.fetch(explain, {})]
+
+    await database.close()
+    assert plan[0].startswith(f"SEARCH {way}")
+    assert not [line for line in plan if line.startswith("SCAN")]
