@@ -8,9 +8,7 @@ from tollgate.payments import Proof
 DEBITS = "file pain.008"
 
 
-def _change(
-    table: str, column: str, value: str, on: str, proof: Proof, row_id: str = "", found_in: str = ""
-) -> Tampering:
+def _change(table: str, column: str, value: str, on: str, proof: Proof, row_id: str = "") -> Tampering:
     sql = f"UPDATE {table} SET {column} = {value} WHERE id = :id"
     return Tampering(f"{column} of {on} as {value}", sql, on, proof, table, row_id=row_id)
 

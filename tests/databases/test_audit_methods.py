@@ -26,6 +26,7 @@ from tollgate.store import (
     KeptInstruction,
     audit_methods,
     count_rows,
+    find_entries,
     open_database,
     steps_close_authentication,
 )
@@ -106,7 +107,6 @@ async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
     store: Database, stock: Stock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row is read with its secret, then the payment ends, then the payment is read."""
-    find_entries = verify_methods.find_entries
 
     async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, Entry]:
         waiting = PaymentId(stock.ids["challenged"])
