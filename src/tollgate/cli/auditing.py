@@ -31,7 +31,7 @@ Tell = Callable[[str, int], None]
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a script to read.")
 def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
-    """Prove that payments, balances, seals, book and events agree.
+    """Prove that payments, balances, seals, book, events and instructions to banks agree.
 
     Walks the whole store and only reads, beside running servers or without. Up to --max findings are printed, the
     rest is counted. Ends with 0 where all is well, with 1 where something was found, with 2 where it could not be run.
