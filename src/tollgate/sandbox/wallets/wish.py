@@ -7,7 +7,7 @@ import msgspec
 from tollgate.catalog import Wallet
 from tollgate.values import Instant
 
-MERCHANT_IDENTIFIER = "merchant.tollgate.sandbox"
+MERCHANT_IDENTIFIER = "merchant.tollgate-sandbox"
 GATEWAY_IDENTIFIER = "gateway:tollgate-sandbox"
 
 
