@@ -17,6 +17,7 @@ from tollgate.payments import (
     Errand,
     Outcome,
     Payment,
+    Stage,
     State,
     Verdict,
     get_known_verdict,
@@ -36,11 +37,13 @@ from tollgate.steps import (
 )
 from tollgate.store import (
     Job,
+    find_authentication,
     find_payment,
     finish_job,
     settle_follow_up,
     settle_payment,
     steps_close_authentication,
+    steps_end_authentication,
     steps_finish_job,
     steps_settle,
     steps_start_follow_up,
@@ -117,16 +120,20 @@ async def _resolve(house: House, job: Job, payment: Payment, route: Route, excha
 async def expire_waiting(house: House, job: Job, payment: Payment, _route: Route) -> bool:
     """The shopper did not come back in time. What was kept for the way back is wiped, whatever the payment became.
 
-    A money message that is under way has its own end; until then it is looked at again.
+    A money message that is under way has its own end; until then it is looked at again. One that the acquirer has not
+    decided yet is waited for by another errand.
     """
-    closing = steps_close_authentication(payment.merchant_id, payment.id)
     if payment.state is State.STARTED:
         return False
-    if payment.state is not State.WAITING:
+    row = await find_authentication(house.database, payment.merchant_id, payment.id)
+    if payment.state is not State.WAITING or (row is not None and row.stage is Stage.CLOSED):
+        closing = steps_close_authentication(payment.merchant_id, payment.id)
         return await house.database.write([*steps_finish_job(job), *closing])
     settlement = settle_sealed(house, payment, OUT_OF_TIME)
-    steps = [*steps_settle(settlement, expected=State.WAITING), *closing]
-    return await house.database.write([*steps_finish_job(job), *steps])
+    ending = steps_end_authentication(payment.merchant_id, payment.id)
+    return await house.database.write(
+        [*steps_finish_job(job), *steps_settle(settlement, expected=State.WAITING), *ending]
+    )
 
 
 _ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] = {

@@ -41,7 +41,7 @@ from tollgate.store import (
     get_sealed_account,
     move_authentication,
     settle_payment,
-    steps_close_authentication,
+    steps_end_authentication,
     steps_reopen,
     steps_settle,
 )
@@ -174,8 +174,8 @@ def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
 async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: Secret | None) -> None:
     """The end of the wait.
 
-    Before money is asked for, the payment is put back into flight, which only one can do; whoever dies after that
-    leaves a started attempt like any other.
+    Before money is asked for, the payment is put back into flight, which only one can do, and once: if it waits again
+    after that, it waits for the acquirer. Whoever dies then leaves a started attempt like any other.
     """
     channel = house.directory.get_channel(payment.channel_id)
     route = choose_route(house, channel, payment.test_mode, payment.brand)
@@ -184,7 +184,7 @@ async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: 
         await close(house, payment, await pass_on(house, order, payment, route, case))
         return
     deadline_at = house.clock.wall() + int(house.patience_s * SECOND)
-    unit = [*steps_reopen(payment, deadline_at), *steps_close_authentication(payment.merchant_id, payment.id)]
+    unit = [*steps_reopen(payment, deadline_at), *steps_end_authentication(payment.merchant_id, payment.id)]
     if not await house.database.write(unit):
         return
     started = await get_payment(house, payment, payment.id)
@@ -197,7 +197,7 @@ async def close(house: House, payment: Payment, verdict: Verdict) -> bool:
     settlement = settle_sealed(house, payment, verdict)
     unit = [
         *steps_settle(settlement, expected=State.WAITING),
-        *steps_close_authentication(payment.merchant_id, payment.id),
+        *steps_end_authentication(payment.merchant_id, payment.id),
     ]
     return await house.database.write(unit)
 

@@ -34,6 +34,7 @@ from tollgate.store.authentications import (
     find_authentication,
     move_authentication,
     steps_close_authentication,
+    steps_end_authentication,
     steps_insert_authentication,
     steps_move_authentication,
 )
@@ -259,6 +260,7 @@ __all__ = [
     "steps_add_to_setting",
     "steps_append_event",
     "steps_close_authentication",
+    "steps_end_authentication",
     "steps_file",
     "steps_finish_job",
     "steps_insert_authentication",

@@ -29,8 +29,14 @@ _move = Statement(
     .where(*_of, authentications.c.stage == sa.bindparam("expected", type_=authentications.c.stage.type))
     .values(stage=sa.bindparam("new_stage"), body=sa.bindparam("new_body"))
 )
-_close = Statement(
-    sa.update(authentications).where(*_of).values(stage=sa.bindparam("new_stage"), sealed_secret=sa.null())
+_wiped = {"stage": int(Stage.CLOSED), "sealed_secret": sa.null()}
+_close = Statement(sa.update(authentications).where(*_of).values(_wiped))
+_end = Statement(
+    sa.update(authentications)
+    .where(
+        *_of, authentications.c.stage != sa.literal_column(str(int(Stage.CLOSED)), type_=authentications.c.stage.type)
+    )
+    .values(_wiped)
 )
 
 
@@ -47,7 +53,12 @@ def steps_move_authentication(row: AuthenticationRow, expected: Stage) -> list[S
 
 def steps_close_authentication(merchant_id: MerchantId, payment_id: PaymentId) -> list[Step]:
     """At any stage and as often as one likes: what it kept is wiped."""
-    return [Step(_close, _name(merchant_id, payment_id) | {"new_stage": int(Stage.CLOSED)})]
+    return [Step(_close, _name(merchant_id, payment_id))]
+
+
+def steps_end_authentication(merchant_id: MerchantId, payment_id: PaymentId) -> list[Step]:
+    """As closing, but once: the unit is undone where another ended it, whatever its payment waits for since then."""
+    return [Step(_end, _name(merchant_id, payment_id), rows=1)]
 
 
 async def find_authentication(db: Database, merchant_id: MerchantId, payment_id: PaymentId) -> AuthenticationRow | None:
