@@ -205,7 +205,8 @@ _SETTLE_RICH = f"""{_SETTLE_LEAN},
 owed AS ({_INSERT_JOB} SELECT {", ".join(_job_picks)}, {_NEW_JOB} FROM settled WHERE job_id IS NOT NULL),
 answered AS (UPDATE claims SET status = settled.status, body = settled.body FROM settled
  WHERE claims.channel_id = settled.channel_id AND claims.key = settled.idempotency_key
- AND claims.merchant_id = settled.merchant_id AND claims.payment_id = settled.id AND settled.status IS NOT NULL)"""
+ AND claims.merchant_id = settled.merchant_id AND claims.payment_id = settled.id AND settled.status IS NOT NULL
+ AND claims.status IS NULL)"""
 _POSITIONS = " SELECT n FROM settled"
 
 _SETTLE_TEXT = (
@@ -215,7 +216,9 @@ _SETTLE_TEXT = (
 _LINE_TEXT = f"{_INSERT_LINE} VALUES ({', '.join('?' * len(_line_picks))})"
 _EVENT_TEXT = f"{_INSERT_EVENT} VALUES (?, ?, ?, ?, ?, ?)"
 _JOB_TEXT = f"{_INSERT_JOB} VALUES (?, ?, ?, ?, ?, {_NEW_JOB})"
-_ANSWER_TEXT = """UPDATE claims SET status = ?, body = ? WHERE payment_id = ? AND (channel_id, key, merchant_id) =
+# A key replays the first answer, also where the payment waited for its shopper and was settled again.
+_ANSWER_TEXT = """UPDATE claims SET status = ?, body = ? WHERE payment_id = ? AND status IS NULL AND
+ (channel_id, key, merchant_id) =
  (SELECT channel_id, idempotency_key, merchant_id FROM payments WHERE merchant_id = ? AND id = ?)"""
 _pick_changed = _pick(SETTLE_COLUMNS, (*_changed, "merchant_id", "id"))
 _pick_event = _pick(SETTLE_COLUMNS, _event_picks)

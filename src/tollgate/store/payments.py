@@ -149,6 +149,7 @@ _answer = Statement(
     sa.update(claims)
     .where(
         claims.c.payment_id == sa.bindparam("of_payment_id"),
+        claims.c.status.is_(None),
         sa.tuple_(claims.c.channel_id, claims.c.key, claims.c.merchant_id).in_(
             sa.select(payments.c.channel_id, payments.c.idempotency_key, payments.c.merchant_id).where(
                 payments.c.merchant_id == sa.bindparam("of_merchant_id"), payments.c.id == sa.bindparam("of_payment_id")
