@@ -218,6 +218,86 @@ def test_an_app_scheme_as_return_address_is_no_shop() -> None:
     assert message["threeDSRequestorURL"] == "https://gate.example"
 
 
+def test_what_the_merchant_says_of_the_authentication_wins() -> None:
+    said = {
+        "threeDSecure.merchant.name": "Jones elsewhere",
+        "threeDSecure.merchant.url": "https://elsewhere.example",
+        "threeDSecure.merchant.country": "AUT",
+        "threeDSecure.v2.visa.requestorId": "V-1",
+        "threeDSecure.v2.visa.requestorName": "Jones at Visa",
+        "threeDSecure.v2.amex.requestorId": "not this one",
+        "threeDSecure.authenticationInd": "3",
+        "threeDSecure.amount": "10.50",
+        "threeDSecure.currency": "BHD",
+    }
+    message = tell(replace(SHOPPER_ORDER, echo=said))
+
+    assert (message["merchantName"], message["merchantCountryCode"]) == ("Jones elsewhere", "040")
+    assert (message["threeDSRequestorID"], message["threeDSRequestorName"]) == ("V-1", "Jones at Visa")
+    assert message["threeDSRequestorURL"] == "https://elsewhere.example"
+    assert message["threeDSRequestorAuthenticationInd"] == "03"
+    assert (message["purchaseAmount"], message["purchaseCurrency"]) == ("10500", "048")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"threeDSecure.amount": "10.50", "threeDSecure.currency": "JPY"},
+        {"threeDSecure.amount": "10.50", "threeDSecure.currency": "XXX"},
+        {"threeDSecure.currency": "BHD"},
+    ],
+)
+def test_an_amount_that_is_none_is_not_asked_about(said: dict[str, str]) -> None:
+    message = tell(replace(SHOPPER_ORDER, echo=said))
+
+    assert (message["purchaseAmount"], message["purchaseCurrency"]) == ("9210", "978")
+
+
+def test_a_merchant_may_ask_for_no_payment() -> None:
+    assert tell(replace(SHOPPER_ORDER, echo={"threeDSecure.npa": "true"}))["messageCategory"] == "02"
+
+
+def test_the_older_version_is_spoken_without_the_news_of_the_newer() -> None:
+    order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(is_decoupled=True))
+    conversation = threeds.authenticate(
+        order,
+        replace(CASE, version="2.1.0"),
+        terms=ThreeDsTerms(),
+        browser=BROWSER,
+        method_done="Y",
+        now=0,
+        notification_url=NOTIFICATION_URL,
+        results_url=RESULTS_URL,
+    )
+    message = read_request(conversation)[1]
+
+    assert (message["messageVersion"], message["browserJavaEnabled"]) == ("2.1.0", False)
+    assert {"browserJavascriptEnabled", "threeDSRequestorDecReqInd", "threeDSRequestorDecMaxTime"}.isdisjoint(message)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("www.jones.example", "https://www.jones.example"),
+        ("http://jones.example/shop", "http://jones.example/shop"),
+        ("Jones & Co", "https://shop.example"),
+        ("ftp://jones.example", "https://shop.example"),
+        ("jönes.example", "https://shop.example"),
+    ],
+)
+def test_an_odd_address_of_the_shop_fails_no_payment(said: str, told: str) -> None:
+    message = tell(replace(SHOPPER_ORDER, details=Details(acceptor=Acceptor(url=said))))
+
+    assert message["threeDSRequestorURL"] == told
+
+
+@pytest.mark.parametrize(
+    ("ip", "told"), [("2001:db8::1", "2001:db8::1"), ("unknown", None), ("1.2.3", None), (None, None)]
+)
+def test_an_odd_address_of_the_browser_is_not_told(ip: str | None, told: str | None) -> None:
+    assert tell(browser=replace(BROWSER, ip=ip)).get("browserIP") == told
+
+
 def decode(text: str) -> Any:
     return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
 

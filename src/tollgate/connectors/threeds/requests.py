@@ -8,14 +8,23 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
-from tollgate.catalog import COUNTRIES, CURRENCIES, LIMITS
+from tollgate.catalog import CURRENCIES, LIMITS
 from tollgate.connectors.acquiring.messages import to_minor_units
 from tollgate.connectors.threeds.messages import AReq, Phone
+from tollgate.connectors.threeds.wishes import (
+    COUNTRY_NUMBERS,
+    find_indicator,
+    find_money,
+    find_shop_url,
+    is_payment,
+    read_wishes,
+)
 from tollgate.payments import (
     Address,
     AuthenticationCase,
@@ -43,13 +52,12 @@ _OTHER_REASON = "11"
 
 _PAYS, _PAYS_OFTEN, _PAYS_PARTS, _ADDS_CARD = "01", "02", "03", "04"
 
+_SINCE_2_2 = ("browser_javascript_enabled", "three_ds_requestor_dec_req_ind", "three_ds_requestor_dec_max_time")
+"""Members that the older version does not have."""
+
 _COLOR_DEPTHS = (48, 32, 24, 16, 15, 8, 4, 1)
 _PHONE = re.compile(r"\+([0-9]{1,3})[ .()/-]+([0-9 .()/-]+)")
 _SEPARATORS = re.compile(r"[ .()/-]")
-
-_COUNTRY_NUMBERS = {
-    code: country.numeric for country in COUNTRIES.values() for code in (country.alpha2, country.alpha3)
-}
 
 _Members = dict[str, Any]
 """Some members of the request by name."""
@@ -85,7 +93,7 @@ def compose(
     results_url: str,
 ) -> AReq:
     wish = order.authentication or NO_WISH
-    requestor_url = _find_shop_url(order) or _find_origin(results_url) or results_url
+    requestor_url = find_shop_url(order) or _find_origin(order.return_url or "") or _find_origin(results_url)
     request = AReq(
         message_version=case.version,
         message_category=choose_category(order),
@@ -95,7 +103,7 @@ def compose(
         three_ds_server_url=results_url,
         three_ds_requestor_id=terms.requestor_id or _UNREGISTERED,
         three_ds_requestor_name=(terms.requestor_name or order.statement or _UNREGISTERED)[:40],
-        three_ds_requestor_url=requestor_url,
+        three_ds_requestor_url=requestor_url or results_url,
         three_ds_requestor_challenge_ind=_pad(wish.challenge_indicator),
         acct_number=account.number.reveal(),
         card_expiry_date=account.expiry_year[-2:] + account.expiry_month,
@@ -107,12 +115,14 @@ def compose(
         **_describe_address("bill", order.details.billing),
         **_describe_address("ship", order.details.shipping),
     )
+    seen: _Members = {}
     if request.device_channel == _APP:
-        return msgspec.structs.replace(request, **_describe_device(wish.device or ""))
-    if request.device_channel == _NOBODY:
-        return request
-    seen = _describe_browser(browser, order.details.customer)
-    return msgspec.structs.replace(request, three_ds_comp_ind=method_done, notification_url=notification_url, **seen)
+        seen = _describe_device(wish.device or "")
+    elif request.device_channel == _BROWSER:
+        came = {"three_ds_comp_ind": method_done, "notification_url": notification_url}
+        seen = came | _describe_browser(browser, order.details.customer)
+    unsaid = dict.fromkeys(_SINCE_2_2) if case.version == "2.1.0" else {}
+    return msgspec.structs.replace(request, **seen | read_wishes(order) | unsaid)
 
 
 def choose_channel(wish: AuthenticationWish) -> str:
@@ -122,7 +132,7 @@ def choose_channel(wish: AuthenticationWish) -> str:
 
 
 def choose_category(order: Order) -> str:
-    return _PAYMENT if order.money.hundredths else _NO_PAYMENT
+    return _PAYMENT if is_payment(order) else _NO_PAYMENT
 
 
 def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
@@ -132,7 +142,7 @@ def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
         "acquirer_bin": terms.acquirer_bin,
         "acquirer_merchant_id": terms.acquirer_merchant_id or _UNREGISTERED,
         "merchant_name": ((acceptor and acceptor.name) or order.statement or terms.requestor_name)[:40] or None,
-        "merchant_country_code": _COUNTRY_NUMBERS.get(country or ""),
+        "merchant_country_code": COUNTRY_NUMBERS.get(country or ""),
         "mcc": acceptor and acceptor.mcc,
     }
 
@@ -140,9 +150,10 @@ def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
 def _describe_purchase(order: Order, now: Instant) -> _Members:
     if choose_category(order) == _NO_PAYMENT:
         return {}
-    currency = CURRENCIES[order.money.currency]
+    money = find_money(order)
+    currency = CURRENCIES[money.currency]
     return {
-        "purchase_amount": str(to_minor_units(order.money)),
+        "purchase_amount": str(to_minor_units(money)),
         "purchase_currency": currency.numeric,
         "purchase_exponent": str(currency.exponent),
         "purchase_date": to_datetime(now).strftime("%Y%m%d%H%M%S"),
@@ -158,10 +169,10 @@ def _describe_intent(order: Order, wish: AuthenticationWish) -> _Members:
     if wish.requestor_reason is not None:
         return intent | {"three_ri_ind": _REASONS.get(wish.requestor_reason, _OTHER_REASON)}
     if choose_category(order) == _NO_PAYMENT:
-        return intent | {"three_ds_requestor_authentication_ind": _ADDS_CARD}
+        return intent | {"three_ds_requestor_authentication_ind": find_indicator(order) or _ADDS_CARD}
     standing = order.details.standing_instruction
     if standing is None or standing.expiry is None or standing.frequency is None:
-        return intent | {"three_ds_requestor_authentication_ind": _PAYS}
+        return intent | {"three_ds_requestor_authentication_ind": find_indicator(order) or _PAYS}
     parts = standing.number_of_installments
     return intent | {
         "three_ds_requestor_authentication_ind": _PAYS_PARTS if parts else _PAYS_OFTEN,
@@ -185,7 +196,7 @@ def _describe_customer(customer: Customer | None) -> _Members:
 def _describe_address(prefix: str, address: Address | None) -> _Members:
     if address is None:
         return {}
-    country = _COUNTRY_NUMBERS.get(address.country or "")
+    country = COUNTRY_NUMBERS.get(address.country or "")
     line1 = " ".join(part for part in (address.street1, address.house_number1) if part)
     line2 = " ".join(part for part in (address.street2, address.house_number2) if part)
     members = {
@@ -203,11 +214,11 @@ def _describe_address(prefix: str, address: Address | None) -> _Members:
 def _describe_browser(browser: Browser | None, customer: Customer | None) -> _Members:
     if browser is None:
         return {}
-    address = browser.ip or (None if customer is None else customer.ip)
+    address = browser.ip or (None if customer is None else customer.ip) or ""
     runs_scripts = browser.javascript_enabled != "false"
     return {
         "browser_accept_header": browser.accept_header,
-        "browser_ip": _fit(address, 1, 45),
+        "browser_ip": address if _is_ip_address(address) else None,
         "browser_java_enabled": None if browser.java_enabled is None else browser.java_enabled == "true",
         "browser_javascript_enabled": runs_scripts,
         "browser_language": browser.language and browser.language[:8],
@@ -268,9 +279,12 @@ def _read_phone(phone: str | None) -> Phone | None:
     return Phone(cc=match[1], subscriber=subscriber[:15]) if subscriber else None
 
 
-def _find_shop_url(order: Order) -> str | None:
-    acceptor = order.details.acceptor
-    return (acceptor and acceptor.url) or _find_origin(order.return_url or "")
+def _is_ip_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _find_origin(url: str) -> str | None:
@@ -279,7 +293,9 @@ def _find_origin(url: str) -> str | None:
         parts = urlsplit(url)
     except ValueError:
         return None
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else None
+    is_spellable = parts.netloc.isascii() and parts.netloc.isprintable() and " " not in parts.netloc
+    is_web = parts.scheme in ("http", "https") and parts.netloc and is_spellable
+    return f"{parts.scheme}://{parts.netloc}" if is_web else None
 
 
 def _fit(text: str | None, length_min: int, length_max: int) -> str | None:
