@@ -1,0 +1,318 @@
+"""What the issuer tells without being asked: it counts once, in time, and only at the address it was promised to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from tollgate.catalog import LIMITS
+from tollgate.contract import write_ticket
+from tollgate.flows import GoHome, Wait, hear_method, hear_result
+from tollgate.payments import Errand, Stage, State
+from tollgate.steps import BrokenSeal, House
+from tollgate.wire import Silent
+from unit.flows.shopping import (
+    BROWSER,
+    BROWSER_FIELDS,
+    ELSEWHERE,
+    METHOD_URL,
+    PROOF,
+    Bank,
+    Shopper,
+    change_row,
+    go_shopping,
+    make_order,
+    open_bank,
+    run_due,
+    tick,
+)
+from unit.flows.telling import show
+from unit.premises import MERCHANT, ScriptedWire
+
+pytestmark = pytest.mark.anyio
+
+DECOUPLED = {"threeDSecure.decoupled": "true"}
+IN_AN_APP = {"threeDSecure.deviceInfo": '{"sdkEncData":"x"}', **dict.fromkeys(BROWSER_FIELDS)}
+
+
+@pytest.fixture
+def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
+    return open_bank(house, wire)
+
+
+def is_accepted(told: dict[str, Any]) -> bool:
+    return told["messageType"] == "RRes"
+
+
+async def go_elsewhere(house: House, bank: Bank, changes: dict[str, str | None] | None = None) -> Shopper:
+    """The issuer asks the shopper by another way, such as its own app."""
+    bank.answers = [ELSEWHERE]
+    return await go_shopping(house, bank, order=make_order({**DECOUPLED, **(changes or {})}))
+
+
+# ---- the result of a challenge ----
+
+
+async def test_a_result_is_kept_until_the_shopper_is_back(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+
+    told = await shopper.tell_result()
+
+    row = await shopper.look_at_case()
+    assert (told["messageType"], told["resultsStatus"]) == ("RRes", "01")
+    assert told["threeDSServerTransID"] == row.body.server_id
+    assert row.stage is Stage.ANSWERED
+    assert row.body.result is not None
+    assert (row.body.result.status, row.body.result.eci, row.body.result.value) == ("Y", "05", PROOF)
+    assert (await shopper.look()).state is State.WAITING
+    assert wire.sent == []
+
+
+async def test_of_two_results_the_first_counts(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+
+    first = await shopper.tell_result(transStatus="N", authenticationValue=None, eci=None)
+    second = await shopper.tell_result()
+    await shopper.come(has_answer=True)
+
+    assert (is_accepted(first), is_accepted(second)) == (True, False)
+    assert (await shopper.look()).result_code == "100.380.401"
+    assert wire.sent == []
+
+
+async def test_of_results_at_once_one_counts(premises: tuple[House, Bank]) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+
+    told = await asyncio.gather(*[shopper.tell_result(transStatus=status) for status in "YNYNY"])
+
+    assert [is_accepted(each) for each in told].count(True) == 1
+    winner = "YNYNY"[[is_accepted(each) for each in told].index(True)]
+    result = (await shopper.look_at_case()).body.result
+    assert result is not None
+    assert result.status == winner
+
+
+@pytest.mark.parametrize("late", [0, 1, 10**9])
+async def test_a_late_result_does_not_count(premises: tuple[House, Bank], late: int) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+    row = await shopper.look_at_case()
+    # Telling takes a second of its own.
+    tick(house, row.expires_at - house.clock.now() - 1_000_000 + late)
+
+    assert not is_accepted(await shopper.tell_result())
+
+    assert await shopper.look_at_case() == row
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"threeDSServerTransID": "8a880000-0000-4000-8000-00000000ffff"},
+        {"dsTransID": "8a880000-0000-4000-8000-00000000ffff"},
+        {"acsTransID": "8a880000-0000-4000-8000-00000000ffff"},
+        {"messageVersion": "2.1.0"},
+        {"messageType": "ARes"},
+        {"transStatus": "C"},
+        {"transStatus": "I"},
+        {"authenticationValue": None},
+        {"challengeCancel": "01"},
+    ],
+    ids=lambda members: next(iter(members)),
+)
+async def test_a_result_about_something_else_or_without_proof_does_not_count(
+    premises: tuple[House, Bank], members: dict[str, str | None]
+) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+
+    assert not is_accepted(await shopper.tell_result(**members))
+
+    assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
+
+
+async def test_a_result_counts_only_at_the_address_it_was_promised_to(premises: tuple[House, Bank]) -> None:
+    house, bank = premises
+    other = await go_shopping(house, bank)
+    other_ticket = bank.results_ticket
+    shopper = await go_shopping(house, bank)
+    ids = MERCHANT.id, shopper.body["id"]
+    wrong = [
+        other_ticket,
+        other.ticket,
+        shopper.ticket,
+        write_ticket(*ids),
+        write_ticket(*ids, bytes(32)),
+        write_ticket("8a" + "9" * 30, ids[1], bytes(32)),
+        *("none", "\0", "é", "\ud800", "A" * 500),
+    ]
+
+    told = [await shopper.tell_result(ticket=ticket) for ticket in wrong]
+
+    assert {each["messageType"] for each in told} == {"Erro"}
+    assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
+    assert (await other.look_at_case()).stage is Stage.CHALLENGED
+
+
+async def test_a_result_before_the_bank_was_asked_or_after_the_end_does_not_count(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    house, bank = premises
+    early = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(house, bank)
+
+    assert not is_accepted(await shopper.tell_result(ticket=early.ticket))
+    await shopper.walk()
+    assert not is_accepted(await shopper.tell_result())
+
+    assert (await early.look_at_case()).stage is Stage.OPEN
+    assert len(wire.sent) == 1
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"null", b"[]", b'{"messageType":"RReq"}'])
+async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(
+    premises: tuple[House, Bank], body: bytes
+) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+
+    told = json.loads(await hear_result(house, bank.results_ticket, body))
+
+    assert (told["messageType"], told["errorComponent"]) == ("Erro", "S")
+    assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
+
+
+# ---- where nobody comes back ----
+
+
+@pytest.mark.parametrize("changes", [{}, IN_AN_APP], ids=["decoupled", "in an app"])
+async def test_where_the_issuer_asks_elsewhere_its_result_ends_the_wait_at_once(
+    premises: tuple[House, Bank], wire: ScriptedWire, changes: dict[str, str | None]
+) -> None:
+    house, bank = premises
+    shopper = await go_elsewhere(house, bank, changes)
+    assert await shopper.come() == Wait()
+
+    assert is_accepted(await shopper.tell_result())
+
+    payment, row = await shopper.look(), await shopper.look_at_case()
+    assert (payment.state, payment.result_code) == (State.APPROVED, "000.100.110")
+    [charge] = map(show, wire.sent)
+    assert "cvv" not in charge["card"]
+    assert charge["details"]["authentication"]["verification_id"] == PROOF
+    assert (row.stage, row.sealed_secret) == (Stage.CLOSED, None)
+    assert isinstance(await shopper.come(), GoHome)
+
+
+async def test_a_no_from_elsewhere_ends_it_too(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
+    house, bank = premises
+    shopper = await go_elsewhere(house, bank)
+
+    assert is_accepted(await shopper.tell_result(transStatus="N"))
+
+    assert (await shopper.look()).result_code == "100.380.401"
+    assert wire.sent == []
+
+
+async def test_results_from_elsewhere_at_once_charge_once(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
+    house, bank = premises
+    shopper = await go_elsewhere(house, bank)
+
+    told = await asyncio.gather(*[shopper.tell_result() for _ in range(5)], shopper.come(), shopper.come())
+
+    assert [isinstance(each, dict) and is_accepted(each) for each in told].count(True) == 1
+    assert len(wire.sent) == 1
+    assert (await shopper.look()).state is State.APPROVED
+
+
+async def test_silence_after_a_result_from_elsewhere_owes_a_reversal(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    house, bank = premises
+    shopper = await go_elsewhere(house, bank)
+    wire.script = [Silent(), b'{"status":"reversed"}']
+
+    assert is_accepted(await shopper.tell_result())
+
+    assert (await shopper.look()).result_code == "900.100.300"
+    assert await run_due(house) == {Errand.REVERSE: True}
+
+
+async def test_a_result_from_elsewhere_is_not_built_on_a_changed_payment(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    house, bank = premises
+    shopper = await go_elsewhere(house, bank)
+    await change_row(house, f"UPDATE payments SET amount = 1 WHERE id = '{shopper.body['id']}'")
+
+    with pytest.raises(BrokenSeal):
+        await shopper.tell_result()
+
+    assert wire.sent == []
+
+
+async def test_a_shopper_who_stays_away_elsewhere_ends_like_any_other(premises: tuple[House, Bank]) -> None:
+    house, bank = premises
+    shopper = await go_elsewhere(house, bank)
+    tick(house, LIMITS.challenge_lifetime)
+
+    assert await run_due(house) == {Errand.EXPIRE: True}
+
+    assert (await shopper.look()).result_code == "100.396.103"
+
+
+# ---- the hidden page ----
+
+
+async def test_the_hidden_page_is_done_only_for_its_own_authentication(premises: tuple[House, Bank]) -> None:
+    house, bank = premises
+    bank.method_url = METHOD_URL
+    shopper, other = await go_shopping(house, bank), await go_shopping(house, bank)
+    server_id = (await shopper.look_at_case()).body.server_id
+
+    await other.report_method(server_id=server_id)
+    await shopper.report_method(server_id="8a880000-0000-4000-8000-00000000ffff")
+    for ticket in ("none", "\0", "é", write_ticket(MERCHANT.id, "8a" + "9" * 30)):
+        await shopper.report_method(ticket=ticket)
+    await hear_method(house, shopper.ticket, None)
+    assert not (await shopper.look_at_case()).body.is_method_done
+    assert not (await other.look_at_case()).body.is_method_done
+
+    await shopper.report_method(ticket=write_ticket(MERCHANT.id, shopper.body["id"]))
+    assert (await shopper.look_at_case()).body.is_method_done
+
+
+async def test_the_hidden_page_changes_nothing_once_the_bank_was_asked(premises: tuple[House, Bank]) -> None:
+    house, bank = premises
+    bank.method_url = METHOD_URL
+    shopper = await go_shopping(house, bank)
+    await shopper.report_method()
+    await shopper.come()
+    asked = await shopper.look_at_case()
+    assert asked.stage is Stage.CHALLENGED
+
+    await shopper.report_method()
+
+    assert await shopper.look_at_case() == asked
+
+
+async def test_a_hidden_page_that_comes_back_while_the_bank_is_asked_does_not_undo_the_answer(
+    premises: tuple[House, Bank],
+) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+
+    async def report() -> None:
+        await shopper.report_method()
+
+    bank.meanwhile = report
+    await shopper.come(browser=BROWSER)
+
+    row = await shopper.look_at_case()
+    assert (row.stage, row.body.acs_id is not None) == (Stage.CHALLENGED, True)
