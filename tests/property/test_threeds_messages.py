@@ -6,14 +6,18 @@ import base64
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.catalog import RESULTS
+from tollgate.catalog import COUNTRIES, CURRENCIES, RESULTS
 from tollgate.connectors import WireReply, threeds
-from tollgate.payments import AuthenticationCase
-from unit.connectors.threeds_samples import CASE, CHALLENGED, PROOF, SERVER_ID, ask, make_ares, make_rreq
+from tollgate.payments import Acceptor, Address, AuthenticationCase, AuthenticationWish, Browser, Customer, Details
+from tollgate.sandbox.directory_rules import find_faults
+from tollgate.values import Money
+from unit.connectors.samples import CARD
+from unit.connectors.threeds_samples import CASE, CHALLENGED, PROOF, SERVER_ID, SHOPPER_ORDER, ask, make_ares, make_rreq
 
 ARES = make_ares("Y", eci="05", authenticationValue=PROOF, transStatusReason="17", acsURL="https://bank.example/c")
 RREQ: dict[str, Any] = json.loads(make_rreq(transStatusReason="17", challengeCancel=None))
@@ -121,3 +125,105 @@ def test_whatever_is_wrapped_for_the_browser_is_read_or_not(body: bytes) -> None
     for text in (base64.urlsafe_b64encode(body).decode(), base64.b64encode(body).decode().rstrip("=")):
         answer = threeds.read_challenge_answer(text)
         assert answer is None or answer.message_version
+
+
+def said_texts(length_max: int) -> st.SearchStrategy[str]:
+    """As a shop may send them: any letters but lone surrogates, which no form can carry."""
+    return st.text(st.characters(codec="utf-8"), min_size=1, max_size=length_max)
+
+
+def texts(length_max: int) -> st.SearchStrategy[str | None]:
+    return st.none() | said_texts(length_max)
+
+
+def digits(length_max: int) -> st.SearchStrategy[str]:
+    return st.text("0123456789", min_size=1, max_size=length_max)
+
+
+ADDRESSES = st.none() | st.builds(
+    Address,
+    street1=texts(100),
+    street2=texts(100),
+    house_number1=texts(10),
+    city=texts(80),
+    state=texts(50),
+    postcode=texts(16),
+    country=texts(2) | st.sampled_from(sorted(COUNTRIES)),
+)
+DETAILS = st.builds(
+    Details,
+    acceptor=st.none()
+    | st.builds(Acceptor, name=texts(60), url=texts(100), country_code=texts(3), mcc=st.none() | st.just("5812")),
+    customer=st.none() | st.builds(Customer, email=texts(128), phone=texts(25), mobile=texts(25), ip=texts(255)),
+    billing=ADDRESSES,
+    shipping=ADDRESSES,
+)
+BROWSERS = st.builds(
+    Browser,
+    accept_header=said_texts(50),
+    language=said_texts(8),
+    screen_height=digits(6),
+    screen_width=digits(6),
+    timezone=st.integers(-840, 840).map(str),
+    user_agent=said_texts(50),
+    java_enabled=st.sampled_from(("true", "false")),
+    javascript_enabled=st.sampled_from((None, "true", "false")),
+    screen_color_depth=st.none() | digits(2),
+    ip=texts(50),
+)
+SAID = st.fixed_dictionaries(
+    {},
+    optional={
+        "threeDSecure.merchant.name": said_texts(255),
+        "threeDSecure.merchant.url": said_texts(255),
+        "threeDSecure.merchant.country": said_texts(3),
+        "threeDSecure.v2.visa.requestorId": said_texts(100),
+        "threeDSecure.v2.visa.requestorName": said_texts(100),
+        "threeDSecure.authenticationInd": st.sampled_from(("1", "02", "9")),
+        "threeDSecure.amount": st.sampled_from(("0", "10.50", "999999999.99")),
+        "threeDSecure.currency": st.sampled_from(sorted(CURRENCIES)),
+        "threeDSecure.npa": st.sampled_from(("true", "false")),
+    },
+)
+WISHES = st.builds(
+    AuthenticationWish,
+    device=texts(40),
+    challenge_indicator=st.sampled_from((None, "1", "04", "9")),
+    is_decoupled=st.booleans(),
+    requestor_reason=st.sampled_from((None, "RECURRING", "DELAYED_SHIPMENT")),
+)
+
+
+@given(
+    details=DETAILS,
+    browser=BROWSERS,
+    said=SAID,
+    wish=WISHES,
+    money=st.builds(Money, st.integers(0, 10**10).map(lambda units: units * 100), st.sampled_from(sorted(CURRENCIES))),
+    holder=texts(128),
+    statement=said_texts(127),
+    return_url=st.none() | st.text(max_size=30).map("https://shop.example/".__add__) | texts(40),
+)
+def test_whatever_a_shop_sends_makes_a_request_that_a_strict_directory_takes(
+    details: Details,
+    browser: Browser,
+    said: dict[str, str],
+    wish: AuthenticationWish,
+    money: Money,
+    holder: str | None,
+    statement: str,
+    return_url: str | None,
+) -> None:
+    order = msgspec.structs.replace(
+        SHOPPER_ORDER,
+        details=details,
+        authentication=wish,
+        money=money,
+        echo=said,
+        account=msgspec.structs.replace(CARD, holder=holder),
+        statement=statement,
+        return_url=return_url,
+    )
+    request = next(ask(order, browser=browser))
+
+    assert find_faults(request.body) == ([], [])
