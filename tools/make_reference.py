@@ -16,7 +16,9 @@ from tollgate.catalog import (
     LEVERS,
     PARAMETERS,
     RESULTS,
+    RETURN_REASONS,
     RULES,
+    TEST_ACCOUNTS,
     TEST_CARDS,
     THROTTLES,
     Account,
@@ -170,12 +172,22 @@ def render_test_data() -> str:
         (code(card.number), card.brand, card.behaviour.value, "yes" if card.has_method_data else "no")
         for card in TEST_CARDS.values()
     )
+    accounts = ((row.country, row.holder, code(row.iban), code(row.bic)) for row in TEST_ACCOUNTS)
+    reasons = ((code(row.code), row.text, code(row.notice)) for row in RETURN_REASONS.values())
     levers = ((code(lever.name), code(lever.shape.notation), lever.effect) for lever in LEVERS)
     return page(
         "Test data",
         ["All of this exists on test hosts only. Any CVV of the right length and any later expiry date will do.", ""],
         section("Cards"),
         table(("number", "brand", "3D Secure", "collects device data"), cards),
+        section("Bank accounts", "For `DIRECTDEBIT_SEPA`; any other well-formed account will do as well."),
+        table(("country", "holder", "IBAN", "BIC"), accounts),
+        section(
+            "Returns",
+            "Why banks send debits and credits back, and the code of the chargeback that it becomes. On a test host\n"
+            "`tollgate bank sample-return` writes such a return; a reason that is not listed becomes `000.100.200`.",
+        ),
+        table(("reason", "means", "chargeback"), reasons),
         section("Levers", "Custom parameters that steer the simulated acquirer."),
         table(("parameter", "values", "effect"), levers),
     )
