@@ -66,10 +66,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.tls_cert) or self.tls_self_signed
 
     @property
+    def listens_everywhere(self) -> bool:
+        """An address to listen on that is none to be reached at."""
+        return self.host in ("0.0.0.0", "::")
+
+    @property
     def base_url(self) -> str:
         if self.public_url:
             return self.public_url.rstrip("/")
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = "127.0.0.1" if self.listens_everywhere else f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.serves_tls else 'http'}://{host}:{self.port}"
 
 

@@ -35,6 +35,13 @@ def _has_keys_outside_data(settings: Settings) -> bool:
     return not Path(settings.key_file).resolve().is_relative_to(settings.data_folder.resolve())
 
 
+def _has_public_address(settings: Settings) -> bool:
+    if not settings.tls_cert and not settings.trusted_proxy:
+        # It is told that it needs TLS; its address follows from that.
+        return True
+    return settings.base_url.startswith("https://") and bool(settings.public_url or not settings.listens_everywhere)
+
+
 def _has_sound_throttles(settings: Settings) -> bool:
     try:
         configure_throttles(settings.throttles)
@@ -69,6 +76,12 @@ NEEDS = (
         name="own certificate",
         missing="a live host does not use --tls-self-signed",
         is_met=lambda settings: not settings.tls_self_signed,
+        live_only=True,
+    ),
+    Need(
+        name="public address",
+        missing="a live host sends shoppers back to itself: give --public-url https://..., as their browsers reach it",
+        is_met=_has_public_address,
         live_only=True,
     ),
     Need(

@@ -37,7 +37,18 @@ def test_a_laptop_needs_nothing() -> None:
 
 def test_a_complete_live_host_needs_nothing(complete: Settings) -> None:
     assert find_missing(complete) == []
-    assert find_missing(replace(complete, tls_cert="", tls_key="", trusted_proxy="10.0.0.1")) == []
+    behind = replace(complete, tls_cert="", tls_key="", trusted_proxy="10.0.0.1", public_url="https://pay.example")
+    assert find_missing(behind) == []
+
+
+def test_a_live_host_says_where_shoppers_come_back_to(complete: Settings) -> None:
+    for unreachable in (
+        replace(complete, tls_cert="", tls_key="", trusted_proxy="10.0.0.1"),
+        replace(complete, host="0.0.0.0"),
+        replace(complete, public_url="http://pay.example"),
+    ):
+        (missing,) = find_missing(unreachable)
+        assert "--public-url" in missing
 
 
 def test_a_bare_live_host_is_told_everything_at_once() -> None:
