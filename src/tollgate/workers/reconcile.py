@@ -10,6 +10,7 @@ from functools import partial
 
 from tollgate.catalog import LIMITS
 from tollgate.flows import run_errand, settle_overdue
+from tollgate.payments import Errand
 from tollgate.steps import House
 from tollgate.store import Job, lease_due, list_overdue, postpone_job
 from tollgate.values import SECOND, make_id
@@ -18,6 +19,8 @@ from tollgate.workers.loop import run_each
 _log = logging.getLogger("tollgate.worker")
 
 _BACKOFF_S = (1, 2, 5, 15, 30, 60, 120, 300, 900, 3600)
+_LONGEST_WAITS_S = {Errand.INQUIRE: 300}
+"""Somebody may be waiting for what an inquiry finds out, such as a shopper who paid and never came back."""
 _ERRANDS_AT_ONCE = 16
 """Only as many are leased as are run at once, so that no lease runs out while its job waits for its turn."""
 
@@ -54,5 +57,9 @@ async def _run_one(house: House, job: Job) -> None:
 
 async def _postpone(house: House, job: Job) -> None:
     wait_s = _BACKOFF_S[min(job.tries, len(_BACKOFF_S)) - 1]
-    _log.warning("errand not done yet", extra={"errand": job.topic, "payment": job.subject_id, "again_in_s": wait_s})
+    wait_s = min(wait_s, _LONGEST_WAITS_S.get(Errand(job.topic), wait_s))
+    # That somebody has not decided yet is the ordinary case of an inquiry.
+    level = logging.INFO if job.topic == Errand.INQUIRE else logging.WARNING
+    told = {"errand": job.topic, "payment": job.subject_id, "again_in_s": wait_s}
+    _log.log(level, "errand not done yet", extra=told)
     await postpone_job(house.database, job, house.clock.now() + wait_s * SECOND)
