@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tollgate.catalog import LIMITS, Wallet
 from tollgate.payments import OpenedWallet, WalletKey, WalletPublic
-from tollgate.values import HOUR, SECOND, Secret
+from tollgate.values import HOUR, SECOND, Secret, to_datetime
 from tollgate.vault import Keyring, WalletTokenError, make_wallet_key, open_wallet_token
 from wallet_mint import CHANNEL_ID, CRYPTOGRAM, NOW, NUMBER, Mint
 
@@ -108,6 +108,30 @@ def test_a_changed_field_does_not_open(open_a: Open, token: str, change: str) ->
     TAMPERINGS[change](changed)
 
     refuse(open_a, json.dumps(changed))
+
+
+@pytest.fixture(scope="session")
+def compact_token(mint: Mint) -> str:
+    """Its signature ends with the very bytes that were computed with the key."""
+    return mint.make_token(mint.wish_a(NOW, indefinite=False))
+
+
+def test_the_last_byte_of_a_signature_counts(open_a: Open, compact_token: str) -> None:
+    changed = json.loads(compact_token)
+    assert open_a(compact_token).unique
+
+    refuse(open_a, json.dumps(changed | {"signature": flip(changed["signature"], at=-1)}))
+
+
+def test_an_old_signature_cannot_be_renewed_by_writing_another_time_into_it(open_a: Open, compact_token: str) -> None:
+    changed = json.loads(compact_token)
+    signed = b64decode(changed["signature"])
+    written, wanted = (f"{to_datetime(at):%y%m%d%H%M%SZ}".encode() for at in (NOW, NOW + HOUR))
+    assert signed.count(written) == 1
+
+    renewed = changed | {"signature": b64encode(signed.replace(written, wanted)).decode()}
+
+    refuse(open_a, json.dumps(renewed), now=NOW + HOUR)
 
 
 def test_a_signature_of_another_token_does_not_open(mint: Mint, open_a: Open, token: str) -> None:
