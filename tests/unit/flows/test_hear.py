@@ -44,7 +44,7 @@ def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
 
 
 def is_accepted(told: dict[str, Any]) -> bool:
-    return told["messageType"] == "RRes"
+    return bool(told["messageType"] == "RRes")
 
 
 async def go_elsewhere(house: House, bank: Bank, changes: dict[str, str | None] | None = None) -> Shopper:

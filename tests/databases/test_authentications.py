@@ -1,0 +1,227 @@
+"""Authentications in the store: of two who move one at once one succeeds, what ended is wiped, and waits are reopened
+once. The same on both databases.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from databases.samples import MERCHANT, StoredAnswer, make_claim, make_payment, make_settlement
+from tollgate.payments import (
+    AuthenticationCase,
+    AuthenticationResult,
+    AuthenticationRow,
+    Errand,
+    Payment,
+    Stage,
+    State,
+)
+from tollgate.store import (
+    Database,
+    find_authentication,
+    find_claim,
+    find_payment,
+    list_overdue,
+    move_authentication,
+    settle_payment,
+    start_payment,
+    steps_close_authentication,
+    steps_end_authentication,
+    steps_insert_authentication,
+    steps_reopen,
+    steps_settle,
+)
+from tollgate.values import HOUR, MINUTE, MerchantId
+
+pytestmark = pytest.mark.anyio
+
+STRANGER = MerchantId("8a" + "9" * 30)
+
+
+def make_row(payment: Payment, **changes: Any) -> AuthenticationRow:
+    row = AuthenticationRow(
+        merchant_id=payment.merchant_id,
+        id=payment.id,
+        stage=Stage.OPEN,
+        created_at=payment.created_at,
+        expires_at=payment.created_at + 15 * MINUTE,
+        body=AuthenticationCase(server_id="8a880000-0000-4000-8000-000000000001", method_url="https://bank.example/m"),
+        sealed_secret=b"\x00sealed\xff",
+    )
+    return msgspec.structs.replace(row, **changes)
+
+
+async def wait_for_shopper(db: Database, **changes: Any) -> tuple[Payment, AuthenticationRow]:
+    """A payment that waits, and what it waits for."""
+    payment = make_payment()
+    assert await start_payment(db, payment, b"account", None)
+    settlement = make_settlement(payment, Errand.EXPIRE, state=State.WAITING, result_code="000.200.000", mac=b"seal")
+    row = make_row(payment, **changes)
+    assert await db.write([*steps_settle(settlement), *steps_insert_authentication(row)])
+    return settlement.payment, row
+
+
+async def get_row(db: Database, payment: Payment) -> AuthenticationRow:
+    row = await find_authentication(db, MERCHANT, payment.id)
+    assert row is not None
+    return row
+
+
+async def get_payment(db: Database, payment: Payment) -> Payment:
+    found = await find_payment(db, MERCHANT, payment.id)
+    assert found is not None
+    return found
+
+
+# ---- moving ----
+
+
+async def test_an_authentication_is_read_back_as_it_was_written(db: Database) -> None:
+    payment, row = await wait_for_shopper(db)
+    bare, bare_row = await wait_for_shopper(db, body=AuthenticationCase(server_id="x"), sealed_secret=None)
+
+    assert await get_row(db, payment) == row
+    assert await get_row(db, bare) == bare_row
+    assert await find_authentication(db, STRANGER, payment.id) is None
+
+
+async def test_it_moves_from_the_expected_stage_only(db: Database) -> None:
+    payment, row = await wait_for_shopper(db)
+    result = AuthenticationResult(status="Y", eci="05", value="AAAA")
+    moved = make_row(payment, stage=Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result))
+
+    assert not await move_authentication(db, moved, Stage.CHALLENGED)
+    assert not await move_authentication(db, msgspec.structs.replace(moved, merchant_id=STRANGER), Stage.OPEN)
+    assert await get_row(db, payment) == row
+    assert await move_authentication(db, moved, Stage.OPEN)
+
+    assert await get_row(db, payment) == moved
+
+
+async def test_of_many_who_move_it_at_once_one_succeeds(db: Database) -> None:
+    payment, row = await wait_for_shopper(db)
+    rivals = [
+        msgspec.structs.replace(row, stage=Stage.CHALLENGED, body=AuthenticationCase(server_id=f"{n}"))
+        for n in range(20)
+    ]
+
+    moved = await asyncio.gather(*[move_authentication(db, rival, Stage.OPEN) for rival in rivals])
+
+    assert moved.count(True) == 1
+    assert await get_row(db, payment) == rivals[moved.index(True)]
+
+
+# ---- ending ----
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_closing_wipes_the_secret_at_any_stage_and_as_often_as_one_likes(db: Database, stage: Stage) -> None:
+    payment, row = await wait_for_shopper(db, stage=stage)
+
+    for _ in range(2):
+        assert await db.write(steps_close_authentication(MERCHANT, payment.id))
+
+    closed = await get_row(db, payment)
+    assert closed == msgspec.structs.replace(row, stage=Stage.CLOSED, sealed_secret=None)
+
+
+@pytest.mark.parametrize("stage", [Stage.OPEN, Stage.CHALLENGED, Stage.ANSWERED])
+async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stage) -> None:
+    payment, _ = await wait_for_shopper(db, stage=stage)
+
+    ended = await asyncio.gather(*[db.write(steps_end_authentication(MERCHANT, payment.id)) for _ in range(10)])
+
+    assert ended.count(True) == 1
+    row = await get_row(db, payment)
+    assert (row.stage, row.sealed_secret) == (Stage.CLOSED, None)
+
+
+async def test_ending_touches_no_other_merchants_authentication(db: Database) -> None:
+    payment, row = await wait_for_shopper(db)
+
+    assert not await db.write(steps_end_authentication(STRANGER, payment.id))
+    assert await db.write(steps_close_authentication(STRANGER, payment.id))
+
+    assert await get_row(db, payment) == row
+
+
+# ---- reopening ----
+
+
+async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> None:
+    waiting, _ = await wait_for_shopper(db)
+
+    assert await db.write(steps_reopen(waiting, waiting.created_at + HOUR))
+
+    reopened = await get_payment(db, waiting)
+    assert reopened == msgspec.structs.replace(
+        waiting,
+        state=State.STARTED,
+        result_code="",
+        details={},
+        settled_at=None,
+        mac=None,
+        deadline_at=waiting.created_at + HOUR,
+    )
+    assert await list_overdue(db, waiting.created_at + HOUR, 10) == []
+    assert await list_overdue(db, waiting.created_at + HOUR + 1, 10) == [reopened]
+
+
+async def test_of_many_who_reopen_at_once_one_succeeds(db: Database) -> None:
+    waiting, _ = await wait_for_shopper(db)
+    unit = [*steps_reopen(waiting, 1), *steps_end_authentication(MERCHANT, waiting.id)]
+
+    reopened = await asyncio.gather(*[db.write(unit) for _ in range(10)])
+
+    assert reopened.count(True) == 1
+
+
+@pytest.mark.parametrize("state", [State.STARTED, State.APPROVED, State.DECLINED, State.UNRESOLVED])
+async def test_only_what_waits_is_reopened(db: Database, state: State) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, None)
+    if state is not State.STARTED:
+        assert await settle_payment(db, make_settlement(payment, state=state), None)
+    before = await get_payment(db, payment)
+
+    assert not await db.write(steps_reopen(payment, 1))
+    assert not await db.write(steps_reopen(msgspec.structs.replace(payment, merchant_id=STRANGER), 1))
+
+    assert await get_payment(db, payment) == before
+
+
+async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(db: Database) -> None:
+    waiting, _ = await wait_for_shopper(db)
+    unit = [*steps_reopen(waiting, 1), *steps_end_authentication(MERCHANT, waiting.id)]
+    assert await db.write(unit)
+    again = make_settlement(
+        await get_payment(db, waiting),
+        Errand.INQUIRE,
+        state=State.WAITING,
+        result_code="000.200.000",
+        settled_at=waiting.created_at + 99,
+    )
+    assert await settle_payment(db, again, None)
+
+    assert not await db.write(unit)
+
+    assert await get_payment(db, waiting) == again.payment
+
+
+async def test_a_key_keeps_its_first_answer_when_the_payment_is_settled_again(db: Database) -> None:
+    payment = make_payment()
+    await start_payment(db, payment, None, make_claim("first"))
+    waits = make_settlement(payment, Errand.EXPIRE, state=State.WAITING, result_code="000.200.000")
+    assert await db.write(steps_settle(waits, StoredAnswer(200, b"waits")))
+    assert await db.write(steps_reopen(payment, 1))
+    ends = make_settlement(payment, settled_at=payment.created_at + 99)
+
+    assert await settle_payment(db, ends, StoredAnswer(400, b"ended"))
+
+    claim = await find_claim(db, payment.channel_id, "first", 0)
+    assert claim is not None
+    assert (claim.status, claim.body) == (200, b"waits")
