@@ -35,7 +35,7 @@ def forward_to(url: str, **changes: Any) -> Reply:
 
 
 def collect(site: Site, frame_url: str = "", **changes: Any) -> Reply:
-    frame = {"url": frame_url, "name": "data", "value": "e30", "until": "/known", "done_name": "done"}
+    frame = {"url": frame_url, "name": "data", "value": "e30", "until": "/know", "done_name": "done"}
     values: dict[str, Any] = {**WORDS, "action": "/next", "fields": {"step": "1"}, "asks": ASKS}
     values["frame"] = frame | changes if frame_url else None
     targets = [frame_url] if frame_url else []
