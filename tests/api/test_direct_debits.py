@@ -95,6 +95,7 @@ def test_a_malformed_account_is_refused_by_naming_it(client: Client, changes: di
         ({"bankAccount.bic": "DEUTDEFF500"}, "100.200.103"),
         ({"bankAccount.bic": None, "bankAccount.bankCode": "37040045"}, "100.200.103"),
         ({"bankAccount.mandate.id": "M" * 36}, "100.500.303"),
+        ({"bankAccount.mandate.dateOfSignature": "2999-01-01"}, "100.500.302"),
     ],
 )
 def test_an_account_that_contradicts_itself_is_declined_and_recorded(

@@ -108,6 +108,7 @@ async def test_a_day_that_is_too_soon_or_no_banking_day_is_moved(
         ({"currency": "USD"}, "currency"),
         ({"amount": 100_000_000_000}, "amount"),
         ({"mandate_id": "M" * 36}, "mandate"),
+        ({"signed_on": date(2026, 11, 17)}, "signature"),
     ],
 )
 async def test_what_banks_cannot_write_is_refused(

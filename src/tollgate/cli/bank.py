@@ -92,6 +92,8 @@ def export(file_id: str, output: Path | None, **flags: Any) -> None:
         click.echo(body, nl=False)
     else:
         output.touch(mode=0o600)
+        # One that was there before may have been everybody's.
+        output.chmod(0o600)
         output.write_bytes(body)
         click.echo(output)
 

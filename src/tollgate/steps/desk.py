@@ -93,6 +93,8 @@ class BankDesk:
             return _refuse(sepa.Response.AMOUNT, "more than banks can write")
         if len(message.mandate_id or "") > MANDATE_LENGTH_MAX:
             return _refuse(sepa.Response.MANDATE, f"a mandate id has up to {MANDATE_LENGTH_MAX} characters")
+        if message.signed_on is not None and message.signed_on > _get_today(self._clock):
+            return _refuse(sepa.Response.SIGNATURE, "the mandate is signed in the future")
         return None
 
     async def _cancel(self, message: sepa.CancellationMessage) -> sepa.DeskReply:

@@ -33,6 +33,7 @@ RESPONSES: dict[str, str] = {
     Response.CURRENCY: "600.200.500",
     Response.AMOUNT: "100.550.301",
     Response.MANDATE: "100.500.303",
+    Response.SIGNATURE: "100.500.302",
 }
 """How the desk's refusals read in the gateway's catalogue."""
 

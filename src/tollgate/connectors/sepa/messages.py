@@ -43,6 +43,8 @@ class Response(StrEnum):
     CURRENCY = "currency"
     AMOUNT = "amount"
     MANDATE = "mandate"
+    SIGNATURE = "signature"
+    """A mandate that is signed in the future is none yet."""
     MESSAGE = "message"
 
 
