@@ -10,7 +10,7 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import Account, Brand, build_iban, find_bic, get_result
+from tollgate.catalog import Account, Brand, Protocol, build_iban, find_bic, get_result
 from tollgate.contract.fields import Fields
 from tollgate.payments import (
     BankAccount,
@@ -48,7 +48,7 @@ def find_wallet_call(fields: Fields) -> WalletCall | None:
 def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardFace | None]:
     """The account, and what of a card may be stored in clear."""
     values = fields.values
-    if "tokenAccount.number" in values:
+    if "tokenAccount.number" in values and brand.protocol is Protocol.CARD:
         return _read_token(values), None
     match brand.account:
         case Account.BANK:

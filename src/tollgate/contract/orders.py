@@ -7,7 +7,7 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import Account, Brand, Protocol, detect_brand, find_brand, get_result
+from tollgate.catalog import BRANDS, Account, Brand, Protocol, detect_brand, find_brand, get_result
 from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_wish
 from tollgate.contract.fields import Fields, first_word
@@ -108,6 +108,7 @@ def recall_order(payment: Payment, account: Instrument) -> Order:
     """
     values = dict(payment.echo)
     fields = Fields(values, frozenset(map(first_word, values)), values)
+    number = {"card.number": payment.card.bin} if payment.card else {}
     return Order(
         kind=payment.kind,
         money=payment.money,
@@ -115,6 +116,7 @@ def recall_order(payment: Payment, account: Instrument) -> Order:
         method=payment.method,
         account=account,
         face=payment.card,
+        network=find_network(BRANDS[payment.brand], number, None),
         statement=values.get("merchant.name") or payment.descriptor,
         descriptor=payment.descriptor,
         short_id=payment.short_id,
