@@ -10,7 +10,7 @@ import pytest
 
 from postgres import PostgresCluster
 from tollgate.payments import Period, Search, TestMode
-from tollgate.store import claims, open_database, payments, reports
+from tollgate.store import bank_files, claims, instructions, open_database, payments, reports
 from tollgate.store.hot import _SETTLE_TEXT, SETTLE, BatchText
 from tollgate.store.postgres_batches import BATCH_SETTINGS
 from tollgate.store.statements import Dialect, Statement
@@ -41,6 +41,13 @@ READS = [
     (reports.make_postings(BACKWARDS), BY_DAY),
     (reports.make_tallies(DAYS), BY_DAY),
     (claims._find, "claims USING INDEX sqlite_autoindex_claims_1"),
+    (instructions._batches, "instructions USING INDEX instructions_open"),
+    (instructions._due, "instructions USING INDEX instructions_open"),
+    (instructions._postpone, "instructions USING INDEX instructions_open"),
+    (instructions._file, "instructions USING INDEX sqlite_autoindex_instructions_1 (merchant_id=? AND id=?)"),
+    (instructions._by_ids, "instructions USING INDEX sqlite_autoindex_instructions_1 (merchant_id=? AND id=?)"),
+    (instructions._by_file, "instructions USING INDEX instructions_by_file (merchant_id=? AND file_id=?)"),
+    (bank_files._days, "bank_files USING COVERING INDEX sqlite_autoindex_bank_files_2"),
 ]
 
 
