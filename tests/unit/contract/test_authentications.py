@@ -1,0 +1,143 @@
+"""What a merchant says about authenticating the shopper: when there is somebody to ask, and what may not be missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tollgate.contract import Fields, check_authentication_fields, read_collected_browser
+from tollgate.contract.authentications import read_authentication_wish
+from tollgate.contract.fields import first_word
+from tollgate.payments import AuthenticationWish, CardAccount, TokenAccount
+from tollgate.values import InvalidParameters, Secret
+
+CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
+TOKEN = TokenAccount(number=Secret("4200000000000000"), type="NETWORK")
+BROWSER = {
+    "customer.browser.acceptHeader": "text/html",
+    "customer.browser.language": "de",
+    "customer.browser.screenHeight": "1080",
+    "customer.browser.screenWidth": "1920",
+    "customer.browser.timezone": "60",
+    "customer.browser.userAgent": "Mozilla/5.0",
+    "customer.browser.javaEnabled": "false",
+}
+BILLING = {
+    "billing.street1": "Main Street 1",
+    "billing.city": "Graz",
+    "billing.postcode": "8010",
+    "billing.country": "AT",
+}
+
+
+def wish(
+    changes: dict[str, str] | None = None, kind: str = "DB", account: CardAccount | TokenAccount | None = CARD
+) -> AuthenticationWish | None:
+    values = {"shopperResultUrl": "https://shop.example/back", **(changes or {})}
+    fields = Fields(values, frozenset(map(first_word, values)), values)
+    return read_authentication_wish(fields, kind, account)
+
+
+@pytest.mark.parametrize("kind", ["PA", "DB", "PA.CP", "3D"])
+def test_who_takes_money_from_a_card_or_asks_for_it_wishes_it(kind: str) -> None:
+    made = wish(kind=kind)
+
+    assert made is not None
+    assert (made.browser, made.device, made.is_decoupled, made.is_forced) == (None, None, False, kind == "3D")
+
+
+def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
+    """There is nobody to come back; but a channel that insists has to find a wish that it can refuse."""
+    assert read_authentication_wish(Fields({}, frozenset({"card"}), {}), "DB", CARD) == AuthenticationWish()
+
+
+@pytest.mark.parametrize(
+    ("kind", "account"),
+    [
+        ("CD", CARD),
+        ("RF", CARD),
+        ("DB", TOKEN),
+        ("DB", None),
+        ("DB", CardAccount(number=CARD.number, expiry_month="05", expiry_year="2034", number_type="DPAN")),
+    ],
+    ids=["credit", "refund", "token", "nothing", "device"],
+)
+def test_there_is_nobody_to_ask_where_no_card_of_a_shopper_pays(kind: str, account: CardAccount | None) -> None:
+    assert wish(kind=kind, account=account) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"threeDSecure.eci": "05"},
+        {"threeDSecure.verificationId": "AAAAAAAAAAAAAAAAAAAAAAAAAAA="},
+        {"threeDSecure.disable": "true"},
+        {"customParameters[custom_disable3DSecure]": "true"},
+        {"standingInstruction.source": "MIT"},
+    ],
+)
+def test_what_was_done_elsewhere_or_switched_off_is_not_wished(changes: dict[str, str]) -> None:
+    assert wish(changes) is None
+
+
+def test_a_switch_that_says_no_switches_nothing_off() -> None:
+    assert wish({"threeDSecure.disable": "false"}) is not None
+
+
+def test_a_merchant_may_ask_without_its_shopper_if_it_says_why() -> None:
+    made = wish({"standingInstruction.source": "MIT", "threeDSecure.threeRIInd": "RECURRING"})
+
+    assert made is not None
+    assert made.requestor_reason == "RECURRING"
+
+
+def test_the_wish_is_read_member_by_member() -> None:
+    made = wish(
+        {
+            **BROWSER,
+            "threeDSecure.challengeIndicator": "04",
+            "threeDSecure.decoupled": "true",
+            "threeDSecure.deviceInfo": "{}",
+        }
+    )
+
+    assert made is not None
+    assert (made.challenge_indicator, made.is_decoupled, made.device) == ("04", True, "{}")
+    assert made.browser is not None
+    assert (made.browser.language, made.browser.user_agent) == ("de", "Mozilla/5.0")
+
+
+@pytest.mark.parametrize("echo", [{}, BROWSER, BILLING, {**BROWSER, **BILLING}], ids=["none", "one", "other", "both"])
+def test_a_group_is_complete_or_absent(echo: dict[str, str]) -> None:
+    check_authentication_fields(echo, is_lenient=False)
+
+
+@pytest.mark.parametrize("missing", sorted(BROWSER) + sorted(BILLING))
+def test_what_is_missing_of_a_group_is_named(missing: str) -> None:
+    echo = {name: text for name, text in {**BROWSER, **BILLING}.items() if name != missing}
+
+    with pytest.raises(InvalidParameters) as refused:
+        check_authentication_fields(echo, is_lenient=False)
+
+    assert [fault.name for fault in refused.value.faults] == [missing]
+
+
+def test_a_lenient_channel_may_leave_half_an_address() -> None:
+    check_authentication_fields({"billing.city": "Graz"}, is_lenient=True)
+    with pytest.raises(InvalidParameters):
+        check_authentication_fields({"customer.browser.language": "de"}, is_lenient=True)
+
+
+def test_what_our_page_collects_is_cut_to_size() -> None:
+    sent = {"language": "x" * 99, "timezone": "1" * 99, "screenHeight": "9" * 99, "javaEnabled": "", "other": "x"}
+
+    browser = read_collected_browser(sent, accept="a" * 9999, user_agent=None, ip=None)
+
+    assert (browser.language, browser.timezone, browser.screen_height) == ("x" * 8, "1" * 5, "9" * 6)
+    assert (browser.java_enabled, browser.screen_width) == (None, None)
+    assert (browser.accept_header, browser.user_agent) == ("a" * 2048, "-")
+
+
+def test_a_browser_that_says_nothing_is_still_one() -> None:
+    browser = read_collected_browser({}, accept=None, user_agent="", ip="192.0.2.7")
+
+    assert (browser.accept_header, browser.user_agent, browser.ip) == ("*/*", "-", "192.0.2.7")
