@@ -166,7 +166,7 @@ class Mint:
         return wish | changes
 
     def _openssl(self, *arguments: str) -> None:
-        command = ["faketime", _BIRTH, "openssl", *arguments]
+        command = ["faketime", "-f", _BIRTH, "openssl", *arguments]
         subprocess.run(command, capture_output=True, check=True, env=_variables())
 
 

@@ -55,7 +55,9 @@ function signCms(message, wish) {
     const chain = wish.chain ? ['-certfile', wish.chain] : [];
     const command = ['cms', '-sign', '-binary', '-in', file, '-outform', 'DER', '-signer', wish.signer, '-inkey',
       wish.signerKey, '-md', wish.digest ?? 'sha256', '-nosmimecap', ...(wish.attached ? ['-nodetach'] : []), ...chain];
-    const der = execFileSync('faketime', [wish.signedAt, 'openssl', ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    // With -f the time stands still, however long the machine takes.
+    const still = ['-f', wish.signedAt, 'openssl', ...command];
+    const der = execFileSync('faketime', still, { stdio: ['ignore', 'pipe', 'pipe'] });
     return wish.indefinite === false ? der : openLengths(der);
   } finally {
     fs.rmSync(folder, { recursive: true });

@@ -108,6 +108,7 @@ def flip(text: str) -> str:
     "path",
     [
         ("signature",),
+        ("protocolVersion",),
         ("intermediateSigningKey", "signedKey"),
         ("intermediateSigningKey", "signatures"),
         ("signedMessage", "encryptedMessage"),
@@ -121,6 +122,8 @@ def test_a_changed_field_does_not_open(open_b: Open, token: str, path: tuple[str
     match path:
         case ("signature",):
             changed["signature"] = flip(changed["signature"])
+        case ("protocolVersion",):
+            changed["protocolVersion"] = "ECv3"
         case (holder, "signatures"):
             changed[holder]["signatures"] = [flip(each) for each in changed[holder]["signatures"]]
         case (holder, "signedKey"):
