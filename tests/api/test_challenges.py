@@ -194,6 +194,15 @@ def test_a_made_up_challenge_leads_nowhere(client: Client) -> None:
         assert page.answer.status == 404
 
 
+def test_the_device_check_reports_to_nobody_else(client: Client) -> None:
+    for url in ("https://elsewhere.example/", "javascript:alert(1)", f"{client.base_url}.elsewhere.example/", ""):
+        frame = {"threeDSServerTransID": "x", "threeDSMethodNotificationURL": url}
+        fields = {"threeDSMethodData": base64.urlsafe_b64encode(json.dumps(frame).encode()).decode()}
+        page = Window(client).visit(f"{client.base_url}/sandbox/acs/method", fields)
+        assert page.answer is not None
+        assert page.answer.status == 400
+
+
 def test_a_challenge_request_of_another_payment_is_not_taken(client: Client) -> None:
     mine, other = see_challenge(client, open_order(client)), open_order(client)
     forward = Window(client).visit(other.json["redirect"]["url"]).find_form("data-forward")
@@ -211,7 +220,7 @@ def test_the_address_of_the_shopper_is_told_once(client: Client) -> None:
     first, second = (client.post("/v1/payments", {**fields, **card}, key) for _ in range(2))
 
     assert first.json["id"] == second.json["id"]
-    assert "redirect" in first.json
+    assert ("redirect" in first.json, "redirect" in second.json) == (True, False)
     assert "redirect" not in client.get(f"/v1/payments/{first.json['id']}").json
 
 
@@ -219,7 +228,7 @@ def test_neither_the_security_code_nor_the_key_to_it_is_left_anywhere(gateway: G
     """While it waits and afterwards: what is stored opens only with the key in the shopper's address."""
     waiting, paid = (order(client, MINE, **{"card.cvv": "907"}) for _ in range(2))
     pass_challenge(client, paid)
-    see_challenge(client, waiting)
+    page = see_challenge(client, waiting)
     tickets = [urlsplit(each.json["redirect"]["url"]).path.rpartition("/")[2] for each in (waiting, paid)]
     keys = [base64.urlsafe_b64decode(ticket + "==")[32:] for ticket in tickets]
 
@@ -227,6 +236,8 @@ def test_neither_the_security_code_nor_the_key_to_it_is_left_anywhere(gateway: G
     left = collect([gateway.data], without="keys.json")
     for secret in (*map(str.encode, tickets), *keys, *(key.hex().encode() for key in keys), *spell_number(MINE)):
         assert left.find(secret) == []
+    token = page.url.rpartition("/")[2].encode()
+    assert [name for name in left.find(token) if name.endswith(".log")] == []
 
 
 def read_sealed(gateway: GatewayProcess, merchant_id: str, payment_id: str) -> bytes | None:

@@ -5,7 +5,6 @@ The result goes to the 3DS server first; what the browser carries back only says
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from tollgate.connectors import threeds
@@ -26,16 +25,18 @@ from tollgate.store import move_simulated_session
 from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
 
 _PAGES = Pages(Path(__file__).parent / "pages")
-_WEB_ADDRESS = re.compile(r"https?://[\x21-\x7e]{1,2040}")
 _SESSION_LENGTH_MAX = 1024
 
 
-async def visit_method(request: Request, _house: House) -> Reply:
-    """A real issuer would run scripts that look at the device; ours has seen enough at once."""
+async def visit_method(request: Request, house: House) -> Reply:
+    """A real issuer would run scripts that look at the device; ours has seen enough at once.
+
+    It reports to this host only, lest anybody uses it to send browsers elsewhere.
+    """
     frame = threeds.unwrap(_find(request, "threeDSMethodData"), threeds.MethodFrame)
-    if frame is None or not _WEB_ADDRESS.fullmatch(frame.three_ds_method_notification_url or ""):
+    url = (frame and frame.three_ds_method_notification_url) or ""
+    if frame is None or not url.startswith(f"{house.base_url}/"):
         return _show_end("No device check", "The fields of the hidden frame are not as they should be.", 400)
-    url = frame.three_ds_method_notification_url or ""
     told = threeds.wrap(threeds.MethodFrame(three_ds_server_trans_id=frame.three_ds_server_trans_id))
     return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": told})
 
@@ -151,6 +152,7 @@ ROUTES = (
         summary="The simulated issuer's challenge page of one authentication.",
         access=Access.OPEN,
         handler=show_challenge,
+        hides_path=True,
     ),
     RouteRow(
         method="POST",
@@ -159,5 +161,6 @@ ROUTES = (
         summary="Open the simulated issuer's challenge with a `creq`, or end it with a `returnCode` or an `otp`.",
         access=Access.OPEN,
         handler=answer_challenge,
+        hides_path=True,
     ),
 )
