@@ -29,9 +29,9 @@ def seal_once(plain: Secret | None, key: bytes, *, owner: str, chance: Chance = 
 
 
 def open_once(sealed: bytes, key: Secret, *, owner: str) -> Secret | None:
-    """Empty where nothing was sealed; None where the key is another."""
+    """Empty where nothing was sealed; None where the key is another, or what was sealed is not whole."""
     raw = _decode(key)
-    if len(raw) != _KEY_BYTES:
+    if len(raw) != _KEY_BYTES or len(sealed) < _NONCE_BYTES:
         return None
     try:
         return Secret(AESGCM(raw).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _ties(owner)).decode())

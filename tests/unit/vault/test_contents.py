@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
+from datetime import date
 
 import pytest
+from msgspec.structs import replace
 
-from tollgate.payments import CardAccount
+from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import MerchantId, Secret
 from tollgate.vault import (
     EnvelopeError,
@@ -20,6 +23,7 @@ from tollgate.vault import (
     open_account,
     open_sealed,
     open_token,
+    seal,
     seal_account,
     show_token,
 )
@@ -53,6 +57,80 @@ def test_the_cvv_is_not_even_among_the_sealed_bytes() -> None:
     assert b"4200000000000000" in plain
     assert b"731" not in plain
     assert b"cvv" not in plain
+
+
+TOKEN = TokenAccount(
+    number=Secret("4200000000000042"),
+    type="NETWORK",
+    expiry_month="05",
+    expiry_year="2034",
+    cryptogram=Secret("once-cryptogram"),
+    dtvc=Secret("8642"),
+)
+BANK = BankAccount(
+    holder="Jane Jones",
+    iban=Secret("DE89370400440532013000"),
+    number=Secret("532013000"),
+    bic="COBADEFFXXX",
+    bank_code="37040044",
+    bank_name="A bank",
+    country="DE",
+    mandate_id="M-A",
+    signed_on=date(2026, 1, 31),
+)
+
+
+def tell(account: Instrument) -> dict[str, object]:
+    """All members in clear, to be compared."""
+    members = {name: getattr(account, name) for name in account.__struct_fields__}
+    return {name: value.reveal() if isinstance(value, Secret) else value for name, value in members.items()}
+
+
+@pytest.mark.parametrize(
+    ("account", "kept"),
+    [
+        (CARD, replace(CARD, cvv=None)),
+        (replace(CARD, cryptogram=Secret("once"), wallet="walletA"), replace(CARD, cvv=None, wallet="walletA")),
+        (TOKEN, replace(TOKEN, cryptogram=None, dtvc=None)),
+        (TokenAccount(number=Secret("420000000042"), type="EXTERNAL"),) * 2,
+        (BANK, BANK),
+        (BankAccount(country="AT"),) * 2,
+        (VirtualAccount(account_id="jane"),) * 2,
+        (VirtualAccount(),) * 2,
+    ],
+    ids=["card", "wallet", "token", "bare token", "bank", "bare bank", "virtual", "bare virtual"],
+)
+def test_every_account_comes_back_without_what_may_be_used_once_only(account: Instrument, kept: Instrument) -> None:
+    opened = open_account(seal_account(account, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
+
+    assert type(opened) is type(account)
+    assert tell(opened) == tell(kept)
+
+
+def test_neither_cryptogram_nor_one_time_code_is_among_the_sealed_bytes() -> None:
+    plain = open_sealed(seal_account(TOKEN, owner=OWNER, keyring=KEYRING), owner=OWNER, keyring=KEYRING)
+
+    assert b"4200000000000042" in plain
+    assert not any(word in plain for word in (b"once", b"8642", b"cryptogram", b"dtvc"))
+
+
+@pytest.mark.parametrize("account", [CARD, TOKEN, BANK, VirtualAccount()], ids=["card", "token", "bank", "virtual"])
+def test_an_account_opens_in_its_own_row_only(account: Instrument) -> None:
+    sealed = seal_account(account, owner=OWNER, keyring=KEYRING)
+
+    with pytest.raises(EnvelopeError):
+        open_account(sealed, owner=name_owner("payment", MERCHANT, "8a03"), keyring=KEYRING)
+
+
+@pytest.mark.parametrize("holder", ["Jane Jones", None])
+def test_a_card_that_was_sealed_before_other_accounts_were_still_opens(holder: str | None) -> None:
+    older = {"number": "4200000000000000", "expiry_month": "05", "expiry_year": "2034", "number_type": "DPAN"}
+    older |= {"holder": holder} if holder else {}
+    sealed = seal(json.dumps(older, separators=(",", ":")).encode(), owner=OWNER, keyring=KEYRING)
+
+    opened = open_account(sealed, owner=OWNER, keyring=KEYRING)
+
+    assert tell(opened) == tell(replace(CARD, cvv=None, holder=holder))
 
 
 def test_a_token_is_stored_hashed_and_sealed_to_its_row() -> None:
