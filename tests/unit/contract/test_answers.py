@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import get_result
+from tollgate.catalog import get_result, resolve
 from tollgate.contract import Envelope, answer_payment, answer_refusal, render_payment
 from tollgate.contract.answers import nest_fields
 from tollgate.payments import CardFace, Payment, State
@@ -106,3 +106,53 @@ def test_a_throttled_answer_always_has_an_id(subject_id: str | None, answered: s
     answer = answer_refusal(TooMany(get_result("800.120.100"), 5, subject_id), ENVELOPE, "ff", NOW)
 
     assert (answer.status, json.loads(answer.body)["id"]) == (429, answered)
+
+
+# ---- what the world said, and where the shopper goes next ----
+
+
+def test_details_with_a_dot_are_fields_of_the_answer_and_count_for_more_than_what_was_sent() -> None:
+    details = {"ExtendedDescription": "Fine", "threeDSecure.eci": "05", "bankAccount.bic": "COBADEFFXXX"}
+    echo = {"threeDSecure.eci": "07", "threeDSecure.version": "2.2.0", "bankAccount.holder": "Jane"}
+
+    body = render_payment(replace(PAYMENT, details=details, echo=echo))
+
+    assert body["resultDetails"] == {"ExtendedDescription": "Fine"}
+    assert body["threeDSecure"] == {"eci": "05", "version": "2.2.0"}
+    assert body["bankAccount"] == {"holder": "Jane", "bic": "COBADEFFXXX"}
+
+
+def test_without_plain_details_there_are_no_result_details() -> None:
+    body = render_payment(replace(PAYMENT, details={"threeDSecure.eci": "05"}))
+
+    assert "resultDetails" not in body
+    assert body["threeDSecure"] == {"eci": "05"}
+
+
+def test_a_redirect_always_has_its_list_of_parameters() -> None:
+    bare = render_payment(PAYMENT, {"redirect.url": "https://gate.example/x"})
+    details = {
+        "redirect.url": "https://bank.example/x",
+        "redirect.parameters[0].name": "a",
+        "redirect.parameters[0].value": "b",
+    }
+    full = render_payment(replace(PAYMENT, details=details))
+
+    assert bare["redirect"] == {"url": "https://gate.example/x", "parameters": []}
+    assert full["redirect"]["parameters"] == [{"name": "a", "value": "b"}]
+    assert "redirect" not in render_payment(PAYMENT)
+
+
+def test_a_handover_is_told_and_leaves_the_payment_as_it_was() -> None:
+    before = answer_payment(PAYMENT, ENVELOPE)
+
+    told = json.loads(answer_payment(PAYMENT, ENVELOPE, {"redirect.url": "https://gate.example/secret"}).body)
+
+    assert told["redirect"]["url"] == "https://gate.example/secret"
+    assert answer_payment(PAYMENT, ENVELOPE) == before
+    assert b"secret" not in before.body
+
+
+def test_a_merchant_cannot_put_a_redirect_into_its_own_answer() -> None:
+    """Only the gateway sends shoppers away: `redirect` is no parameter, so it is in no echo."""
+    assert resolve("redirect.url") is None

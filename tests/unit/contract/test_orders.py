@@ -5,11 +5,23 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from msgspec.structs import replace
 
 from tollgate.catalog import Situation
-from tollgate.contract import read_fields, read_order
-from tollgate.payments import NO_DETAILS, Channel, Order, TestMode
-from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Refusal
+from tollgate.contract import find_return_url, find_window, read_fields, read_order, recall_order
+from tollgate.payments import (
+    NO_DETAILS,
+    CardAccount,
+    Channel,
+    OpenedCard,
+    Order,
+    Payment,
+    Sequence,
+    State,
+    TestMode,
+    make_card_face,
+)
+from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, PaymentId, Refusal, Secret
 
 TODAY = date(2026, 11, 15)
 CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Shop", created_at=1)
@@ -129,3 +141,99 @@ def test_a_wallet_that_nobody_can_open_is_refused() -> None:
         read({"paymentBrand": "PAZE", "virtualAccount.accountId": "jane"})
 
     assert refused.value.result.code == "600.200.100"
+
+
+# ---- understood again from what was stored ----
+
+
+def store(order: Order) -> Payment:
+    return Payment(
+        id=PaymentId("8a03"),
+        merchant_id=CHANNEL.merchant_id,
+        channel_id=CHANNEL.id,
+        kind=order.kind,
+        state=State.WAITING,
+        money=order.money,
+        brand=order.brand,
+        method=order.method,
+        descriptor=order.descriptor,
+        short_id=order.short_id,
+        ndc="ndc",
+        created_at=1,
+        deadline_at=2,
+        test_mode=order.test_mode,
+        merchant_transaction_id=order.merchant_transaction_id,
+        card=order.face,
+        echo=order.echo,
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"paymentType": "PA", "amount": "0"},
+        {"amount": "500", "currency": "JPY"},
+        {
+            "shopperResultUrl": "https://shop.example/back?order=7",
+            "merchantTransactionId": "order-0001",
+            "descriptor": "Order 7",
+            "merchant.name": "Jones",
+            "merchant.mcc": "5812",
+            "transactionProcessingCode": "FUNDING",
+            "testMode": "EXTERNAL",
+            "taxAmount": "1.50",
+            "cart.items[7].price": "2.00",
+            "sender.birthDate": "1980-02-29",
+            "standingInstruction.mode": "INITIAL",
+            "standingInstruction.expiry": "2030-01-01",
+            "customer.browser.language": "de",
+            "customer.browser.challengeWindow": "4",
+            "threeDSecure.challengeIndicator": "04",
+            "customParameters[3DS2_flow]": "challenge",
+            "customParameters[shop]": "x",
+        },
+    ],
+    ids=["plain", "nothing", "yen", "everything"],
+)
+def test_an_order_is_understood_again_from_what_was_stored(changes: dict[str, str]) -> None:
+    order = read(changes)
+    assert isinstance(order.account, CardAccount)
+    account = replace(order.account, cvv=None)
+    before = replace(order, account=account)
+
+    # What is stored of a first payment says nothing of direct debits, which have no shopper to come back.
+    assert recall_order(store(order), account) == replace(before, sequence=Sequence.ONCE)
+
+
+def test_the_network_behind_a_wallet_is_known_again() -> None:
+    card = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", wallet="walletB")
+    opened = OpenedCard(account=card, face=make_card_face("4200000000000000", card), network="VISA")
+    money = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "GOOGLEPAY")]
+    fields = read_fields([*money, ("walletB.paymentToken", "{}")], Situation("payment", None, False, False))
+    order = read_order(fields, CHANNEL, today=TODAY, short_id="1", is_live=False, opened=opened)
+
+    recalled = recall_order(store(order), card)
+
+    assert (recalled.brand, recalled.network) == (order.brand, order.network) == ("GOOGLEPAY", "VISA")
+
+
+def test_where_the_shopper_comes_back_to_and_in_which_window_is_read_from_what_was_stored() -> None:
+    echo = read({"shopperResultUrl": "app://back", "customer.browser.challengeWindow": "2"}).echo
+
+    assert (find_return_url(echo), find_window(echo)) == ("app://back", "2")
+    assert (find_return_url({}), find_window({})) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("javascript:alert(1)", "javascript://x/%0aalert(1)", "data:text/html,x", "vbscript://x", "blob://x"),
+        *("/back", "//shop.example", "https://", "https://shop.example/\r\nx", "https://shop.example/ x", "file:///x"),
+    ],
+)
+def test_a_shopper_is_never_sent_where_script_runs(address: str) -> None:
+    with pytest.raises(InvalidParameters) as refused:
+        read({"shopperResultUrl": address})
+
+    assert [fault.name for fault in refused.value.faults] == ["shopperResultUrl"]
