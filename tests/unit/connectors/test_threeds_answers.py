@@ -182,6 +182,25 @@ def test_a_range_holds_numbers_of_its_own_length_only(number: str, is_found: boo
     assert (threeds.find_range([card_range], account) is card_range) is is_found
 
 
+def test_a_card_is_found_among_many_ranges_in_any_order() -> None:
+    starts = [f"4{number:03d}000000000000" for number in range(0, 900, 2)]
+    rows = [make_range(start, start[:4] + "999999999999") for start in reversed(starts)]
+    longer = make_range("4000000000000000000", "4999999999999999999")
+    ranges = hold(threeds.ask_ranges(SERVER_ID), make_pres(longer, *rows))
+
+    assert ranges is not None
+    for number, start in (
+        ("4000000000000000", "4000000000000000"),
+        ("4898123412341234", "4898000000000000"),
+        ("4899000000000000", None),
+        ("4001000000000000", None),
+        ("3999999999999999", None),
+        ("4001000000000000000", "4000000000000000000"),
+    ):
+        found = threeds.find_range(ranges, CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034"))
+        assert (found and found.start) == start, number
+
+
 @pytest.mark.parametrize(
     ("answer", "status"),
     [

@@ -5,7 +5,8 @@ Every answer, however odd, ends in a value; whether the payment goes on is judge
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -88,12 +89,20 @@ def ask_ranges(server_id: str) -> Conversation[tuple[CardRange, ...] | None]:
     answer = read_message(reply.body, PRes) if reply.status < 300 else None
     if answer is None or answer.three_ds_server_trans_id != server_id:
         return None
-    return tuple(found for row in answer.card_range_data if (found := _read_range(row)) is not None)
+    found = (_read_range(row) for row in answer.card_range_data)
+    return tuple(sorted((each for each in found if each is not None), key=_get_place))
 
 
-def find_range(ranges: Iterable[CardRange], account: CardAccount) -> CardRange | None:
+def find_range(ranges: Sequence[CardRange], account: CardAccount) -> CardRange | None:
+    """`ranges` as they were answered: in order, so that a long list costs no more than a short one."""
     number = account.number.reveal()
-    return next((each for each in ranges if len(each.start) == len(number) and each.start <= number <= each.end), None)
+    place = bisect_right(ranges, (len(number), number), key=_get_place)
+    last = ranges[place - 1] if place else None
+    return last if last is not None and len(last.start) == len(number) and number <= last.end else None
+
+
+def _get_place(card_range: CardRange) -> tuple[int, str]:
+    return len(card_range.start), card_range.start
 
 
 def authenticate(
