@@ -114,10 +114,12 @@ function makeB(wish) {
   const keys = Buffer.from(crypto.hkdfSync('sha256', material, Buffer.alloc(32), 'Google', 64));
   const cipher = crypto.createCipheriv('aes-256-ctr', keys.subarray(0, 32), Buffer.alloc(16));
   const encrypted = Buffer.concat([cipher.update(JSON.stringify(wish.contents)), cipher.final()]);
+  // A wish may break the tag under signatures that are right.
+  const tagKey = wish.brokenTag ? 'another key' : keys.subarray(32);
   const signedMessage = JSON.stringify({
     encryptedMessage: encrypted.toString('base64'),
     ephemeralPublicKey: ephemeralKey.toString('base64'),
-    tag: crypto.createHmac('sha256', keys.subarray(32)).update(encrypted).digest('base64'),
+    tag: crypto.createHmac('sha256', tagKey).update(encrypted).digest('base64'),
   });
   const protocol = wish.protocol ?? 'ECv2';
   return JSON.stringify({

@@ -66,6 +66,7 @@ ODDITIES: tuple[dict[str, Any], ...] = (
     {"recipient": "merchant:tollgate-tests"},
     {"protocol": "ECv1"},
     {"sender": "Gaggle"},
+    {"brokenTag": True},
     {"keyExpiration": NOW // 1000 - 1},
     {"keyExpiration": "soon"},
     {"contents": {"paymentMethod": "TOKENIZED_CARD"}},
