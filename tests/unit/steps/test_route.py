@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments import TestMode
-from tollgate.steps import choose_route
+from tollgate.payments import TestMode, ThreeDsTerms
+from tollgate.steps import choose_directory, choose_route
 from tollgate.values import Refusal
 from unit.premises import CHANNEL, ScriptedWire, open_house
 
@@ -58,4 +58,51 @@ async def test_no_payment_is_followed_in_the_other_environment(
         choose_route(house, channel, mode, "VISA")
 
     assert refused.value.result.code == "600.200.700"
+    await house.database.close()
+
+
+# ---- the way to a directory server ----
+
+TERMS = ThreeDsTerms(test_url="https://test.ds.example", live_url="https://live.ds.example", requestor_id="R-1")
+
+
+@pytest.mark.parametrize(
+    ("is_live", "mode", "address"),
+    [
+        (False, TestMode.INTERNAL, "simulator"),
+        (False, TestMode.EXTERNAL, "https://test.ds.example"),
+        (True, None, "https://live.ds.example"),
+    ],
+)
+async def test_each_mode_has_its_own_directory_server(
+    tmp_path: Path, is_live: bool, mode: TestMode | None, address: str
+) -> None:
+    wire = ScriptedWire()
+    house = await open_house(tmp_path, wire, is_live=is_live)
+
+    directory = choose_directory(house, replace(CHANNEL, three_ds=TERMS), mode)
+
+    assert directory is not None
+    assert (directory.address, directory.wire, directory.terms) == (address, wire, TERMS)
+    await house.database.close()
+
+
+@pytest.mark.parametrize("terms", [None, ThreeDsTerms(requestor_id="R-1")])
+@pytest.mark.parametrize(("is_live", "mode"), [(False, TestMode.EXTERNAL), (True, None), (True, TestMode.INTERNAL)])
+async def test_without_an_address_nobody_can_be_authenticated(
+    tmp_path: Path, is_live: bool, mode: TestMode | None, terms: ThreeDsTerms | None
+) -> None:
+    house = await open_house(tmp_path, ScriptedWire(), is_live=is_live)
+
+    assert choose_directory(house, replace(CHANNEL, three_ds=terms), mode) is None
+    await house.database.close()
+
+
+async def test_the_simulated_directory_needs_no_terms(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+
+    directory = choose_directory(house, CHANNEL, TestMode.INTERNAL)
+
+    assert directory is not None
+    assert directory.terms == ThreeDsTerms()
     await house.database.close()
