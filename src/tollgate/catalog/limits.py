@@ -61,6 +61,7 @@ class Limits:
     receiver_reply_bytes_max: int = 64 * 1024
 
     card_ranges_lifetime: Instant = HOUR
+    card_ranges_pause: Instant = MINUTE
 
     # Durable work.
     job_batch: int = 100

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import msgspec
 
-from tollgate.catalog import find_bic, is_bic, is_iban
+from tollgate.catalog import COUNTRIES, find_bic, is_bic, is_iban
 from tollgate.payments import Channel, Creditor, ThreeDsTerms
 
 _CREDITOR = {
@@ -26,9 +26,16 @@ _THREE_DS = {
     "three_ds_live_url": "live_url",
     "acquirer_bin": "acquirer_bin",
     "acquirer_merchant_id": "acquirer_merchant_id",
+    "requestor_id": "requestor_id",
+    "requestor_name": "requestor_name",
+    "requestor_url": "requestor_url",
+    "merchant_category": "mcc",
+    "merchant_country": "country",
+    "three_ds_server_reference": "server_reference",
     "requires_3ds": "is_required",
 }
 _NO_TERMS = ThreeDsTerms()
+_CATEGORY = re.compile("[0-9]{4}")
 _IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
 
 
@@ -44,6 +51,19 @@ def _check_bic(_context: click.Context, _flag: click.Parameter, value: str | Non
     if bic is not None and not is_bic(bic):
         raise click.BadParameter("not a BIC: it has 8 or 11 characters with the country in the middle")
     return bic
+
+
+def _check_category(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
+    if value is not None and _CATEGORY.fullmatch(value) is None:
+        raise click.BadParameter("not a merchant category: it has four digits")
+    return value
+
+
+def _check_country(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
+    country = None if value is None else value.upper()
+    if country is not None and country not in COUNTRIES:
+        raise click.BadParameter("not a country: it has the two letters of ISO 3166")
+    return country
 
 
 def _check_identifier(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
@@ -66,6 +86,12 @@ TERMS_FLAGS = (
     click.option("--three-ds-live-url", help="The directory server of a live host."),
     click.option("--acquirer-bin", help="The acquirer's number, told to the directory server."),
     click.option("--acquirer-merchant-id", help="The merchant's number at the acquirer."),
+    click.option("--requestor-id", help="The merchant's number at the directory server."),
+    click.option("--requestor-name", help="Its name there."),
+    click.option("--requestor-url", help="Its web address there."),
+    click.option("--merchant-category", callback=_check_category, help="Four digits, told to the directory server."),
+    click.option("--merchant-country", callback=_check_country, help="Two letters, told to the directory server."),
+    click.option("--three-ds-server-reference", help="The number under which the schemes certified this host."),
     click.option("--require-3ds/--allow-no-3ds", "requires_3ds", default=None, help="Refuse unauthenticated cards."),
 )
 

@@ -36,6 +36,12 @@ class ThreeDsTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     acquirer_merchant_id: str = ""
     requestor_id: str = ""
     requestor_name: str = ""
+    requestor_url: str = ""
+    mcc: str = ""
+    """The category of what the merchant sells, where a payment names no other."""
+    country: str = ""
+    server_reference: str = ""
+    """The number under which the schemes certified this installation."""
     is_required: bool = False
     """Whether a card payment without authentication is refused as a soft decline."""
 

@@ -16,8 +16,10 @@ from tollgate.wire import Wire
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    ranges: tuple[threeds.CardRange, ...]
-    asked_at: Instant
+    ranges: tuple[threeds.CardRange, ...] | None
+    """None where the directory never told them."""
+    asks_at: Instant
+    """When it is asked again."""
 
 
 class RangeBook:
@@ -35,11 +37,15 @@ class RangeBook:
         A directory that says nothing is asked about the card itself, and then its silence is a result.
         """
         kept = self._kept.get(address)
-        if kept is None or kept.asked_at + LIMITS.card_ranges_lifetime < wall_now:
-            question = threeds.ask_ranges(threeds.make_server_id(self._chance))
-            ranges = await converse(question, wire, timeout_s=timeout_s)
-            if ranges is not None:
-                kept = self._kept[address] = _Kept(ranges, wall_now)
-        if kept is None:
-            return threeds.ANY_CARD
-        return threeds.find_range(kept.ranges, account)
+        if kept is None or kept.asks_at < wall_now:
+            kept = await self._ask(wire, kept, wall_now, timeout_s)
+            self._kept[address] = kept
+        return threeds.ANY_CARD if kept.ranges is None else threeds.find_range(kept.ranges, account)
+
+    async def _ask(self, wire: Wire, kept: _Kept | None, wall_now: Instant, timeout_s: float) -> _Kept:
+        """A directory that is in trouble is left alone for a while, or else every payment would wait for it."""
+        question = threeds.ask_ranges(threeds.make_server_id(self._chance))
+        ranges = await converse(question, wire, timeout_s=timeout_s)
+        if ranges is None:
+            return _Kept(kept.ranges if kept else None, wall_now + LIMITS.card_ranges_pause)
+        return _Kept(ranges, wall_now + LIMITS.card_ranges_lifetime)

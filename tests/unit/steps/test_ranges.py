@@ -92,6 +92,18 @@ async def test_what_is_no_list_is_as_good_as_nothing(body: bytes) -> None:
     assert await find(RangeBook(), DirectoryServer(body=body)) is threeds.ANY_CARD
 
 
+async def test_a_directory_in_trouble_is_left_alone_for_a_while() -> None:
+    book, server = RangeBook(), DirectoryServer(fault=Silent())
+    await find(book, server)
+    await find(book, server, at=NOW + LIMITS.card_ranges_pause)
+    assert len(server.asked) == 1
+
+    server.fault = None
+    assert await find(book, server, OTHER_CARD, at=NOW + LIMITS.card_ranges_pause + 1) is None
+
+    assert len(server.asked) == 2
+
+
 async def test_an_old_list_is_better_than_none() -> None:
     book, server = RangeBook(), DirectoryServer()
     await find(book, server)

@@ -93,13 +93,14 @@ def compose(
     results_url: str,
 ) -> AReq:
     wish = order.authentication or NO_WISH
-    requestor_url = find_shop_url(order) or _find_origin(order.return_url or "") or _find_origin(results_url)
+    named_url = find_shop_url(order) or terms.requestor_url
+    requestor_url = named_url or _find_origin(order.return_url or "") or _find_origin(results_url)
     request = AReq(
         message_version=case.version,
         message_category=choose_category(order),
         device_channel=choose_channel(wish),
         three_ds_server_trans_id=case.server_id,
-        three_ds_server_ref_number=SERVER_REFERENCE,
+        three_ds_server_ref_number=terms.server_reference or SERVER_REFERENCE,
         three_ds_server_url=results_url,
         three_ds_requestor_id=terms.requestor_id or _UNREGISTERED,
         three_ds_requestor_name=(terms.requestor_name or order.statement or _UNREGISTERED)[:40],
@@ -137,13 +138,13 @@ def choose_category(order: Order) -> str:
 
 def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
     acceptor = order.details.acceptor
-    country = acceptor and (acceptor.country_code or acceptor.country)
+    country = (acceptor and (acceptor.country_code or acceptor.country)) or terms.country
     return {
         "acquirer_bin": terms.acquirer_bin,
         "acquirer_merchant_id": terms.acquirer_merchant_id or _UNREGISTERED,
         "merchant_name": ((acceptor and acceptor.name) or order.statement or terms.requestor_name)[:40] or None,
-        "merchant_country_code": COUNTRY_NUMBERS.get(country or ""),
-        "mcc": acceptor and acceptor.mcc,
+        "merchant_country_code": COUNTRY_NUMBERS.get(country),
+        "mcc": (acceptor and acceptor.mcc) or terms.mcc or None,
     }
 
 
