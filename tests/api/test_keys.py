@@ -78,7 +78,7 @@ def read_keyring(gateway: GatewayProcess) -> Keyring:
 
 
 def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
-    """The keys that cards are sealed under; every one of them is opened on the way."""
+    """The keys that accounts are sealed under; every one of them is opened on the way."""
 
     async def read() -> set[bytes]:
         database = await open_database(gateway.database or f"sqlite:///{gateway.data}/tollgate.db")
@@ -89,9 +89,8 @@ def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
         assert accounts
         for account in accounts:
             owner = name_owner("payment", account.merchant_id, account.payment_id)
-            card = open_account(account.sealed, owner=owner, keyring=keyring)
-            assert isinstance(card, CardAccount)
-            assert card.number.reveal().isdigit()
+            opened = open_account(account.sealed, owner=owner, keyring=keyring)
+            assert not isinstance(opened, CardAccount) or opened.number.reveal().isdigit()
         return {sealing_key_id(account.sealed) for account in accounts}
 
     return asyncio.run(read())

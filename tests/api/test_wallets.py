@@ -29,6 +29,24 @@ ALIASES = {"walletA": "applePay", "walletB": "googlePay", "walletC": "samsungPay
 SECRET_CRYPTOGRAM = b64encode(b"a proof to look for!").decode()
 
 
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def premises(
+    request: pytest.FixtureRequest, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Premises]:
+    """A server of their own: tokens live by the clock, which other tests move on the servers that all share."""
+    database = ""
+    if request.param == "postgresql":
+        cluster: PostgresCluster = request.getfixturevalue("cluster")
+        database = cluster.create_database()
+    with GatewayProcess(tmp_path_factory.mktemp("wallets"), database) as gateway:
+        yield Premises(gateway, acquirer)
+
+
+@pytest.fixture(scope="session")
+def gateway(premises: Premises) -> GatewayProcess:
+    return premises.gateway
+
+
 @pytest.fixture(scope="session")
 def mint(tmp_path_factory: pytest.TempPathFactory) -> Mint:
     mint = Mint(tmp_path_factory.mktemp("mint"))
@@ -297,17 +315,18 @@ def test_what_is_missing_or_too_much_is_named(shop: Client, changes: dict[str, s
 
 
 @pytest.fixture
-def second_server(postgres_premises: Premises, tmp_path: Path) -> Iterator[GatewayProcess]:
-    first = postgres_premises.gateway
+def second_server(premises: Premises, tmp_path: Path) -> Iterator[GatewayProcess]:
+    first = premises.gateway
     keys = ("--key-file", str(first.data / "keys.json"))
     with GatewayProcess(tmp_path, first.database, keys) as second:
         yield second
 
 
-def test_a_token_used_on_one_server_is_used_on_all(postgres_premises: Premises, second_server: GatewayProcess) -> None:
-    client = postgres_premises.client
+@pytest.mark.parametrize("premises", ["postgresql"], indirect=True)
+def test_a_token_used_on_one_server_is_used_on_all(premises: Premises, second_server: GatewayProcess) -> None:
+    client = premises.client
     elsewhere = Client(second_server.base_url, client.token, client.entity_id)
-    token = run_command(postgres_premises.gateway, "wallet-token", "--wallet", "googlePay")
+    token = run_command(premises.gateway, "wallet-token", "--wallet", "googlePay")
 
     assert pay(client, "walletB", token, testMode=None).code == "000.100.110"
     assert pay(elsewhere, "walletB", token, testMode=None).code == "800.110.100"
