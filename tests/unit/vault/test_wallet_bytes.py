@@ -70,6 +70,14 @@ def test_monsters_do_not_open(keys: Keys, ring: Keyring, wallet: Wallet, text: s
     assert try_to_open(wallet, text, keys, ring) is None
 
 
+def test_a_token_may_be_long_and_not_too_long(keys: Keys, ring: Keyring, good: Mapping[Wallet, str]) -> None:
+    for wallet in (Wallet.A, Wallet.B):
+        longest = good[wallet].ljust(LIMITS.wallet_token_length_max)
+
+        assert try_to_open(wallet, longest, keys, ring) is not None
+        assert try_to_open(wallet, longest + " ", keys, ring) is None
+
+
 @QUIET
 @given(raw=st.binary(max_size=300))
 @example(raw=b"\x30\x80" * 100)
