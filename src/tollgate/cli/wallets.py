@@ -55,9 +55,7 @@ class _RootKeys(msgspec.Struct):
 
 @program.command("wallet-token")
 @click.option("--wallet", "name", type=_NAME, default=next(iter(_WALLETS)), show_default=True)
-@click.option(
-    "--entity", "entity_id", help="For which channel; else the strict one of the sandbox merchant."
-)
+@click.option("--entity", "entity_id", help="For which channel; else the strict one of the sandbox merchant.")
 @click.option("--number", default="4200000000000000", show_default=True, help="The device's card number.")
 @click.option("--expiry", default="05/2034", show_default=True, help="MM/YYYY")
 @click.option("--amount", default="92.00", show_default=True)
