@@ -130,7 +130,8 @@ async def expire_waiting(house: House, job: Job, payment: Payment, _route: Route
         closing = steps_close_authentication(payment.merchant_id, payment.id)
         return await house.database.write([*steps_finish_job(job), *closing])
     settlement = settle_sealed(house, payment, OUT_OF_TIME)
-    ending = steps_end_authentication(payment.merchant_id, payment.id)
+    # Without a row nobody can come back, and nothing was ever sent.
+    ending = steps_end_authentication(payment.merchant_id, payment.id) if row else []
     return await house.database.write(
         [*steps_finish_job(job), *steps_settle(settlement, expected=State.WAITING), *ending]
     )

@@ -18,6 +18,7 @@ from unit.flows.shopping import (
     BROWSER_FIELDS,
     Bank,
     Shopper,
+    change_row,
     go_shopping,
     lease_now,
     make_order,
@@ -123,6 +124,17 @@ async def test_a_wait_in_vain_ends_by_itself_and_wipes_what_it_kept(
     assert isinstance(await shopper.come(), GoHome)
     assert await lease_now(house) == []
     assert wire.sent == []
+
+
+async def test_a_wait_ends_even_where_what_it_waits_for_was_lost(premises: tuple[House, Bank]) -> None:
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+    await wait_until_end(shopper)
+    await change_row(house, "DELETE FROM authentications")
+
+    assert await run_due(house) == {Errand.EXPIRE: True}
+
+    assert (await shopper.look()).result_code == OUT_OF_TIME
 
 
 @pytest.mark.parametrize(("script", "state"), [(APPROVED, State.APPROVED), (DECLINED, State.DECLINED)])
