@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from databases.samples import CHANNEL, MERCHANT
+from tollgate.catalog import LIMITS
 from tollgate.payments import SigningKey, WalletKey, WalletPublic
 from tollgate.store import (
     Database,
@@ -81,6 +82,22 @@ async def test_a_use_is_known_to_its_own_merchant_only(db: Database) -> None:
     assert await claim_wallet_use(db, MerchantId("8aff"), b"token", 10)
     assert await claim_wallet_use(db, MERCHANT, b"another", 10)
     assert not await claim_wallet_use(db, MERCHANT, b"token", 99)
+
+
+async def test_a_request_that_may_come_again_is_one_use_of_its_token(db: Database) -> None:
+    half = LIMITS.idempotency_lifetime // 2
+    assert await claim_wallet_use(db, MERCHANT, b"token", 10, b"request")
+
+    assert await claim_wallet_use(db, MERCHANT, b"token", 9 + half, b"request")
+    assert not await claim_wallet_use(db, MERCHANT, b"token", 10 + half, b"request")
+    assert not await claim_wallet_use(db, MERCHANT, b"token", 11, b"another request")
+    assert not await claim_wallet_use(db, MERCHANT, b"token", 11)
+
+
+async def test_a_use_without_a_key_is_nobodys_to_repeat(db: Database) -> None:
+    assert await claim_wallet_use(db, MERCHANT, b"token", 10)
+
+    assert not await claim_wallet_use(db, MERCHANT, b"token", 11, b"request")
 
 
 async def test_old_uses_go_in_batches_and_young_ones_stay(db: Database) -> None:

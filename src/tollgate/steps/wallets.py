@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tollgate.catalog import Wallet
-from tollgate.payments import Channel, OpenedCard
+from tollgate.payments import Channel, Claim, OpenedCard
 from tollgate.steps.house import House
 from tollgate.store import claim_wallet_use
 from tollgate.values import Secret
@@ -15,7 +15,9 @@ _EXPIRED = "800.100.330"
 _REPLAYED = "800.110.100"
 
 
-async def open_wallet(house: House, channel: Channel, wallet: str, token: Secret) -> OpenedCard | str:
+async def open_wallet(
+    house: House, channel: Channel, wallet: str, token: Secret, claim: Claim | None = None
+) -> OpenedCard | str:
     """The card, or the code that says why there is none.
 
     The use is claimed after the token opened authentically, or else anybody could use up a token by its name.
@@ -29,4 +31,8 @@ async def open_wallet(house: House, channel: Channel, wallet: str, token: Secret
     except WalletTokenError as failure:
         return _EXPIRED if failure.is_expired else _UNOPENED
     use = fingerprint("wallet", [wallet, opened.unique], house.keyring)
-    return opened.card if await claim_wallet_use(house.database, channel.merchant_id, use, now) else _REPLAYED
+    request = None
+    if claim is not None:
+        request = fingerprint("wallet request", [claim.channel_id, claim.key, claim.fingerprint.hex()], house.keyring)
+    is_first = await claim_wallet_use(house.database, channel.merchant_id, use, now, request)
+    return opened.card if is_first else _REPLAYED

@@ -230,6 +230,8 @@ wallet_uses = sa.Table(
     sa.Column("merchant_id", TEXT, primary_key=True),
     sa.Column("fingerprint", BYTES, primary_key=True),
     sa.Column("used_at", WHOLE, nullable=False),
+    # The request that used it, where it has a key by which it may come again.
+    sa.Column("request", BYTES),
     sqlite_strict=True,
     sqlite_with_rowid=False,
 )

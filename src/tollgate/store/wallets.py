@@ -10,6 +10,7 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
+from tollgate.catalog import LIMITS
 from tollgate.payments import WalletKey, WalletPublic
 from tollgate.store.database import Database
 from tollgate.store.directory import DIRECTORY_VERSION
@@ -31,8 +32,16 @@ _rewrap_key = Statement(
 )
 _claim = Statement(
     insert(wallet_uses)
-    .values({name: sa.bindparam(name) for name in ("merchant_id", "fingerprint", "used_at")})
+    .values({name: sa.bindparam(name) for name in ("merchant_id", "fingerprint", "used_at", "request")})
     .on_conflict_do_nothing()
+)
+_same = Statement(
+    sa.select(wallet_uses.c.used_at).where(
+        wallet_uses.c.merchant_id == sa.bindparam("merchant_id"),
+        wallet_uses.c.fingerprint == sa.bindparam("fingerprint"),
+        wallet_uses.c.request == sa.bindparam("request"),
+        wallet_uses.c.used_at > sa.bindparam("since"),
+    )
 )
 _oldest = (
     sa.select(wallet_uses.c.merchant_id, wallet_uses.c.fingerprint)
@@ -67,10 +76,19 @@ async def list_wallet_keys(db: Database) -> list[WalletKey]:
     return [_read_key(dict(zip(_KEY, row, strict=True))) for row in await db.fetch(_list_keys, {})]
 
 
-async def claim_wallet_use(db: Database, merchant_id: MerchantId, fingerprint: bytes, used_at: Instant) -> bool:
-    """False: the token was used before, by whichever process."""
-    params = {"merchant_id": merchant_id, "fingerprint": fingerprint, "used_at": used_at}
-    return await db.write([Step(_claim, params, rows=1)])
+async def claim_wallet_use(
+    db: Database, merchant_id: MerchantId, fingerprint: bytes, used_at: Instant, request: bytes | None = None
+) -> bool:
+    """False: the token was used before, by whichever process.
+
+    A request that comes twice at once under one Idempotency-Key is the same use: the key lets only one of them pay.
+    """
+    of = {"merchant_id": merchant_id, "fingerprint": fingerprint}
+    if await db.write([Step(_claim, {**of, "used_at": used_at, "request": request}, rows=1)]):
+        return True
+    # Well before the key itself is forgotten, or else the token could be used again by who comes in between.
+    since = used_at - LIMITS.idempotency_lifetime // 2
+    return request is not None and await db.fetch_one(_same, {**of, "request": request, "since": since}) is not None
 
 
 async def purge_wallet_uses(db: Database, before: Instant, limit: int) -> int:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog import LIMITS, Wallet, get_result
-from tollgate.payments import CardAccount, OpenedCard
+from tollgate.payments import CardAccount, Claim, OpenedCard
 from tollgate.sandbox import TokenWish, make_wallet_token
 from tollgate.sandbox.wallets import ensure_wallets
 from tollgate.steps import House, find_sealed_setting, open_wallet, put_sealed_setting
@@ -69,6 +69,17 @@ async def test_of_many_at_once_one_wins(house: House) -> None:
     ends = await asyncio.gather(*[open_wallet(house, CHANNEL, Wallet.A, token) for _ in range(10)])
 
     assert sorted(end if isinstance(end, str) else "" for end in ends) == ["", *["800.110.100"] * 9]
+
+
+async def test_one_request_sent_twice_at_once_is_left_to_its_key(house: House) -> None:
+    token = await make_token(house)
+    claim = Claim(channel_id=CHANNEL.id, key="k", fingerprint=b"f", created_at=1)
+
+    ends = [await open_wallet(house, CHANNEL, Wallet.A, token, claim) for _ in range(2)]
+    other = await open_wallet(house, CHANNEL, Wallet.A, token, replace(claim, key="another"))
+
+    assert all(isinstance(end, OpenedCard) for end in ends)
+    assert other == "800.110.100"
 
 
 async def test_a_channel_without_keys_says_so(house: House) -> None:

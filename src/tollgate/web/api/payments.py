@@ -49,7 +49,7 @@ async def begin(request: Request, caller: Caller, house: House, operation: str, 
         today=to_datetime(house.clock.now()).date(),
         short_id=make_short_id(house.chance),
         is_live=house.is_live,
-        opened=await open_wallet(house, channel, call.wallet, call.token) if call else None,
+        opened=await open_wallet(house, channel, call.wallet, call.token, claim) if call else None,
     )
     return count(order.kind, await pay(house, order, channel, caller.ndc, claim))
 

@@ -40,6 +40,7 @@ def create_wallet_tables() -> None:
         sa.Column("merchant_id", TEXT, primary_key=True),
         sa.Column("fingerprint", BYTES, primary_key=True),
         sa.Column("used_at", WHOLE, nullable=False),
+        sa.Column("request", BYTES),
         sqlite_strict=True,
         sqlite_with_rowid=False,
     )
