@@ -14,13 +14,16 @@ import apsw
 
 from acquirer import Entry, Fate
 from postgres import PostgresCluster
-from tollgate.payments import Action, State
+from tollgate.payments import Action, Stage, State
+from tollgate.store import InstructionState
 
 Rows = list[tuple[str, ...]]
 
 SILENT = "900.100.300"
 PENDING = "000.200.000"
 QUIET_S = 20.0
+ASIDE = 4_000_000_000_000_000
+"""An instant that no clock of these tests reaches."""
 
 _IS_OPEN = f"state IN ({State.STARTED:d}, {State.UNRESOLVED:d})"
 _PAYMENTS = """SELECT id, kind, state, amount, result_code, coalesce(referenced_id, ''), coalesce(idempotency_key, ''),
@@ -114,6 +117,38 @@ class Books:
     def list_owed(self) -> list[tuple[str, str]]:
         """Payment and topic of every job."""
         return [(subject_id, topic) for subject_id, topic in self.query("SELECT subject_id, topic FROM jobs")]
+
+    def is_calm(self, *topics: str) -> bool:
+        """Nothing is open, and no errand on these topics is owed; shoppers may be away, and errands set aside."""
+        owed = self.query(f"SELECT topic FROM jobs WHERE due_at < {ASIDE}")
+        return not self.query(f"SELECT id FROM payments WHERE {_IS_OPEN}") and not {topic for (topic,) in owed} & {
+            *topics
+        }
+
+    def wait_until_calm(self, *topics: str, within_s: float = QUIET_S) -> None:
+        deadline = time.monotonic() + within_s
+        while not self.is_calm(*topics):
+            assert time.monotonic() < deadline, f"after {within_s} s still {self.list_open()}"
+            time.sleep(0.1)
+
+    def read_stages(self) -> dict[str, Stage]:
+        return {id: Stage(int(stage)) for id, stage in self.query("SELECT id, stage FROM authentications")}
+
+    def read_instructions(self) -> dict[str, InstructionState]:
+        rows = self.query("SELECT id, state FROM instructions")
+        return {id: InstructionState(int(state)) for id, state in rows}
+
+    def count_secrets(self) -> int:
+        """Of security codes that still wait for their shopper."""
+        return int(self.query("SELECT count(*) FROM authentications WHERE sealed_secret IS NOT NULL")[0][0])
+
+    def set_errands_aside(self, payment_id: str) -> None:
+        """No worker looks at them any more; one that is looking at this moment is waited for."""
+        where = f"subject_id = '{payment_id}' AND lease_owner IS NULL"
+        deadline = time.monotonic() + QUIET_S
+        while not self.query(f"UPDATE jobs SET due_at = {ASIDE} WHERE {where} RETURNING id"):
+            assert time.monotonic() < deadline, f"{payment_id} owes nothing, or is never given back"
+            time.sleep(0.02)
 
     def read_payments(self) -> list[Record]:
         return [_read_record(row) for row in self.query(_PAYMENTS)]

@@ -40,6 +40,8 @@ class Cut:
 _PAY, _CHARGING = "tollgate.flows.pay", "tollgate.steps.charging"
 _FOLLOW_UP, _RECORD = "tollgate.flows.follow_up", "tollgate.flows.record"
 _RECOVER, _RECONCILE, _CHAINING = "tollgate.flows.recover", "tollgate.workers.reconcile", "tollgate.steps.chaining"
+_AUTHENTICATE, _RESUME, _HEAR = "tollgate.flows.authenticate", "tollgate.flows.resume", "tollgate.flows.hear"
+_COLLECT, _DESK = "tollgate.flows.collect", "tollgate.steps.desk"
 _DRIVERS = (("tollgate.store.sqlite", "SqliteDatabase"), ("tollgate.store.postgres", "PostgresDatabase"))
 
 _ALL = tuple(Moment)
@@ -69,6 +71,20 @@ CUTS: dict[str, Cut] = {
     **_cut("the record's first write", _RECORD, "record", _ALL, is_unit=True),
     # Of a fact and of a reversal alike: both are decided when they are written.
     **_cut("the second write of what is decided", _CHAINING, "settle_follow_up", _UNDER_WAY_OR_DONE),
+    **_cut("the authentication request", _AUTHENTICATE, "converse", [Moment.BEFORE, Moment.AMID]),
+    **_cut("the directory's answer", _AUTHENTICATE, "converse", [Moment.AFTER]),
+    **_cut("the write that lets the shopper go", _AUTHENTICATE, "hand_over", _UNDER_WAY_OR_DONE, is_unit=True),
+    **_cut("the note that the issuer asks", _RESUME, "move_authentication", _UNDER_WAY_OR_DONE),
+    **_cut("the note of the issuer's result", _HEAR, "move_authentication", _UNDER_WAY_OR_DONE),
+    **_cut("the reopening", _RESUME, "finish", _ALL, is_unit=True),
+    **_cut("the write of what the charge came to", _RESUME, "settle_payment", _UNDER_WAY_OR_DONE),
+    **_cut("the end without a charge", _RESUME, "close", _ALL, is_unit=True),
+    **_cut("the inquiry of a return", _RESUME, "dispatch", [Moment.BEFORE, Moment.AFTER]),
+    **_cut("the write of what the return learned", _RESUME, "return_from_provider", _UNDER_WAY_OR_DONE, is_unit=True),
+    **_cut("the end of a wait", _RECOVER, "expire_waiting", _ALL, is_unit=True),
+    **_cut("the desk's note", _DESK, "insert_instruction", _ALL),
+    **_cut("the desk's cancellation", _DESK, "cancel_instruction", _UNDER_WAY_OR_DONE),
+    **_cut("the file's write", _COLLECT, "write_file", _ALL, is_unit=True),
 }
 
 _UNDER_WAY_S = (0.0, 0.012)

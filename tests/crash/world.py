@@ -19,8 +19,10 @@ import msgspec
 from acquirer import AcquirerProcess
 from crash.books import Books, open_books
 from crash.server import Server
+from directory_server import DirectoryServer, Manner
 from gateway import Answer, Client
 from postgres import PostgresCluster
+from tollgate.payments import ThreeDsTerms
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.store import list_channels, open_database, update_channel
 from tollgate.values import SystemClock
@@ -41,6 +43,7 @@ class World:
     folder: Path
     database: str
     acquirer: AcquirerProcess
+    directory: DirectoryServer
     books: Books
     token: str
     entity_id: str
@@ -71,15 +74,16 @@ class World:
         return Client(gateway.base_url, self.token, self.entity_id, timeout_s=timeout_s)
 
 
-async def _furnish(database_url: str, key_path: Path, test_url: str) -> tuple[str, str]:
-    """(token, entity id) of a merchant whose test system is the acquirer."""
+async def _furnish(database_url: str, key_path: Path, test_url: str, directory_url: str) -> tuple[str, str]:
+    """(token, entity id) of a merchant whose test systems are the acquirer and the directory server."""
     keyring = make_keyring()
     save_keyring(keyring, key_path)
     database = await open_database(database_url)
     try:
         tenant = await ensure_tenant(database, keyring, SystemClock().now())
         channel = next(row for row in await list_channels(database) if row.id == tenant.entity_id)
-        await update_channel(database, msgspec.structs.replace(channel, test_url=test_url))
+        terms = ThreeDsTerms(test_url=directory_url)
+        await update_channel(database, msgspec.structs.replace(channel, test_url=test_url, three_ds=terms))
         return (await welcome(database, keyring, tenant, "")).access_token, tenant.entity_id
     finally:
         await database.close()
@@ -89,9 +93,11 @@ async def _furnish(database_url: str, key_path: Path, test_url: str) -> tuple[st
 def open_world(folder: Path, cluster: PostgresCluster | None) -> Iterator[World]:
     """On PostgreSQL where there is a cluster, else on SQLite."""
     database = cluster.create_database() if cluster else f"sqlite:///{folder}/store.db"
-    with AcquirerProcess() as acquirer:
-        token, entity_id = asyncio.run(_furnish(database, folder / "keys.json", acquirer.url))
-        world = World(folder, database, acquirer, open_books(database, cluster), token, entity_id, cluster)
+    with AcquirerProcess() as acquirer, DirectoryServer() as directory:
+        directory.manner = Manner.CHALLENGE
+        token, entity_id = asyncio.run(_furnish(database, folder / "keys.json", acquirer.url, directory.url))
+        books = open_books(database, cluster)
+        world = World(folder, database, acquirer, directory, books, token, entity_id, cluster)
         try:
             yield world
         finally:

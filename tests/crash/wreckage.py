@@ -73,6 +73,11 @@ class Crash:
     recoveries: tuple[Kill, ...] = ()
 
     @property
+    def again(self) -> str:
+        """What whoever got no answer does then; empty where nobody waits for one."""
+        return "repeated"
+
+    @property
     def name(self) -> str:
         return " ".join([self.deed.name, self.kill.seam, *(kill.seam for kill in self.recoveries[:1])])
 
@@ -183,12 +188,12 @@ def _wreck(world: World, wreck: Wreck) -> None:
         gateway.wait_for_death()
     else:
         _kill_while_held(world, wreck, gateway, ask)
-    wreck.held.append(_describe_store(world, wreck))
+    wreck.held.append(describe_store(world, wreck))
     for kill in crash.recoveries:
         recovery = world.make_gateway(kill.seam)
         recovery.launch()
         recovery.wait_for_death()
-        wreck.held.append(_describe_store(world, wreck))
+        wreck.held.append(describe_store(world, wreck))
 
 
 def _kill_while_held(world: World, wreck: Wreck, gateway: Server, ask: Callable[[], Answer]) -> None:
@@ -204,7 +209,12 @@ def _kill_while_held(world: World, wreck: Wreck, gateway: Server, ask: Callable[
 
 # ---- looking ----
 
-_OWED = {"reverse": "a reversal is owed", "inquire": "an inquiry is owed", "repeat": "a repeat is owed"}
+_OWED = {
+    "reverse": "a reversal is owed",
+    "inquire": "an inquiry is owed",
+    "repeat": "a repeat is owed",
+    "expire": "its end is set",
+}
 _DONE = {
     Fate.APPROVED: "executed once",
     Fate.REVERSED: "executed once and undone",
@@ -213,7 +223,7 @@ _DONE = {
 }
 
 
-def _describe_store(world: World, wreck: Wreck) -> str:
+def describe_store(world: World, wreck: Wreck) -> str:
     world.books.wait_until_alone()
     records = world.books.read_payments()
     found = wreck.find_records(records)
@@ -221,6 +231,9 @@ def _describe_store(world: World, wreck: Wreck) -> str:
     parts = ["; ".join(f"{each.kind} {each.state.name.lower()}" for each in found) or "nothing"]
     if any(each.held for each in records if each.id in ids):
         parts.append("money reserved")
+    stages, instructions = world.books.read_stages(), world.books.read_instructions()
+    parts += [f"authentication {stages[id].name.lower()}" for id in ids if id in stages]
+    parts += [f"instruction {instructions[id].name.lower()}" for id in ids if id in instructions]
     parts += sorted(_OWED[topic] for id, topic in world.books.list_owed() if id in ids)
     return ", ".join(parts)
 
@@ -229,10 +242,10 @@ def _look_at_the_end(world: World, wrecks: Iterable[Wreck]) -> None:
     records, ledger = world.books.read_payments(), world.acquirer.read_ledger()
     for wreck in wrecks:
         wreck.records = wreck.find_records(records)
-        wreck.rows = "; ".join(_describe_end(each, ledger.get(each.id)) for each in wreck.records) or "nothing"
+        wreck.rows = "; ".join(describe_end(each, ledger.get(each.id)) for each in wreck.records) or "nothing"
 
 
-def _describe_end(record: Record, entry: Entry | None) -> str:
+def describe_end(record: Record, entry: Entry | None) -> str:
     text = f"{record.kind} {record.state.name.lower()} `{record.code}`"
     if not record.is_sent:
         return text

@@ -1,0 +1,161 @@
+"""One payment on its way through other people's hands: the shop orders, an issuer tells, a shopper comes back.
+
+Every step is one request to whichever gateway is alive; taking it again is what people do who got no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlencode, urlsplit
+
+from crash.world import World, insist_on
+from directory_server import Case
+from gateway import CARD, Answer, Client
+
+SHOP_URL = "https://shop.example/back"
+FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html", "User-Agent": "Mozilla/5.0"}
+BROWSER = {
+    "language": "de",
+    "screenHeight": "1080",
+    "screenWidth": "1920",
+    "timezone": "-60",
+    "javaEnabled": "false",
+}
+
+
+class Step(StrEnum):
+    """The words tell what somebody does who got no answer."""
+
+    ORDER = "repeated"
+    COLLECT = "reloaded"
+    """Our own page sends what it found out about the browser."""
+    TELL = "told again"
+    RETURN = "back again"
+
+
+class Method(StrEnum):
+    CARD = "card"
+    PROVIDER = "provider"
+    ACCOUNT = "account"
+
+
+_HEADERS = {"acceptHeader": "text/html", "userAgent": "Mozilla/5.0"}
+BROWSER_FIELDS = {f"customer.browser.{name}": value for name, value in {**BROWSER, **_HEADERS}.items()}
+FIELDS: dict[Method, dict[str, str]] = {
+    Method.CARD: {**CARD, "shopperResultUrl": SHOP_URL},
+    Method.PROVIDER: {"paymentBrand": "PAYPAL", "shopperResultUrl": SHOP_URL},
+    Method.ACCOUNT: {
+        "paymentBrand": "DIRECTDEBIT_SEPA",
+        "bankAccount.holder": "Jane Jones",
+        "bankAccount.iban": "DE89370400440532013000",
+        "bankAccount.bic": "COBADEFFXXX",
+        "bankAccount.mandate.id": "MANDATE-ONE",
+        "bankAccount.mandate.dateOfSignature": "2026-01-15",
+    },
+}
+STEPS: dict[Method, tuple[Step, ...]] = {
+    Method.CARD: (Step.ORDER, Step.COLLECT, Step.TELL, Step.RETURN),
+    Method.PROVIDER: (Step.ORDER, Step.RETURN),
+    Method.ACCOUNT: (Step.ORDER,),
+}
+
+
+@dataclass
+class Journey:
+    world: World
+    method: Method
+    kind: str
+    amount: str
+    key: str
+    brings_browser: bool = True
+    """The shop says what it knows of the browser, so that our own page need not ask."""
+    status: str = "Y"
+    """What the issuer says of the shopper in the end."""
+    id: str = ""
+    path: str = ""
+    """Where the shopper comes back to."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(step for step in STEPS[self.method] if step is not Step.COLLECT or not self.brings_browser)
+
+    def list_rest(self, since: Step) -> Iterator[Step]:
+        yield from self.steps[self.steps.index(since) :]
+
+    def take(self, step: Step, client: Client) -> str:
+        """What whoever takes the step hears."""
+        match step:
+            case Step.ORDER:
+                return self._order(client)
+            case Step.COLLECT:
+                page = client.send("POST", self.path, urlencode({"collected": "1", **BROWSER}), FORM)
+                return "sent to the issuer" if b"creq" in page.body else f"{page.status}"
+            case Step.TELL:
+                return self._tell(client)
+            case Step.RETURN:
+                return self._come_back(client)
+
+    def _order(self, client: Client) -> str:
+        fields = {
+            "amount": self.amount,
+            "currency": "EUR",
+            "paymentType": self.kind,
+            "testMode": "EXTERNAL",
+            "merchantTransactionId": self.key,
+            **FIELDS[self.method],
+            **(BROWSER_FIELDS if self.method is Method.CARD and self.brings_browser else {}),
+        }
+        answer = client.post("/v1/payments", fields, {"Idempotency-Key": self.key})
+        if answer.status == 200:
+            self._remember(answer)
+        is_replayed = "idempotency-replayed" in answer.headers
+        assert not answer.faults, answer.body
+        return f"`{answer.code}`" + (", replayed" if is_replayed else "")
+
+    def _remember(self, answer: Answer) -> None:
+        """The way back of a provider's page is known to the provider alone."""
+        self.id = answer.json["id"]
+        if self.method is Method.PROVIDER:
+            message = self.world.acquirer.read_sessions()[self.id].message
+            self.path = urlsplit(message.back_url).path if message else ""
+        elif "redirect" in answer.json:
+            self.path = urlsplit(answer.json["redirect"]["url"]).path
+
+    def _find_case(self) -> Case:
+        """The last one: whoever was asked twice answers to the second question."""
+        cents = self.amount.replace(".", "")
+        return [case for case in self.world.directory.cases if case.request["purchaseAmount"] == cents][-1]
+
+    def _tell(self, client: Client) -> str:
+        case = self._find_case()
+        url = client.base_url + urlsplit(case.request["threeDSServerURL"]).path
+        told = self.world.directory.deliver(case, case.make_result(self.status), url)
+        return "heard" if told["messageType"] == "RRes" else "awaited no more"
+
+    def _come_back(self, client: Client) -> str:
+        if self.method is Method.PROVIDER:
+            if self.world.acquirer.read_sessions()[self.id].status == "open":
+                # No worker may learn of it before the shopper is back.
+                self.world.books.set_errands_aside(self.id)
+                self.world.acquirer.decide(self.id, "approved")
+            page = client.send("GET", self.path)
+        else:
+            answer = self._find_case().make_browser_answer(self.status)
+            page = client.send("POST", self.path, urlencode({"cres": answer}), FORM)
+        is_home = SHOP_URL.encode() in page.body or page.headers.get("location", "").startswith(SHOP_URL)
+        return "sent to the shop" if is_home else f"{page.status}"
+
+
+def insist_on_step(journey: Journey, step: Step, client: Client) -> str:
+    """Until whoever answers neither breaks nor says that the first request is still running."""
+    heard: list[str] = []
+
+    def ask() -> Answer:
+        heard.append(journey.take(step, client))
+        is_early = heard[-1] == "`800.600.100`"
+        return Answer(503 if is_early else 200, {}, b'{"result": {"code": ""}}')
+
+    insist_on(ask, f"{step} of {journey.key}")
+    return heard[-1]

@@ -1,0 +1,140 @@
+"""The seams of authenticated shoppers, of providers' pages and of bank accounts, as rows. No engine here.
+
+Those of every run; further moments, which only the long run takes the time for, stand in `further_crashes`.
+"""
+
+from __future__ import annotations
+
+from crash.journeys import Method, Step
+from crash.method_wreckage import MethodCrash, MethodDeed
+from crash.payment_crashes import REVERSED
+from crash.wreckage import Ending, Kill
+
+CARD = MethodDeed("DB", title="DB with a challenge")
+ASKED_LATE = MethodDeed("DB", title="DB whose page asks the browser first", brings_browser=False)
+LEFT = MethodDeed("DB", title="DB with a challenge, whose shopper walks away")
+REFUSED = MethodDeed("DB", title="DB with a challenge that fails", status="N")
+PROVIDER = MethodDeed("DB", title="DB by PAYPAL", method=Method.PROVIDER)
+ACCOUNT = MethodDeed("DB", title="DB by direct debit", method=Method.ACCOUNT)
+
+HOME, PENDING, FAILED = "sent to the shop", "`000.200.000`, replayed", "`900.100.300`, replayed"
+
+TAKEN = "DB approved `000.100.112`, executed once"
+GIVEN_BACK = f"DB declined `900.100.300`, executed once and undone{REVERSED}"
+NEVER_TAKEN = f"DB declined `900.100.300`, never executed{REVERSED}"
+TIMED_OUT = "DB declined `100.396.103`, never charged"
+NOT_PROVEN = "DB declined `100.380.401`, never charged"
+
+
+STARTED, CHALLENGED = "DB started", "DB waiting, authentication challenged, its end is set"
+ANSWERED = "DB waiting, authentication answered, its end is set"
+REOPENED = "DB started, authentication closed, its end is set"
+APPROVED = "DB approved, authentication closed, its end is set"
+
+PAID = f"{TAKEN}, session approved"
+CALLED_OFF = f"DB declined `900.100.300`, never charged, session cancelled{REVERSED}"
+NEVER_OPENED = f"DB declined `900.100.300`, never charged, session unknown{REVERSED}"
+AT_PROVIDER = "DB waiting, an inquiry is owed"
+
+FILED = "DB approved `000.100.112`, in one file"
+IN_NO_FILE = f"DB declined `900.100.300`, in no file{REVERSED}"
+NOTED = "DB started, instruction open"
+
+COLLECTED = Ending(FILED, "`000.100.112`")
+
+AUTHENTICATION_CRASHES = (
+    MethodCrash(101, CARD, Kill("before the authentication request"), (Ending(NEVER_TAKEN, FAILED),)),
+    MethodCrash(103, CARD, Kill("after the directory's answer"), (Ending(NEVER_TAKEN, FAILED),)),
+    MethodCrash(105, CARD, Kill("after the write that lets the shopper go"), (Ending(TIMED_OUT, PENDING),)),
+    MethodCrash(
+        107,
+        CARD,
+        Kill("after the note of the issuer's result"),
+        (Ending(TAKEN, "awaited no more"),),
+        step=Step.TELL,
+    ),
+    MethodCrash(114, CARD, Kill("after the reopening"), (Ending(NEVER_TAKEN, HOME),), step=Step.RETURN),
+)
+
+AUTHENTICATION_RECOVERIES = (
+    MethodCrash(
+        131,
+        CARD,
+        Kill("after the acquirer's answer"),
+        (Ending(GIVEN_BACK, HOME),),
+        recoveries=(Kill("after settling an overdue attempt"), Kill("after the answer to the errand")),
+        step=Step.RETURN,
+    ),
+)
+
+PROVIDER_CRASHES = (
+    MethodCrash(143, PROVIDER, Kill("after the acquirer's answer"), (Ending(CALLED_OFF, FAILED),)),
+    MethodCrash(147, PROVIDER, Kill("after the inquiry of a return"), (Ending(PAID, HOME),), step=Step.RETURN),
+)
+
+PROVIDER_RECOVERIES = (
+    MethodCrash(
+        151,
+        PROVIDER,
+        Kill("after the inquiry of a return"),
+        (Ending(PAID, HOME),),
+        recoveries=(
+            Kill("after the answer to the errand"),
+            Kill("amid the write of what the errand learned", (AT_PROVIDER, "DB approved")),
+        ),
+        step=Step.RETURN,
+    ),
+)
+
+ACCOUNT_CRASHES = (MethodCrash(161, ACCOUNT, Kill("after the desk's note"), (Ending(IN_NO_FILE, FAILED),)),)
+
+ACCOUNT_RECOVERIES = (
+    MethodCrash(
+        172,
+        ACCOUNT,
+        Kill("after the acquirer's answer"),
+        (Ending(IN_NO_FILE, FAILED),),
+        recoveries=(Kill("after the desk's cancellation"), Kill("before the reversal's first write")),
+    ),
+    MethodCrash(
+        173,
+        ACCOUNT,
+        Kill("before the desk's note"),
+        (Ending(IN_NO_FILE, FAILED),),
+        recoveries=(Kill("after the desk's note"),),
+    ),
+)
+
+LATE_COLLECTIONS = (
+    MethodCrash(
+        181,
+        ACCOUNT,
+        Kill("before the file's write"),
+        (COLLECTED,),
+        recoveries=(Kill("after the file's write"),),
+        step=None,
+    ),
+)
+
+LATE_SHOPPERS = (
+    MethodCrash(
+        183,
+        LEFT,
+        Kill("before the end of a wait"),
+        (Ending(TIMED_OUT, "`000.200.000`"),),
+        recoveries=(Kill("amid the end of a wait", (CHALLENGED, "DB declined, authentication closed")),),
+        step=None,
+    ),
+)
+
+SECTIONS: dict[str, tuple[MethodCrash, ...]] = {
+    "Shoppers who are authenticated": (*AUTHENTICATION_CRASHES, *AUTHENTICATION_RECOVERIES, *LATE_SHOPPERS),
+    "Providers' pages": (*PROVIDER_CRASHES, *PROVIDER_RECOVERIES),
+    "Bank accounts": (*ACCOUNT_CRASHES, *ACCOUNT_RECOVERIES, *LATE_COLLECTIONS),
+}
+SHARES = (
+    (*AUTHENTICATION_CRASHES, *PROVIDER_CRASHES, *ACCOUNT_CRASHES),
+    (*AUTHENTICATION_RECOVERIES, *PROVIDER_RECOVERIES, *ACCOUNT_RECOVERIES),
+    (*LATE_COLLECTIONS, *LATE_SHOPPERS),
+)
+"""Each in a world of its own: much of a recovery is waiting, and in the last one weeks go by."""
