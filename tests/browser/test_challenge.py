@@ -132,12 +132,17 @@ def test_the_third_wrong_one_time_code_ends_it(page: Page, shop: Site, client: C
     assert journey.read_code() == "100.390.119"
 
 
-def test_a_challenge_may_be_walked_without_scripts(plain_page: Page, shop: Site, client: Client, shoot: Shoot) -> None:
-    told = {**BROWSER, "customer.browser.javascriptEnabled": "false"}
-    journey = pay_by_card(shop, client, CHALLENGED, **told)
+@pytest.mark.parametrize("number", [CHALLENGED, CHALLENGED_WITH_FRAME])
+def test_a_challenge_may_be_walked_without_scripts(
+    plain_page: Page, shop: Site, client: Client, shoot: Shoot, number: str
+) -> None:
+    journey = pay_by_card(shop, client, number)
 
     plain_page.goto(journey.redirect["url"])
-    shoot(plain_page, "forward-to-bank")
+    expect(plain_page.get_by_role("heading")).to_have_text("One moment")
+    shoot(plain_page, "collect")
+    plain_page.get_by_role("button", name="Continue").click()
+    expect(plain_page.get_by_role("heading")).to_have_text("On to your bank")
     plain_page.get_by_role("button", name="Continue").click()
     expect_challenge(plain_page)
     choose(plain_page, "000.000.000")

@@ -164,6 +164,16 @@ def test_the_collecting_page_tells_what_the_browser_is_like(open_context: OpenCo
     }
 
 
+def test_a_language_with_a_long_name_is_told_by_its_first_word(open_context: OpenContext, site: Site) -> None:
+    page = open_context(locale="zh-Hant-TW").new_page()
+    site.pages["/collect"] = collect(site)
+
+    page.goto(site.url + "/collect")
+    expect(page).to_have_title("Next")
+
+    assert site.visits_to("/next")[0].fields["language"] == "zh"
+
+
 def test_the_collecting_page_sends_what_there_is_without_scripts(plain_page: Page, site: Site) -> None:
     site.pages["/collect"] = collect(site, site.url + "/issuer")
 
@@ -172,7 +182,8 @@ def test_the_collecting_page_sends_what_there_is_without_scripts(plain_page: Pag
     expect(plain_page).to_have_title("Next")
 
     sent = site.visits_to("/next")[0].fields
-    assert (sent["language"], sent["javascript_enabled"], sent["done"]) == ("", "false", "N")
+    assert (sent["language"], sent["javascript_enabled"], sent["done"]) == ("en", "false", "N")
+    assert (sent["timezone"], sent["screen_height"]) == ("", "")
     assert site.visits_to("/issuer") == []
 
 

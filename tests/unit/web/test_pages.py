@@ -127,7 +127,7 @@ def test_the_collecting_page_asks_only_what_it_is_told_to() -> None:
 
     asked = {attributes["name"]: attributes["value"] for attributes in reader.all("input") if "data-ask" in attributes}
     # What a browser without scripts sends.
-    assert asked == {"browser.language": "", "browser.scripts": "false"}
+    assert asked == {"browser.language": "en", "browser.scripts": "false"}
     assert [form.get("target") for form in reader.all("form")] == ["issuer", None]
 
 

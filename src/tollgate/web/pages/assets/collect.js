@@ -2,10 +2,11 @@
 "use strict";
 
 const FRAME_PATIENCE_MS = 10000;
+const LANGUAGE_LENGTH_MAX = 8; // Longer ones are not understood there, but their first word is.
 const COLOR_DEPTHS = [48, 32, 24, 16, 15, 8, 4, 1]; // The only answers that the messages of the schemes know.
 
 const ANSWERS = {
-  language: () => navigator.language,
+  language: () => (navigator.language.length > LANGUAGE_LENGTH_MAX ? navigator.language.split("-")[0] : navigator.language),
   screen_height: () => screen.height,
   screen_width: () => screen.width,
   color_depth: () => COLOR_DEPTHS.find((depth) => depth <= screen.colorDepth),
