@@ -36,6 +36,8 @@ from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundr
 
 _DESCRIPTOR_MAX = 127
 _AUTHENTICATION = "3D"
+_PARTIES = frozenset({"sender", "recipient"})
+_NOTHING: Mapping[str, str] = {}
 
 
 def read_order(
@@ -85,6 +87,7 @@ def read_order(
         or objection
         or find_proof_objection(details.authentication),
         echo=show_account(fields, account),
+        hidden=find_hidden(fields),
     )
 
 
@@ -101,12 +104,20 @@ def _take_account(
     return account, face, objection
 
 
-def recall_order(payment: Payment, account: Instrument) -> Order:
+def find_hidden(fields: Fields) -> Mapping[str, str]:
+    """Numbers of accounts between which money is sent, which may be those of cards."""
+    if fields.groups.isdisjoint(_PARTIES):
+        return _NOTHING
+    names = (f"{party}.accountNumber" for party in sorted(_PARTIES))
+    return {name: fields.values[name] for name in names if name in fields.values}
+
+
+def recall_order(payment: Payment, account: Instrument, hidden: Mapping[str, str] = _NOTHING) -> Order:
     """The order again from what was stored with its payment, to go on with it where the shopper came back.
 
     What may be used once only is not among it; whoever kept it aside puts it into the account.
     """
-    values = dict(payment.echo)
+    values = {**payment.echo, **hidden}
     fields = Fields(values, frozenset(map(first_word, values)), values)
     number = {"card.number": payment.card.bin} if payment.card else {}
     return Order(
@@ -127,7 +138,8 @@ def recall_order(payment: Payment, account: Instrument) -> Order:
         authentication=read_authentication_wish(fields, payment.kind, account),
         details=read_details(fields, payment.money.currency),
         levers={} if payment.test_mode is None else read_levers(values),
-        echo=values,
+        echo=payment.echo,
+        hidden=hidden,
     )
 
 

@@ -49,7 +49,7 @@ def seal(house: House, order: Order, started: Payment) -> bytes | None:
     if order.account is None:
         return None
     owner = name_owner("payment", started.merchant_id, started.id)
-    return seal_account(order.account, owner=owner, keyring=house.keyring)
+    return seal_account(order.account, order.hidden, owner=owner, keyring=house.keyring)
 
 
 def start_attempt(house: House, order: Order, channel: Channel, ndc: str, patience_s: float) -> Payment:

@@ -46,7 +46,7 @@ from tollgate.store import (
     steps_settle,
 )
 from tollgate.values import SECOND, Secret
-from tollgate.vault import name_owner, open_account, open_once
+from tollgate.vault import name_owner, open_account, open_hidden, open_once
 
 
 class Arrival(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,9 +208,10 @@ async def _recall(house: House, payment: Payment, cvv: Secret | None) -> Order:
         raise LookupError(f"payment {payment.id} waits for its shopper and has no account")
     owner = name_owner("payment", payment.merchant_id, payment.id)
     account = open_account(sealed, owner=owner, keyring=house.keyring)
+    hidden = open_hidden(sealed, owner=owner, keyring=house.keyring)
     if isinstance(account, CardAccount) and cvv is not None and len(cvv):
         account = msgspec.structs.replace(account, cvv=cvv)
-    return recall_order(payment, account)
+    return recall_order(payment, account, hidden)
 
 
 def go_home(payment: Payment) -> GoHome:

@@ -71,6 +71,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """The result code of a check that failed before anything was sent; such an order is recorded as declined."""
     echo: Mapping[str, str] = {}
     """The fields as sent that may be stored and answered again; never a card number or a CVV."""
+    hidden: Mapping[str, str] = {}
+    """Fields beside the account that may be stored as the account is, and in clear nowhere."""
 
     @property
     def has_details(self) -> bool:

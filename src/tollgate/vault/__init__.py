@@ -1,6 +1,6 @@
 """Seals and opens what must not be stored in clear, with keys from a ring that can be rotated. Talks to no database."""
 
-from tollgate.vault.accounts import name_owner, open_account, seal_account
+from tollgate.vault.accounts import name_owner, open_account, open_hidden, seal_account
 from tollgate.vault.envelope import EnvelopeError, open_sealed, rewrap, seal, sealed_prefix, sealing_key_id
 from tollgate.vault.fingerprint import fingerprint
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
@@ -37,6 +37,7 @@ __all__ = [
     "name_owner",
     "name_wallet_key_owner",
     "open_account",
+    "open_hidden",
     "open_once",
     "open_sealed",
     "open_token",

@@ -4,6 +4,7 @@ is sealed, so it cannot be stored by mistake.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 
 import msgspec
@@ -23,6 +24,8 @@ class _SealedCard(msgspec.Struct, frozen=True, omit_defaults=True, tag="card", t
     holder: str | None = None
     number_type: str = "PAN"
     wallet: str | None = None
+    hidden: dict[str, str] = {}
+    """What travels with the money and may not be stored in clear; only who pays by card may come back for it."""
 
 
 class _SealedToken(msgspec.Struct, frozen=True, omit_defaults=True, tag="token", tag_field=_TAG):
@@ -71,16 +74,26 @@ def name_owner(noun: str, merchant_id: MerchantId, subject_id: str) -> str:
     return f"{noun}/{merchant_id}/{subject_id}"
 
 
-def seal_account(account: Instrument, *, owner: str, keyring: Keyring) -> bytes:
-    return seal(_encode(_flatten(account)), owner=owner, keyring=keyring)
+def seal_account(account: Instrument, hidden: Mapping[str, str] = {}, *, owner: str, keyring: Keyring) -> bytes:
+    return seal(_encode(_flatten(account, hidden)), owner=owner, keyring=keyring)
 
 
 def open_account(sealed: bytes, *, owner: str, keyring: Keyring) -> Instrument:
+    return _restore(_open(sealed, owner, keyring))
+
+
+def open_hidden(sealed: bytes, *, owner: str, keyring: Keyring) -> Mapping[str, str]:
+    """What was sealed beside an account."""
+    plain = _open(sealed, owner, keyring)
+    return plain.hidden if isinstance(plain, _SealedCard) else {}
+
+
+def _open(sealed: bytes, owner: str, keyring: Keyring) -> _Sealed | _UntaggedCard:
     plain = open_sealed(sealed, owner=owner, keyring=keyring)
-    return _restore(_decode(plain) if plain.startswith(_TAGGED) else _decode_untagged(plain))
+    return _decode(plain) if plain.startswith(_TAGGED) else _decode_untagged(plain)
 
 
-def _flatten(account: Instrument) -> _Sealed:
+def _flatten(account: Instrument, hidden: Mapping[str, str]) -> _Sealed:
     match account:
         case CardAccount():
             return _SealedCard(
@@ -90,6 +103,7 @@ def _flatten(account: Instrument) -> _Sealed:
                 account.holder,
                 account.number_type,
                 account.wallet,
+                dict(hidden),
             )
         case TokenAccount():
             return _SealedToken(account.number.reveal(), account.type, account.expiry_month, account.expiry_year)
@@ -111,6 +125,7 @@ def _flatten(account: Instrument) -> _Sealed:
 
 def _restore(plain: _Sealed | _UntaggedCard) -> Instrument:
     members = msgspec.structs.asdict(plain)
+    members.pop("hidden", None)
     secrets = {name: Secret(members[name]) for name in ("number", "iban") if members.get(name)}
     kind = {_SealedToken: TokenAccount, _SealedBank: BankAccount, _SealedVirtual: VirtualAccount}
     restored: Instrument = kind.get(type(plain), CardAccount)(**members | secrets)

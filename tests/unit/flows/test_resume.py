@@ -180,6 +180,8 @@ async def test_what_travels_with_the_money_is_not_lost_on_the_way(
             "cart.items[3].price": "2.00",
             "sender.name": "Jane",
             "sender.birthDate": "1980-02-29",
+            "sender.accountNumber": "AT611904300234573201",
+            "recipient.accountNumber": "4200000000000042",
             "customParameters[simulatorDelay]": "5",
         }
     )
@@ -191,7 +193,12 @@ async def test_what_travels_with_the_money_is_not_lost_on_the_way(
     charge = show(request)
     assert (charge["statement"], charge["processing"]) == ("Jones", "FUNDING")
     assert charge["details"]["cart"] == [{"price": {"amount": 200, "currency": "EUR"}}]
-    assert charge["details"]["sender"] == {"name": "Jane", "birth_date": "1980-02-29"}
+    assert charge["details"]["sender"] == {
+        "name": "Jane",
+        "birth_date": "1980-02-29",
+        "account_number": "AT611904300234573201",
+    }
+    assert charge["details"]["recipient"] == {"account_number": "4200000000000042"}
     assert charge["card"]["holder"] == "Jane Jones"
     assert request.levers == {"simulatorDelay": "5"}
 

@@ -21,6 +21,7 @@ from tollgate.vault import (
     make_token,
     name_owner,
     open_account,
+    open_hidden,
     open_sealed,
     open_token,
     seal,
@@ -105,6 +106,18 @@ def test_every_account_comes_back_without_what_may_be_used_once_only(account: In
 
     assert type(opened) is type(account)
     assert tell(opened) == tell(kept)
+
+
+def test_what_is_hidden_beside_a_card_opens_again_and_is_no_part_of_it() -> None:
+    hidden = {"sender": "AT611904300234573201"}
+    sealed = seal_account(CARD, hidden, owner=OWNER, keyring=KEYRING)
+
+    assert open_hidden(sealed, owner=OWNER, keyring=KEYRING) == hidden
+    assert tell(open_account(sealed, owner=OWNER, keyring=KEYRING)) == tell(replace(CARD, cvv=None))
+    assert b"AT6119043" not in sealed
+    for account in (CARD, TOKEN, BANK):
+        bare = seal_account(account, owner=OWNER, keyring=KEYRING)
+        assert open_hidden(bare, owner=OWNER, keyring=KEYRING) == {}
 
 
 def test_neither_cryptogram_nor_one_time_code_is_among_the_sealed_bytes() -> None:
