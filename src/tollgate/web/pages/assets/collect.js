@@ -6,7 +6,7 @@ const LANGUAGE_LENGTH_MAX = 8; // Longer ones are not understood there, but thei
 const COLOR_DEPTHS = [48, 32, 24, 16, 15, 8, 4, 1]; // The only answers that the messages of the schemes know.
 
 const ANSWERS = {
-  language: () => (navigator.language.length > LANGUAGE_LENGTH_MAX ? navigator.language.split("-")[0] : navigator.language),
+  language: () => shorten(navigator.language),
   screen_height: () => screen.height,
   screen_width: () => screen.width,
   color_depth: () => COLOR_DEPTHS.find((depth) => depth <= screen.colorDepth),
@@ -19,6 +19,10 @@ const form = document.querySelector("form[data-collect]");
 const frameForm = document.querySelector("form[data-frame]");
 const done = form.querySelector("input[data-done]");
 let isSent = false;
+
+function shorten(language) {
+  return language.length > LANGUAGE_LENGTH_MAX ? language.split("-")[0] : language;
+}
 
 function describe() {
   for (const field of form.querySelectorAll("input[data-ask]")) {
