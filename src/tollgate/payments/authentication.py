@@ -53,6 +53,8 @@ class Stage(IntEnum):
     ANSWERED = 2
     """The result is known and not yet acted upon."""
     CLOSED = 3
+    ASKING = 4
+    """Between open and challenged or answered: one who came has the issuer asked, and others wait for that one."""
 
 
 class AuthenticationResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tollgate.catalog import LIMITS
 from tollgate.flows import Collect, Forward, GoHome, Wait
-from tollgate.payments import Stage, State
+from tollgate.payments import Errand, Stage, State
 from tollgate.steps import House, trust
 from tollgate.wire import Silent
 from unit.flows.shopping import (
@@ -18,7 +19,6 @@ from unit.flows.shopping import (
     BASE_URL,
     BROWSER,
     BROWSER_FIELDS,
-    CHALLENGE,
     FRICTIONLESS,
     METHOD_URL,
     PROOF,
@@ -27,6 +27,8 @@ from unit.flows.shopping import (
     go_shopping,
     make_order,
     open_bank,
+    run_due,
+    tick,
 )
 from unit.flows.telling import DECLINED, show
 from unit.premises import ScriptedWire
@@ -310,24 +312,58 @@ async def test_while_the_charge_is_under_way_another_tab_is_asked_to_wait(
     assert len(wire.sent) == 1
 
 
-async def test_of_two_tabs_that_have_the_bank_asked_the_first_answer_is_the_truth(
+async def test_a_reload_does_not_have_the_bank_asked_twice(premises: tuple[House, Bank]) -> None:
+    """A directory refuses a question that it was asked before, and that is no answer about the shopper."""
+    house, bank = premises
+    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    seen: list[object] = []
+
+    async def reload() -> None:
+        seen.append(await shopper.come(browser=BROWSER))
+        seen.append(await shopper.come())
+
+    bank.meanwhile = reload
+    forward = await shopper.come(browser=BROWSER)
+
+    assert seen == [Wait(), Wait()]
+    assert isinstance(forward, Forward)
+    assert await shopper.come() == forward
+    assert len(bank.asked) == 1
+
+
+async def test_an_answer_of_the_bank_that_comes_after_the_end_changes_nothing(
     premises: tuple[House, Bank], wire: ScriptedWire
 ) -> None:
     house, bank = premises
-    bank.answers = [REFUSED, CHALLENGE]
+    bank.answers = [FRICTIONLESS]
     shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
-    other_ends: list[object] = []
 
-    async def come_in_another_tab() -> None:
-        bank.meanwhile = None
-        other_ends.append(await shopper.come(browser=BROWSER))
+    async def let_time_pass() -> None:
+        tick(house, LIMITS.challenge_lifetime)
+        assert await run_due(house) == {Errand.EXPIRE: True}
 
-    bank.meanwhile = come_in_another_tab
-    end = await shopper.come(browser=BROWSER)
+    bank.meanwhile = let_time_pass
+    assert await shopper.come(browser=BROWSER) == Wait()
 
-    assert isinstance(other_ends[0], GoHome)
-    assert isinstance(end, GoHome)
-    assert (await shopper.look()).state is State.DECLINED
+    assert isinstance(await shopper.come(), GoHome)
+    assert (await shopper.look()).result_code == "100.396.103"
+    assert wire.sent == []
+
+
+async def test_a_process_that_dies_while_it_asks_the_bank_leaves_a_wait_that_ends(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    house, bank = premises
+    bank.answers = [ZeroDivisionError()]
+    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+
+    with pytest.raises(ZeroDivisionError):
+        await shopper.come(browser=BROWSER)
+    assert await shopper.come() == Wait()
+    tick(house, LIMITS.challenge_lifetime)
+
+    assert isinstance(await shopper.come(), GoHome)
+    assert (await shopper.look()).result_code == "100.396.103"
     assert wire.sent == []
 
 
