@@ -132,4 +132,16 @@ REMOVED = (
     Tampering("the end of a wait", "DELETE FROM jobs WHERE subject_id = :id", "challenged", Proof.JOB, "jobs"),
 )
 
-METHOD_TAMPERINGS = (*INSTRUCTIONS.values(), *FILES.values(), *AUTHENTICATIONS.values(), *TOLD_TWICE, *REMOVED)
+BODIES = (
+    _change("bank_files", "sealed_body", "substr(sealed_body, 1, length(sealed_body) - 1)", DEBITS, Proof.FILE),
+    Tampering(
+        "the body of another file",
+        "UPDATE bank_files SET sealed_body ="
+        " (SELECT f.sealed_body FROM bank_files AS f WHERE f.id <> :id) WHERE id = :id",
+        DEBITS,
+        Proof.FILE,
+        "bank_files",
+    ),
+)
+
+METHOD_TAMPERINGS = (*INSTRUCTIONS.values(), *FILES.values(), *AUTHENTICATIONS.values(), *BODIES, *TOLD_TWICE, *REMOVED)

@@ -11,6 +11,7 @@ import msgspec
 
 from tollgate.catalog import BRANDS, Protocol
 from tollgate.connectors import sepa
+from tollgate.flows.collect import FILE_NOUN
 from tollgate.flows.verify_report import Audit, group_by_merchant
 from tollgate.payments import (
     Action,
@@ -33,11 +34,13 @@ from tollgate.store import (
     find_file_ids,
     find_filed_groups,
     find_kept_authentications,
+    find_sealed_body,
     walk_authentications,
     walk_files,
     walk_instructions,
 )
 from tollgate.values import MerchantId
+from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_sealed
 
 _UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
 _SCHEMES = {sepa.Direction.DEBIT: sepa.Scheme.DEBITS, sepa.Direction.CREDIT: sepa.Scheme.CREDITS}
@@ -76,7 +79,7 @@ async def check_methods(audit: Audit) -> None:
         audit.walk("instructions", len(instructions))
     async for files in walk_files(audit.database):
         for merchant_id, those in group_by_merchant(files).items():
-            audit.report.add(await judge_files(audit.database, merchant_id, those))
+            audit.report.add(await judge_files(audit, merchant_id, those))
         audit.walk("bank_files", len(files))
 
 
@@ -197,12 +200,12 @@ def check_instructed(members: Sequence[Payment], instructions: Mapping[str, Kept
 # ---- files ----
 
 
-async def judge_files(database: Database, merchant_id: MerchantId, files: Sequence[KeptFile]) -> list[Finding]:
+async def judge_files(audit: Audit, merchant_id: MerchantId, files: Sequence[KeptFile]) -> list[Finding]:
     """No second look is needed: a file and its entries are one commit, and what it took it keeps."""
     groups: dict[str, list[FiledGroup]] = {}
-    for group in await find_filed_groups(database, merchant_id, [file.id for file in files]):
+    for group in await find_filed_groups(audit.database, merchant_id, [file.id for file in files]):
         groups.setdefault(group.file_id, []).append(group)
-    findings = [judge_file(file, groups.get(file.id, [])) for file in files]
+    findings = [judge_file(file, groups.get(file.id, [])) or await judge_body(audit, file) for file in files]
     return [finding for finding in findings if finding is not None]
 
 
@@ -215,6 +218,19 @@ def judge_file(file: KeptFile, groups: Sequence[FiledGroup]) -> Finding | None:
     else:
         return None
     return _find(Proof.FILE, "bank_files", file, text)
+
+
+async def judge_body(audit: Audit, file: KeptFile) -> Finding | None:
+    """One at a time, because a body may be large; what opens is what was written, for this very file."""
+    sealed = await find_sealed_body(audit.database, file.merchant_id, file.id)
+    try:
+        if sealed is not None:
+            open_sealed(sealed, owner=name_owner(FILE_NOUN, file.merchant_id, file.id), keyring=audit.keyring)
+    except (EnvelopeError, KeyringError):
+        return _find(
+            Proof.FILE, "bank_files", file, "what was written for the bank does not open with the keys at hand"
+        )
+    return None
 
 
 def _fits(file: KeptFile, group: FiledGroup) -> bool:
