@@ -126,11 +126,9 @@ async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket:
         return go_home(payment)
     if row.stage is Stage.OPEN:
         found = await _ask_issuer(house, payment, row, arrival)
-        if not isinstance(found, AuthenticationRow):
+        if isinstance(found, Collect):
             return found
         row = found
-    if row.stage is Stage.ASKING:
-        return Wait()
     if row.stage is Stage.CHALLENGED:
         if not arrival.has_answer:
             return _show_challenge(payment, row.body)
@@ -142,8 +140,7 @@ async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket:
 
 async def _ask_issuer(
     house: House, payment: Payment, row: AuthenticationRow, arrival: Arrival
-) -> AuthenticationRow | Collect | Wait:
-    """Once: a directory server refuses what it was asked before, whoever reloads the page meanwhile."""
+) -> AuthenticationRow | Collect:
     order = await _recall(house, payment, None)
     wish = order.authentication or AuthenticationWish()
     browser = wish.browser or arrival.browser
@@ -152,8 +149,7 @@ async def _ask_issuer(
     if uses_browser(wish) and arrival.browser is None and (browser is None or is_method_due):
         data = threeds.make_method_data(case, make_method_url(house, payment)) if is_method_due else ""
         return Collect(case.method_url if is_method_due else None, data, order.return_url)
-    if not await move_authentication(house.database, msgspec.structs.replace(row, stage=Stage.ASKING), Stage.OPEN):
-        return Wait()
+    case = await _note_asked(house, row)
     channel = house.directory.get_channel(payment.channel_id)
     directory = choose_directory(house, channel, payment.test_mode)
     if directory is None:
@@ -162,8 +158,22 @@ async def _ask_issuer(
         answered = await ask_directory(house, order, case, directory, browser, payment, arrival.page_url)
     stage = Stage.CHALLENGED if answered.result is None else Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
-    # Where its time ran out meanwhile, what was heard comes too late.
-    return moved if await move_authentication(house.database, moved, Stage.ASKING) else Wait()
+    if await move_authentication(house.database, moved, Stage.OPEN):
+        return moved
+    # Another tab was faster: what it heard is the truth.
+    fresh = await find_authentication(house.database, payment.merchant_id, payment.id)
+    return fresh or moved
+
+
+async def _note_asked(house: House, row: AuthenticationRow) -> AuthenticationCase:
+    """The case under which to ask. A directory server refuses what it was asked before, which says nothing of the
+    shopper: so whoever reloads the page, or comes back after a process died, asks under another name."""
+    if row.body.is_asked:
+        server_id = threeds.make_server_id(house.chance)
+        return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
+    asked = msgspec.structs.replace(row.body, is_asked=True)
+    await move_authentication(house.database, msgspec.structs.replace(row, body=asked), Stage.OPEN)
+    return asked
 
 
 def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:

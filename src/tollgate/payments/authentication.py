@@ -53,8 +53,6 @@ class Stage(IntEnum):
     ANSWERED = 2
     """The result is known and not yet acted upon."""
     CLOSED = 3
-    ASKING = 4
-    """Between open and challenged or answered: one who came has the issuer asked, and others wait for that one."""
 
 
 class AuthenticationResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,6 +76,8 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     method_url: str | None = None
     is_method_done: bool = False
     """Whether the issuer's hidden page has come back."""
+    is_asked: bool = False
+    """Somebody had the issuer asked; whether it answered shows in the stage."""
     ds_id: str | None = None
     acs_id: str | None = None
     acs_url: str | None = None

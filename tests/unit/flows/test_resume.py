@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from typing import Any
 
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import Collect, Forward, GoHome, Wait
-from tollgate.payments import Errand, Stage, State
+from tollgate.flows import Collect, Forward, GoHome
+from tollgate.payments import Stage, State
 from tollgate.steps import House, trust
 from tollgate.wire import Silent
 from unit.flows.shopping import (
@@ -27,8 +25,6 @@ from unit.flows.shopping import (
     go_shopping,
     make_order,
     open_bank,
-    run_due,
-    tick,
 )
 from unit.flows.telling import DECLINED, show
 from unit.premises import ScriptedWire
@@ -276,106 +272,3 @@ async def test_where_it_did_not_ours_runs_it_and_tells_whether_it_came_back(prem
 
     assert isinstance(forward, Forward)
     assert bank.asked[0]["threeDSCompInd"] == "N"
-
-
-# ---- at once ----
-
-
-async def test_two_tabs_that_come_back_at_once_charge_once(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
-    await shopper.come()
-    await shopper.tell_result()
-
-    ends = await asyncio.gather(*[shopper.come(has_answer=True) for _ in range(5)])
-
-    assert {type(end) for end in ends} <= {GoHome, Wait}
-    assert len(wire.sent) == 1
-    assert (await shopper.look()).state is State.APPROVED
-
-
-async def test_while_the_charge_is_under_way_another_tab_is_asked_to_wait(
-    premises: tuple[House, Bank], wire: ScriptedWire
-) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
-    seen: list[object] = []
-
-    async def look_in() -> None:
-        seen.append(await shopper.come())
-        seen.append((await shopper.look()).state)
-
-    wire.meanwhile = look_in
-    await shopper.walk()
-
-    assert seen == [Wait(), State.STARTED]
-    assert len(wire.sent) == 1
-
-
-async def test_a_reload_does_not_have_the_bank_asked_twice(premises: tuple[House, Bank]) -> None:
-    """A directory refuses a question that it was asked before, and that is no answer about the shopper."""
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
-    seen: list[object] = []
-
-    async def reload() -> None:
-        seen.append(await shopper.come(browser=BROWSER))
-        seen.append(await shopper.come())
-
-    bank.meanwhile = reload
-    forward = await shopper.come(browser=BROWSER)
-
-    assert seen == [Wait(), Wait()]
-    assert isinstance(forward, Forward)
-    assert await shopper.come() == forward
-    assert len(bank.asked) == 1
-
-
-async def test_an_answer_of_the_bank_that_comes_after_the_end_changes_nothing(
-    premises: tuple[House, Bank], wire: ScriptedWire
-) -> None:
-    house, bank = premises
-    bank.answers = [FRICTIONLESS]
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
-
-    async def let_time_pass() -> None:
-        tick(house, LIMITS.challenge_lifetime)
-        assert await run_due(house) == {Errand.EXPIRE: True}
-
-    bank.meanwhile = let_time_pass
-    assert await shopper.come(browser=BROWSER) == Wait()
-
-    assert isinstance(await shopper.come(), GoHome)
-    assert (await shopper.look()).result_code == "100.396.103"
-    assert wire.sent == []
-
-
-async def test_a_process_that_dies_while_it_asks_the_bank_leaves_a_wait_that_ends(
-    premises: tuple[House, Bank], wire: ScriptedWire
-) -> None:
-    house, bank = premises
-    bank.answers = [ZeroDivisionError()]
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
-
-    with pytest.raises(ZeroDivisionError):
-        await shopper.come(browser=BROWSER)
-    assert await shopper.come() == Wait()
-    tick(house, LIMITS.challenge_lifetime)
-
-    assert isinstance(await shopper.come(), GoHome)
-    assert (await shopper.look()).result_code == "100.396.103"
-    assert wire.sent == []
-
-
-async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
-    premises: tuple[House, Bank], wire: ScriptedWire
-) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
-    home = await shopper.walk()
-
-    assert [await shopper.come(), await shopper.come(has_answer=True), await shopper.come(browser=BROWSER)] == 3 * [
-        home
-    ]
-
-    assert len(wire.sent) == 1
