@@ -10,7 +10,7 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import Account, Brand, Protocol, build_iban, find_bic, get_result
+from tollgate.catalog import Account, Brand, Protocol, Wallet, build_iban, find_bic, get_result
 from tollgate.contract.fields import Fields
 from tollgate.payments import (
     BankAccount,
@@ -24,7 +24,7 @@ from tollgate.payments import (
 from tollgate.values import Refusal, Secret
 
 _CARD_NEEDS = frozenset({"card.number", "card.expiryMonth", "card.expiryYear"})
-_WALLETS = ("walletA", "walletB", "walletC")
+_WALLETS = tuple(wallet.value for wallet in Wallet)
 _SHOWN_HEAD, _SHOWN_TAIL = 4, 4
 
 

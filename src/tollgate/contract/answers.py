@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.catalog import RESULTS, get_result
+from tollgate.catalog import RESULTS, Wallet, get_result
 from tollgate.contract.fields import NAMES_KEPT, first_word
 from tollgate.payments import CardFace, Payment
 from tollgate.values import Fault, InvalidParameters, Refusal, Result, TooMany, render_timestamp
@@ -34,9 +34,7 @@ _ECHOED = (
     "bankAccount",
     "virtualAccount",
     "tokenAccount",
-    "walletA",
-    "walletB",
-    "walletC",
+    *(wallet.value for wallet in Wallet),
     "threeDSecure",
     "standingInstruction",
     "customParameters",

@@ -9,14 +9,21 @@ from collections.abc import Iterable
 from tollgate.catalog.brand_rows import Account, Brand
 from tollgate.catalog.brands import detect_brand, find_brand
 from tollgate.catalog.rule import MISSING, Fields, Rule, Situation, fault_missing, required
+from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
 
 _CHARGING = frozenset({"payment", "registration", "three_d_secure", "checkout_payment"})
 """Operations that bring an account of their own, unless they name a stored one."""
 
-_WALLETS = ("walletA", "walletB", "walletC")
+_WALLETS = tuple(wallet.value for wallet in Wallet)
 _TOKENS = ("tokenAccount.number", *(f"{wallet}.paymentToken" for wallet in _WALLETS))
-_ACCOUNT_PREFIXES = ("card.", "bankAccount.", "virtualAccount.", "tokenAccount.", "walletA.", "walletB.", "walletC.")
+_ACCOUNT_PREFIXES = (
+    "card.",
+    "bankAccount.",
+    "virtualAccount.",
+    "tokenAccount.",
+    *(f"{wallet}." for wallet in _WALLETS),
+)
 _CARD_FIELDS = ("card.number", "card.expiryMonth", "card.expiryYear")
 _OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
 
