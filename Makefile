@@ -142,6 +142,7 @@ machine:
 	have wrk || missing="$$missing wrk"; \
 	have faketime || missing="$$missing faketime"; \
 	have node || missing="$$missing nodejs"; \
+	have openssl || missing="$$missing openssl"; \
 	have curl || missing="$$missing curl"; \
 	if [ -n "$$missing" ]; then \
 		have apt-get || { echo "please install:$$missing"; exit 1; }; \
