@@ -42,6 +42,7 @@ from tollgate.store import (
     move_authentication,
     settle_payment,
     steps_end_authentication,
+    steps_move_authentication,
     steps_reopen,
     steps_settle,
 )
@@ -172,7 +173,7 @@ async def _note_asked(house: House, row: AuthenticationRow) -> AuthenticationCas
         server_id = threeds.make_server_id(house.chance)
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
-    await move_authentication(house.database, msgspec.structs.replace(row, body=asked), Stage.OPEN)
+    await house.database.write(steps_move_authentication(msgspec.structs.replace(row, body=asked), Stage.OPEN))
     return asked
 
 
