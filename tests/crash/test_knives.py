@@ -44,7 +44,6 @@ OUTWARD = (
 SPARED = {
     ("tollgate.flows.recover", "finish_job"): "only clears a job about what was decided already, and may do so again",
     ("tollgate.flows.collect", "postpone_due"): "only moves the day of what stays open, and may do so again",
-    ("tollgate.flows.resume", "_note_asked"): "only says under which name to ask; the next knife falls right after it",
 }
 """Seams without a knife, each with the reason."""
 
