@@ -62,25 +62,28 @@ def premises(request: pytest.FixtureRequest, gateway: GatewayProcess) -> Premise
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client(premises: Premises) -> Client:
-    """The sandbox merchant on its strict channel."""
+    """The sandbox merchant on its strict channel.
+
+    Callers are looked up once for every file, because a file may bring premises of its own.
+    """
     return premises.client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lenient(client: Client) -> Client:
     """The same merchant on its lenient channel."""
     return replace(client, entity_id=client.lenient_entity_id)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stranger(premises: Premises) -> Client:
     """Another merchant."""
     return premises.stranger
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def external(premises: Premises) -> Client:
     """A channel that requires the CVV and has a processor's test system behind it."""
     return premises.external
