@@ -59,6 +59,20 @@ AUTHENTICATION_CRASHES = (
         is_left=True,
     ),
     MethodCrash(
+        122,
+        ASKED_LATE,
+        Kill("amid the note that the issuer is asked"),
+        (Ending(TAKEN, "sent to the issuer"),),
+        step=Step.COLLECT,
+    ),
+    MethodCrash(
+        123,
+        ASKED_LATE,
+        Kill("after the note that the issuer is asked"),
+        (Ending(TAKEN, "sent to the issuer"),),
+        step=Step.COLLECT,
+    ),
+    MethodCrash(
         109,
         ASKED_LATE,
         Kill("after the directory's answer"),

@@ -74,6 +74,7 @@ CUTS: dict[str, Cut] = {
     **_cut("the authentication request", _AUTHENTICATE, "converse", [Moment.BEFORE, Moment.AMID]),
     **_cut("the directory's answer", _AUTHENTICATE, "converse", [Moment.AFTER]),
     **_cut("the write that lets the shopper go", _AUTHENTICATE, "hand_over", _UNDER_WAY_OR_DONE, is_unit=True),
+    **_cut("the note that the issuer is asked", _RESUME, "_note_asked", _UNDER_WAY_OR_DONE, is_unit=True),
     **_cut("the note that the issuer asks", _RESUME, "move_authentication", _UNDER_WAY_OR_DONE),
     **_cut("the note of the issuer's result", _HEAR, "move_authentication", _UNDER_WAY_OR_DONE),
     **_cut("the reopening", _RESUME, "finish", _ALL, is_unit=True),
