@@ -188,6 +188,25 @@ def test_an_authentication_by_itself_takes_no_money(client: Client) -> None:
     assert "resultDetails" not in answer.json
 
 
+@pytest.mark.parametrize("kind", ["DB", "PA", "CD", "CP", "RF", "CB"])
+def test_an_authentication_by_itself_cannot_be_made_to_move_money(client: Client, kind: str) -> None:
+    card = {"paymentBrand": "VISA", "card.number": "4200000000000000", "card.expiryMonth": "05"}
+    fields = {"amount": "92.00", "currency": "EUR", "paymentType": kind, **card, "card.expiryYear": "2034"}
+    answer = client.post("/v1/threeDSecure", fields)
+
+    assert told(answer) == (400, "200.300.404")
+    assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["paymentType"]
+
+
+def test_an_authentication_by_itself_follows_no_payment(client: Client) -> None:
+    paid = order(client, FRICTIONLESS)
+    fields = {"amount": "92.00", "currency": "EUR", "referenceUuid": paid.json["id"]}
+    answer = client.post("/v1/threeDSecure", fields)
+
+    assert told(answer) == (400, "200.300.404")
+    assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["referenceUuid"]
+
+
 def test_a_challenged_authentication_by_itself_ends_at_its_own_address(client: Client) -> None:
     fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER}
     card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}

@@ -67,3 +67,6 @@ INITIAL_KINDS = tuple(row.code for row in _ROWS if row.role is Role.STARTS)
 
 FOLLOW_UP_KINDS = (*(row.code for row in _ROWS if row.role in (Role.FOLLOWS, Role.SYSTEM)), "PA")
 """What may name an earlier payment; PA does so to raise or renew itself."""
+
+AUTHENTICATION_KINDS = tuple(row.code for row in _ROWS if row.role is Role.AUTHENTICATES)
+"""What an authentication by itself may call itself."""

@@ -19,6 +19,7 @@ SEPA = {
     "bankAccount.iban": "DE89370400440532013000",
     "bankAccount.bic": "COBADEFFXXX",
 }
+UNLISTED_BANK = {**SEPA, "bankAccount.iban": "AT611904300234573201"}
 NAMES = {"customer.givenName": "Jane", "customer.surname": "Jones"}
 BROWSER = {
     "customer.browser.acceptHeader": "text/html",
@@ -62,6 +63,14 @@ EXAMPLES = [
     Example("follow_up_amount", "follow_up", {"paymentType": "RV"}, {"paymentType": "RF"}, ["amount", "currency"]),
     Example(
         "initial_type", "payment", {**DEBIT, "paymentType": "PA.CP"}, {**DEBIT, "paymentType": "RF"}, ["paymentType"]
+    ),
+    Example("authentication_alone", "three_d_secure", {**DEBIT, "paymentType": "3D"}, DEBIT, ["paymentType"]),
+    Example(
+        "authentication_alone",
+        "three_d_secure",
+        without(DEBIT, "paymentType"),
+        {**without(DEBIT, "paymentType"), "referenceUuid": "8a" * 16},
+        ["referenceUuid"],
     ),
     Example("initial_type", "checkout_update", {"amount": "1.00"}, {"paymentType": "CP"}, ["paymentType"]),
     Example(
@@ -251,7 +260,14 @@ EXAMPLES = [
     ),
     Example("bank_account", "payment", SEPA, without(SEPA, "bankAccount.holder"), ["bankAccount.holder"]),
     Example("bank_account", "payment", SEPA, without(SEPA, "bankAccount.iban"), ["bankAccount.iban"]),
-    Example("bank_named", "payment", SEPA, without(SEPA, "bankAccount.bic"), ["bankAccount.bic"]),
+    Example("bank_named", "payment", SEPA, without(UNLISTED_BANK, "bankAccount.bic"), ["bankAccount.bic"]),
+    Example(
+        "bank_named",
+        "payment",
+        without(SEPA, "bankAccount.bic"),
+        without(UNLISTED_BANK, "bankAccount.bic"),
+        ["bankAccount.bic"],
+    ),
     Example(
         "brand_needs",
         "payment",
@@ -310,8 +326,8 @@ EXAMPLES = [
     Example(
         "browser_complete",
         "three_d_secure",
-        {**DEBIT, **BROWSER},
-        {**DEBIT, **without(BROWSER, "customer.browser.timezone", "customer.browser.javaEnabled")},
+        {**MONEY, **CARD, **BROWSER},
+        {**MONEY, **CARD, **without(BROWSER, "customer.browser.timezone", "customer.browser.javaEnabled")},
         ["customer.browser.timezone", "customer.browser.javaEnabled"],
     ),
     *(

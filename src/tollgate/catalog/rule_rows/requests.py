@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 
-from tollgate.catalog.kinds import FOLLOW_UP_KINDS, INITIAL_KINDS
+from tollgate.catalog.kinds import AUTHENTICATION_KINDS, FOLLOW_UP_KINDS, INITIAL_KINDS
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
 from tollgate.catalog.shape import is_true
@@ -64,6 +64,13 @@ def _check_type(fields: Fields, kinds: tuple[str, ...]) -> Iterable[Fault]:
     if kind is None or kind in kinds:
         return ()
     return (Fault("paymentType", f"must be one of [{', '.join(kinds)}]", kind),)
+
+
+def _check_alone(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    faults = list(_check_type(fields, AUTHENTICATION_KINDS))
+    if "referenceUuid" in fields:
+        faults.append(Fault("referenceUuid", "an authentication by itself follows no payment", fields["referenceUuid"]))
+    return faults
 
 
 def _check_renewal(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -143,6 +150,14 @@ REQUEST_RULES = (
         f"A payment that names an earlier one is one of {', '.join(FOLLOW_UP_KINDS)}.",
         _check_follow_up_type,
         operations=frozenset({"payment", "follow_up"}),
+    ),
+    # Whatever it says of itself, it must not move money: the address promises that it does not.
+    Rule(
+        "authentication_alone",
+        f"An authentication by itself is of type {', '.join(AUTHENTICATION_KINDS)}, if it names one, and follows no "
+        "payment.",
+        _check_alone,
+        operations=frozenset({"three_d_secure"}),
     ),
     Rule(
         "renewal_practice",
