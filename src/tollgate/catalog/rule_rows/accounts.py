@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from tollgate.catalog.brand_rows import Account, Brand
 from tollgate.catalog.brands import detect_brand, find_brand
+from tollgate.catalog.ibans import find_bic
 from tollgate.catalog.rule import MISSING, Fields, Rule, Situation, fault_missing, required
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
@@ -121,6 +122,9 @@ def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
         return ()
     if "bankAccount.bankCode" in fields or "bankAccount.bic" in fields:
         return ()
+    iban = fields.get("bankAccount.iban")
+    if iban is not None and find_bic(iban) is not None:
+        return ()
     return (Fault("bankAccount.bic", "bankAccount.bic or bankAccount.bankCode may not be empty"),)
 
 
@@ -191,8 +195,8 @@ ACCOUNT_RULES = (
     ),
     Rule(
         "bank_named",
-        "A direct debit needs one of bankAccount.bic and bankAccount.bankCode; a lenient channel reads the bank from "
-        "the IBAN.",
+        "A direct debit needs one of bankAccount.bic and bankAccount.bankCode, unless the IBAN tells the bank; a "
+        "lenient channel takes any IBAN without.",
         _check_bank_named,
         groups=_BRAND,
         operations=_CHARGING,
