@@ -4,8 +4,17 @@ The registries are those of schwifty; whether an account may be charged is not d
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from schwifty import IBAN
+
 # schwifty takes a tenth of a second to import and reads its registries from disk, and most requests bring no account:
 # it is imported where it is asked.
+
+
+_BANKS_OWN_CHECKS = frozenset({"HU", "SE"})
+"""Countries whose banks compute the last digits in ways of their own, so that nobody else can."""
 
 
 def is_iban(text: str) -> bool:
@@ -31,14 +40,30 @@ def find_bic(iban: str) -> str | None:
 
 
 def build_iban(country: str, bank_code: str, number: str) -> str | None:
-    """None where the country does not write its accounts like this."""
+    """None where the country does not write its accounts like this, or writes more than was told."""
     from schwifty import IBAN
     from schwifty.exceptions import SchwiftyException
 
-    try:
-        return str(IBAN.generate(country, bank_code, number))
-    except SchwiftyException:
+    if country in _BANKS_OWN_CHECKS:
         return None
+    try:
+        built = IBAN.generate(country, bank_code, number)
+    except (SchwiftyException, ValueError, LookupError):
+        # Its check digits are computed before anybody looks whether there are only digits.
+        return None
+    return str(built) if _is_all_told(built, bank_code, number) else None
+
+
+def _is_all_told(built: IBAN, bank_code: str, number: str) -> bool:
+    """schwifty fills what is missing (a branch, an owner's number, a type) with zeros: somebody else's account.
+
+    Leading zeros may be lost, except where a check digit is computed: a number that is too short may end in it already.
+    """
+    bban = built.bban
+    bank, check = bban.bank_code + bban.branch_code, bban.national_checksum_digits
+    if bank != bank_code.upper().zfill(len(bban.bank_code)) or len(bank + bban.account_code + check) != len(bban):
+        return False
+    return not check or len(number) == len(bban.account_code)
 
 
 def fits_bank(iban: str, bic: str | None = None, bank_code: str | None = None) -> bool:

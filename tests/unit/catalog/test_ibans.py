@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from schwifty import IBAN
 
 from tollgate.catalog import build_iban, find_bic, fits_bank, is_bic, is_iban
 
@@ -66,6 +67,49 @@ def test_an_iban_is_built_where_the_country_writes_accounts_so() -> None:
 
 
 @pytest.mark.parametrize(
+    "iban",
+    [
+        "ES9121000418450200051332",
+        "FR7630006000011234567890189",
+        "IT60X0542811101000000123456",
+        "PT50000201231234567890154",
+        "GB29NWBK60161331926819",
+        "NL91ABNA0417164300",
+        "AT611904300234573201",
+        "CH9300762011623852957",
+    ],
+)
+def test_an_iban_is_built_from_all_its_parts(iban: str) -> None:
+    parts = IBAN(iban).bban
+
+    assert build_iban(iban[:2], parts.bank_code + parts.branch_code, parts.account_code) == iban
+
+
+@pytest.mark.parametrize(
+    ("country", "bank_code", "number"),
+    [
+        ("ES", "2100", "0200051332"),
+        ("FR", "30006", "12345678901"),
+        ("IT", "05428", "000000123456"),
+        ("PT", "0002", "12345678901"),
+        ("GB", "NWBK", "31926819"),
+        ("GR", "011", "0000000012300695"),
+        ("IS", "0159", "260076"),
+    ],
+)
+def test_no_branch_or_owner_is_made_up(country: str, bank_code: str, number: str) -> None:
+    assert build_iban(country, bank_code, number) is None
+
+
+@pytest.mark.parametrize(
+    ("country", "bank_code", "number"),
+    [("SE", "500", "58398257466"), ("SE", "500", "0000058398257466"), ("BE", "539", "754703")],
+)
+def test_a_number_that_may_hold_its_check_digit_gets_no_second_one(country: str, bank_code: str, number: str) -> None:
+    assert build_iban(country, bank_code, number) is None
+
+
+@pytest.mark.parametrize(
     ("iban", "bic", "bank_code", "fits"),
     [
         (GERMAN, None, None, True),
@@ -88,3 +132,11 @@ def test_the_registries_are_not_read_before_an_account_is_asked_for() -> None:
     script = "import sys, tollgate.catalog; sys.exit('schwifty' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("country", ["AT", "BE", "DE", "EE", "ES", "FI", "FR", "IT", "PT"])
+@pytest.mark.parametrize("number", ["ABCDEFGHIJ", "12345ABCDEF", "0" * 64])
+def test_letters_and_long_numbers_build_nothing_or_an_iban(country: str, number: str) -> None:
+    built = build_iban(country, "21000418", number)
+
+    assert built is None or is_iban(built)
