@@ -178,8 +178,8 @@ def choose_behaviour(question: threeds.AReq, levers: Mapping[str, str]) -> Behav
 
 def find_indicator(number: str, shift: int) -> str:
     """The electronic commerce indicator, as the card's network counts it."""
-    known = TEST_CARDS.get(number)
-    brand = known.brand if known else detect_brand(number)
+    known, detected = TEST_CARDS.get(number), detect_brand(number)
+    brand = known.brand if known else detected.code if detected else ""
     return INDICATORS[shift][brand in _SMALL_INDICATORS]
 
 

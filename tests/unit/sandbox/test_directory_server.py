@@ -125,6 +125,15 @@ async def test_every_card_is_answered_as_its_row_says(directory: SimulatedDirect
     assert (answer["threeDSServerTransID"], answer["messageType"]) == (SERVER_ID, "ARes")
 
 
+@pytest.mark.parametrize(("number", "eci"), [("5386024192625914", "02"), ("4929420573595709", "05")])
+async def test_the_network_of_a_card_of_the_world_is_known_by_its_number(
+    directory: SimulatedDirectory, number: str, eci: str
+) -> None:
+    answer = await ask(directory, {"acctNumber": number}, {"3DS2_enrolled": "true", "3DS2_flow": "frictionless"})
+
+    assert (answer["transStatus"], answer["eci"]) == ("Y", eci)
+
+
 def test_every_behaviour_but_the_challenge_has_an_answer() -> None:
     assert set(ANSWERS) == set(Behaviour) - {Behaviour.CHALLENGE}
 
