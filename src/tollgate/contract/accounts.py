@@ -26,6 +26,7 @@ from tollgate.values import Refusal, Secret
 _CARD_NEEDS = frozenset({"card.number", "card.expiryMonth", "card.expiryYear"})
 _WALLETS = tuple(wallet.value for wallet in Wallet)
 _SHOWN_HEAD, _SHOWN_TAIL = 4, 4
+_PROOF = "threeDSecure.verificationId"
 
 
 class WalletCall(msgspec.Struct, frozen=True):
@@ -62,10 +63,13 @@ def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardFace | N
 def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
     """The echo with what was sealed as it is shown again: numbers by their ends, a bank by what was found out of it.
 
-    A card shows its face instead.
+    A card shows its face instead. What a device or a network proves its number with is used once, so it is not shown.
     """
-    if isinstance(account, CardAccount):
+    if isinstance(account, CardAccount) and account.number_type == "PAN":
         return fields.echo
+    kept = {name: text for name, text in fields.echo.items() if name != _PROOF}
+    if isinstance(account, CardAccount):
+        return kept
     values = fields.values
     shown: dict[str, str] = {
         name: hide_middle(values[name])
@@ -74,7 +78,7 @@ def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
     }
     if isinstance(account, BankAccount) and account.bic:
         shown["bankAccount.bic"] = account.bic
-    return fields.echo | shown
+    return kept | shown
 
 
 def hide_middle(text: str) -> str:

@@ -25,15 +25,13 @@ _UNSAID = AuthenticationWish()
 
 
 def read_authentication_wish(fields: Fields, kind: str, account: Instrument | None) -> AuthenticationWish | None:
-    """None where nobody is to be authenticated: it was done elsewhere, was switched off, or there is nobody to ask."""
+    """None where nobody is to be authenticated: it was done elsewhere, or there is nobody to ask."""
     values = fields.values
     if kind not in _AUTHENTICABLE or not isinstance(account, CardAccount) or account.number_type != "PAN":
         return None
     if fields.groups.isdisjoint(_TELLING):
         # Nobody could come back, so nothing is asked; but nothing forbids it either.
         return _UNSAID
-    if any(is_true(values.get(name)) for name in _SWITCHES):
-        return None
     reason = values.get("threeDSecure.threeRIInd")
     if not values.keys().isdisjoint(_ALREADY_DONE):
         return None
@@ -45,7 +43,7 @@ def read_authentication_wish(fields: Fields, kind: str, account: Instrument | No
         challenge_indicator=values.get("threeDSecure.challengeIndicator"),
         is_decoupled=is_true(values.get("threeDSecure.decoupled")),
         requestor_reason=reason,
-        is_forced=kind == "3D",
+        is_unwanted=any(is_true(values.get(name)) for name in _SWITCHES),
     )
 
 

@@ -14,6 +14,7 @@ from tollgate.catalog import (
     accepts_number,
     detect_brand,
     fits_bank,
+    is_in_sepa,
     passes_luhn,
 )
 from tollgate.payments import Authentication, BankAccount, CardAccount, Instrument, TokenAccount
@@ -64,7 +65,10 @@ def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str 
     # One that was built from bank code and number fits them by its making.
     fits = iban is None or fits_bank(iban, account.bic, account.bank_code)
     country = values.get("bankAccount.country")
-    return None if fits and (iban is None or country in (None, iban[:2].upper())) else "100.200.103"
+    if not fits or (iban is not None and country not in (None, iban[:2].upper())):
+        return "100.200.103"
+    # One account out of reach would have the bank refuse the whole file it stands in.
+    return None if is_in_sepa(account.country or "") else "600.200.500"
 
 
 def find_proof_objection(proof: Authentication | None) -> str | None:

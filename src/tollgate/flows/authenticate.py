@@ -34,6 +34,7 @@ from tollgate.steps import (
     converse,
     get_payment,
     make_shopper_url,
+    seal_case,
     settle_sealed,
 )
 from tollgate.store import steps_insert_authentication, steps_settle
@@ -56,7 +57,7 @@ class Enrolment(msgspec.Struct, frozen=True):
 async def find_enrolment(house: House, order: Order, channel: Channel) -> Enrolment | None:
     """None where the payment goes on without: nobody wishes it, nobody could come back, or the card takes no part."""
     wish, account = order.authentication, order.account
-    if wish is None or order.objection or not isinstance(account, CardAccount):
+    if wish is None or wish.is_unwanted or order.objection or not isinstance(account, CardAccount):
         return None
     directory = choose_directory(house, channel, order.test_mode)
     if directory is None or (order.return_url is None and wish.requestor_reason is None):
@@ -156,7 +157,7 @@ async def hand_over(
     )
     settlement = settle_sealed(house, started, msgspec.structs.replace(_AWAY, details=threeds.describe_case(case)))
     kept = answer_payment(settlement.payment, house.envelope)
-    unit = [*steps_settle(settlement, kept if claim else None), *steps_insert_authentication(row)]
+    unit = [*steps_settle(settlement, kept if claim else None), *steps_insert_authentication(seal_case(house, row))]
     if not await house.database.write(unit):
         return answer_payment(await get_payment(house, started, started.id), house.envelope)
     data = threeds.make_method_data(case, make_method_url(house, started)) if case.method_url else ""

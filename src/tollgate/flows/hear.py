@@ -13,7 +13,7 @@ from tollgate.connectors import threeds
 from tollgate.contract import Ticket, read_ticket
 from tollgate.flows.resume import finish
 from tollgate.payments import AuthenticationRow, Stage, State
-from tollgate.steps import House, get_payment, trust
+from tollgate.steps import House, get_payment, seal_case, trust, trust_case
 from tollgate.store import find_authentication, find_payment, move_authentication
 from tollgate.vault import hash_once_key
 
@@ -28,7 +28,7 @@ async def hear_result(house: House, ticket_text: str, body: bytes) -> bytes:
     if result is None or row.expires_at <= house.clock.now():
         return threeds.answer_result(body, row.body, accepted=False)
     answered = msgspec.structs.replace(row, stage=Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result))
-    accepted = await move_authentication(house.database, answered, Stage.CHALLENGED)
+    accepted = await move_authentication(house.database, seal_case(house, answered), Stage.CHALLENGED)
     if accepted and row.body.acs_url is None:
         await _finish_without_browser(house, answered)
     return threeds.answer_result(body, row.body, accepted=accepted)
@@ -41,11 +41,12 @@ async def hear_method(house: House, ticket_text: str, server_id: str | None) -> 
     if row is None or row.stage is not Stage.OPEN or row.body.server_id != server_id:
         return
     done = msgspec.structs.replace(row, body=msgspec.structs.replace(row.body, is_method_done=True))
-    await move_authentication(house.database, done, Stage.OPEN)
+    await move_authentication(house.database, seal_case(house, done), Stage.OPEN)
 
 
 async def _find(house: House, ticket: Ticket) -> AuthenticationRow | None:
-    return await find_authentication(house.database, ticket.merchant_id, ticket.payment_id)
+    row = await find_authentication(house.database, ticket.merchant_id, ticket.payment_id)
+    return None if row is None else trust_case(house, row)
 
 
 async def _finish_without_browser(house: House, row: AuthenticationRow) -> None:

@@ -73,6 +73,9 @@ async def run_errand(house: House, job: Job) -> bool:
     if payment is None:
         raise LookupError(f"job {job.id} speaks of a payment that does not exist")
     trust(house, payment)
+    if job.topic == Errand.EXPIRE:
+        # Nobody is asked, so it happens although an address was removed meanwhile.
+        return await expire_waiting(house, job, payment)
     channel = house.directory.get_channel(payment.channel_id)
     route = choose_route(house, channel, payment.test_mode, payment.brand)
     return await _ERRANDS[Errand(job.topic)](house, job, payment, route)
@@ -117,7 +120,7 @@ async def _resolve(house: House, job: Job, payment: Payment, route: Route, excha
     return await house.database.write([*steps_finish_job(job), *steps_settle(settlement, expected=payment.state)])
 
 
-async def expire_waiting(house: House, job: Job, payment: Payment, _route: Route) -> bool:
+async def expire_waiting(house: House, job: Job, payment: Payment) -> bool:
     """The shopper did not come back in time. What was kept for the way back is wiped, whatever the payment became.
 
     A money message that is under way has its own end; until then it is looked at again. One that the acquirer has not
@@ -137,11 +140,11 @@ async def expire_waiting(house: House, job: Job, payment: Payment, _route: Route
     )
 
 
+# What is asked of somebody outside.
 _ERRANDS: dict[Errand, Callable[[House, Job, Payment, Route], Awaitable[bool]]] = {
     Errand.REVERSE: reverse_doubtful,
     Errand.INQUIRE: inquire_open,
     Errand.REPEAT: repeat_open,
-    Errand.EXPIRE: expire_waiting,
 }
 
 

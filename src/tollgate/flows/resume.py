@@ -34,7 +34,17 @@ from tollgate.payments import (
     State,
     Verdict,
 )
-from tollgate.steps import House, choose_directory, choose_route, dispatch, get_payment, settle_sealed, trust
+from tollgate.steps import (
+    House,
+    choose_directory,
+    choose_route,
+    dispatch,
+    get_payment,
+    seal_case,
+    settle_sealed,
+    trust,
+    trust_case,
+)
 from tollgate.store import (
     find_authentication,
     find_payment,
@@ -122,6 +132,7 @@ async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket:
     if cvv is None:
         return Lost()
     trust(house, payment)
+    trust_case(house, row)
     if row.expires_at <= house.clock.now():
         await close(house, payment, OUT_OF_TIME)
         return go_home(payment)
@@ -159,11 +170,11 @@ async def _ask_issuer(
         answered = await ask_directory(house, order, case, directory, browser, payment, arrival.page_url)
     stage = Stage.CHALLENGED if answered.result is None else Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
-    if await move_authentication(house.database, moved, Stage.OPEN):
+    if await move_authentication(house.database, seal_case(house, moved), Stage.OPEN):
         return moved
     # Another tab was faster: what it heard is the truth.
     fresh = await find_authentication(house.database, payment.merchant_id, payment.id)
-    return fresh or moved
+    return moved if fresh is None else trust_case(house, fresh)
 
 
 async def _note_asked(house: House, row: AuthenticationRow) -> AuthenticationCase:
@@ -173,7 +184,8 @@ async def _note_asked(house: House, row: AuthenticationRow) -> AuthenticationCas
         server_id = threeds.make_server_id(house.chance)
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
-    await house.database.write(steps_move_authentication(msgspec.structs.replace(row, body=asked), Stage.OPEN))
+    noted = seal_case(house, msgspec.structs.replace(row, body=asked))
+    await house.database.write(steps_move_authentication(noted, Stage.OPEN))
     return asked
 
 

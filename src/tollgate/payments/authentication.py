@@ -39,8 +39,8 @@ class AuthenticationWish(msgspec.Struct, frozen=True, kw_only=True, omit_default
     is_decoupled: bool = False
     requestor_reason: str | None = None
     """Set where the merchant asks without the shopper being there."""
-    is_forced: bool = False
-    """Asked for by itself: a card that cannot be authenticated is then a failure, not a reason to go on without."""
+    is_unwanted: bool = False
+    """Switched off for this payment; a channel may require it all the same."""
 
 
 class Stage(IntEnum):
@@ -86,6 +86,8 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     is_mandated: str | None = None
     """Y where the issuer had to ask."""
     card_holder_text: str | None = None
+    category: str = "01"
+    """02 where no payment was asked about, and then there may be no proof."""
     results_hash: str = ""
     """Of the secret in the address to which the result is sent."""
     result: AuthenticationResult | None = None
@@ -98,5 +100,7 @@ class AuthenticationRow(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
     expires_at: Instant
     body: AuthenticationCase
+    mac: bytes | None = None
+    """Seals how far it has come and what was said; nothing is sealed any more once it is closed."""
     sealed_secret: bytes | None = None
     """The security code, sealed under a key that is stored nowhere."""

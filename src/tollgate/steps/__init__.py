@@ -25,7 +25,7 @@ from tollgate.steps.sealed_settings import (
     put_sealed_setting,
     rewrap_settings,
 )
-from tollgate.steps.sealing import BrokenSeal, seal_facts, settle_sealed, trust
+from tollgate.steps.sealing import BrokenSeal, seal_case, seal_facts, settle_sealed, trust, trust_case
 from tollgate.steps.wallets import open_wallet
 
 __all__ = [
@@ -58,9 +58,11 @@ __all__ = [
     "plan_attempt",
     "put_sealed_setting",
     "rewrap_settings",
+    "seal_case",
     "seal_facts",
     "settle_decided",
     "settle_sealed",
     "start_after",
     "trust",
+    "trust_case",
 ]

@@ -175,7 +175,8 @@ def make_instruction(
     is_credit = message.direction is sepa.Direction.CREDIT
     inherited = Sequence.ONCE if first is None or is_credit else Sequence(first.sequence)
     wanted = message.due_on
-    if wanted is None and first is not None and first.direction == sepa.Direction.CHECK and not is_credit:
+    if wanted is None and first is not None and (is_credit or first.direction == sepa.Direction.CHECK):
+        # A capture is due when its authorisation wanted it, and nothing is given back before it was taken.
         wanted = first.due_on
     return Instruction(
         merchant_id=channel.merchant_id,

@@ -27,7 +27,7 @@ _find = Statement(sa.select(*[authentications.c[name] for name in _MEMBERS]).whe
 _move = Statement(
     sa.update(authentications)
     .where(*_of, authentications.c.stage == sa.bindparam("expected", type_=authentications.c.stage.type))
-    .values(stage=sa.bindparam("new_stage"), body=sa.bindparam("new_body"))
+    .values(stage=sa.bindparam("new_stage"), body=sa.bindparam("new_body"), mac=sa.bindparam("new_mac"))
 )
 _wiped = {"stage": int(Stage.CLOSED), "sealed_secret": sa.null()}
 _close = Statement(sa.update(authentications).where(*_of).values(_wiped))
@@ -48,6 +48,7 @@ def steps_insert_authentication(row: AuthenticationRow) -> list[Step]:
 def steps_move_authentication(row: AuthenticationRow, expected: Stage) -> list[Step]:
     """The unit is undone where it has moved on meanwhile."""
     params = {"expected": int(expected), "new_stage": int(row.stage), "new_body": _encode(row.body).decode()}
+    params["new_mac"] = row.mac
     return [Step(_move, _name(row.merchant_id, row.id) | params, rows=1)]
 
 

@@ -247,6 +247,7 @@ authentications = sa.Table(
     sa.Column("created_at", WHOLE, nullable=False),
     sa.Column("expires_at", WHOLE, nullable=False),
     sa.Column("body", TEXT, nullable=False),
+    sa.Column("mac", BYTES),
     # Opens with a key that is stored nowhere; wiped when nobody needs it any more.
     sa.Column("sealed_secret", BYTES),
     sqlite_strict=True,

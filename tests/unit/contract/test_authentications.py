@@ -42,7 +42,15 @@ def test_who_takes_money_from_a_card_or_asks_for_it_wishes_it(kind: str) -> None
     made = wish(kind=kind)
 
     assert made is not None
-    assert (made.browser, made.device, made.is_decoupled, made.is_forced) == (None, None, False, kind == "3D")
+    assert (made.browser, made.device, made.is_decoupled, made.is_unwanted) == (None, None, False, False)
+
+
+@pytest.mark.parametrize("switch", ["threeDSecure.disable", "customParameters[custom_disable3DSecure]"])
+def test_who_switches_it_off_is_heard_and_may_still_be_refused(switch: str) -> None:
+    made = wish({switch: "true"})
+
+    assert made is not None
+    assert made.is_unwanted
 
 
 def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
@@ -70,8 +78,6 @@ def test_there_is_nobody_to_ask_where_no_card_of_a_shopper_pays(kind: str, accou
     [
         {"threeDSecure.eci": "05"},
         {"threeDSecure.verificationId": "AAAAAAAAAAAAAAAAAAAAAAAAAAA="},
-        {"threeDSecure.disable": "true"},
-        {"customParameters[custom_disable3DSecure]": "true"},
         {"standingInstruction.source": "MIT"},
     ],
 )

@@ -182,6 +182,18 @@ async def test_a_channel_that_insists_does_not_charge_a_card_that_takes_no_part(
     assert wire.sent == []
 
 
+async def test_a_channel_that_insists_is_not_switched_off_by_a_parameter(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    house, bank = premises
+    insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
+
+    shopper = await go_shopping(house, bank, order=make_order({"threeDSecure.disable": "true"}), channel=insisting)
+
+    assert shopper.code == "300.100.100"
+    assert wire.sent == []
+
+
 async def test_an_objection_is_told_without_asking_anybody(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
     house, bank = premises
 

@@ -124,6 +124,7 @@ def authenticate(
     """
     if not isinstance(order.account, CardAccount):
         return fail_case(case, MALFORMED)
+    case = msgspec.structs.replace(case, category=choose_category(order))
     request = compose(
         order,
         order.account,
@@ -196,7 +197,7 @@ def _is_answer(answer: ARes, order: Order, case: AuthenticationCase) -> bool:
     match answer.trans_status:
         case "Y" | "A":
             # The proof is what the acquirer is paid to believe: a yes without it is none.
-            return answer.authentication_value is not None or choose_category(order) != "01"
+            return answer.authentication_value is not None or case.category != "01"
         case "C":
             return _is_challenge(answer, order, choose_channel(wish))
         case "D":

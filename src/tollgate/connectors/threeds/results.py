@@ -14,7 +14,7 @@ _RECEIVED = "01"
 def read_result(body: bytes, case: AuthenticationCase) -> AuthenticationResult | None:
     """None unless it is a complete result of this very case, as its directory server and its issuer name it."""
     request = read_message(body, RReq)
-    if request is None or not _names_case(request, case) or not _is_complete(request):
+    if request is None or not _names_case(request, case) or not _is_complete(request, case):
         return None
     return AuthenticationResult(
         status=request.trans_status,
@@ -50,12 +50,13 @@ def _names_case(request: RReq, case: AuthenticationCase) -> bool:
     return named == (case.server_id, case.ds_id, case.acs_id, case.version)
 
 
-def _is_complete(request: RReq) -> bool:
+def _is_complete(request: RReq, case: AuthenticationCase) -> bool:
     if request.trans_status not in _RESULT_STATUSES:
         return False
     if request.trans_status not in ("Y", "A"):
         return True
-    has_proof = request.authentication_value is not None or request.message_category != "01"
+    # What was asked about decides, and not what the answer says of it.
+    has_proof = request.authentication_value is not None or case.category != "01"
     # Nobody passes a challenge that was broken off.
     return has_proof and request.challenge_cancel is None
 

@@ -56,6 +56,7 @@ def create_authentications() -> None:
         sa.Column("created_at", WHOLE, nullable=False),
         sa.Column("expires_at", WHOLE, nullable=False),
         sa.Column("body", TEXT, nullable=False),
+        sa.Column("mac", BYTES),
         sa.Column("sealed_secret", BYTES),
         sqlite_strict=True,
     )
