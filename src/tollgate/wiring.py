@@ -122,11 +122,15 @@ def get_keyring(settings: Settings) -> Keyring:
     return load_keyring(path)
 
 
+_CODE = frozenset({".py", ".html", ".js", ".css", ".svg"})
+"""What decides how this host behaves and looks."""
+
+
 def get_build_number() -> str:
     """Forty hex digits that stand for this very code, and when it was put here."""
     folder = Path(__file__).parent
     digest, newest = hashlib.sha1(usedforsecurity=False), 0.0
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(each for each in folder.rglob("*") if each.suffix in _CODE):
         digest.update(path.read_bytes())
         newest = max(newest, path.stat().st_mtime)
     return f"{digest.hexdigest()}@{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(newest))} +0000"

@@ -181,12 +181,12 @@ def test_a_hostile_query_is_refused(client: Client, query: str) -> None:
     assert_refused(answer, 400, "200.300.404")
 
 
-def test_accounts_that_a_card_channel_cannot_charge_are_refused_in_the_envelope(client: Client) -> None:
+def test_accounts_that_cannot_be_charged_are_refused_in_the_envelope(client: Client) -> None:
     money = {"amount": "1.00", "currency": "EUR", "paymentType": "DB"}
     for account in (
         {"registrationId": "8a" + "0" * 30},
         {"referenceUuid": "8a" + "0" * 30},
-        {"paymentBrand": "VISA", "tokenAccount.number": "4200000000000000", "tokenAccount.type": "NETWORK"},
+        {"paymentBrand": "VISA", "tokenAccount.number": "4200000000000001", "tokenAccount.type": "NETWORK"},
         {"paymentBrand": "APPLEPAY", "applePay.paymentToken": "{}"},
         {"googlePay.paymentToken": "{}"},
         {"paymentBrand": "PAYPAL"},
