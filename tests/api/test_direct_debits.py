@@ -94,11 +94,12 @@ def test_a_malformed_account_is_refused_by_naming_it(client: Client, changes: di
         ({"bankAccount.bic": "GIBAATWWXXX"}, "100.200.103"),
         ({"bankAccount.bic": "DEUTDEFF500"}, "100.200.103"),
         ({"bankAccount.bic": None, "bankAccount.bankCode": "37040045"}, "100.200.103"),
+        ({"bankAccount.iban": "BR1800360305000010009795493C1", "bankAccount.bic": "CAIXBRRJXXX"}, "600.200.500"),
         ({"bankAccount.mandate.id": "M" * 36}, "100.500.303"),
         ({"bankAccount.mandate.dateOfSignature": "2999-01-01"}, "100.500.302"),
     ],
 )
-def test_an_account_that_contradicts_itself_is_declined_and_recorded(
+def test_an_account_that_no_bank_would_debit_is_declined_and_recorded(
     client: Client, changes: dict[str, str | None], code: str
 ) -> None:
     answer = debit(client, **changes)
@@ -154,6 +155,16 @@ def test_a_debit_is_refunded_and_rebilled(client: Client) -> None:
     assert told(follow(client, paid, "RF", "40.00")) == APPROVED
     assert told(follow(client, paid, "RF", "70.00")) == (400, "700.400.200")
     assert told(follow(client, paid, "RB", "25.00")) == APPROVED
+
+
+def test_a_refund_is_not_paid_before_the_money_has_come(client: Client) -> None:
+    later = find_banking_day(read_clock(client) + timedelta(days=30)).isoformat()
+    paid = debit(client, transactionDueDate=later).json["id"]
+    held = debit(client, paymentType="PA", transactionDueDate=later).json["id"]
+    taken = follow(client, held, "CP", "92.00").json["id"]
+
+    for debited in (paid, taken):
+        assert follow(client, debited, "RF", "40.00").json["resultDetails"]["DueDate"] == later
 
 
 def test_a_debit_is_reversed_before_any_file_has_it(client: Client) -> None:

@@ -7,7 +7,7 @@ from tollgate.catalog.brand_rows import Account, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
 from tollgate.catalog.countries import COUNTRIES, Country
 from tollgate.catalog.currencies import CURRENCIES, Currency
-from tollgate.catalog.ibans import build_iban, find_bic, fits_bank, is_bic, is_iban
+from tollgate.catalog.ibans import build_iban, find_bic, fits_bank, is_bic, is_iban, is_in_sepa
 from tollgate.catalog.kinds import FOLLOW_UP_KINDS, INITIAL_KINDS, KINDS, Direction, Kind, Role
 from tollgate.catalog.limits import LIMITS, Limits
 from tollgate.catalog.parameters import (
@@ -88,6 +88,7 @@ __all__ = [
     "is_banking_day",
     "is_bic",
     "is_iban",
+    "is_in_sepa",
     "is_pending",
     "is_review",
     "is_success",

@@ -17,6 +17,21 @@ _BANKS_OWN_CHECKS = frozenset({"HU", "SE"})
 """Countries whose banks compute the last digits in ways of their own, so that nobody else can."""
 
 
+_JOINED_LATELY = frozenset({"AL", "MD", "ME", "MK", "RS"})
+"""Countries that the single euro payments area has admitted and the registry does not know as such yet."""
+
+
+def is_in_sepa(country: str) -> bool:
+    """Whether accounts of the country can be reached by SEPA; many others have IBANs as well."""
+    from schwifty import IBAN
+    from schwifty.exceptions import SchwiftyException
+
+    try:
+        return country in _JOINED_LATELY or IBAN(f"{country}00", allow_invalid=True).in_sepa_zone
+    except SchwiftyException:
+        return False
+
+
 def is_iban(text: str) -> bool:
     """Country, length, structure and checksum; whether the account exists only its bank knows."""
     from schwifty import IBAN

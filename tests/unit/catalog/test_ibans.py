@@ -8,7 +8,7 @@ import sys
 import pytest
 from schwifty import IBAN
 
-from tollgate.catalog import build_iban, find_bic, fits_bank, is_bic, is_iban
+from tollgate.catalog import build_iban, find_bic, fits_bank, is_bic, is_iban, is_in_sepa
 
 GERMAN = "DE89370400440532013000"
 
@@ -140,3 +140,11 @@ def test_letters_and_long_numbers_build_nothing_or_an_iban(country: str, number:
     built = build_iban(country, "21000418", number)
 
     assert built is None or is_iban(built)
+
+
+@pytest.mark.parametrize(
+    ("country", "is_reached"),
+    [("DE", True), ("CH", True), ("GB", True), ("RE", True), ("RS", True), ("BR", False), ("TR", False), ("", False)],
+)
+def test_not_every_country_with_ibans_is_reached_by_sepa(country: str, is_reached: bool) -> None:
+    assert is_in_sepa(country) is is_reached
