@@ -60,6 +60,16 @@ def test_a_file_refused_as_a_whole_is_told_by_its_id() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("group", "batch"), [("<GrpSts>RJCT</GrpSts>", ""), ("", "<PmtInfSts>RJCT</PmtInfSts>")], ids=["file", "batch"]
+)
+def test_entries_without_a_status_are_refused_with_their_batch(group: str, batch: str) -> None:
+    silent = refused_entry(ID).replace("<TxSts>RJCT</TxSts>", "").replace("<TxInfAndSts>", f"{batch}<TxInfAndSts>", 1)
+
+    assert read_returns(status_report("03", silent, group)) == [REFUSED]
+    assert read_returns(status_report("03", silent.replace("RJCT", "ACSC"), group.replace("RJCT", "ACSC"))) == []
+
+
 @pytest.mark.parametrize("version", ["02", "08"])
 def test_returned_entries_of_a_notification_are_read(version: str) -> None:
     instructed = '<n:AmtDtls><n:InstdAmt><n:Amt Ccy="EUR">92.00</n:Amt></n:InstdAmt></n:AmtDtls>'

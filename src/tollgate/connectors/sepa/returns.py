@@ -136,9 +136,12 @@ def _read_status_report(report: Tree.Element) -> Iterator[BankReturn]:
         # Nothing of the file was carried out, and it is the reason that is told of it, not the entries.
         reasons = [reason for each in refused if (reason := _find_reason(each, "StsRsnInf"))]
         yield BankReturn(id="", message_id=message_id, reason=(reasons or [UNSTATED])[0], amount=None, currency=None)
-    for entry in entries:
-        if _find_text(entry, "TxSts") in _REFUSED:
-            yield _read_refused(entry, message_id)
+    for batch in batches[1:]:
+        # An entry that says nothing of itself is as its batch is.
+        inherited = "RJCT" if batch in refused or group in refused else None
+        for entry in batch.iterfind("TxInfAndSts"):
+            if (_find_text(entry, "TxSts") or inherited) in _REFUSED:
+                yield _read_refused(entry, message_id)
 
 
 def _read_refused(entry: Tree.Element, message_id: str) -> BankReturn:
