@@ -50,6 +50,9 @@ AUTHENTICATIONS: dict[str, Tampering] = {
     "merchant_id": _change("authentications", "merchant_id", ":neighbour", "challenged", Proof.AUTHENTICATION),
     "stage": _change("authentications", "stage", "3", "challenged", Proof.AUTHENTICATION),
     "body": _change("authentications", "body", "'{'", "walked", Proof.ROW),
+    "created_at": _change("authentications", "created_at", "created_at - 1", "challenged", Proof.SEAL),
+    "expires_at": _change("authentications", "expires_at", "expires_at + 1", "challenged", Proof.SEAL),
+    "mac": _change("authentications", "mac", "NULL", "challenged", Proof.SEAL),
     "sealed_secret": Tampering(
         "a secret put back",
         "UPDATE authentications SET sealed_secret = (SELECT a.sealed_secret FROM authentications AS a"
@@ -59,6 +62,11 @@ AUTHENTICATIONS: dict[str, Tampering] = {
         "authentications",
     ),
 }
+
+FORGED = (
+    _change("authentications", "stage", "2", "challenged", Proof.SEAL),
+    _change("authentications", "body", "replace(body, 'challenge', 'frictionless')", "challenged", Proof.SEAL),
+)
 
 TOLD_TWICE = (
     Tampering(
@@ -144,4 +152,12 @@ BODIES = (
     ),
 )
 
-METHOD_TAMPERINGS = (*INSTRUCTIONS.values(), *FILES.values(), *AUTHENTICATIONS.values(), *BODIES, *TOLD_TWICE, *REMOVED)
+METHOD_TAMPERINGS = (
+    *INSTRUCTIONS.values(),
+    *FILES.values(),
+    *AUTHENTICATIONS.values(),
+    *FORGED,
+    *BODIES,
+    *TOLD_TWICE,
+    *REMOVED,
+)

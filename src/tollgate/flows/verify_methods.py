@@ -16,12 +16,14 @@ from tollgate.flows.verify_report import Audit, group_by_merchant
 from tollgate.payments import (
     Action,
     AuthenticationCase,
+    AuthenticationRow,
     Finding,
     Payment,
     Proof,
     Stage,
     State,
 )
+from tollgate.steps import fits_case_seal
 from tollgate.store import (
     Database,
     Entry,
@@ -39,8 +41,8 @@ from tollgate.store import (
     walk_files,
     walk_instructions,
 )
-from tollgate.values import MerchantId
-from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_sealed
+from tollgate.values import MerchantId, PaymentId
+from tollgate.vault import EnvelopeError, Keyring, KeyringError, name_owner, open_sealed
 
 _UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
 _SCHEMES = {sepa.Direction.DEBIT: sepa.Scheme.DEBITS, sepa.Direction.CREDIT: sepa.Scheme.CREDITS}
@@ -71,7 +73,7 @@ _read_case = msgspec.json.Decoder(AuthenticationCase).decode
 async def check_methods(audit: Audit) -> None:
     async for authentications in walk_authentications(audit.database):
         for merchant_id, some in group_by_merchant(authentications).items():
-            audit.report.add(await judge_authentications(audit.database, merchant_id, some))
+            audit.report.add(await judge_authentications(audit, merchant_id, some))
         audit.walk("authentications", len(authentications))
     async for instructions in walk_instructions(audit.database):
         for merchant_id, each in group_by_merchant(instructions).items():
@@ -87,20 +89,24 @@ async def check_methods(audit: Audit) -> None:
 
 
 async def judge_authentications(
-    database: Database, merchant_id: MerchantId, rows: Sequence[KeptAuthentication]
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptAuthentication]
 ) -> list[Finding]:
     """What looks wrong is read again after its payment: whatever ended by then has wiped its secret in one commit."""
-    entries = await find_entries(database, merchant_id, [row.id for row in rows])
-    doubtful = [row.id for row in rows if judge_authentication(row, entries.get(row.id))]
-    again = await find_kept_authentications(database, merchant_id, doubtful)
-    findings = [judge_authentication(row, entries.get(row.id)) for row in again]
+    keyring = audit.keyring
+    entries = await find_entries(audit.database, merchant_id, [row.id for row in rows])
+    doubtful = [row.id for row in rows if judge_authentication(row, entries.get(row.id), keyring)]
+    again = await find_kept_authentications(audit.database, merchant_id, doubtful)
+    findings = [judge_authentication(row, entries.get(row.id), keyring) for row in again]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_authentication(row: KeptAuthentication, entry: Entry | None) -> Finding | None:
+def judge_authentication(row: KeptAuthentication, entry: Entry | None, keyring: Keyring) -> Finding | None:
     payment = entry.payment if entry else None
-    if not _is_readable(row):
+    read = _read_authentication(row)
+    if read is None:
         return _find(Proof.ROW, "authentications", row, _UNREADABLE)
+    if entry is not None and not fits_case_seal(read, keyring):
+        return _find(Proof.SEAL, "authentications", row, "its seal does not fit what it says")
     if entry is None:
         text = f"there is no payment {row.id}"
     elif row.sealed_secret is None or payment is None:
@@ -112,13 +118,19 @@ def judge_authentication(row: KeptAuthentication, entry: Entry | None) -> Findin
     return _find(Proof.AUTHENTICATION, "authentications", row, text)
 
 
-def _is_readable(row: KeptAuthentication) -> bool:
+def _read_authentication(row: KeptAuthentication) -> AuthenticationRow | None:
     try:
-        Stage(row.stage)
-        _read_case(row.body)
+        return AuthenticationRow(
+            merchant_id=row.merchant_id,
+            id=PaymentId(row.id),
+            stage=Stage(row.stage),
+            created_at=row.created_at,
+            expires_at=row.expires_at,
+            body=_read_case(row.body),
+            mac=row.mac,
+        )
     except (ValueError, msgspec.MsgspecError):
-        return False
-    return True
+        return None
 
 
 # ---- instructions ----

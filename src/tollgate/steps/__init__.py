@@ -25,7 +25,7 @@ from tollgate.steps.sealed_settings import (
     put_sealed_setting,
     rewrap_settings,
 )
-from tollgate.steps.sealing import BrokenSeal, seal_case, seal_facts, settle_sealed, trust, trust_case
+from tollgate.steps.sealing import BrokenSeal, fits_case_seal, seal_case, seal_facts, settle_sealed, trust, trust_case
 from tollgate.steps.wallets import open_wallet
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "converse",
     "dispatch",
     "find_sealed_setting",
+    "fits_case_seal",
     "get_payment",
     "get_wire_word",
     "leave_alone",

@@ -14,14 +14,17 @@ from tollgate.store.audit import LOOK_UP_MAX, fetch_by_ids, look_up, make_row, w
 from tollgate.store.database import Database
 from tollgate.store.schema import TEXT, authentications, bank_files, instructions
 from tollgate.store.statements import Statement
-from tollgate.values import MerchantId
+from tollgate.values import Instant, MerchantId
 
 
 class KeptAuthentication(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
     id: str
     stage: int
+    created_at: Instant
+    expires_at: Instant
     body: str
+    mac: bytes | None
     sealed_secret: bytes | None
 
 
