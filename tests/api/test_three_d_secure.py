@@ -192,15 +192,23 @@ def test_an_authentication_by_itself_takes_no_money(client: Client) -> None:
 def test_an_authentication_by_itself_cannot_be_made_to_move_money(client: Client, kind: str) -> None:
     card = {"paymentBrand": "VISA", "card.number": "4200000000000000", "card.expiryMonth": "05"}
     fields = {"amount": "92.00", "currency": "EUR", "paymentType": kind, **card, "card.expiryYear": "2034"}
-    answer = client.post("/v1/threeDSecure", fields)
+    answer = client.post("/v1/threeDSecure", {**fields, "shopperResultUrl": SHOP_URL})
 
     assert told(answer) == (400, "200.300.404")
     assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["paymentType"]
 
 
+def test_an_authentication_by_itself_says_where_its_shopper_comes_back_to(client: Client) -> None:
+    card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}
+    answer = client.post("/v1/threeDSecure", {"amount": "92.00", "currency": "EUR", **card, **BROWSER})
+
+    assert told(answer) == (400, "200.300.404")
+    assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["shopperResultUrl"]
+
+
 def test_an_authentication_by_itself_follows_no_payment(client: Client) -> None:
     paid = order(client, FRICTIONLESS)
-    fields = {"amount": "92.00", "currency": "EUR", "referenceUuid": paid.json["id"]}
+    fields = {"amount": "92.00", "currency": "EUR", "referenceUuid": paid.json["id"], "shopperResultUrl": SHOP_URL}
     answer = client.post("/v1/threeDSecure", fields)
 
     assert told(answer) == (400, "200.300.404")

@@ -20,6 +20,7 @@ SEPA = {
     "bankAccount.bic": "COBADEFFXXX",
 }
 UNLISTED_BANK = {**SEPA, "bankAccount.iban": "AT611904300234573201"}
+ALONE = {**MONEY, "paymentBrand": "VISA", **CARD, "shopperResultUrl": "https://shop.example/back"}
 NAMES = {"customer.givenName": "Jane", "customer.surname": "Jones"}
 BROWSER = {
     "customer.browser.acceptHeader": "text/html",
@@ -59,18 +60,34 @@ EXAMPLES = [
     Example("needed_fields", "payment", DEBIT, without(DEBIT, "amount", "paymentType"), ["amount", "paymentType"]),
     Example("needed_fields", "checkout", {"createRegistration": "true"}, {}, ["amount", "currency", "paymentType"]),
     Example("needed_fields", "checkout", {**MONEY, "paymentType": "DB"}, {**MONEY}, ["paymentType"]),
-    Example("needed_fields", "three_d_secure", without(DEBIT, "paymentType"), CARD, ["amount", "currency"]),
+    Example("needed_fields", "three_d_secure", ALONE, without(ALONE, *MONEY), ["amount", "currency"]),
     Example("follow_up_amount", "follow_up", {"paymentType": "RV"}, {"paymentType": "RF"}, ["amount", "currency"]),
     Example(
         "initial_type", "payment", {**DEBIT, "paymentType": "PA.CP"}, {**DEBIT, "paymentType": "RF"}, ["paymentType"]
     ),
-    Example("authentication_alone", "three_d_secure", {**DEBIT, "paymentType": "3D"}, DEBIT, ["paymentType"]),
     Example(
         "authentication_alone",
         "three_d_secure",
-        without(DEBIT, "paymentType"),
-        {**without(DEBIT, "paymentType"), "referenceUuid": "8a" * 16},
+        {**ALONE, "paymentType": "3D"},
+        {**ALONE, "paymentType": "DB"},
+        ["paymentType"],
+    ),
+    Example(
+        "authentication_alone",
+        "three_d_secure",
+        ALONE,
+        {**ALONE, "referenceUuid": "8a" * 16},
         ["referenceUuid"],
+    ),
+    Example(
+        "authentication_way_back", "three_d_secure", ALONE, without(ALONE, "shopperResultUrl"), ["shopperResultUrl"]
+    ),
+    Example(
+        "authentication_way_back",
+        "three_d_secure",
+        {**without(ALONE, "shopperResultUrl"), "threeDSecure.threeRIInd": "RECURRING"},
+        without(ALONE, "shopperResultUrl"),
+        ["shopperResultUrl"],
     ),
     Example("initial_type", "checkout_update", {"amount": "1.00"}, {"paymentType": "CP"}, ["paymentType"]),
     Example(
@@ -326,8 +343,8 @@ EXAMPLES = [
     Example(
         "browser_complete",
         "three_d_secure",
-        {**MONEY, **CARD, **BROWSER},
-        {**MONEY, **CARD, **without(BROWSER, "customer.browser.timezone", "customer.browser.javaEnabled")},
+        {**ALONE, **BROWSER},
+        {**ALONE, **without(BROWSER, "customer.browser.timezone", "customer.browser.javaEnabled")},
         ["customer.browser.timezone", "customer.browser.javaEnabled"],
     ),
     *(

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from tollgate.catalog.brand_rows import Account, Brand
 from tollgate.catalog.brands import detect_brand, find_brand
 from tollgate.catalog.ibans import find_bic
-from tollgate.catalog.rule import MISSING, Fields, Rule, Situation, fault_missing, required
+from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, required
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
 
@@ -93,8 +93,13 @@ def _check_wallet_mode(fields: Fields, _situation: Situation) -> Iterable[Fault]
         elif source in fields:
             faults += fault_missing(_OPENED_WALLET_FIELDS, fields)
         elif token not in fields and any(name.startswith(f"{wallet}.") for name in fields):
-            faults.append(Fault(token, MISSING))
+            faults.append(_fault_wallet(wallet))
     return faults
+
+
+def _fault_wallet(wallet: str) -> Fault:
+    token = f"{wallet}.paymentToken"
+    return Fault(token, f"{token} may not be empty, nor {wallet}.source where the token was opened elsewhere")
 
 
 def _check_wallet_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -103,7 +108,7 @@ def _check_wallet_brand(fields: Fields, situation: Situation) -> Iterable[Fault]
         return ()
     if any(name.startswith(f"{brand.wallet}.") for name in fields):
         return ()
-    return (Fault(f"{brand.wallet}.paymentToken", MISSING),)
+    return (_fault_wallet(brand.wallet),)
 
 
 def _check_bank(fields: Fields, situation: Situation) -> Iterable[Fault]:

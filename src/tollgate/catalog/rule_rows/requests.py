@@ -73,6 +73,10 @@ def _check_alone(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     return faults
 
 
+def _check_way_back(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    return () if "threeDSecure.threeRIInd" in fields else fault_missing(("shopperResultUrl",), fields)
+
+
 def _check_renewal(fields: Fields, situation: Situation) -> Iterable[Fault]:
     if fields.get("paymentType") != "PA":
         return ()
@@ -157,6 +161,12 @@ REQUEST_RULES = (
         f"An authentication by itself is of type {', '.join(AUTHENTICATION_KINDS)}, if it names one, and follows no "
         "payment.",
         _check_alone,
+        operations=frozenset({"three_d_secure"}),
+    ),
+    Rule(
+        "authentication_way_back",
+        "An authentication by itself needs shopperResultUrl, unless nobody is asked (threeDSecure.threeRIInd).",
+        _check_way_back,
         operations=frozenset({"three_d_secure"}),
     ),
     Rule(
