@@ -74,7 +74,7 @@ def test_without_a_mandate_the_payment_is_its_own(client: Client) -> None:
         ({"bankAccount.iban": "DE89 3704 0044 0532 0130 00"}, "bankAccount.iban"),
         ({"bankAccount.bic": "COBAXXFF"}, "bankAccount.bic"),
         ({"bankAccount.iban": None}, "bankAccount.iban"),
-        ({"bankAccount.bic": None}, "bankAccount.bic"),
+        ({"bankAccount.iban": "AT611904300234573201", "bankAccount.bic": None}, "bankAccount.bic"),
         ({"bankAccount.holder": None}, "bankAccount.holder"),
         ({"bankAccount.mandate.id": "M 1"}, "bankAccount.mandate.id"),
         ({"bankAccount.mandate.dateOfSignature": "2026-02-30"}, "bankAccount.mandate.dateOfSignature"),
