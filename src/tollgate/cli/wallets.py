@@ -32,7 +32,8 @@ from tollgate.vault import WalletKeyError, make_wallet_key
 from tollgate.wiring import get_keyring, make_sandbox_token
 from tollgate.workers import CLOCK_OFFSET
 
-_WALLETS = {alias: Wallet(name) for alias, name in ALIASES.items() if name in set(Wallet)}
+_BRANDED = {alias: Wallet(name) for alias, name in ALIASES.items() if name in set(Wallet)}
+_WALLETS = _BRANDED | {wallet.value: wallet for wallet in Wallet}
 _EXPIRY = re.compile(r"(0[1-9]|1[0-2])/(20[0-9]{2})")
 _AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{2})?")
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
@@ -152,7 +153,7 @@ def add_wallet_key(
 @with_settings(*STORE_FLAGS)
 def show_wallet_keys(**flags: Any) -> None:
     """One line a key, without the key."""
-    names = {wallet: alias for alias, wallet in _WALLETS.items()}
+    names = {wallet: alias for alias, wallet in _BRANDED.items()}
     for row in with_store(flags, lambda database, _settings: list_wallet_keys(database)):
         recipient = f"  {row.public.recipient}" if row.public.recipient else ""
         click.echo(f"{row.id}  channel {row.channel_id}  {names[Wallet(row.wallet)]}{recipient}")

@@ -104,7 +104,7 @@ def test_what_cannot_open_anything_is_refused_in_one_line(run: Run, mint: Mint, 
     assert run("channel", "wallet-key", "list").stdout == ""
 
 
-@pytest.mark.parametrize("wallet", ["applePay", "googlePay", "samsungPay"])
+@pytest.mark.parametrize("wallet", ["applePay", "googlePay", "samsungPay", "walletA", "walletB", "walletC"])
 def test_a_token_is_one_line_and_never_the_same(run: Run, wallet: str) -> None:
     first, second = (run("wallet-token", "--wallet", wallet).stdout for _ in range(2))
 
