@@ -6,6 +6,7 @@ The rows themselves belong to the doors that serve them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 import msgspec
 
@@ -30,6 +31,9 @@ class RouteTable:
         self._gaps: dict[int, list[tuple[int, ...]]] = {}
         # Most requests spell a path without gaps as its row does, and need not be taken apart.
         self._plain = {(row.method, row.path): Match(row, ()) for row in self.rows if "{" not in row.path}
+        self._open = frozenset(path for _, path in self._plain)
+        self._secret = {_cut_before_gap(row.path): row.path for row in self.rows if row.hides_path}
+        self._secret_lengths = sorted({len(words) for words in self._secret})
         for row in self.rows:
             shape = tuple(None if word.startswith("{") else word for word in _split(row.path))
             methods = self._by_shape.setdefault(shape, {})
@@ -45,6 +49,20 @@ class RouteTable:
 
     def find(self, method: str, path: str) -> Match:
         return self._plain.get((method, path)) or self._find_by_shape(method, path)
+
+    def hide(self, path: str) -> str:
+        """The path as a log may show it, before anybody knows whether its row is found.
+
+        Who names a secret by another method, too late or with a word too many names it all the same.
+        """
+        if path in self._open:
+            return path
+        words = tuple(_split(path))
+        for length in self._secret_lengths:
+            hidden = self._secret.get(words[:length]) if len(words) > length else None
+            if hidden is not None:
+                return hidden
+        return path
 
     def _find_by_shape(self, method: str, path: str) -> Match:
         words = _split(path)
@@ -62,3 +80,7 @@ class RouteTable:
 def _split(path: str) -> list[str]:
     """Empty words vanish: `//v1/payments/` is `/v1/payments`, as public clients write it."""
     return [word for word in path.split("/") if word]
+
+
+def _cut_before_gap(path: str) -> tuple[str, ...]:
+    return tuple(takewhile(lambda word: not word.startswith("{"), _split(path)))

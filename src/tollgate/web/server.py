@@ -54,7 +54,7 @@ class Gateway:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = perf_counter()
         trace = self._house.chance(16).hex()
-        visit = Visit(trace, trace, scope["method"], scope["path"])
+        visit = Visit(trace, trace, scope["method"], self._routes.hide(scope["path"]))
         self._in_flight += 1
         try:
             reply = await guard(self._answer(scope, receive, visit), visit, self._house.envelope, self._house.clock)
@@ -70,11 +70,9 @@ class Gateway:
     async def _answer(self, scope: Scope, receive: Receive, visit: Visit) -> Reply:
         if self._in_flight > LIMITS.requests_in_flight_max:
             raise Overloaded(get_result("800.800.800"), retry_after_s=1)
-        match = self._routes.find(visit.method, visit.path)
+        match = self._routes.find(visit.method, scope["path"])
         row = match.row
         visit.operation = row.operation
-        if row.hides_path:
-            visit.path = row.path
         headers = _read_headers(scope["headers"])
         body = await read_body(headers, receive, is_whole=is_whole(scope))
         request = Request(

@@ -55,6 +55,22 @@ def test_what_moves_money_asks_for_an_entity() -> None:
     }
 
 
+SECRET_PATHS = sorted({row.path for row in TABLE.rows if row.hides_path})
+
+
+@pytest.mark.parametrize("path", SECRET_PATHS)
+def test_a_secret_in_a_path_is_hidden_however_the_path_is_written(path: str) -> None:
+    named = HOLE.sub("8a01", path)
+
+    for written in (named, f"/{named}//", f"{named}/more", named.replace("/8a01", "///8a01")):
+        assert TABLE.hide(written) == path
+
+
+@pytest.mark.parametrize("path", ["/v1/payments", "/v1/payments/8a01", "/v1/threeDSecure/8a01", "/nowhere", "/"])
+def test_other_paths_are_shown_as_they_came(path: str) -> None:
+    assert TABLE.hide(path) == path
+
+
 def test_merchant_operations_can_be_throttled() -> None:
     merchant_rows = {row.operation for row in ROUTES if row.access is not Access.OPEN}
 

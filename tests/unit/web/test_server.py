@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from tollgate.catalog import LIMITS
 from tollgate.steps import House
-from tollgate.web import Access, Gateway, Reply, Request, RouteRow, Throttles
+from tollgate.web import ROUTES, Access, Gateway, Reply, Request, RouteRow, Throttles
 from unit.premises import ScriptedWire, open_house
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +43,9 @@ class Waiting:
         )
 
 
-async def ask(gateway: Gateway, headers: list[tuple[bytes, bytes]] | None = None) -> list[dict[str, Any]]:
+async def ask(
+    gateway: Gateway, headers: list[tuple[bytes, bytes]] | None = None, *, method: str = "GET", path: str = "/wait"
+) -> list[dict[str, Any]]:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
@@ -51,7 +54,7 @@ async def ask(gateway: Gateway, headers: list[tuple[bytes, bytes]] | None = None
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": "GET", "path": "/wait", "query_string": b"", "scheme": "http"}
+    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "scheme": "http"}
     await gateway({**scope, "headers": headers or []}, receive, send)
     return sent
 
@@ -106,3 +109,19 @@ async def test_an_answer_is_kept_by_nobody_unless_it_says_so(
 
     assert [value for name, value in start["headers"] if name == b"cache-control"] == sent
     assert (b"pragma" in dict(start["headers"])) == (not own)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "OPTIONS"])
+@pytest.mark.parametrize("in_flight_max", [0, 10])
+async def test_no_log_line_names_a_shoppers_ticket(
+    house: House, monkeypatch: pytest.MonkeyPatch, method: str, in_flight_max: int
+) -> None:
+    """Neither of a method that the door does not know, nor of a visit that there was no room for."""
+    told: list[str] = []
+    monkeypatch.setattr("tollgate.web.server.tell_access", lambda visit, *_: told.append(visit.path))
+    monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=in_flight_max))
+    gateway = Gateway(house, ROUTES, Throttles([], house.clock))
+
+    await ask(gateway, method=method, path="/v1/shopper/8a01")
+
+    assert told == ["/v1/shopper/{ticket}"]
