@@ -294,6 +294,18 @@ def test_what_the_merchant_opened_itself_is_sent_with_its_source(
         ({"walletA.paymentToken": None, "walletA.cardNetwork": "visa"}, {"walletA.paymentToken"}),
         ({"walletA.paymentToken": None}, {"walletA.paymentToken"}),
         ({"walletA.paymentToken": "x" * 70_000}, {"walletA.paymentToken"}),
+        ({"card.number": NUMBER}, {"card.number"}),
+        ({"walletB.paymentToken": "token"}, {"walletB.paymentToken"}),
+        ({"paymentBrand": "PAYPAL"}, {"paymentBrand"}),
+        ({"paymentBrand": "GOOGLEPAY", "walletB.cardNetwork": "visa"}, {"paymentBrand"}),
+        (
+            {
+                "paymentBrand": "DIRECTDEBIT_SEPA",
+                "bankAccount.holder": "Jane Jones",
+                "bankAccount.iban": "DE89370400440532013000",
+            },
+            {"paymentBrand"},
+        ),
         (
             {"walletA.paymentToken": None, "walletA.source": "web"},
             {

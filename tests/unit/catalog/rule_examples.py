@@ -257,6 +257,21 @@ EXAMPLES = [
         ["walletA.paymentToken"],
     ),
     Example(
+        "wallet_alone",
+        "payment",
+        {**without(DEBIT, *CARD), "walletB.paymentToken": "x"},
+        {**DEBIT, "walletB.paymentToken": "x"},
+        ["card.number"],
+    ),
+    Example(
+        "wallet_alone",
+        "payment",
+        {**without(DEBIT, *CARD), "paymentBrand": "GOOGLEPAY", "walletB.paymentToken": "x"},
+        {**without(DEBIT, *CARD), "walletA.paymentToken": "x", "walletB.paymentToken": "x"},
+        ["walletB.paymentToken"],
+    ),
+    Example("wallet_alone", "payment", SEPA, {**SEPA, "walletB.paymentToken": "x"}, ["paymentBrand"]),
+    Example(
         "wallet_brand",
         "payment",
         {**MONEY, "paymentType": "DB", "paymentBrand": "GOOGLEPAY", "walletB.paymentToken": "x"},

@@ -111,6 +111,20 @@ def _check_wallet_brand(fields: Fields, situation: Situation) -> Iterable[Fault]
     return (_fault_wallet(brand.wallet),)
 
 
+def _check_wallet_alone(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    """A second account, or a brand that is not charged by card, would leave open whose money is taken."""
+    closed = [wallet for wallet in _WALLETS if f"{wallet}.paymentToken" in fields and f"{wallet}.source" not in fields]
+    tokens = [f"{wallet}.paymentToken" for wallet in closed]
+    if not tokens or _names_stored_account(fields):
+        return ()
+    others = [*tokens[1:], *(name for name in ("card.number", "tokenAccount.number") if name in fields)]
+    faults = [Fault(name, f"must not be sent together with {tokens[0]}") for name in others]
+    brand = _brand_of(fields, situation)
+    if brand is not None and brand.wallet not in closed and brand.account is not Account.CARD:
+        faults.append(Fault("paymentBrand", f"is not paid by {tokens[0]}", fields.get("paymentBrand")))
+    return faults
+
+
 def _check_bank(fields: Fields, situation: Situation) -> Iterable[Fault]:
     brand = _brand_of(fields, situation)
     if brand is None or brand.method != "DD" or _names_stored_account(fields):
@@ -182,6 +196,13 @@ ACCOUNT_RULES = (
         "A wallet's brand calls for that wallet's fields.",
         _check_wallet_brand,
         groups=_BRAND,
+        operations=_CHARGING,
+    ),
+    Rule(
+        "wallet_alone",
+        "A wallet's paymentToken is the only account, and paymentBrand that wallet's or a card's.",
+        _check_wallet_alone,
+        groups=frozenset(_WALLETS),
         operations=_CHARGING,
     ),
     Rule(
