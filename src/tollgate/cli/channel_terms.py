@@ -36,6 +36,7 @@ _THREE_DS = {
 }
 _NO_TERMS = ThreeDsTerms()
 _CATEGORY = re.compile("[0-9]{4}")
+_URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
 
 
@@ -66,6 +67,13 @@ def _check_country(_context: click.Context, _flag: click.Parameter, value: str |
     return country
 
 
+def check_url(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
+    """An empty one takes the address away."""
+    if value and _URL.fullmatch(value) is None:
+        raise click.BadParameter("not a web address: it begins with https://, or with http:// for tests")
+    return value
+
+
 def _check_identifier(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
     """Its checksum is that of an IBAN, over all but the three characters that are the creditor's own."""
     identifier = None if value is None else value.replace(" ", "").upper()
@@ -82,13 +90,15 @@ TERMS_FLAGS = (
     click.option("--creditor-iban", callback=_check_iban, help="The account that collects and pays."),
     click.option("--creditor-bic", callback=_check_bic, help="Its bank; found by the IBAN where a list has it."),
     click.option("--creditor-id", callback=_check_identifier, help="The identifier under which mandates are signed."),
-    click.option("--three-ds-test-url", help="The directory server's test system, for testMode=EXTERNAL."),
-    click.option("--three-ds-live-url", help="The directory server of a live host."),
+    click.option(
+        "--three-ds-test-url", callback=check_url, help="The directory server's test system, for testMode=EXTERNAL."
+    ),
+    click.option("--three-ds-live-url", callback=check_url, help="The directory server of a live host."),
     click.option("--acquirer-bin", help="The acquirer's number, told to the directory server."),
     click.option("--acquirer-merchant-id", help="The merchant's number at the acquirer."),
     click.option("--requestor-id", help="The merchant's number at the directory server."),
     click.option("--requestor-name", help="Its name there."),
-    click.option("--requestor-url", help="Its web address there."),
+    click.option("--requestor-url", callback=check_url, help="Its web address there."),
     click.option("--merchant-category", callback=_check_category, help="Four digits, told to the directory server."),
     click.option("--merchant-country", callback=_check_country, help="Two letters, told to the directory server."),
     click.option("--three-ds-server-reference", help="The number under which the schemes certified this host."),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from tollgate.cli.channel_terms import TERMS_FLAGS, merge_terms
+from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.payments import Channel, Merchant
@@ -81,8 +81,8 @@ _CHANNEL_FLAGS = (
     click.option("--lenient/--strict", "is_lenient", default=None, help="Take what public clients really send."),
     click.option("--require-cvv/--allow-no-cvv", "requires_cvv", default=None, help="Refuse cards without CVV."),
     click.option("--rebills-max", type=click.IntRange(min=0), help="How often one payment may be rebilled."),
-    click.option("--test-url", help="The processor's own test system, for testMode=EXTERNAL."),
-    click.option("--live-url", help="The acquirer of a live host."),
+    click.option("--test-url", callback=check_url, help="The processor's own test system, for testMode=EXTERNAL."),
+    click.option("--live-url", callback=check_url, help="The acquirer of a live host."),
     *TERMS_FLAGS,
 )
 

@@ -60,9 +60,14 @@ def test_terms_of_authentication_are_merged_too() -> None:
         ("--creditor-bic", "BYLAXXM1", "BIC"),
         ("--creditor-id", "DE99ZZZ09999999999", "creditor identifier"),
         ("--creditor-id", "ZZZ", "creditor identifier"),
+        ("--test-url", "nonsense", "web address"),
+        ("--live-url", "acquirer.example", "web address"),
+        ("--three-ds-test-url", "https://", "web address"),
+        ("--three-ds-live-url", "https://ds.example/ a", "web address"),
+        ("--requestor-url", "javascript:alert(1)", "web address"),
     ],
 )
-def test_a_creditor_that_no_bank_would_know_is_refused(flag: str, value: str, word: str, tmp_path: Path) -> None:
+def test_what_nobody_else_would_know_is_refused(flag: str, value: str, word: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(program, ["channel", "set", "8a01", flag, value, "--data", str(tmp_path)])
 
     assert done.exit_code == 2
