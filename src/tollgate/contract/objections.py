@@ -12,6 +12,7 @@ from tollgate.catalog import (
     Brand,
     Protocol,
     accepts_number,
+    build_iban,
     detect_brand,
     fits_bank,
     is_in_sepa,
@@ -61,11 +62,11 @@ def find_token_objection(values: Mapping[str, str], token: TokenAccount, today: 
 def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str | None:
     if account.iban is None:
         return "100.200.104" if "bankAccount.country" in values else "100.200.100"
-    iban = values.get("bankAccount.iban")
-    # One that was built from bank code and number fits them by its making.
-    fits = iban is None or fits_bank(iban, account.bic, account.bank_code)
-    country = values.get("bankAccount.country")
-    if not fits or (iban is not None and country not in (None, iban[:2].upper())):
+    country, bank_code = values.get("bankAccount.country"), values.get("bankAccount.bankCode", "")
+    # One that was built from bank code and number may still contradict the BIC beside them.
+    iban = values.get("bankAccount.iban") or build_iban(country or "", bank_code, values["bankAccount.number"])
+    fits = iban is not None and fits_bank(iban, account.bic, account.bank_code)
+    if iban is None or not fits or country not in (None, iban[:2].upper()):
         return "100.200.103"
     # One account out of reach would have the bank refuse the whole file it stands in.
     return None if is_in_sepa(account.country or "") else "600.200.500"

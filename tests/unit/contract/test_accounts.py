@@ -181,6 +181,14 @@ def test_bank_code_and_number_make_an_iban_where_the_country_says_how() -> None:
     assert "532013000" not in repr(built)
 
 
+@pytest.mark.parametrize(("bic", "objection"), [("COBADEFFXXX", None), ("GIBAATWWXXX", "100.200.103")])
+def test_an_account_told_by_number_does_not_contradict_its_bic(bic: str, objection: str | None) -> None:
+    old = {name: text for name, text in BANK.items() if name != "bankAccount.iban"}
+    named = {"bankAccount.number": "532013000", "bankAccount.bankCode": "37040044", "bankAccount.country": "DE"}
+
+    assert read(old, named, {"bankAccount.bic": bic}).objection == objection
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"bankAccount.country": "AT"}, {"bankAccount.bic": "GIBAATWWXXX"}, {"bankAccount.bankCode": "10000000"}],
