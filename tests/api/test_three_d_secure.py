@@ -169,6 +169,14 @@ def test_levers_and_wishes_choose_the_way(
     assert told(order(client, number, **levers)) == expected
 
 
+def test_what_an_app_left_out_is_named(client: Client) -> None:
+    answer = order(client, FRICTIONLESS, **{"threeDSecure.deviceInfo": '{"sdkAppID":"a"}'})
+
+    assert told(answer) == (400, "100.390.115")
+    assert answer.json["threeDSecure"]["errorCode"] == "201"
+    assert "sdkEncData" in answer.json["threeDSecure"]["errorDescription"]
+
+
 def test_a_charge_after_authentication_can_still_be_declined(client: Client) -> None:
     answer = order(client, FRICTIONLESS, **{"customParameters[forceResultCode]": "800.100.151"})
 

@@ -223,7 +223,7 @@ def test_an_issuer_that_never_answers_is_not_waited_for_longer_than_ten_seconds(
 def test_the_waiting_page_looks_again_by_itself(plain_page: Page, site: Site, shoot: Shoot) -> None:
     ended = PAGES.render("end.html", **WORDS | {"title": "It is over"}, link="https://shop.example/")
     site.pages["/wait"] = lambda visit: (
-        PAGES.render("wait.html", **WORDS, url="/wait") if len(site.visits_to(visit.path)) == 1 else ended
+        PAGES.render("wait.html", **WORDS, note=None, url="/wait") if len(site.visits_to(visit.path)) == 1 else ended
     )
 
     plain_page.goto(site.url + "/wait")

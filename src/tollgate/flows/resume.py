@@ -88,7 +88,8 @@ class Collect(msgspec.Struct, frozen=True):
 
 
 class Wait(msgspec.Struct, frozen=True):
-    pass
+    note: str | None = None
+    """What the issuer wants its card holder to read meanwhile."""
 
 
 class Lost(msgspec.Struct, frozen=True):
@@ -192,7 +193,7 @@ async def _note_asked(house: House, row: AuthenticationRow) -> AuthenticationCas
 def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
     """Again as often as the shopper reloads; where the issuer asks by another way there is nothing but to wait."""
     if case.acs_url is None:
-        return Wait()
+        return Wait(case.card_holder_text)
     return Forward(case.acs_url, threeds.make_challenge(case, find_window(payment.echo)))
 
 

@@ -88,6 +88,8 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     card_holder_text: str | None = None
     category: str = "01"
     """02 where no payment was asked about, and then there may be no proof."""
+    error: dict[str, str] = {}
+    """Why nobody was asked, as the directory server says it: by the names that answers have."""
     results_hash: str = ""
     """Of the secret in the address to which the result is sent."""
     result: AuthenticationResult | None = None

@@ -92,7 +92,6 @@ def test_a_yes_without_money_needs_no_proof() -> None:
         make_ares("C", acsURL="javascript:alert(1)"),
         make_ares("C", acsURL="https://bank.example/\nx"),
         make_ares("D"),
-        {"messageType": "Erro", "errorCode": "203", "errorDescription": "no"},
         {},
         b"",
         b"\xff",
@@ -105,6 +104,22 @@ def test_whatever_is_no_answer_to_this_request_is_malformed(answer: dict[str, An
 
     assert case == replace(CASE, result=MALFORMED)
     assert threeds.judge_result(case) == "100.390.115"
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_an_error_is_told_without_the_numbers_in_it(status: int) -> None:
+    complaint = {
+        "errorCode": "203",
+        "errorComponent": "D",
+        "errorDescription": "no",
+        "errorDetail": "acctNumber 4200 0000 0000 0018",
+    }
+    case = hold(ask(), {"messageType": "Erro", **complaint}, status)
+
+    told = threeds.describe_case(case)
+    assert threeds.judge_result(case) == "100.390.115"
+    assert (told["threeDSecure.errorCode"], told["threeDSecure.errorSource"]) == ("203", "D")
+    assert told["threeDSecure.errorDescription"] == "no: acctNumber ***"
 
 
 @pytest.mark.parametrize("status", [301, 400, 404, 500, 503])

@@ -191,6 +191,14 @@ async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(
 # ---- where nobody comes back ----
 
 
+async def test_who_waits_reads_what_the_issuer_wants_said(premises: tuple[House, Bank]) -> None:
+    house, bank = premises
+    bank.answers = [{**ELSEWHERE, "cardholderInfo": "Open your app"}]
+    shopper = await go_shopping(house, bank, order=make_order(DECOUPLED))
+
+    assert await shopper.come() == Wait("Open your app")
+
+
 @pytest.mark.parametrize("changes", [{}, IN_AN_APP], ids=["decoupled", "in an app"])
 async def test_where_the_issuer_asks_elsewhere_its_result_ends_the_wait_at_once(
     premises: tuple[House, Bank], wire: ScriptedWire, changes: dict[str, str | None]

@@ -35,7 +35,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             "done_name": "method",
         },
     },
-    "wait.html": {**WORDS, "url": "/v1/shopper/1"},
+    "wait.html": {**WORDS, "note": "Open the app of your bank", "url": "/v1/shopper/1"},
     "end.html": {**WORDS, "link": SHOP},
 }
 

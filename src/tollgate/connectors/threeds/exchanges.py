@@ -5,6 +5,7 @@ Every answer, however odd, ends in a value; whether the payment goes on is judge
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
@@ -19,6 +20,7 @@ from tollgate.connectors.threeds.messages import (
     ARes,
     CReq,
     CRes,
+    Erro,
     MethodFrame,
     PReq,
     PRes,
@@ -50,6 +52,8 @@ EXPIRED = "expired"
 
 _FINAL_STATUSES = frozenset("YANURI")
 _ANSWER_LENGTH_MAX = 64_000
+_ERROR_LENGTH_MAX = 256
+_DIGITS = re.compile("[0-9][0-9 -]{4,}[0-9]")
 
 
 class CardRange(msgspec.Struct, frozen=True):
@@ -140,7 +144,7 @@ def authenticate(
     reply = yield WireRequest(path=AUTHENTICATIONS, body=write_message(request), key=key, levers=levers)
     answer = read_message(reply.body, ARes) if reply.status < 300 else None
     if answer is None or not _is_answer(answer, order, case):
-        return fail_case(case, MALFORMED)
+        return fail_case(msgspec.structs.replace(case, error=_explain(reply.body)), MALFORMED)
     return _note_answer(answer, case)
 
 
@@ -213,6 +217,16 @@ def _is_challenge(answer: ARes, order: Order, channel: str) -> bool:
     if answer.acs_url is None:
         return False
     return order.test_mode is not None or answer.acs_url.startswith("https://")
+
+
+def _explain(body: bytes) -> dict[str, str]:
+    """What an error message complains about. It should name elements, but may quote them: numbers are blotted out."""
+    error = read_message(body, Erro)
+    if error is None:
+        return {}
+    text = ": ".join(part for part in (error.error_description, error.error_detail) if part)
+    told = {"errorCode": error.error_code, "errorDescription": text, "errorSource": error.error_component}
+    return {name: _DIGITS.sub("***", value)[:_ERROR_LENGTH_MAX] for name, value in told.items() if value}
 
 
 def _note_answer(answer: ARes, case: AuthenticationCase) -> AuthenticationCase:

@@ -88,6 +88,7 @@ def describe_case(case: AuthenticationCase) -> dict[str, str]:
         ("challengeMandatedIndicator", case.is_mandated),
         ("transactionStatusReason", result.reason if (result.reason or "").isdigit() else None),
         ("cardHolderInfo", case.card_holder_text),
+        *case.error.items(),
     )
     return {f"threeDSecure.{name}": value for name, value in fields if value}
 

@@ -44,9 +44,14 @@ async def receive_shopper(request: Request, house: House) -> Reply:
             )
         case Collect() as collect:
             return _collect(house, ticket, collect)
-        case Wait():
+        case Wait(note=note):
             return _pages.render(
-                "wait.html", framed_by=ANYWHERE, title="One moment", text=_ONE_MOMENT, url=f"/v1/shopper/{ticket}"
+                "wait.html",
+                framed_by=ANYWHERE,
+                title="One moment",
+                text=_ONE_MOMENT,
+                note=note,
+                url=f"/v1/shopper/{ticket}",
             )
         case Lost():
             return _end("This link has ended", "Please go back to the shop and look at your order there.", status=404)
