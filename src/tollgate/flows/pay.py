@@ -9,7 +9,18 @@ from __future__ import annotations
 from tollgate.contract import Answer, check_authentication_fields
 from tollgate.flows.authenticate import ALONE, authenticate_first, find_enrolment
 from tollgate.flows.idempotency import answer_taken_key
-from tollgate.payments import Channel, Claim, Order, Outcome, Payment, State, Verdict
+from tollgate.payments import (
+    NATURES,
+    CardAccount,
+    Channel,
+    Claim,
+    Nature,
+    Order,
+    Outcome,
+    Payment,
+    State,
+    Verdict,
+)
 from tollgate.steps import House, charge, choose_route, conclude
 from tollgate.store import start_payment
 from tollgate.values import SECOND, PaymentId, make_id
@@ -17,6 +28,8 @@ from tollgate.vault import name_owner, seal_account
 
 _NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code="000.400.109")
 _MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code="300.100.100")
+_BY_MERCHANT = "MIT"
+"""The source of a payment that its shopper agreed to before."""
 
 
 async def pay(house: House, order: Order, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
@@ -42,7 +55,18 @@ def find_refusal(order: Order, channel: Channel) -> Verdict | None:
     if order.kind == ALONE:
         return _NOT_ENROLLED
     is_required = channel.three_ds is not None and channel.three_ds.is_required
-    return _MUST_AUTHENTICATE if is_required and order.authentication else None
+    return _MUST_AUTHENTICATE if is_required and not is_excused(order) else None
+
+
+def is_excused(order: Order) -> bool:
+    """From being authenticated here: by a proof from elsewhere, of which an indicator is none, or with nobody there."""
+    account, proof, standing = order.account, order.details.authentication, order.details.standing_instruction
+    if not isinstance(account, CardAccount) or NATURES[order.kind] is not Nature.TAKES:
+        return True
+    if order.authentication is not None:
+        return False
+    is_proven = account.cryptogram is not None or (proof is not None and proof.verification_id is not None)
+    return is_proven or (standing is not None and standing.source == _BY_MERCHANT)
 
 
 def seal(house: House, order: Order, started: Payment) -> bytes | None:
