@@ -263,7 +263,7 @@ def iban() -> Shape:
         15,
         31,
         is_iban,
-        message="must be an IBAN with a correct checksum",
+        message="must be an IBAN without blanks and with a correct checksum",
         notation="AN31, [a-zA-Z]{2}[0-9]{2}[a-zA-Z0-9]{11,27}",
     )
 
