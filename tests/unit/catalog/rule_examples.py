@@ -31,6 +31,7 @@ BROWSER = {
     "customer.browser.userAgent": "Mozilla",
     "customer.browser.javaEnabled": "false",
 }
+TOKEN = {**MONEY, "paymentType": "DB", "paymentBrand": "VISA", "walletB.paymentToken": "x"}
 SCHEDULE = {**MONEY, "registrationId": "8a" * 16, "job.dayOfMonth": "1"}
 OPENED_WALLET = {**DEBIT, "walletA.source": "app", "threeDSecure.verificationId": "x", "threeDSecure.eci": "05"}
 
@@ -256,20 +257,9 @@ EXAMPLES = [
         {**MONEY, "paymentType": "DB", "paymentBrand": "APPLEPAY", "walletA.cardNetwork": "visa"},
         ["walletA.paymentToken"],
     ),
-    Example(
-        "wallet_alone",
-        "payment",
-        {**without(DEBIT, *CARD), "walletB.paymentToken": "x"},
-        {**DEBIT, "walletB.paymentToken": "x"},
-        ["card.number"],
-    ),
-    Example(
-        "wallet_alone",
-        "payment",
-        {**without(DEBIT, *CARD), "paymentBrand": "GOOGLEPAY", "walletB.paymentToken": "x"},
-        {**without(DEBIT, *CARD), "walletA.paymentToken": "x", "walletB.paymentToken": "x"},
-        ["walletB.paymentToken"],
-    ),
+    Example("wallet_alone", "payment", TOKEN, {**TOKEN, **CARD}, ["card.number"]),
+    Example("wallet_alone", "payment", TOKEN, {**TOKEN, "walletA.paymentToken": "x"}, ["walletB.paymentToken"]),
+    Example("wallet_alone", "payment", TOKEN, {**TOKEN, "registrationId": "8a" * 16}, ["registrationId"]),
     Example("wallet_alone", "payment", SEPA, {**SEPA, "walletB.paymentToken": "x"}, ["paymentBrand"]),
     Example(
         "wallet_brand",

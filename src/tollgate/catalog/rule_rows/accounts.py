@@ -25,6 +25,7 @@ _ACCOUNT_PREFIXES = (
     "tokenAccount.",
     *(f"{wallet}." for wallet in _WALLETS),
 )
+_OTHER_ACCOUNTS = ("card.number", "tokenAccount.number", "registrationId")
 _CARD_FIELDS = ("card.number", "card.expiryMonth", "card.expiryYear")
 _OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
 
@@ -115,9 +116,9 @@ def _check_wallet_alone(fields: Fields, situation: Situation) -> Iterable[Fault]
     """A second account, or a brand that is not charged by card, would leave open whose money is taken."""
     closed = [wallet for wallet in _WALLETS if f"{wallet}.paymentToken" in fields and f"{wallet}.source" not in fields]
     tokens = [f"{wallet}.paymentToken" for wallet in closed]
-    if not tokens or _names_stored_account(fields):
+    if not tokens or "referenceUuid" in fields:
         return ()
-    others = [*tokens[1:], *(name for name in ("card.number", "tokenAccount.number") if name in fields)]
+    others = [*tokens[1:], *(name for name in _OTHER_ACCOUNTS if name in fields)]
     faults = [Fault(name, f"must not be sent together with {tokens[0]}") for name in others]
     brand = _brand_of(fields, situation)
     if brand is not None and brand.wallet not in closed and brand.account is not Account.CARD:
