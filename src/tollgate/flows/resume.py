@@ -145,8 +145,7 @@ async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket:
     if row.stage is Stage.CHALLENGED:
         if not arrival.has_answer:
             return _show_challenge(payment, row.body)
-        # The issuer tells its result before it sends the shopper back, so there is none.
-        row = msgspec.structs.replace(row, body=threeds.fail_case(row.body, threeds.UNANSWERED))
+        row = await _note_unanswered(house, row)
     await finish(house, payment, row.body, cvv)
     return go_home(await get_payment(house, payment, payment.id))
 
@@ -188,6 +187,17 @@ async def _note_asked(house: House, row: AuthenticationRow) -> AuthenticationCas
     noted = seal_case(house, msgspec.structs.replace(row, body=asked))
     await house.database.write(steps_move_authentication(noted, Stage.OPEN))
     return asked
+
+
+async def _note_unanswered(house: House, row: AuthenticationRow) -> AuthenticationRow:
+    """The issuer tells its result before it sends the shopper back, so there is none. Unless it is told this very
+    moment: then it counts, because the issuer hears that it does."""
+    failed = threeds.fail_case(row.body, threeds.UNANSWERED)
+    moved = msgspec.structs.replace(row, stage=Stage.ANSWERED, body=failed)
+    if await move_authentication(house.database, seal_case(house, moved), Stage.CHALLENGED):
+        return moved
+    fresh = await find_authentication(house.database, row.merchant_id, row.id)
+    return moved if fresh is None else trust_case(house, fresh)
 
 
 def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:

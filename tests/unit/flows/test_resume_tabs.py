@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from unit.flows.shopping import (
     run_due,
     tick,
 )
+from unit.flows.telling import meddle_with
 from unit.premises import ScriptedWire
 
 pytestmark = pytest.mark.anyio
@@ -159,4 +161,25 @@ async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
         home
     ]
 
+    assert len(wire.sent) == 1
+
+
+async def test_a_result_told_while_the_shopper_comes_back_counts(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    """Whoever told it heard that it was taken, so the payment must not end as if nobody had."""
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+
+    told: list[str] = []
+
+    async def tell() -> bool:
+        told.append((await shopper.tell_result())["messageType"])
+        return True
+
+    await replace(shopper, house=meddle_with(house, tell)).come(has_answer=True)
+
+    payment = await shopper.look()
+    assert told[0] == "RRes"
+    assert (payment.state, payment.details["threeDSecure.authenticationStatus"]) == (State.APPROVED, "Y")
     assert len(wire.sent) == 1
