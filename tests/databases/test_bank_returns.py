@@ -167,6 +167,19 @@ async def test_a_file_refused_as_a_whole_sends_all_of_it_back(bank: Bank) -> Non
     assert count(await take_returns(bank.house, [whole])) == (0, 3, 0)
 
 
+async def test_what_a_refused_file_does_not_list_comes_back_with_the_rest(bank: Bank) -> None:
+    paid = [await bank.pay() for _ in range(2)]
+    await file_all(bank)
+    (file,) = await list_bank_files(bank.house.database)
+    listed = BankReturn(id=paid[0], message_id=file.id, reason="AC04", amount=None, currency=None)
+    whole = BankReturn(id="", message_id=file.id, reason="FF01", amount=None, currency=None)
+
+    report = await take_returns(bank.house, [listed, whole])
+
+    assert [(note.reference, note.reason) for note in report.taken] == [(paid[0], "AC04"), (paid[1], "FF01")]
+    assert count(await take_returns(bank.house, [listed, whole])) == (0, 2, 0)
+
+
 async def test_the_books_agree_after_returns(bank: Bank) -> None:
     paid = await bank.pay()
     refunded, _ = await bank.follow("RF", paid, 200)

@@ -59,20 +59,23 @@ async def take_returns(house: House, returns: Series[sepa.BankReturn]) -> Return
 
 
 async def find_all(house: House, returns: Series[sepa.BankReturn], merchant_ids: Series[MerchantId]) -> list[_Found]:
-    """A bank names no merchant, but an id belongs to one alone. A file refused as a whole stands for its entries."""
+    """A bank names no merchant, but an id belongs to one alone.
+
+    A file refused as a whole stands for its entries, but for those that are listed with a reason of their own.
+    """
     ids = sorted({returned.id for returned in returns if returned.id})
     instructions: dict[str, Instruction] = {}
-    found: list[_Found] = []
+    of_files: list[_Found] = []
+    known_files: set[str] = set()
     for merchant_id in merchant_ids:
         instructions |= await find_instructions(house.database, merchant_id, ids) if ids else {}
         for whole in [returned for returned in returns if not returned.id and returned.message_id]:
             filed = await list_filed(house.database, merchant_id, whole.message_id)
-            found += [_Found(msgspec.structs.replace(whole, id=each.id), each) for each in filed]
-    files = {each.returned.message_id for each in found}
-    for returned in returns:
-        if returned.id or returned.message_id not in files:
-            found.append(_Found(returned, instructions.get(returned.id)))
-    return found
+            known_files |= {whole.message_id} if filed else set()
+            unlisted = [each for each in filed if each.id not in ids]
+            of_files += [_Found(msgspec.structs.replace(whole, id=each.id), each) for each in unlisted]
+    listed = [returned for returned in returns if returned.id or returned.message_id not in known_files]
+    return [*(_Found(returned, instructions.get(returned.id)) for returned in listed), *of_files]
 
 
 async def take_one(house: House, found: _Found, channels: Mapping[ChannelId, Channel]) -> tuple[str, str]:

@@ -66,7 +66,9 @@ def test_a_file_refused_as_a_whole_is_told_by_its_id() -> None:
 def test_entries_without_a_status_are_refused_with_their_batch(group: str, batch: str) -> None:
     silent = refused_entry(ID).replace("<TxSts>RJCT</TxSts>", "").replace("<TxInfAndSts>", f"{batch}<TxInfAndSts>", 1)
 
-    assert read_returns(status_report("03", silent, group)) == [REFUSED]
+    # And so is whatever the bank did not list.
+    rest = BankReturn(id="", message_id=FILE, reason="NARR", amount=None, currency=None)
+    assert read_returns(status_report("03", silent, group)) == [REFUSED, rest]
     assert read_returns(status_report("03", silent.replace("RJCT", "ACSC"), group.replace("RJCT", "ACSC"))) == []
 
 

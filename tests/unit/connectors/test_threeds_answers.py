@@ -217,6 +217,31 @@ def test_a_card_is_found_among_many_ranges_in_any_order() -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "start"),
+    [
+        ("4000000000000000", "4000000000000000"),
+        ("4100000000000050", "4100000000000000"),
+        ("4150000000000000", "4000000000000000"),
+        ("4300000000000000", "4000000000000000"),
+        ("4999999999999999", "4000000000000000"),
+        ("5000000000000000", None),
+        ("5100000000000000", None),
+    ],
+)
+def test_a_card_between_inner_ranges_belongs_to_the_outer_one(number: str, start: str | None) -> None:
+    rows = (
+        make_range("4000000000000000", "4999999999999999"),
+        make_range("4100000000000000", "4100000000000099"),
+        make_range("4200000000000000", "4200000000000099"),
+        make_range("400000000000000", "599999999999999"),
+    )
+    ranges = hold(threeds.ask_ranges(SERVER_ID), make_pres(*rows))
+    found = threeds.find_range(ranges or (), CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034"))
+
+    assert (found.start if found else None) == start
+
+
+@pytest.mark.parametrize(
     ("answer", "status"),
     [
         (make_pres(threeDSServerTransID=OTHER_ID), 200),

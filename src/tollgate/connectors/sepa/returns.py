@@ -129,19 +129,18 @@ def _read_status_report(report: Tree.Element) -> Iterator[BankReturn]:
     if group is None:
         raise ValueError(f"<{_STATUS_ROOT}> has no <OrgnlGrpInfAndSts>")
     message_id = _find_text(group, "OrgnlMsgId") or ""
-    entries = list(report.iterfind("OrgnlPmtInfAndSts/TxInfAndSts"))
-    batches = [group, *report.iterfind("OrgnlPmtInfAndSts")]
-    refused = [each for each in batches if _find_text(each, "GrpSts", "PmtInfSts") in _REFUSED]
-    if refused and not entries:
-        # Nothing of the file was carried out, and it is the reason that is told of it, not the entries.
-        reasons = [reason for each in refused if (reason := _find_reason(each, "StsRsnInf"))]
-        yield BankReturn(id="", message_id=message_id, reason=(reasons or [UNSTATED])[0], amount=None, currency=None)
-    for batch in batches[1:]:
+    batches = list(report.iterfind("OrgnlPmtInfAndSts"))
+    refused = [each for each in (group, *batches) if _find_text(each, "GrpSts", "PmtInfSts") in _REFUSED]
+    for batch in batches:
         # An entry that says nothing of itself is as its batch is.
         inherited = "RJCT" if batch in refused or group in refused else None
         for entry in batch.iterfind("TxInfAndSts"):
             if (_find_text(entry, "TxSts") or inherited) in _REFUSED:
                 yield _read_refused(entry, message_id)
+    if group in refused or (batches and refused == batches):
+        # Nothing of the file was carried out, also of what is not listed for a reason of its own.
+        reasons = [reason for each in refused if (reason := _find_reason(each, "StsRsnInf"))]
+        yield BankReturn(id="", message_id=message_id, reason=(reasons or [UNSTATED])[0], amount=None, currency=None)
 
 
 def _read_refused(entry: Tree.Element, message_id: str) -> BankReturn:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -63,6 +63,8 @@ class CardRange(msgspec.Struct, frozen=True):
     end: str
     method_url: str | None
     version: str
+    reach: str = ""
+    """How far ranges before this one reach beyond it; empty where none does."""
 
 
 ANY_CARD = CardRange("0", "9", None, VERSIONS[0])
@@ -94,15 +96,35 @@ def ask_ranges(server_id: str) -> Conversation[tuple[CardRange, ...] | None]:
     if answer is None or answer.three_ds_server_trans_id != server_id:
         return None
     found = (_read_range(row) for row in answer.card_range_data)
-    return tuple(sorted((each for each in found if each is not None), key=_get_place))
+    return _order_ranges(each for each in found if each is not None)
+
+
+def _order_ranges(ranges: Iterable[CardRange]) -> tuple[CardRange, ...]:
+    ordered: list[CardRange] = []
+    reach = ""
+    for each in sorted(ranges, key=_get_place):
+        if ordered and len(ordered[-1].start) != len(each.start):
+            reach = ""
+        ordered.append(msgspec.structs.replace(each, reach=reach) if reach > each.end else each)
+        reach = max(reach, each.end)
+    return tuple(ordered)
 
 
 def find_range(ranges: Sequence[CardRange], account: CardAccount) -> CardRange | None:
-    """`ranges` as they were answered: in order, so that a long list costs no more than a short one."""
+    """`ranges` as they were answered: in order, so that a long list costs no more than a short one.
+
+    Of ranges within each other the innermost counts.
+    """
     number = account.number.reveal()
     place = bisect_right(ranges, (len(number), number), key=_get_place)
-    last = ranges[place - 1] if place else None
-    return last if last is not None and len(last.start) == len(number) and number <= last.end else None
+    for each in (ranges[index] for index in range(place - 1, -1, -1)):
+        if len(each.start) != len(number):
+            break
+        if number <= each.end:
+            return each
+        if number > each.reach:
+            break
+    return None
 
 
 def _get_place(card_range: CardRange) -> tuple[int, str]:
