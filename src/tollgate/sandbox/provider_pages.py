@@ -46,6 +46,9 @@ async def decide_at_provider(request: Request, house: House) -> Reply:
 async def _find(request: Request, house: House) -> Session | None:
     """Both halves of the token must fit; the first alone, a payment's id, is no secret."""
     key, _, secret = request.names[0].rpartition("-")
+    if "-" in key:
+        # Challenges are remembered in the same table under names of their own.
+        return None
     session = await find_session(house.database, key, house.clock)
     if session is None or not session.body.secret:
         return None

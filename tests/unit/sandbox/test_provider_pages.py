@@ -13,6 +13,7 @@ from tollgate.sandbox import SimulatedProvider
 from tollgate.sandbox.provider import Status, find_session
 from tollgate.sandbox.provider_pages import ROUTES, decide_at_provider, show_provider
 from tollgate.steps import House
+from tollgate.store import SimulatedSession, insert_simulated_session
 from tollgate.values import MINUTE, FixedClock
 from tollgate.web import Reply, Request
 from unit.premises import ScriptedWire, open_house
@@ -164,6 +165,13 @@ async def test_a_key_that_was_blocked_has_no_page(house: House) -> None:
     await provider.send(WireRequest(path=redirect.SESSION_INQUIRIES, body=b'{"key":"8a01"}', key="8a01"), 1.0)
 
     assert (await show(house, "8a01-")).status == 404
+
+
+async def test_what_an_issuer_remembers_is_no_page_of_a_provider(house: House) -> None:
+    row = SimulatedSession(id="acs-1", status="challenged", created_at=house.clock.now(), body="sealed")
+    await insert_simulated_session(house.database, row)
+
+    assert (await show(house, "acs-1-x")).status == 404
 
 
 def test_no_log_shows_the_addresses_of_pages() -> None:
