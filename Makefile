@@ -22,11 +22,11 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 SUITES := tidy unit property databases api browser crash
 BUDGET_check := 55
 BUDGET_tidy := 40
-BUDGET_unit := 60
-BUDGET_property := 70
+BUDGET_unit := 75
+BUDGET_property := 60
 BUDGET_databases := 90
-BUDGET_api := 330
-BUDGET_browser := 70
+BUDGET_api := 290
+BUDGET_browser := 100
 BUDGET_crash := 180
 
 # How a suite is shared out to two processes. Files of api stay whole, because their tests share what they prepared; tests
