@@ -8,7 +8,7 @@ from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_
 from tollgate.catalog.countries import COUNTRIES, Country
 from tollgate.catalog.currencies import CURRENCIES, Currency
 from tollgate.catalog.ibans import build_iban, find_bic, fits_bank, is_bic, is_iban, is_in_sepa
-from tollgate.catalog.kinds import FOLLOW_UP_KINDS, INITIAL_KINDS, KINDS, Direction, Kind, Role
+from tollgate.catalog.kinds import AUTHENTICATION, FOLLOW_UP_KINDS, INITIAL_KINDS, KINDS, Direction, Kind, Role
 from tollgate.catalog.limits import LIMITS, Limits
 from tollgate.catalog.parameters import (
     ALIASES,
@@ -23,6 +23,7 @@ from tollgate.catalog.parameters import (
 from tollgate.catalog.results import GROUPS, RESULTS, get_result, is_pending, is_review, is_success
 from tollgate.catalog.return_reasons import RETURN_REASONS, ReturnReason, find_notice
 from tollgate.catalog.rule import OPERATIONS, Rule, Situation
+from tollgate.catalog.rule_rows.people import MANDATORY_BROWSER_FIELDS
 from tollgate.catalog.rules import RULES, check_rules
 from tollgate.catalog.shape import Shape, is_true
 from tollgate.catalog.test_accounts import TEST_ACCOUNTS, TestAccount
@@ -32,6 +33,7 @@ from tollgate.catalog.wallets import Wallet
 
 __all__ = [
     "ALIASES",
+    "AUTHENTICATION",
     "BRANDS",
     "CARD_BRANDS",
     "COUNTRIES",
@@ -42,6 +44,7 @@ __all__ = [
     "KINDS",
     "LEVERS",
     "LIMITS",
+    "MANDATORY_BROWSER_FIELDS",
     "OPERATIONS",
     "PARAMETERS",
     "RESULTS",

@@ -39,6 +39,9 @@ class Kind:
     """The types it may name as its reference."""
 
 
+AUTHENTICATION = "3D"
+"""An authentication by itself, which no payment follows."""
+
 _ROWS = (
     Kind("PA", "pre-authorisation", Role.STARTS, Direction.HOLD, ("PA",)),
     Kind("DB", "debit", Role.STARTS, Direction.TAKE),
@@ -57,7 +60,7 @@ _ROWS = (
     Kind("SD", "schedule", Role.SCHEDULES, Direction.NONE, ("RG",)),
     Kind("RS", "reschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
     Kind("DS", "deschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
-    Kind("3D", "3D Secure authentication", Role.AUTHENTICATES, Direction.NONE),
+    Kind(AUTHENTICATION, "3D Secure authentication", Role.AUTHENTICATES, Direction.NONE),
 )
 
 KINDS: Mapping[str, Kind] = MappingProxyType({row.code: row for row in _ROWS})

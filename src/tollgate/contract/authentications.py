@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog import get_result, is_true
+from tollgate.catalog import AUTHENTICATION, MANDATORY_BROWSER_FIELDS, get_result, is_true
 from tollgate.contract.fields import Fields
 from tollgate.contract.structures import read_browser
 from tollgate.payments import AuthenticationWish, Browser, CardAccount, Instrument
 from tollgate.values import Fault, InvalidParameters
 
-_BROWSER_NEEDS = tuple(
-    f"customer.browser.{field}"
-    for field in ("acceptHeader", "language", "screenHeight", "screenWidth", "timezone", "userAgent", "javaEnabled")
-)
 _BILLING_NEEDS = tuple(f"billing.{field}" for field in ("street1", "city", "postcode", "country"))
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
-_AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", "3D"})
+_AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", AUTHENTICATION})
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
-
-
 _TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "customParameters"})
 _UNSAID = AuthenticationWish()
 
@@ -51,7 +45,7 @@ def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) ->
     """Asked for only when an authentication really begins: each group is complete or left to our own page."""
     faults = [
         Fault(name, "may not be empty when 3D Secure runs")
-        for names in (_BROWSER_NEEDS, () if is_lenient else _BILLING_NEEDS)
+        for names in (MANDATORY_BROWSER_FIELDS, () if is_lenient else _BILLING_NEEDS)
         if any(name in echo for name in names)
         for name in names
         if name not in echo

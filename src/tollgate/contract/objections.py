@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from tollgate.catalog import (
+    AUTHENTICATION,
     CURRENCIES,
     Account,
     Brand,
@@ -24,7 +25,7 @@ from tollgate.values import Money
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
 _BASE64 = re.compile("[A-Za-z0-9+/_-]+={0,2}")
 
-ZERO_ALLOWED_FOR = frozenset({"PA", "3D"})
+ZERO_ALLOWED_FOR = frozenset({"PA", AUTHENTICATION})
 """An authorisation of nothing verifies an account; nothing else makes sense without an amount."""
 
 

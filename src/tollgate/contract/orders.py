@@ -7,7 +7,7 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import BRANDS, Account, Brand, Protocol, detect_brand, find_brand, get_result
+from tollgate.catalog import AUTHENTICATION, BRANDS, Account, Brand, Protocol, detect_brand, find_brand, get_result
 from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_wish
 from tollgate.contract.fields import Fields, first_word
@@ -35,7 +35,6 @@ from tollgate.payments import (
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
 
 _DESCRIPTOR_MAX = 127
-_AUTHENTICATION = "3D"
 _PARTIES = frozenset({"sender", "recipient"})
 _NOTHING: Mapping[str, str] = {}
 
@@ -52,7 +51,7 @@ def read_order(
     """`opened` is the card inside a wallet's token, or the code that says why it did not open."""
     values = fields.values
     # An authentication by itself needs no type: it is one.
-    kind, currency = values.get("paymentType", _AUTHENTICATION), values["currency"]
+    kind, currency = values.get("paymentType", AUTHENTICATION), values["currency"]
     money = Money(read_hundredths(values["amount"]), currency)
     brand = choose_brand(values, channel.is_lenient, opened)
     check_fit(brand, kind, money, channel, values)
@@ -180,7 +179,7 @@ def _detect(values: Mapping[str, str], opened: OpenedCard | str | None) -> Brand
 
 def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
     """Whether the brand can do what is asked for, on this channel."""
-    if kind == _AUTHENTICATION:
+    if kind == AUTHENTICATION:
         if brand.protocol is not Protocol.CARD:
             raise Refusal(get_result("600.200.310"), f"{brand.code} has no authentication of its own")
         return

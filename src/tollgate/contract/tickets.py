@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from tollgate.catalog import AUTHENTICATION
 from tollgate.payments import Payment
 from tollgate.values import MerchantId, PaymentId, Secret
 
@@ -16,7 +17,6 @@ _ID_BYTES = 16
 _KEY_BYTES = 32
 _LENGTHS = frozenset({2 * _ID_BYTES, 2 * _ID_BYTES + _KEY_BYTES})
 _LENGTH_MAX = 128
-_AUTHENTICATION = "3D"
 
 METHOD_FIELD = "threeDSMethodData"
 
@@ -59,7 +59,7 @@ def make_return_url(address: str, payment: Payment) -> str:
 
 
 def get_resource_path(payment: Payment) -> str:
-    noun = "threeDSecure" if payment.kind == _AUTHENTICATION else "payments"
+    noun = "threeDSecure" if payment.kind == AUTHENTICATION else "payments"
     return f"/v1/{noun}/{payment.id}"
 
 

@@ -1,6 +1,5 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
-from tollgate.flows.authenticate import ALONE
 from tollgate.flows.collect import collect
 from tollgate.flows.export_file import export_file
 from tollgate.flows.follow_up import follow_up
@@ -18,7 +17,6 @@ from tollgate.flows.verify import FINDINGS_MAX, verify
 from tollgate.flows.verify_report import AuditReport
 
 __all__ = [
-    "ALONE",
     "FINDINGS_MAX",
     "Arrival",
     "AuditReport",

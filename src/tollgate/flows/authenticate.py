@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog import AUTHENTICATION, LIMITS
 from tollgate.connectors import threeds
 from tollgate.contract import Answer, answer_payment, name_handover, write_ticket
 from tollgate.payments import (
@@ -39,9 +39,6 @@ from tollgate.steps import (
 )
 from tollgate.store import steps_insert_authentication, steps_settle
 from tollgate.vault import hash_once_key, make_once_key, name_owner, seal_once
-
-ALONE = "3D"
-"""The kind of an authentication that no payment follows."""
 
 _FRICTIONLESS_CODE = "000.400.110"
 _AWAY = Verdict(outcome=Outcome.CHALLENGED, code="000.200.000")
@@ -180,7 +177,7 @@ async def pass_on(house: House, order: Order, started: Payment, route: Route, ca
     refusal = threeds.judge_result(case)
     if refusal is not None:
         return Verdict(outcome=Outcome.DECLINED, code=refusal, details=told)
-    if started.kind == ALONE:
+    if started.kind == AUTHENTICATION:
         code = _FRICTIONLESS_CODE if case.flow == "frictionless" else route.approved_code
         return Verdict(outcome=Outcome.APPROVED, code=code, details=told)
     details = msgspec.structs.replace(order.details, authentication=threeds.make_authentication(case))

@@ -6,8 +6,9 @@ A process killed anywhere in it leaves a row that reconcile finishes. Where the 
 
 from __future__ import annotations
 
+from tollgate.catalog import AUTHENTICATION
 from tollgate.contract import Answer, check_authentication_fields
-from tollgate.flows.authenticate import ALONE, authenticate_first, find_enrolment
+from tollgate.flows.authenticate import authenticate_first, find_enrolment
 from tollgate.flows.idempotency import answer_taken_key
 from tollgate.payments import (
     NATURES,
@@ -52,7 +53,7 @@ def find_refusal(order: Order, channel: Channel) -> Verdict | None:
     """Of an order that goes on without its shopper being authenticated."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    if order.kind == ALONE:
+    if order.kind == AUTHENTICATION:
         return _NOT_ENROLLED
     is_required = channel.three_ds is not None and channel.three_ds.is_required
     return _MUST_AUTHENTICATE if is_required and not is_excused(order) else None

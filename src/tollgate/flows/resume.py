@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import AUTHENTICATION
 from tollgate.connectors import threeds
 from tollgate.contract import Ticket, find_return_url, find_window, make_return_url, read_ticket, recall_order
 from tollgate.flows.authenticate import (
-    ALONE,
     ask_directory,
     make_method_url,
     name_secret,
@@ -216,7 +216,7 @@ async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: 
     channel = house.directory.get_channel(payment.channel_id)
     route = choose_route(house, channel, payment.test_mode, payment.brand)
     order = await _recall(house, payment, cvv)
-    if threeds.judge_result(case) is not None or payment.kind == ALONE:
+    if threeds.judge_result(case) is not None or payment.kind == AUTHENTICATION:
         await close(house, payment, await pass_on(house, order, payment, route, case))
         return
     deadline_at = house.clock.wall() + int(house.patience_s * SECOND)

@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog import AUTHENTICATION, LIMITS
 from tollgate.payments.verdict import Outcome
 from tollgate.values import Instant
 
@@ -47,7 +47,7 @@ NATURES: dict[str, Nature] = {
     "DB": Nature.TAKES,
     "PA.CP": Nature.TAKES,
     "CD": Nature.GIVES,
-    "3D": Nature.CHECKS,
+    AUTHENTICATION: Nature.CHECKS,
     "CP": Nature.FOLLOWS,
     "RV": Nature.FOLLOWS,
     "RF": Nature.FOLLOWS,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from tollgate.catalog.rule import OPERATIONS, Check, Fields, Rule, Situation, all_or_none, fault_missing, needs
 from tollgate.values import Fault
 
-_BROWSER = tuple(
+MANDATORY_BROWSER_FIELDS = tuple(
     f"customer.browser.{field}"
     for field in ("acceptHeader", "language", "screenHeight", "screenWidth", "timezone", "userAgent", "javaEnabled")
 )
@@ -90,7 +90,7 @@ PEOPLE_RULES = (
     Rule(
         "browser_complete",
         "When 3D Secure runs, the seven mandatory customer.browser fields are sent together or not at all.",
-        all_or_none(*_BROWSER),
+        all_or_none(*MANDATORY_BROWSER_FIELDS),
         groups=frozenset({"customer"}),
         operations=frozenset({"three_d_secure"}),
     ),

@@ -5,10 +5,10 @@ What a message means is known to the connector.
 
 from __future__ import annotations
 
-from tollgate.catalog import get_result
+from tollgate.catalog import AUTHENTICATION, get_result
 from tollgate.connectors import threeds
 from tollgate.contract import METHOD_FIELD, answer_payment
-from tollgate.flows import ALONE, hear_method, hear_result, look_up
+from tollgate.flows import hear_method, hear_result, look_up
 from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web.api.payments import begin
@@ -25,7 +25,7 @@ async def create_authentication(request: Request, caller: Caller, house: House) 
 
 async def read_authentication(request: Request, caller: Caller, house: House) -> Reply:
     payment = await look_up(house, caller.merchant_id, request.names[0])
-    if payment is None or payment.kind != ALONE:
+    if payment is None or payment.kind != AUTHENTICATION:
         raise NotFound(get_result("700.400.580"))
     return reply_with(answer_payment(payment, house.envelope))
 
