@@ -15,8 +15,10 @@ from tollgate.store import (
     insert_channel,
     insert_credential,
     insert_merchant,
+    list_channels,
     list_credentials,
     put_setting,
+    update_channel,
 )
 from tollgate.values import ChannelId, Instant, MerchantId, make_id
 from tollgate.vault import Keyring, make_credential, open_token, show_token
@@ -65,8 +67,15 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
     """Made once, found ever after; one that an earlier version made is given what it lacks."""
     tenant = await find_tenant(database) or await _make_tenant(database, keyring, now)
+    await _ensure_creditor(database, tenant)
     await ensure_wallets(database, keyring, (tenant.entity_id, tenant.lenient_entity_id), now)
     return tenant
+
+
+async def _ensure_creditor(database: Database, tenant: Tenant) -> None:
+    for channel in await list_channels(database):
+        if channel.id in (tenant.entity_id, tenant.lenient_entity_id) and channel.creditor is None:
+            await update_channel(database, msgspec.structs.replace(channel, creditor=TEST_CREDITOR))
 
 
 async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tollgate.sandbox import ensure_tenant, welcome
-from tollgate.store import list_channels, list_credentials, list_merchants
+from tollgate.store import list_channels, list_credentials, list_merchants, update_channel
 from unit.premises import NOW, ScriptedWire, open_house
 
 pytestmark = pytest.mark.anyio
@@ -28,6 +28,19 @@ async def test_a_second_start_finds_what_the_first_one_made(tmp_path: Path) -> N
     made = {channel.id: channel for channel in await list_channels(house.database)}
     assert not made[first.entity_id].is_lenient  # type: ignore[index]
     assert made[first.lenient_entity_id].is_lenient  # type: ignore[index]
+    await house.database.close()
+
+
+async def test_a_merchant_of_an_earlier_version_is_given_a_creditor_and_others_are_left_alone(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+    tenant = await ensure_tenant(house.database, house.keyring, NOW)
+    for channel in await list_channels(house.database):
+        await update_channel(house.database, msgspec.structs.replace(channel, creditor=None))
+
+    await ensure_tenant(house.database, house.keyring, NOW)
+
+    with_creditor = {channel.id for channel in await list_channels(house.database) if channel.creditor}
+    assert with_creditor == {tenant.entity_id, tenant.lenient_entity_id}
     await house.database.close()
 
 
