@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
+import pytest
 import sqlalchemy as sa
 
+from postgres import PostgresCluster
 from tollgate.flows import AuditReport, verify
 from tollgate.store import Database, open_database
 from tollgate.store.statements import Statement, Step
@@ -33,6 +37,36 @@ class Stock:
     url: str
     keyring: Keyring
     ids: dict[str, str]
+
+
+class Lived(Protocol):
+    @property
+    def keyring(self) -> Keyring: ...
+
+    @property
+    def ids(self) -> dict[str, str]: ...
+
+
+def make_stock(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    live: Callable[[Database], Awaitable[Lived]],
+) -> Stock:
+    """On the database that the fixture was asked for, full of what was lived through."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path_factory.mktemp('stock')}/store.db"
+    else:
+        cluster: PostgresCluster = request.getfixturevalue("cluster")
+        url = cluster.create_database(request.getfixturevalue("postgres_template"))
+
+    async def fill() -> Stock:
+        database = await open_database(url)
+        lives = await live(database)
+        await keep_tables(database)
+        await database.close()
+        return Stock(url, lives.keyring, lives.ids)
+
+    return asyncio.run(fill())
 
 
 async def keep_tables(database: Database) -> None:

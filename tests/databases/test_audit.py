@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from databases.auditing import Stock, audit, keep_tables, put_back, tamper
+from databases.auditing import Stock, audit, make_stock, put_back, tamper
 from databases.lives import NEIGHBOUR, live_through_everything, open_lives
 from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
-from postgres import PostgresCluster
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
 from tollgate.payments import Action, Balance, Finding, Line, Proof, State, list_facts
 from tollgate.store import Database, Event, find_payment, open_database, put_setting
@@ -28,20 +26,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stock:
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path_factory.mktemp('stock')}/store.db"
-    else:
-        cluster: PostgresCluster = request.getfixturevalue("cluster")
-        url = cluster.create_database(request.getfixturevalue("postgres_template"))
-
-    async def fill() -> Stock:
-        database = await open_database(url)
-        lives = await live_through_everything(database)
-        await keep_tables(database)
-        await database.close()
-        return Stock(url, lives.keyring, lives.ids)
-
-    return asyncio.run(fill())
+    return make_stock(request, tmp_path_factory, live_through_everything)
 
 
 @pytest.fixture

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from databases.auditing import Stock, audit, keep_tables, put_back, tamper
+from databases.auditing import Stock, audit, make_stock, put_back, tamper
 from databases.lives import NEIGHBOUR
 from databases.method_lives import live_through_methods
 from databases.method_tamperings import AUTHENTICATIONS, FILES, INSTRUCTIONS, METHOD_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
-from postgres import PostgresCluster
 from tollgate.flows import verify_methods
 from tollgate.payments import Stage
 from tollgate.store import (
@@ -39,20 +37,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stock:
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path_factory.mktemp('stock')}/store.db"
-    else:
-        cluster: PostgresCluster = request.getfixturevalue("cluster")
-        url = cluster.create_database(request.getfixturevalue("postgres_template"))
-
-    async def fill() -> Stock:
-        database = await open_database(url)
-        lives = await live_through_methods(database)
-        await keep_tables(database)
-        await database.close()
-        return Stock(url, lives.keyring, lives.ids)
-
-    return asyncio.run(fill())
+    return make_stock(request, tmp_path_factory, live_through_methods)
 
 
 @pytest.fixture
