@@ -85,8 +85,15 @@ RECOVERY_CRASHES = (
         CP,
         _WRITTEN,
         (repeated("CP"),),
+        # The worker that runs errands may be done with this one before the knife falls, so nothing can follow here.
+        recoveries=(Kill("amid settling an overdue follow-up", (RESERVED, REPEAT_OWED, "CP approved")),),
+    ),
+    Crash(
+        45,
+        CP,
+        _WRITTEN,
+        (repeated("CP"),),
         recoveries=(
-            Kill("amid settling an overdue follow-up", (RESERVED, REPEAT_OWED)),
             Kill("amid the errand's sending"),
             Kill("amid the write of what the errand learned", (REPEAT_OWED, "CP approved")),
         ),

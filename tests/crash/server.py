@@ -91,7 +91,8 @@ class Server:
 
     def wait_for_death(self) -> None:
         """By its own hand; anything but SIGKILL was an accident."""
-        assert self._wait() == -9, self.read_log()
+        code = self._wait()
+        assert code == -9, f"{self.read_log()}\nended with {code} instead of its knife {self.seam}"
 
     def find_exit_code(self) -> int | None:
         assert self.process is not None
@@ -104,7 +105,7 @@ class Server:
     def _wait(self) -> int:
         deadline = time.monotonic() + DEATH_S
         while (code := self.find_exit_code()) is None:
-            assert time.monotonic() < deadline, f"still alive after {DEATH_S} s:\n{self.read_log()}"
+            assert time.monotonic() < deadline, f"{self.read_log()}\nstill alive after {DEATH_S} s, knife: {self.seam}"
             time.sleep(LOOK_EVERY_S)
         self.process = None
         return code
