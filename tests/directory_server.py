@@ -8,14 +8,13 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import threading
 import uuid
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from listening import Door, Listener
 
 PROOF = base64.b64encode(b"proof of the issuer!").decode()
 WAIT_S = 20.0
@@ -64,30 +63,13 @@ class Case:
         return base64.urlsafe_b64encode(json.dumps(message).encode()).decode().rstrip("=")
 
 
-class DirectoryServer:
+class DirectoryServer(Listener):
     def __init__(self) -> None:
         self.manner = Manner.FRICTIONLESS
         self.ranges: bytes | None = None
         """What is answered to a question for card ranges, where a test wants something else than all of VISA."""
         self.cases: list[Case] = []
         self.range_questions = 0
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._make_door())
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    def __enter__(self) -> DirectoryServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
 
     @property
     def last_case(self) -> Case:
@@ -161,14 +143,12 @@ class DirectoryServer:
         self.deliver(case, case.make_result(status))
         return case.request["notificationURL"], {"cres": case.make_browser_answer(status)}
 
-    def _make_door(self) -> type[BaseHTTPRequestHandler]:
+    def make_door(self) -> type[Door]:
         directory = self
 
-        class Door(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class DirectoryDoor(Door):
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
+                body = self.read_body()
                 if self.path.startswith("/acs/"):
                     (creq,) = parse_qs(body.decode())["creq"]
                     url, fields = directory.end_challenge(creq)
@@ -178,12 +158,6 @@ class DirectoryServer:
                 if answer is None:
                     self.close_connection = True
                     return
-                self.send_response(200)
-                self.send_header("content-length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                self.give(answer)
 
-            def log_message(self, format: str, *arguments: object) -> None:
-                """Tests read what was received, not a log."""
-
-        return Door
+        return DirectoryDoor

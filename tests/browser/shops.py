@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
+from listening import Door, Listener
 from tollgate.web import Reply
 from tollgate.web.pages.assets import ASSETS
 
@@ -27,28 +25,11 @@ class Visit:
 
 
 @dataclass
-class Site:
+class Site(Listener):
     """Answers by path; what no page was put up for is not found."""
 
     pages: dict[str, Reply | Callable[[Visit], Reply]] = field(default_factory=dict)
     visits: list[Visit] = field(default_factory=list)
-
-    def __enter__(self) -> Site:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _make_door(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
 
     def visits_to(self, path: str) -> list[Visit]:
         return [visit for visit in self.visits if visit.path == path]
@@ -64,6 +45,22 @@ class Site:
         page = self.pages.get(visit.path, Reply(404, b"", HTML))
         return page if isinstance(page, Reply) else page(visit)
 
+    def make_door(self) -> type[Door]:
+        site = self
+
+        class SiteDoor(Door):
+            def do_GET(self) -> None:
+                body, parts = self.read_body().decode(), urlsplit(self.path)
+                sent = [*parse_qsl(parts.query, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
+                reply = site.answer(Visit(self.command, parts.path, dict(sent)))
+                headers = {name.decode(): value.decode() for name, value in reply.headers}
+                kind = reply.content_type.decode()
+                self.give(reply.body, reply.status, content_type=kind, cache_control="no-store", **headers)
+
+            do_POST = do_GET
+
+        return SiteDoor
+
 
 @contextmanager
 def open_shop() -> Iterator[Site]:
@@ -74,29 +71,3 @@ def open_shop() -> Iterator[Site]:
 
 def redirect(url: str) -> Reply:
     return Reply(303, b"", HTML, ((b"location", url.encode()),))
-
-
-def _make_door(site: Site) -> type[BaseHTTPRequestHandler]:
-    class Door(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
-            parts = urlsplit(self.path)
-            sent = [*parse_qsl(parts.query, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
-            reply = site.answer(Visit(self.command, parts.path, dict(sent)))
-            self.send_response(reply.status)
-            self.send_header("content-type", reply.content_type.decode())
-            self.send_header("content-length", str(len(reply.body)))
-            self.send_header("cache-control", "no-store")
-            for name, value in reply.headers:
-                self.send_header(name.decode(), value.decode())
-            self.end_headers()
-            self.wfile.write(reply.body)
-
-        do_POST = do_GET
-
-        def log_message(self, format: str, *arguments: object) -> None:
-            """Tests read the visits, not a log."""
-
-    return Door

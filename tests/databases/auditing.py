@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -14,7 +15,7 @@ import sqlalchemy as sa
 from postgres import PostgresCluster
 from tollgate.flows import AuditReport, verify
 from tollgate.store import Database, open_database
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Dialect, Statement, Step
 from tollgate.vault import Keyring
 
 TABLES = (
@@ -93,3 +94,13 @@ async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) 
 async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> None:
     named = {name: value for name, value in params.items() if f":{name}" in sql}
     assert await database.write([Step(Statement(sa.text(sql), is_write=True), named, rows=rows)])
+
+
+async def read_plan(folder: Path, statement: Statement) -> list[str]:
+    """How SQLite finds what the statement asks for, a line for each table."""
+    database = await open_database(str(folder / "store.db"))
+    compiled = statement.compiled_for(Dialect.SQLITE)
+    explain = Statement(sa.text(f"EXPLAIN QUERY PLAN {compiled.text}".replace("?", "NULL")))
+    plan = [str(row[3]) for row in await database.fetch(explain, {})]
+    await database.close()
+    return plan

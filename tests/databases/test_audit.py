@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from databases.auditing import Stock, audit, make_stock, put_back, tamper
+from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR, live_through_everything, open_lives
 from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
 from tollgate.payments import Action, Balance, Finding, Line, Proof, State, list_facts
 from tollgate.store import Database, Event, find_payment, open_database, put_setting
 from tollgate.store import audit as walking
-from tollgate.store.statements import Dialect, Statement
+from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
 from tollgate.vault import KeyringError, make_keyring
 from unit.premises import MERCHANT
@@ -208,12 +208,7 @@ WALKS = [
 
 @pytest.mark.parametrize(("statement", "way"), WALKS)
 async def test_every_page_is_found_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
-    database = await open_database(str(tmp_path / "store.db"))
-    compiled = statement.compiled_for(Dialect.SQLITE)
-    explain = Statement(sa.text(f"EXPLAIN QUERY PLAN {compiled.text}".replace("?", "NULL")))
+    plan = await read_plan(tmp_path, statement)
 
-    plan = [str(row[3]) for row in await database.fetch(explain, {})]
-
-    await database.close()
     assert plan[0].startswith(f"SEARCH {way}")
     assert not [line for line in plan if line.startswith("SCAN")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from databases.auditing import Stock, audit, make_stock, put_back, tamper
+from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR
 from databases.method_lives import live_through_methods
 from databases.method_tamperings import AUTHENTICATIONS, FILES, INSTRUCTIONS, METHOD_TAMPERINGS
@@ -25,11 +25,10 @@ from tollgate.store import (
     audit_methods,
     count_rows,
     find_entries,
-    open_database,
     steps_close_authentication,
 )
 from tollgate.store import audit as walking
-from tollgate.store.statements import Dialect, Statement
+from tollgate.store.statements import Statement
 from tollgate.values import MerchantId, PaymentId
 
 pytestmark = pytest.mark.anyio
@@ -119,12 +118,7 @@ WALKS = [
 
 @pytest.mark.parametrize(("statement", "way"), WALKS)
 async def test_every_page_is_found_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
-    database = await open_database(str(tmp_path / "store.db"))
-    compiled = statement.compiled_for(Dialect.SQLITE)
-    explain = Statement(sa.text(f"EXPLAIN QUERY PLAN {compiled.text}".replace("?", "NULL")))
+    plan = await read_plan(tmp_path, statement)
 
-    plan = [str(row[3]) for row in await database.fetch(explain, {})]
-
-    await database.close()
     assert plan[0].startswith(f"SEARCH {way}")
     assert not [line for line in plan if line.startswith("SCAN")]
