@@ -28,11 +28,22 @@ from tollgate.contract.follow_ups import (
 )
 from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
+from tollgate.contract.jobs import JobPlan, read_plan, recall_plan, render_plan
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import find_return_url, find_window, read_order, recall_order
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
 from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
+from tollgate.contract.stored import (
+    RegistrationLink,
+    asks_to_register,
+    find_registration_id,
+    find_scheme_reference,
+    keep_for_registration,
+    list_connector_ids,
+    name_registration,
+    tell_registration,
+)
 from tollgate.contract.tickets import (
     METHOD_FIELD,
     Ticket,
@@ -52,9 +63,11 @@ __all__ = [
     "Envelope",
     "Fields",
     "Identity",
+    "JobPlan",
     "Json",
     "Pairs",
     "Question",
+    "RegistrationLink",
     "Ticket",
     "WalletCall",
     "answer_aggregations",
@@ -63,23 +76,29 @@ __all__ = [
     "answer_payment_page",
     "answer_postings",
     "answer_refusal",
+    "asks_to_register",
     "check_authentication_fields",
     "check_entity_id",
     "count_captures",
     "encode_answer",
     "find_fraction_objection",
     "find_reference",
+    "find_registration_id",
     "find_return_url",
+    "find_scheme_reference",
     "find_wallet_call",
     "find_window",
     "get_resource_path",
     "inherit_echo",
     "is_identity_name",
     "is_never_stored",
+    "keep_for_registration",
     "keep_references",
+    "list_connector_ids",
     "make_return_url",
     "make_unknown_reference",
     "name_handover",
+    "name_registration",
     "read_aggregation",
     "read_collected_browser",
     "read_cursor",
@@ -89,11 +108,15 @@ __all__ = [
     "read_form",
     "read_identity",
     "read_order",
+    "read_plan",
     "read_question",
     "read_ticket",
     "recall_order",
+    "recall_plan",
     "render_cursor",
     "render_payment",
+    "render_plan",
     "says_final",
+    "tell_registration",
     "write_ticket",
 ]

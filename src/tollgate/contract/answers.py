@@ -85,6 +85,10 @@ def answer_payment(payment: Payment, envelope: Envelope, handover: Mapping[str, 
 
 def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     body: Json = {"id": payment.id}
+    registration_id = payment.echo.get("registrationId")
+    if registration_id:
+        # Clients look for it in either place.
+        body |= {"registrationId": registration_id, "registration": {"id": registration_id}}
     if payment.referenced_id:
         body["referencedId"] = payment.referenced_id
     body["paymentType"] = payment.kind

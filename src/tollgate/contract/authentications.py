@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tollgate.catalog import AUTHENTICATION, MANDATORY_BROWSER_FIELDS, get_result, is_true
 from tollgate.contract.fields import Fields
+from tollgate.contract.standing import is_by_merchant
 from tollgate.contract.structures import read_browser
 from tollgate.payments import AuthenticationWish, Browser, CardAccount, Instrument
 from tollgate.values import Fault, InvalidParameters
@@ -14,7 +15,7 @@ _BILLING_NEEDS = tuple(f"billing.{field}" for field in ("street1", "city", "post
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", AUTHENTICATION})
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
-_TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "customParameters"})
+_TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "recurringType", "customParameters"})
 _UNSAID = AuthenticationWish()
 
 
@@ -29,7 +30,7 @@ def read_authentication_wish(fields: Fields, kind: str, account: Instrument | No
     reason = values.get("threeDSecure.threeRIInd")
     if not values.keys().isdisjoint(_ALREADY_DONE):
         return None
-    if values.get("standingInstruction.source") == "MIT" and reason is None:
+    if is_by_merchant(values) and reason is None:
         return None
     return AuthenticationWish(
         browser=read_browser(fields),

@@ -7,28 +7,29 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import AUTHENTICATION, BRANDS, Account, Brand, Protocol, detect_brand, find_brand, get_result
-from tollgate.contract.accounts import read_account, show_account
+from tollgate.catalog import AUTHENTICATION, BRANDS, Account, Brand, Protocol, get_result
 from tollgate.contract.authentications import read_authentication_wish
 from tollgate.contract.fields import Fields, first_word
 from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import (
-    find_account_objection,
     find_amount_objection,
     find_fraction_objection,
     find_proof_objection,
 )
+from tollgate.contract.sources import Source, find_network, take_source, tell_number
+from tollgate.contract.standing import find_series_objection, find_series_reference, read_sequence
+from tollgate.contract.stored import asks_to_register
 from tollgate.contract.structures import read_details
 from tollgate.payments import (
     Authentication,
-    CardFace,
     Channel,
+    Details,
     Instrument,
     OpenedCard,
     Order,
     Payment,
     ProcessingCode,
-    Sequence,
+    StoredAccount,
     TestMode,
     list_amounts,
 )
@@ -47,28 +48,27 @@ def read_order(
     short_id: str,
     is_live: bool,
     opened: OpenedCard | str | None = None,
+    stored: StoredAccount | None = None,
 ) -> Order:
     """`opened` is the card inside a wallet's token, or the code that says why it did not open."""
+    if stored is not None:
+        fields = _join_series(fields, stored)
     values = fields.values
     # An authentication by itself needs no type: it is one.
     kind, currency = values.get("paymentType", AUTHENTICATION), values["currency"]
     money = Money(read_hundredths(values["amount"]), currency)
-    brand = choose_brand(values, channel.is_lenient, opened)
-    check_fit(brand, kind, money, channel, values)
-    account, face, objection = _take_account(fields, brand, channel, today, opened)
-    details = read_details(fields, currency)
-    if isinstance(opened, OpenedCard) and opened.eci and details.authentication is None:
-        # The wallet has authenticated its owner, and says how.
-        details = msgspec.structs.replace(details, authentication=Authentication(eci=opened.eci))
+    source = take_source(fields, channel, today=today, opened=opened, stored=stored)
+    check_fit(source.brand, kind, money, channel, values)
+    details = _add_wallet_proof(read_details(fields, currency), opened)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
         kind=kind,
         money=money,
-        brand=brand.code,
-        method=brand.method,
-        account=account,
-        face=face,
-        network=find_network(brand, values, opened),
+        brand=source.brand.code,
+        method=source.brand.method,
+        account=source.account,
+        face=source.face,
+        network=source.network,
         statement=values.get("merchant.name") or descriptor,
         descriptor=descriptor,
         short_id=short_id,
@@ -77,30 +77,45 @@ def read_order(
         merchant_transaction_id=values.get("merchantTransactionId"),
         return_url=values.get("shopperResultUrl"),
         due_on=_read_date(values.get("transactionDueDate")),
-        sequence=read_sequence(values),
-        authentication=read_authentication_wish(fields, kind, account),
+        sequence=read_sequence(values, is_stored=stored is not None, is_registering=asks_to_register(values)),
+        registers=stored is None and kind != AUTHENTICATION and asks_to_register(values),
+        authentication=read_authentication_wish(fields, kind, source.account),
         details=details,
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
-        objection=find_amount_objection(kind, money)
-        or find_fraction_objection(list_amounts(details))
-        or objection
-        or find_proof_objection(details.authentication),
-        echo=show_account(fields, account),
+        objection=_find_objection(kind, money, details, source, stored),
+        echo=source.echo,
         hidden=find_hidden(fields),
     )
 
 
-def _take_account(
-    fields: Fields, brand: Brand, channel: Channel, today: date, opened: OpenedCard | str | None
-) -> tuple[Instrument | None, CardFace | None, str | None]:
-    if isinstance(opened, str):
-        return None, None, opened
-    if opened is not None:
-        expiry = int(opened.account.expiry_year), int(opened.account.expiry_month)
-        return opened.account, opened.face, "100.100.303" if expiry < (today.year, today.month) else None
-    account, face = read_account(fields, brand)
-    objection = find_account_objection(fields.values, account, brand, cvv_required=channel.requires_cvv, today=today)
-    return account, face, objection
+def _join_series(fields: Fields, stored: StoredAccount) -> Fields:
+    """A repeat names the payment that its series began with, also where the merchant leaves that to us."""
+    reference = find_series_reference(fields.values, stored)
+    if not reference:
+        return fields
+    groups = fields.groups | {first_word(name) for name in reference}
+    return Fields({**fields.values, **reference}, groups, {**fields.echo, **reference})
+
+
+def _add_wallet_proof(details: Details, opened: OpenedCard | str | None) -> Details:
+    if not isinstance(opened, OpenedCard) or not opened.eci or details.authentication is not None:
+        return details
+    # The wallet has authenticated its owner, and says how.
+    return msgspec.structs.replace(details, authentication=Authentication(eci=opened.eci))
+
+
+def _find_objection(
+    kind: str, money: Money, details: Details, source: Source, stored: StoredAccount | None
+) -> str | None:
+    found = (
+        find_amount_objection(kind, money)
+        or find_fraction_objection(list_amounts(details))
+        or source.objection
+        or find_proof_objection(details.authentication)
+    )
+    if found or kind == AUTHENTICATION:
+        return found
+    return find_series_objection(details.standing_instruction, source.account, stored)
 
 
 def find_hidden(fields: Fields) -> Mapping[str, str]:
@@ -118,7 +133,6 @@ def recall_order(payment: Payment, account: Instrument, hidden: Mapping[str, str
     """
     values = {**payment.echo, **hidden}
     fields = Fields(values, frozenset(map(first_word, values)), values)
-    number = {"card.number": payment.card.bin} if payment.card else {}
     return Order(
         kind=payment.kind,
         money=payment.money,
@@ -126,7 +140,7 @@ def recall_order(payment: Payment, account: Instrument, hidden: Mapping[str, str
         method=payment.method,
         account=account,
         face=payment.card,
-        network=find_network(BRANDS[payment.brand], number, None),
+        network=find_network(BRANDS[payment.brand], tell_number(payment.card), None),
         statement=values.get("merchant.name") or payment.descriptor,
         descriptor=payment.descriptor,
         short_id=payment.short_id,
@@ -152,31 +166,6 @@ def find_return_url(echo: Mapping[str, str]) -> str | None:
     return echo.get("shopperResultUrl")
 
 
-def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard | str | None = None) -> Brand:
-    """The brand named, or else the one its number shows; a lenient channel's odd spelling is settled by the number."""
-    code = values.get("paymentBrand")
-    brand = find_brand(code, lenient=is_lenient) if code else None
-    if brand is None and (code is None or is_lenient):
-        brand = _detect(values, opened)
-    if brand is None:
-        message = "is not a brand of this gateway" if code else "cannot be told from the card number"
-        raise InvalidParameters(get_result("200.300.404"), [Fault("paymentBrand", message, code)])
-    if brand.account is Account.WALLET and not brand.wallet:
-        raise Refusal(get_result("600.200.100"), f"{brand.code} is not available on this channel")
-    return brand
-
-
-def find_network(brand: Brand, values: Mapping[str, str], opened: OpenedCard | str | None) -> str | None:
-    network = _detect(values, opened) if brand.account is Account.WALLET else None
-    return network.code if network else None
-
-
-def _detect(values: Mapping[str, str], opened: OpenedCard | str | None) -> Brand | None:
-    if isinstance(opened, OpenedCard):
-        return find_brand(opened.network) if opened.network else None
-    return detect_brand(values.get("card.number") or values.get("tokenAccount.number") or "")
-
-
 def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
     """Whether the brand can do what is asked for, on this channel."""
     if kind == AUTHENTICATION:
@@ -193,15 +182,6 @@ def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: M
         raise Refusal(get_result("600.200.201"), "the channel has no creditor for direct debits")
     if brand.needs_return and "shopperResultUrl" not in values:
         raise InvalidParameters(get_result("200.300.404"), [Fault("shopperResultUrl", "may not be empty")])
-
-
-def read_sequence(values: Mapping[str, str]) -> Sequence:
-    mode = values.get("standingInstruction.mode") or values.get("recurringType")
-    if mode == "INITIAL":
-        return Sequence.FIRST
-    if mode == "REPEATED":
-        return Sequence.LAST if values.get("sequence") == "FINAL" else Sequence.LATER
-    return Sequence.ONCE
 
 
 def read_processing_code(values: Mapping[str, str]) -> ProcessingCode:

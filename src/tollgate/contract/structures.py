@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from tollgate.contract.fields import Fields
+from tollgate.contract.standing import translate_older
 from tollgate.payments import (
     NO_DETAILS,
     Acceptor,
@@ -58,6 +59,8 @@ _DETAILED = frozenset(
         "merchant",
         "threeDSecure",
         "standingInstruction",
+        "recurringType",
+        "recurring",
         "cart",
     }
 )
@@ -79,7 +82,9 @@ def read_details(fields: Fields, currency: str) -> Details:
         recipient=_read_group(Party, "recipient", fields, currency),
         acceptor=_read_group(Acceptor, "merchant", fields, currency),
         authentication=_read_group(Authentication, "threeDSecure", fields, currency),
-        standing_instruction=_read_group(StandingInstruction, "standingInstruction", fields, currency),
+        standing_instruction=translate_older(
+            _read_group(StandingInstruction, "standingInstruction", fields, currency), values
+        ),
         cart=_read_cart(fields, currency),
         purpose_code=values.get("transactionPurposeCode"),
         business_application_id=values.get("transactionBai"),

@@ -16,14 +16,15 @@ from tollgate.payments import (
     Channel,
     Claim,
     Nature,
+    NewRegistration,
     Order,
     Outcome,
     Payment,
     State,
     Verdict,
 )
-from tollgate.steps import House, charge, choose_route, conclude
-from tollgate.store import start_payment
+from tollgate.steps import House, charge, choose_route, conclude, prepare_registering
+from tollgate.store import start_payment, steps_insert_registration, steps_start_payment
 from tollgate.values import SECOND, PaymentId, make_id
 from tollgate.vault import name_owner, seal_account
 
@@ -33,20 +34,44 @@ _BY_MERCHANT = "MIT"
 """The source of a payment that its shopper agreed to before."""
 
 
-async def pay(house: House, order: Order, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
-    """Of an authentication by itself, too: it is the same story without its money message."""
+async def pay(
+    house: House,
+    order: Order,
+    channel: Channel,
+    ndc: str,
+    claim: Claim | None,
+    *,
+    payment_id: PaymentId | None = None,
+) -> Answer:
+    """Of an authentication by itself, too: it is the same story without its money message.
+
+    Who must not pay twice whatever happens names the payment before it is made: the store refuses a second one.
+    """
     route = choose_route(house, channel, order.test_mode, order.brand)
     enrolment = await find_enrolment(house, order, channel)
     if enrolment is not None:
         check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
     patience_s = house.patience_s + (house.acquirer_timeout_s if enrolment else 0)
-    started = start_attempt(house, order, channel, ndc, patience_s)
-    if not await start_payment(house.database, started, seal(house, order, started), claim):
+    payment_id = payment_id or PaymentId(make_id(house.chance))
+    registering = await prepare_registering(house, order, channel, ndc, payment_id)
+    order = registering.order
+    started = start_attempt(house, order, channel, ndc, payment_id, patience_s)
+    if not await write_start(house, started, seal(house, order, started), claim, registering.new):
         return await answer_taken_key(house, claim)
     if enrolment is not None:
         return await authenticate_first(house, order, started, enrolment, route, claim)
     verdict = find_refusal(order, channel) or await charge(house, order, started, route)
     return await conclude(house, started, verdict, claim)
+
+
+async def write_start(
+    house: House, started: Payment, sealed: bytes | None, claim: Claim | None, new: NewRegistration | None
+) -> bool:
+    """A registration is written with the payment that makes it, so that its id is good wherever it was answered."""
+    if new is None:
+        return await start_payment(house.database, started, sealed, claim)
+    unit = [*steps_start_payment(started, sealed, claim), *steps_insert_registration(new)]
+    return await house.database.write(unit)
 
 
 def find_refusal(order: Order, channel: Channel) -> Verdict | None:
@@ -77,9 +102,11 @@ def seal(house: House, order: Order, started: Payment) -> bytes | None:
     return seal_account(order.account, order.hidden, owner=owner, keyring=house.keyring)
 
 
-def start_attempt(house: House, order: Order, channel: Channel, ndc: str, patience_s: float) -> Payment:
+def start_attempt(
+    house: House, order: Order, channel: Channel, ndc: str, payment_id: PaymentId, patience_s: float
+) -> Payment:
     return Payment(
-        id=PaymentId(make_id(house.chance)),
+        id=payment_id,
         merchant_id=channel.merchant_id,
         channel_id=channel.id,
         kind=order.kind,

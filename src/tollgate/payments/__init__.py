@@ -35,6 +35,16 @@ from tollgate.payments.chain import (
     list_start_touches,
 )
 from tollgate.payments.channel import Channel, Credential, Creditor, Merchant, ThreeDsTerms
+from tollgate.payments.cron import (
+    CRON_BEGINS_AT,
+    CRON_ENDS_AT,
+    Cron,
+    CronFault,
+    CronFlaw,
+    CronPlan,
+    fill_plan,
+    parse_plan,
+)
 from tollgate.payments.details import (
     NO_DETAILS,
     Acceptor,
@@ -60,7 +70,25 @@ from tollgate.payments.moves import (
     State,
 )
 from tollgate.payments.order import FollowUp, Order, ProcessingCode, Sequence, TestMode
+from tollgate.payments.registration import (
+    UNUSABLE,
+    InitialPayment,
+    NetworkToken,
+    NewRegistration,
+    Registration,
+    RegistrationChange,
+    RegistrationEvent,
+    RegistrationState,
+    Retention,
+    StoredAccount,
+)
 from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
+from tollgate.payments.schedule import (
+    Run,
+    RunState,
+    Schedule,
+    ScheduleState,
+)
 from tollgate.payments.settlement import (
     Settlement,
     find_posting,
@@ -73,6 +101,8 @@ from tollgate.payments.verdict import Outcome, Verdict
 from tollgate.payments.wallet import OpenedWallet, SigningKey, WalletKey, WalletPublic
 
 __all__ = [
+    "CRON_BEGINS_AT",
+    "CRON_ENDS_AT",
     "ERRAND_DELAYS",
     "FOLLOWINGS",
     "FOREVER",
@@ -85,6 +115,7 @@ __all__ = [
     "SILENT_CODE",
     "SYSTEM_ONLY",
     "UNTOUCHED",
+    "UNUSABLE",
     "Acceptor",
     "Account",
     "Action",
@@ -104,6 +135,10 @@ __all__ = [
     "Claim",
     "Credential",
     "Creditor",
+    "Cron",
+    "CronFault",
+    "CronFlaw",
+    "CronPlan",
     "Customer",
     "Details",
     "Door",
@@ -111,12 +146,15 @@ __all__ = [
     "Finding",
     "FollowUp",
     "Following",
+    "InitialPayment",
     "Instrument",
     "Line",
     "Link",
     "Merchant",
     "Move",
     "Nature",
+    "NetworkToken",
+    "NewRegistration",
     "OpenedCard",
     "OpenedWallet",
     "Order",
@@ -131,6 +169,15 @@ __all__ = [
     "ProcessingCode",
     "Proof",
     "Refused",
+    "Registration",
+    "RegistrationChange",
+    "RegistrationEvent",
+    "RegistrationState",
+    "Retention",
+    "Run",
+    "RunState",
+    "Schedule",
+    "ScheduleState",
     "Search",
     "Sequence",
     "Settlement",
@@ -138,6 +185,7 @@ __all__ = [
     "Stage",
     "StandingInstruction",
     "State",
+    "StoredAccount",
     "Tally",
     "Terms",
     "TestMode",
@@ -155,6 +203,7 @@ __all__ = [
     "check_lines",
     "count_chain",
     "cover_doors",
+    "fill_plan",
     "find_bearer",
     "find_on",
     "find_posting",
@@ -166,6 +215,7 @@ __all__ = [
     "list_settle_touches",
     "list_start_touches",
     "make_card_face",
+    "parse_plan",
     "settle",
     "tell_accounts",
 ]

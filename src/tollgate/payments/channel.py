@@ -64,6 +64,10 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """How often one payment may be rebilled."""
     creditor: Creditor | None = None
     three_ds: ThreeDsTerms | None = None
+    reuses_registrations: bool = False
+    """Whether an account that is stored already is answered with its registration instead of a new one."""
+    uses_network_tokens: bool = False
+    """Whether stored cards are charged by a number that their network issues for this merchant."""
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):

@@ -62,6 +62,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     due_on: date | None = None
     """When a direct debit falls due; None: as soon as may be."""
     sequence: Sequence = Sequence.ONCE
+    registers: bool = False
+    """Whether its account shall be stored."""
     authentication: AuthenticationWish | None = None
     """What the merchant said about authenticating the shopper; None where it shall not happen."""
     details: Details = NO_DETAILS

@@ -13,6 +13,7 @@ from tollgate.payments.book import FIRST_POSTINGS, Account, Line
 from tollgate.payments.chain import list_settle_touches
 from tollgate.payments.following import FOLLOWINGS
 from tollgate.payments.moves import MOVES, NATURES, Errand, State
+from tollgate.payments.registration import RegistrationChange
 from tollgate.payments.verdict import Outcome, Verdict
 from tollgate.values import Instant, make_timed_id
 
@@ -24,6 +25,8 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     errand: Errand | None
     touches: list[Touch] = []
     """What it moves on the balances of the chain."""
+    registration: RegistrationChange | None = None
+    """What it does to the stored account that it names."""
 
 
 def settle(started: Payment, verdict: Verdict, now: Instant) -> Settlement:

@@ -18,6 +18,19 @@ from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import converse, dispatch
 from tollgate.steps.house import SUCCESS_CODES, House, leave_alone
 from tollgate.steps.ranges import RangeBook
+from tollgate.steps.registering import (
+    REGISTRATION_NOUN,
+    Registering,
+    find_registration_change,
+    find_same,
+    get_registration,
+    name_registration_owner,
+    open_stored,
+    prepare_registering,
+    seal_registration,
+    sign_mandate,
+    start_registration,
+)
 from tollgate.steps.route import DirectoryRoute, Route, choose_directory, choose_route
 from tollgate.steps.sealed_settings import (
     find_sealed_setting,
@@ -29,6 +42,7 @@ from tollgate.steps.sealing import BrokenSeal, fits_case_seal, seal_case, seal_f
 from tollgate.steps.wallets import open_wallet
 
 __all__ = [
+    "REGISTRATION_NOUN",
     "SUCCESS_CODES",
     "BankDesk",
     "BrokenSeal",
@@ -36,6 +50,7 @@ __all__ = [
     "DirectoryRoute",
     "House",
     "RangeBook",
+    "Registering",
     "Route",
     "charge",
     "choose_directory",
@@ -43,9 +58,12 @@ __all__ = [
     "conclude",
     "converse",
     "dispatch",
+    "find_registration_change",
+    "find_same",
     "find_sealed_setting",
     "fits_case_seal",
     "get_payment",
+    "get_registration",
     "get_wire_word",
     "leave_alone",
     "list_retired_settings",
@@ -55,15 +73,21 @@ __all__ = [
     "make_start_steps",
     "make_terms",
     "make_wish",
+    "name_registration_owner",
+    "open_stored",
     "open_wallet",
     "plan_attempt",
+    "prepare_registering",
     "put_sealed_setting",
     "rewrap_settings",
     "seal_case",
     "seal_facts",
+    "seal_registration",
     "settle_decided",
     "settle_sealed",
+    "sign_mandate",
     "start_after",
+    "start_registration",
     "trust",
     "trust_case",
 ]

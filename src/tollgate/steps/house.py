@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tollgate.contract import Envelope
-from tollgate.payments import TestMode
+from tollgate.payments import Retention, TestMode
 from tollgate.steps.directory import Directory
 from tollgate.steps.ranges import RangeBook
 from tollgate.store import Database
@@ -36,6 +36,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """How long after the acquirer's time is up somebody may still be writing down what it said."""
     authorization_lifetime: Instant
     """How long an authorisation may be captured."""
+    retention: Retention = Retention()
+    """How long stored accounts are kept."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
     simulator: Wire | None = None

@@ -11,6 +11,7 @@ import msgspec
 
 from tollgate.payments import AuthenticationRow, Payment, Settlement, Stage, State, Verdict, list_facts, settle
 from tollgate.steps.house import House
+from tollgate.steps.registering import find_registration_change
 from tollgate.vault import Keyring, make_mac
 
 
@@ -18,7 +19,7 @@ def settle_sealed(house: House, started: Payment, verdict: Verdict) -> Settlemen
     settlement = settle(started, verdict, house.clock.now())
     payment = settlement.payment
     sealed = msgspec.structs.replace(payment, mac=seal_facts(payment, house.keyring))
-    return msgspec.structs.replace(settlement, payment=sealed)
+    return msgspec.structs.replace(settlement, payment=sealed, registration=find_registration_change(sealed))
 
 
 class BrokenSeal(Exception):

@@ -37,7 +37,7 @@ def _insert_into(table: sa.Table, members: tuple[str, ...]) -> Statement:
 
 
 _MERCHANT, _CHANNEL, _CREDENTIAL = (kind.__struct_fields__ for kind in (Merchant, Channel, Credential))
-_FLAGS = ("is_lenient", "requires_cvv", "is_closed")
+_FLAGS = ("is_lenient", "requires_cvv", "is_closed", "reuses_registrations", "uses_network_tokens")
 _STRUCTURES: dict[str, type[msgspec.Struct]] = {"creditor": Creditor, "three_ds": ThreeDsTerms}
 _insert_merchant = _insert_into(merchants, _MERCHANT)
 _insert_channel = _insert_into(channels, _CHANNEL)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from tollgate.payments import ERRAND_DELAYS, Claim, Errand, Payment, Settlement, State, find_posting, list_lines
 from tollgate.store.book import steps_post_line
 from tollgate.store.chains import steps_touch
+from tollgate.store.claims import steps_claim
 from tollgate.store.database import Database
 from tollgate.store.hot import SETTLE, START
 from tollgate.store.jobs import Job, steps_insert_job
@@ -18,10 +19,12 @@ from tollgate.store.payment_rows import (
     SHOWN,
     encode_card,
     encode_map,
+    flatten_payment,
     get_settled_at,
     make_event,
     read_payment,
 )
+from tollgate.store.registrations import steps_end_payment
 from tollgate.store.schema import STARTED, claims, payments
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, PaymentId, make_timed_id
@@ -87,6 +90,8 @@ async def settle_payment(db: Database, settlement: Settlement, answer: Answer | 
 
     For what begins a chain; a later transaction also moves balances and is settled by `settle_follow_up`.
     """
+    if settlement.registration is not None:
+        return await db.write(steps_settle(settlement, answer))
     payment, errand, money = settlement.payment, settlement.errand, settlement.payment.money
     settled_at = get_settled_at(payment)
     source, target = find_posting(payment) or _NO_POSTING
@@ -160,6 +165,18 @@ _answer = Statement(
 )
 
 
+_insert = Statement(sa.insert(payments).values({column.name: sa.bindparam(column.name) for column in payments.columns}))
+
+
+def steps_start_payment(payment: Payment, sealed_account: bytes | None, claim: Claim | None) -> list[Step]:
+    """As `start_payment`, to be joined with other steps."""
+    if payment.state is not State.STARTED or payment.chain_id is not None:
+        raise ValueError("only an attempt that begins a chain and has no result yet can be started so")
+    sealed = {"sealed_account": sealed_account, "idempotency_key": None if claim is None else claim.key}
+    claimed = [] if claim is None else steps_claim(claim, payment)
+    return [*claimed, Step(_insert, flatten_payment(payment) | sealed, rows=1)]
+
+
 def steps_settle(
     settlement: Settlement, answer: Answer | None = None, *, expected: State = State.STARTED
 ) -> list[Step]:
@@ -180,6 +197,8 @@ def steps_settle(
         steps += steps_touch(payment.merchant_id, touch)
     for line in list_lines(payment):
         steps += steps_post_line(line)
+    if settlement.registration is not None:
+        steps += steps_end_payment(settlement.registration)
     if errand is not None:
         steps += steps_insert_job(
             Job(

@@ -194,6 +194,8 @@ channels = sa.Table(
     # Settings that are read and written as a whole, as JSON.
     sa.Column("creditor", TEXT),
     sa.Column("three_ds", TEXT),
+    sa.Column("reuses_registrations", SMALL, nullable=False, server_default=ZERO),
+    sa.Column("uses_network_tokens", SMALL, nullable=False, server_default=ZERO),
     sqlite_strict=True,
 )
 

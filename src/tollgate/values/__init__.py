@@ -1,5 +1,6 @@
 """The smallest words of the house: money, ids, time, secrets, results, refusals. Knows nothing of ours."""
 
+from tollgate.values.calendar import add_months, get_month_end
 from tollgate.values.clock import (
     DAY,
     HOUR,
@@ -18,6 +19,8 @@ from tollgate.values.ids import (
     ChannelId,
     MerchantId,
     PaymentId,
+    RegistrationId,
+    ScheduleId,
     make_id,
     make_short_id,
     make_timed_id,
@@ -62,7 +65,9 @@ __all__ = [
     "Overloaded",
     "PaymentId",
     "Refusal",
+    "RegistrationId",
     "Result",
+    "ScheduleId",
     "Secret",
     "SystemClock",
     "TooLarge",
@@ -70,6 +75,8 @@ __all__ = [
     "TooSlow",
     "Unauthenticated",
     "WrongMethod",
+    "add_months",
+    "get_month_end",
     "make_id",
     "make_short_id",
     "make_timed_id",

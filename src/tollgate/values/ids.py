@@ -11,6 +11,8 @@ from tollgate.values.clock import Instant
 PaymentId = NewType("PaymentId", str)
 MerchantId = NewType("MerchantId", str)
 ChannelId = NewType("ChannelId", str)
+RegistrationId = NewType("RegistrationId", str)
+ScheduleId = NewType("ScheduleId", str)
 
 Chance = Callable[[int], bytes]
 """Gives that many unpredictable bytes."""

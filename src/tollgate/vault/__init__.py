@@ -7,6 +7,9 @@ from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_key
 from tollgate.vault.macs import make_mac
 from tollgate.vault.masks import hide_card_numbers
 from tollgate.vault.once import hash_once_key, make_once_key, open_once, seal_once
+from tollgate.vault.prints import (
+    fingerprint_account,
+)
 from tollgate.vault.tokens import NewCredential, hash_token, make_credential, make_token, open_token, show_token
 from tollgate.vault.wallets import (
     WalletKeyError,
@@ -24,6 +27,7 @@ __all__ = [
     "WalletKeyError",
     "WalletTokenError",
     "fingerprint",
+    "fingerprint_account",
     "hash_once_key",
     "hash_token",
     "hide_card_numbers",

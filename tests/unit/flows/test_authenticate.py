@@ -126,7 +126,11 @@ async def test_who_cannot_be_authenticated_is_not_charged(
         {"threeDSecure.disable": "true"},
         {"threeDSecure.eci": "05"},
         {"threeDSecure.verificationId": PROOF, "threeDSecure.eci": "05"},
-        {"standingInstruction.source": "MIT", "standingInstruction.mode": "REPEATED"},
+        {
+            "standingInstruction.source": "MIT",
+            "standingInstruction.mode": "REPEATED",
+            "standingInstruction.initialTransactionId": "MCC123",
+        },
         {"card.numberType": "DPAN"},
         {"shopperResultUrl": None},
         {"customParameters[3DS2_enrolled]": "false"},

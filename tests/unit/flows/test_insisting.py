@@ -41,7 +41,11 @@ async def test_a_channel_that_insists_lets_pass_what_no_shopper_is_there_for(
 ) -> None:
     house, bank = premises
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
-    agreed = {"standingInstruction.source": "MIT", "standingInstruction.mode": "REPEATED"}
+    agreed = {
+        "standingInstruction.source": "MIT",
+        "standingInstruction.mode": "REPEATED",
+        "standingInstruction.initialTransactionId": "MCC123",
+    }
 
     for changes in (agreed, {"paymentType": "CD"}):
         assert (await go_shopping(house, bank, order=make_order(changes), channel=insisting)).code == "000.100.110"

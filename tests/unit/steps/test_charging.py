@@ -15,7 +15,7 @@ from tollgate.flows.pay import start_attempt
 from tollgate.payments import Order, Outcome, Payment, State, Verdict
 from tollgate.steps import House, charge, choose_route, conclude, make_shopper_url
 from tollgate.store import find_payment, start_payment
-from tollgate.values import SECOND, FixedClock, Secret
+from tollgate.values import SECOND, FixedClock, PaymentId, Secret, make_id
 from tollgate.wire import Silent
 from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_house
 
@@ -35,7 +35,7 @@ async def house(tmp_path: Path, wire: ScriptedWire) -> AsyncIterator[House]:
 
 
 async def start(house: House, order: Order = ORDER) -> Payment:
-    started = start_attempt(house, order, CHANNEL, "ndc", 5)
+    started = start_attempt(house, order, CHANNEL, "ndc", PaymentId(make_id()), 5)
     assert await start_payment(house.database, started, None, None)
     return started
 

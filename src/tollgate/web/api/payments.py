@@ -10,6 +10,7 @@ from tollgate.contract import (
     Fields,
     answer_payment,
     find_reference,
+    find_registration_id,
     find_wallet_call,
     make_unknown_reference,
     read_fields,
@@ -18,7 +19,7 @@ from tollgate.contract import (
 )
 from tollgate.flows import find_earlier_answer, follow_up, look_up, make_claim, pay
 from tollgate.payments import Claim
-from tollgate.steps import House, open_wallet
+from tollgate.steps import House, open_stored, open_wallet
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
 from tollgate.web.metrics import count_payment
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
@@ -31,8 +32,10 @@ async def create_payment(request: Request, caller: Caller, house: House) -> Repl
     return await begin(request, caller, house, "payment", "/v1/payments")
 
 
-async def begin(request: Request, caller: Caller, house: House, operation: str, path: str) -> Reply:
-    """A payment, or an authentication by itself: both begin with an account."""
+async def begin(
+    request: Request, caller: Caller, house: House, operation: str, path: str, registration_id: str | None = None
+) -> Reply:
+    """A payment, or an authentication by itself: both begin with an account, sent along or stored before."""
     channel = get_channel(caller)
     fields = read_fields(request.pairs, Situation(operation, None, channel.is_lenient, house.is_live))
     claim = make_claim(house, read_key(request), channel, request.method, path, fields)
@@ -42,7 +45,8 @@ async def begin(request: Request, caller: Caller, house: House, operation: str, 
     named_id = find_reference(fields)
     if named_id is not None:
         return await _refer(house, fields, named_id, caller, claim)
-    call = find_wallet_call(fields)
+    registration_id = registration_id or find_registration_id(fields)
+    call = None if registration_id else find_wallet_call(fields)
     order = read_order(
         fields,
         channel,
@@ -50,6 +54,7 @@ async def begin(request: Request, caller: Caller, house: House, operation: str, 
         short_id=make_short_id(house.chance),
         is_live=house.is_live,
         opened=await open_wallet(house, channel, call.wallet, call.token, claim) if call else None,
+        stored=await open_stored(house, caller.merchant_id, registration_id) if registration_id else None,
     )
     return count(order.kind, await pay(house, order, channel, caller.ndc, claim))
 

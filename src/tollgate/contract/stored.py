@@ -1,0 +1,116 @@
+"""Payments and the stored accounts they name or make, in the merchant's words. How one is stored is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+
+import msgspec
+
+from tollgate.catalog import Brand, get_result, is_true
+from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.standing import begins_series
+from tollgate.payments import BankAccount, CardAccount, CardFace, Instrument, StoredAccount
+from tollgate.values import Fault, InvalidParameters, Secret
+
+_ID, _WISH, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
+_KEPT_GROUPS = frozenset(
+    {"customer", "billing", "shipping", "bankAccount", "virtualAccount", "tokenAccount", "customParameters"}
+    | {"merchantTransactionId", "merchantInvoiceId", "merchantMemo"}
+)
+"""What a registration tells again of the request that made it."""
+_CONNECTOR_IDS = ("ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3")
+_ACCOUNT_GROUPS = ("card.", "bankAccount.", "virtualAccount.", "tokenAccount.")
+
+
+class RegistrationLink(msgspec.Struct, frozen=True):
+    """The registration that a stored payment names."""
+
+    id: str
+    is_new: bool
+    """Made by this payment."""
+    begins_series: bool
+
+
+def find_registration_id(fields: Fields) -> str | None:
+    """Of the stored account to pay with."""
+    return fields.values.get(_ID)
+
+
+def asks_to_register(values: Mapping[str, str]) -> bool:
+    return is_true(values.get(_WISH)) and _ID not in values
+
+
+def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: bool) -> dict[str, str]:
+    """The echo of a payment that belongs to a registration; the wish for one stays only where it was made."""
+    kept = dict(echo) if is_new else {name: text for name, text in echo.items() if name != _WISH}
+    return {**kept, _ID: registration_id}
+
+
+def keep_for_registration(echo: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in echo.items() if first_word(name) in _KEPT_GROUPS}
+
+
+def find_scheme_reference(details: Mapping[str, str]) -> str | None:
+    """By which a scheme knows a payment that others may go back to."""
+    return details.get("CardholderInitiatedTransactionID")
+
+
+def list_connector_ids(details: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(details[name] for name in _CONNECTOR_IDS if name in details)
+
+
+def tell_registration(echo: Mapping[str, str]) -> RegistrationLink | None:
+    registration_id = echo.get(_ID)
+    if registration_id is None:
+        return None
+    return RegistrationLink(registration_id, is_true(echo.get(_WISH)), begins_series(echo))
+
+
+def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
+    """A brand that is named beside a stored account has to be its own; a lenient channel does not ask for it."""
+    named = fields.values.get("paymentBrand")
+    if named not in (None, brand.code) and not is_lenient:
+        message = f"the registration is of {brand.code}"
+        raise InvalidParameters(get_result("200.300.404"), [Fault("paymentBrand", message, named)])
+
+
+def take_stored(fields: Fields, stored: StoredAccount) -> tuple[Instrument, CardFace | None]:
+    """The account for this payment: with the security code that came along, and a holder where none is stored."""
+    values, account, face = fields.values, stored.account, stored.registration.card
+    may_override = is_true(values.get(_OVERRIDE))
+    if isinstance(account, CardAccount):
+        cvv, holder = values.get("card.cvv"), values.get("card.holder")
+        account = msgspec.structs.replace(account, cvv=Secret(cvv) if cvv else None)
+        if may_override and holder and not account.holder:
+            account = msgspec.structs.replace(account, holder=holder)
+            face = None if face is None else msgspec.structs.replace(face, holder=holder)
+    elif isinstance(account, BankAccount):
+        holder = values.get("bankAccount.holder")
+        if may_override and holder and not account.holder:
+            account = msgspec.structs.replace(account, holder=holder)
+    return account, face
+
+
+def find_stored_objection(
+    fields: Fields, account: Instrument, brand: Brand, *, cvv_required: bool, today: date
+) -> str | None:
+    """What was checked when it was stored and may have changed since, or came along."""
+    if not isinstance(account, CardAccount):
+        return None
+    if (int(account.expiry_year), int(account.expiry_month)) < (today.year, today.month):
+        return "100.100.303"
+    cvv = fields.values.get("card.cvv")
+    if cvv is None:
+        return "100.100.600" if cvv_required and account.wallet is None else None
+    return None if len(cvv) == brand.cvv_length else "100.100.601"
+
+
+def show_stored(fields: Fields, stored: StoredAccount, account: Instrument | None) -> dict[str, str]:
+    """The echo of a payment with a stored account: what was sent, but of the account what is charged."""
+    kept = {name: text for name, text in fields.echo.items() if not name.startswith(_ACCOUNT_GROUPS)}
+    registration = stored.registration
+    shown = {name: text for name, text in registration.echo.items() if name.startswith(_ACCOUNT_GROUPS)}
+    if isinstance(account, BankAccount) and account.holder:
+        shown["bankAccount.holder"] = account.holder
+    return name_registration(kept | shown, registration.id, is_new=False)

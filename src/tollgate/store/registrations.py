@@ -1,0 +1,233 @@
+"""Registrations: stored, found, changed, wiped. Whether a change is allowed was decided before it arrives here.
+
+The sealed account is read by itself, so that nobody carries one about who only wants to look.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import orjson
+import sqlalchemy as sa
+
+from tollgate.payments import (
+    CardFace,
+    InitialPayment,
+    NetworkToken,
+    NewRegistration,
+    Registration,
+    RegistrationChange,
+    RegistrationEvent,
+    RegistrationState,
+    TestMode,
+)
+from tollgate.store.database import Database
+from tollgate.store.outbox import Event, steps_append_event
+from tollgate.store.payment_rows import encode_map
+from tollgate.store.schema_stored import KEPT_ACCOUNT, registrations
+from tollgate.store.statements import Statement, Step
+from tollgate.values import Instant, MerchantId, RegistrationId, make_timed_id
+
+_SEALED = ("sealed_account", "sealed_token")
+_MEMBERS = Registration.__struct_fields__
+_STRUCTURES: dict[str, type[msgspec.Struct]] = {
+    "card": CardFace,
+    "initial": InitialPayment,
+    "network_token": NetworkToken,
+}
+SHOWN = tuple(registrations.c[name] for name in _MEMBERS)
+"""The columns that make a `Registration`."""
+
+_by_key = (registrations.c.merchant_id == sa.bindparam("merchant_id"), registrations.c.id == sa.bindparam("id"))
+_of_key = (
+    registrations.c.merchant_id == sa.bindparam("of_merchant_id"),
+    registrations.c.id == sa.bindparam("registration_id"),
+)
+_FIXED = frozenset({"id", "merchant_id", "channel_id", "created_at", "made_by", "ndc"})
+_CHANGEABLE = tuple(name for name in (*_MEMBERS, *_SEALED) if name not in _FIXED)
+
+_insert = Statement(sa.insert(registrations).values({name: sa.bindparam(name) for name in (*_MEMBERS, *_SEALED)}))
+_find = Statement(sa.select(*SHOWN).where(*_by_key), is_quick=True)
+_get_sealed = Statement(sa.select(registrations.c.sealed_account, registrations.c.sealed_token).where(*_by_key))
+_same = Statement(
+    sa.select(*SHOWN)
+    .where(
+        registrations.c.merchant_id == sa.bindparam("merchant_id"),
+        registrations.c.fingerprint == sa.bindparam("fingerprint"),
+        registrations.c.state == int(RegistrationState.ACTIVE),
+    )
+    .order_by(registrations.c.created_at.desc(), registrations.c.id)
+    .limit(sa.bindparam("limit"))
+)
+_change = Statement(
+    sa.update(registrations)
+    .where(*_of_key, registrations.c.revision == sa.bindparam("seen_revision"))
+    .values({name: sa.bindparam(f"new_{name}") for name in _CHANGEABLE})
+)
+_next_revision = registrations.c.revision + sa.literal_column("1")
+_conclude = Statement(
+    sa.update(registrations)
+    .where(*_of_key, registrations.c.state == int(RegistrationState.PENDING))
+    .values(
+        state=sa.bindparam("new_state"),
+        result_code=sa.bindparam("new_result_code"),
+        initial=sa.bindparam("new_initial"),
+        revision=_next_revision,
+    )
+)
+_reject = Statement(
+    sa.update(registrations)
+    .where(*_of_key, registrations.c.state == int(RegistrationState.PENDING))
+    .values(
+        state=int(RegistrationState.REJECTED),
+        result_code=sa.bindparam("new_result_code"),
+        sealed_account=sa.null(),
+        sealed_token=sa.null(),
+        fingerprint=sa.null(),
+        revision=_next_revision,
+    )
+)
+_note_initial = Statement(
+    sa.update(registrations)
+    .where(*_of_key, registrations.c.state == int(RegistrationState.ACTIVE))
+    .values(initial=sa.bindparam("new_initial"), revision=_next_revision)
+)
+_use = Statement(
+    sa.update(registrations)
+    .where(*_of_key, registrations.c.used_at < sa.bindparam("new_used_at"))
+    .values(used_at=sa.bindparam("new_used_at"), keep_until=sa.bindparam("new_keep_until"), revision=_next_revision)
+)
+_outlived = Statement(
+    sa.select(*SHOWN)
+    .where(sa.text(f"registrations.{KEPT_ACCOUNT}"), registrations.c.keep_until < sa.bindparam("now"))
+    .order_by(registrations.c.keep_until)
+    .limit(sa.bindparam("limit"))
+)
+
+
+# ---- writing ----
+
+
+def steps_insert_registration(new: NewRegistration) -> list[Step]:
+    """One that is usable at once is announced at once."""
+    registration = new.registration
+    row = _flatten(registration) | {"sealed_account": new.sealed_account, "sealed_token": None}
+    steps = [Step(_insert, row, rows=1)]
+    if registration.state is RegistrationState.ACTIVE:
+        event = make_registration_event(registration, RegistrationEvent.CREATED, registration.created_at)
+        steps += steps_append_event(event)
+    return steps
+
+
+def steps_end_payment(change: RegistrationChange) -> list[Step]:
+    """What a payment's end does to the registration it names.
+
+    Nothing here guards the unit: a result about money is written whatever became of the registration.
+    """
+    of = {"of_merchant_id": change.merchant_id, "registration_id": change.id}
+    initial = None if change.initial is None else msgspec.json.encode(change.initial).decode()
+    match change.state:
+        case None:
+            return [Step(_note_initial, {**of, "new_initial": initial})]
+        case RegistrationState.ACTIVE:
+            event = Event(
+                id=make_timed_id(change.at, f"{change.id}.1"),
+                merchant_id=change.merchant_id,
+                subject_id=change.id,
+                topic=RegistrationEvent.CREATED,
+                created_at=change.at,
+                result_code=change.result_code,
+            )
+            moved = {"new_state": int(change.state), "new_result_code": change.result_code, "new_initial": initial}
+            return [Step(_conclude, {**of, **moved}), *steps_append_event(event)]
+        case _:
+            return [Step(_reject, {**of, "new_result_code": change.result_code})]
+
+
+def steps_change_registration(
+    changed: Registration,
+    sealed_account: bytes | None,
+    sealed_token: bytes | None,
+    *,
+    event: RegistrationEvent | None,
+    at: Instant,
+) -> list[Step]:
+    """The whole row anew; the unit is undone where it was changed since it was read."""
+    written = msgspec.structs.replace(changed, revision=changed.revision + 1)
+    flat = _flatten(written) | {"sealed_account": sealed_account, "sealed_token": sealed_token}
+    params = {f"new_{name}": flat[name] for name in _CHANGEABLE}
+    of = {
+        "of_merchant_id": changed.merchant_id,
+        "registration_id": changed.id,
+        "seen_revision": changed.revision,
+    }
+    steps = [Step(_change, params | of, rows=1)]
+    return steps if event is None else [*steps, *steps_append_event(make_registration_event(written, event, at))]
+
+
+def make_registration_event(registration: Registration, topic: RegistrationEvent, at: Instant) -> Event:
+    return Event(
+        id=make_timed_id(at, f"{registration.id}.{registration.revision}"),
+        merchant_id=registration.merchant_id,
+        subject_id=registration.id,
+        topic=topic,
+        created_at=at,
+        result_code=registration.result_code,
+    )
+
+
+async def note_use(db: Database, registration: Registration, used_at: Instant, keep_until: Instant) -> None:
+    """Another may have noted it before; then that is as good."""
+    of = {"of_merchant_id": registration.merchant_id, "registration_id": registration.id}
+    await db.write([Step(_use, {**of, "new_used_at": used_at, "new_keep_until": keep_until})])
+
+
+# ---- reading ----
+
+
+async def find_registration(db: Database, merchant_id: MerchantId, registration_id: str) -> Registration | None:
+    row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": registration_id})
+    return None if row is None else read_registration(row)
+
+
+async def get_sealed_registration(
+    db: Database, merchant_id: MerchantId, registration_id: RegistrationId
+) -> tuple[bytes | None, bytes | None]:
+    """The sealed account and the sealed network token, as far as there are any."""
+    row = await db.fetch_one(_get_sealed, {"merchant_id": merchant_id, "id": registration_id})
+    return (None, None) if row is None else (row[0], row[1])
+
+
+async def list_same_accounts(
+    db: Database, merchant_id: MerchantId, fingerprint: bytes, limit: int
+) -> list[Registration]:
+    """A merchant's active registrations of one account, newest first."""
+    rows = await db.fetch(_same, {"merchant_id": merchant_id, "fingerprint": fingerprint, "limit": limit})
+    return [read_registration(row) for row in rows]
+
+
+async def list_outlived(db: Database, now: Instant, limit: int) -> list[Registration]:
+    """Whose account is still kept though its time is over, oldest first."""
+    return [read_registration(row) for row in await db.fetch(_outlived, {"now": now, "limit": limit})]
+
+
+def _flatten(registration: Registration) -> dict[str, Any]:
+    flat = msgspec.structs.asdict(registration)
+    written = {name: None if flat[name] is None else msgspec.json.encode(flat[name]).decode() for name in _STRUCTURES}
+    return flat | written | {"state": int(registration.state), "echo": encode_map(registration.echo)}
+
+
+def read_registration(row: tuple[Any, ...]) -> Registration:
+    named = dict(zip(_MEMBERS, row, strict=True))
+    read = {name: msgspec.json.decode(named[name], type=kind) for name, kind in _STRUCTURES.items() if named[name]}
+    test_mode = named["test_mode"]
+    return Registration(
+        **named
+        | read
+        | {
+            "state": RegistrationState(named["state"]),
+            "test_mode": None if test_mode is None else TestMode(test_mode),
+            "echo": orjson.loads(named["echo"]),
+        }
+    )
