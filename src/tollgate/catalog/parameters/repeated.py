@@ -5,7 +5,18 @@ When a schedule is due is not computed here.
 from __future__ import annotations
 
 from tollgate.catalog.parameters.row import BOOLEAN, CONDITIONAL, OPEN, REQUIRED, Parameter, mount, several
-from tollgate.catalog.shape import amount, choice, date, date_or_timestamp, digits, number, pattern, text, timestamp
+from tollgate.catalog.shape import (
+    Shape,
+    amount,
+    choice,
+    date,
+    date_or_timestamp,
+    digits,
+    number,
+    pattern,
+    text,
+    timestamp,
+)
 
 STANDING_INSTRUCTION = mount(
     "standingInstruction",
@@ -55,22 +66,36 @@ RECURRING_MIGRATION = mount(
     ),
 )
 
-_CRON = r"[0-9A-Z,*?/#-]{1,64}"
-_UNITS = choice("DAY", "WEEK", "MONTH", "YEAR")
+
+def _loose(length_max: int, notation: str) -> Shape:
+    """Wider than the notation: what is wrong inside of it has result codes of its own, told by whoever reads it."""
+    return pattern(
+        f"[ -~]{{1,{length_max}}}",
+        1,
+        length_max,
+        message=f"must have 1 to {length_max} characters of ASCII",
+        notation=f"AN{length_max}, {notation}",
+    )
+
+
+_UNIT = _loose(64, "DAY, WEEK, MONTH, YEAR")
 
 JOB = mount(
     "job",
     (
-        *several("name", text(1, 255), secrecy=OPEN),
-        *several("action", text(1, 255), secrecy=OPEN),
-        *several("second minute", pattern("[0-9,*/-]{1,64}", 1, 64), secrecy=OPEN),
-        *several("hour", pattern("[0-9,*/-]{1,64}", 1, 64), secrecy=OPEN),
-        *several("dayOfMonth month dayOfWeek year", pattern(_CRON, 1, 64), secrecy=OPEN),
+        Parameter("name", text(1, 255), secrecy=OPEN),
+        Parameter("action", _loose(64, "DB, PA, CD"), secrecy=OPEN, note="The type of the payments that are made"),
+        *several("second minute", _loose(64, "cron, 0-59"), secrecy=OPEN),
+        Parameter("hour", _loose(64, "cron, 0-23"), secrecy=OPEN),
+        Parameter("dayOfMonth", _loose(64, "cron, 1-31, L, W, ?"), secrecy=OPEN),
+        Parameter("month", _loose(64, "cron, 1-12 or JAN-DEC"), secrecy=OPEN),
+        Parameter("dayOfWeek", _loose(64, "cron, 1-7 or SUN-SAT, L, #, ?"), secrecy=OPEN, note="Sunday is 1"),
+        Parameter("year", _loose(64, "cron, 1970-2099"), secrecy=OPEN),
         *several("startDate endDate", date_or_timestamp(), secrecy=OPEN),
         Parameter(
-            "expression", pattern("[0-9A-Z,*?/# -]{1,256}", 1, 256), secrecy=OPEN, note="All parts as one cron line"
+            "expression", _loose(256, "cron, 6 or 7 parts from second to year"), secrecy=OPEN, note="All parts in one"
         ),
-        *several("durationUnit noticeUnit", _UNITS, secrecy=OPEN),
+        *several("durationUnit noticeUnit", _UNIT, secrecy=OPEN),
         *several("durationNumber noticeNumber", number(1, 9999), secrecy=OPEN),
         *several("noticeCallable", BOOLEAN, secrecy=OPEN),
     ),

@@ -99,15 +99,6 @@ def _check_schedule(fields: Fields, situation: Situation) -> Iterable[Fault]:
     return fault_missing((*_MONEY, "registrationId"), fields)
 
 
-_JOB_PARTS = tuple(f"job.{part}" for part in ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year"))
-
-
-def _check_job(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if situation.kind == "DS" or "job.expression" in fields or any(part in fields for part in _JOB_PARTS):
-        return ()
-    return fault_missing(("job.expression",), fields)
-
-
 def _check_search(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     if fields.keys().isdisjoint(("merchantTransactionId", "date.from", "date.to")):
         return fault_missing(("merchantTransactionId",), fields)
@@ -199,30 +190,6 @@ REQUEST_RULES = (
         "A new schedule needs amount, currency and registrationId.",
         _check_schedule,
         operations=frozenset({"schedule"}),
-    ),
-    Rule(
-        "schedule_times",
-        "A schedule says when: job.expression or at least one of its parts.",
-        _check_job,
-        operations=frozenset({"schedule"}),
-    ),
-    Rule(
-        "job_duration",
-        "job.durationNumber and job.durationUnit are sent together or not at all.",
-        all_or_none("job.durationNumber", "job.durationUnit"),
-        groups=frozenset({"job"}),
-    ),
-    Rule(
-        "job_notice",
-        "job.noticeNumber and job.noticeUnit are sent together or not at all.",
-        all_or_none("job.noticeNumber", "job.noticeUnit"),
-        groups=frozenset({"job"}),
-    ),
-    Rule(
-        "job_order",
-        "A schedule does not end before it starts.",
-        not_after("job.startDate", "job.endDate"),
-        groups=frozenset({"job"}),
     ),
     Rule(
         "report_dates",

@@ -1,0 +1,197 @@
+"""When a schedule runs, read from `job.*` and told again: its cron parts, its first and its last day, its notice.
+
+Each way to get it wrong has a result code of its own. What a schedule charges is not read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from tollgate.catalog import get_result, is_true
+from tollgate.contract.answers import Json
+from tollgate.contract.fields import Fields
+from tollgate.contract.reports import read_begin, read_end
+from tollgate.payments import Cron, CronFault, CronFlaw, CronPlan, parse_plan
+from tollgate.values import DAY, Fault, Instant, InvalidParameters, add_months
+
+_PREFIX = "job."
+_MISFIT = "100.250.120"
+_KINDS = ("DB", "PA", "CD")
+_MISSING = "may not be empty"
+
+_PARTS: Mapping[str, tuple[str, str]] = {
+    "second": ("second", "100.250.122"),
+    "minute": ("minute", "100.250.122"),
+    "hour": ("hour", "100.250.121"),
+    "day_of_month": ("dayOfMonth", "100.250.123"),
+    "month": ("month", "100.250.124"),
+    "day_of_week": ("dayOfWeek", "100.250.125"),
+    "year": ("year", _MISFIT),
+}
+"""Each member of a plan, in the order of a cron line: its name on the interface, and the code of a fault in it."""
+
+_PART_NAMES = tuple(name for name, _ in _PARTS.values())
+_DATES = ("startDate", "endDate")
+_EXPRESSION = "expression"
+_LENGTHS = (len(_PARTS) - 1, len(_PARTS))
+"""The year may be left out of an expression."""
+
+_COUNTS = (("durationNumber", "durationUnit", "100.250.106"), ("noticeNumber", "noticeUnit", "100.250.107"))
+_COUNT_NAMES = tuple(name for number, unit, _ in _COUNTS for name in (number, unit))
+_NAMES = ("name", "action", *_PART_NAMES, _EXPRESSION, *_DATES, *_COUNT_NAMES, "noticeCallable")
+
+_WHOLE = ("dayOfMonth", "dayOfWeek", "month", "year", "hour", "minute", "second")
+"""Who is named when a plan as a whole is wrong: the first of these that was sent."""
+
+_FLAWS: Mapping[CronFlaw, str] = {
+    CronFlaw.RANGE: "has a number outside of its bounds",
+    CronFlaw.FORM: "must be written as cron writes it",
+    CronFlaw.MISFIT: "must name days of the month or days of the week, and ? for the other",
+    CronFlaw.NEVER: "must name a moment that comes",
+}
+
+# More than from the first year of the calendar to the last that is planned, and few enough to stay in the calendar.
+_MONTHS_MAX = 12 * 2100
+
+_UNITS: Mapping[str, Callable[[Instant, int], Instant]] = {
+    "DAY": lambda at, count: at + count * DAY,
+    "WEEK": lambda at, count: at + count * 7 * DAY,
+    "MONTH": lambda at, count: add_months(at, min(count, _MONTHS_MAX)),
+    "YEAR": lambda at, count: add_months(at, min(count * 12, _MONTHS_MAX)),
+}
+
+
+class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan that falls due at least once."""
+
+    plan: CronPlan
+    first_at: Instant
+    """When it falls due for the first time, after now."""
+    starts_at: Instant | None
+    ends_at: Instant | None
+    """The first instant at which it is over."""
+    name: str | None
+    kind: str | None
+    """The payment type of its runs."""
+    notice_number: int | None
+    notice_unit: str | None
+    is_notice_callable: bool
+    sent: dict[str, str]
+    """What was sent, by the names it is answered with; all else can be had from it again."""
+
+
+def read_plan(fields: Fields, now: Instant) -> JobPlan:
+    sent = {name.removeprefix(_PREFIX): text for name, text in fields.values.items() if name.startswith(_PREFIX)}
+    _check_presence(sent)
+    _check_kind(sent)
+    _check_counts(sent)
+    _check_expression(sent)
+    plan = recall_plan(sent)
+    starts_at = read_begin(sent["startDate"]) if "startDate" in sent else None
+    first_at = _find_first(_parse(plan, sent), sent, now if starts_at is None else max(now, starts_at - 1))
+    ends_at = _find_end(sent, now if starts_at is None else starts_at)
+    _check_end(sent, now, starts_at, first_at, ends_at)
+    return JobPlan(
+        plan=plan,
+        first_at=first_at,
+        starts_at=starts_at,
+        ends_at=ends_at,
+        name=sent.get("name"),
+        kind=sent.get("action"),
+        notice_number=int(sent["noticeNumber"]) if "noticeNumber" in sent else None,
+        notice_unit=sent.get("noticeUnit"),
+        is_notice_callable=is_true(sent.get("noticeCallable")),
+        sent=sent,
+    )
+
+
+def recall_plan(sent: Mapping[str, str]) -> CronPlan:
+    """The plan of what was once sent and accepted."""
+    if _EXPRESSION in sent:
+        return CronPlan(**dict(zip(_PARTS, sent[_EXPRESSION].split(), strict=False)))
+    return CronPlan(**{member: sent[name] for member, (name, _) in _PARTS.items() if name in sent})
+
+
+def render_plan(sent: Mapping[str, str]) -> Json:
+    """As it was sent, in one order and without what no plan consists of."""
+    return {name: sent[name] for name in _NAMES if name in sent}
+
+
+def _refuse(code: str, name: str, message: str, sent: Mapping[str, str]) -> InvalidParameters:
+    return InvalidParameters(get_result(code), [Fault(_PREFIX + name, message, sent.get(name))])
+
+
+def _check_presence(sent: Mapping[str, str]) -> None:
+    if not sent:
+        raise _refuse("100.250.250", _EXPRESSION, _MISSING, sent)
+    if sent.keys().isdisjoint((_EXPRESSION, *_PART_NAMES)):
+        code = "100.250.100" if sent.keys().isdisjoint(_DATES) else "100.250.110"
+        raise _refuse(code, _EXPRESSION, _MISSING, sent)
+
+
+def _check_kind(sent: Mapping[str, str]) -> None:
+    if "action" in sent and sent["action"] not in _KINDS:
+        raise _refuse("100.250.105", "action", f"must be one of [{', '.join(_KINDS)}]", sent)
+
+
+def _check_counts(sent: Mapping[str, str]) -> None:
+    for number, unit, code in _COUNTS:
+        if unit in sent and sent[unit] not in _UNITS:
+            raise _refuse(code, unit, f"must be one of [{', '.join(_UNITS)}]", sent)
+        if (number in sent) != (unit in sent):
+            raise _refuse(code, unit if number in sent else number, _MISSING, sent)
+
+
+def _check_expression(sent: Mapping[str, str]) -> None:
+    if _EXPRESSION not in sent:
+        return
+    if len(sent[_EXPRESSION].split()) not in _LENGTHS:
+        raise _refuse("100.250.111", _EXPRESSION, "must have six or seven parts, from second to year", sent)
+    for name in _PART_NAMES:
+        if name in sent:
+            raise _refuse(_MISFIT, name, f"does not go together with {_PREFIX}{_EXPRESSION}", sent)
+
+
+def _parse(plan: CronPlan, sent: Mapping[str, str]) -> Cron:
+    try:
+        return parse_plan(plan)
+    except CronFault as fault:
+        name, code = _PARTS.get(fault.part, (_name_whole(sent), _MISFIT))
+        name = _EXPRESSION if _EXPRESSION in sent else name
+        raise _refuse(code, name, _FLAWS[fault.kind], sent) from None
+
+
+def _name_whole(sent: Mapping[str, str]) -> str:
+    return next((name for name in _WHOLE if name in sent), _EXPRESSION)
+
+
+def _find_first(cron: Cron, sent: Mapping[str, str], after: Instant) -> Instant:
+    first_at = cron.next_after(after)
+    if first_at is None:
+        raise _refuse(_MISFIT, "startDate" if "startDate" in sent else _name_whole(sent), _FLAWS[CronFlaw.NEVER], sent)
+    return first_at
+
+
+def _find_end(sent: Mapping[str, str], starts_at: Instant) -> Instant | None:
+    if "endDate" in sent:
+        return read_end(sent["endDate"])
+    if "durationUnit" in sent:
+        return _UNITS[sent["durationUnit"]](starts_at, int(sent["durationNumber"]))
+    return None
+
+
+def _check_end(
+    sent: Mapping[str, str], now: Instant, starts_at: Instant | None, first_at: Instant, ends_at: Instant | None
+) -> None:
+    if ends_at is None or first_at < ends_at:
+        return
+    name = "endDate" if "endDate" in sent else "durationNumber"
+    if starts_at is not None and ends_at <= starts_at:
+        message = f"must not be before {_PREFIX}startDate"
+    elif ends_at <= now:
+        message = "must be later than now"
+    else:
+        message = "must leave time for one payment"
+    raise _refuse(_MISFIT, name, message, sent)
