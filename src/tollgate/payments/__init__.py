@@ -72,6 +72,7 @@ from tollgate.payments.moves import (
 from tollgate.payments.order import FollowUp, Order, ProcessingCode, Sequence, TestMode
 from tollgate.payments.registration import (
     UNUSABLE,
+    WIPED,
     InitialPayment,
     NetworkToken,
     NewRegistration,
@@ -81,6 +82,7 @@ from tollgate.payments.registration import (
     RegistrationState,
     Retention,
     StoredAccount,
+    wipe,
 )
 from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
 from tollgate.payments.schedule import (
@@ -116,6 +118,7 @@ __all__ = [
     "SYSTEM_ONLY",
     "UNTOUCHED",
     "UNUSABLE",
+    "WIPED",
     "Acceptor",
     "Account",
     "Action",
@@ -218,4 +221,5 @@ __all__ = [
     "parse_plan",
     "settle",
     "tell_accounts",
+    "wipe",
 ]

@@ -136,6 +136,27 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
         return max(registration.keep_until, add_months(now, self.extension_months))
 
 
+def wipe(registration: Registration, ended: RegistrationState) -> Registration:
+    """What stays as a trace when an account's time here is over: which instrument it was, and when; of nobody.
+
+    Whoever writes it writes the sealed account and the sealed token empty in the same unit.
+    """
+    if ended not in WIPED:
+        raise ValueError(f"nothing that is {ended.name} has been wiped")
+    card = registration.card
+    return msgspec.structs.replace(
+        registration,
+        state=ended,
+        card=None if card is None else msgspec.structs.replace(card, holder=None),
+        echo={},
+        network_token=None,
+        fingerprint=None,
+    )
+
+
+WIPED = frozenset({RegistrationState.DELETED, RegistrationState.ERASED})
+"""Ended with nothing left of the account but a trace."""
+
 UNUSABLE: Mapping[RegistrationState, str] = {
     RegistrationState.PENDING: "100.150.201",
     RegistrationState.REJECTED: "100.150.203",

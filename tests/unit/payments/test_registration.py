@@ -1,0 +1,96 @@
+"""What is left of a registration that was wiped, and how long one is kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tollgate.payments import (
+    WIPED,
+    CardFace,
+    InitialPayment,
+    NetworkToken,
+    Registration,
+    RegistrationState,
+    Retention,
+    wipe,
+)
+from tollgate.values import ChannelId, MerchantId, RegistrationId, to_instant
+
+NOW = to_instant(datetime(2027, 1, 31, 12, tzinfo=UTC))
+FACE = CardFace(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028", holder="Jane Jones")
+STORED = Registration(
+    id=RegistrationId("8a" * 16),
+    merchant_id=MerchantId("merchant"),
+    channel_id=ChannelId("channel"),
+    state=RegistrationState.ACTIVE,
+    brand="VISA",
+    method="CC",
+    ndc="trace",
+    created_at=NOW,
+    used_at=NOW,
+    keep_until=NOW + 1,
+    card=FACE,
+    echo={"customer.givenName": "Jane", "billing.street1": "1 Main Street"},
+    initial=InitialPayment(kind="DB", reference="scheme"),
+    network_token=NetworkToken(
+        reference="at the network",
+        state="ACTIVE",
+        last_digits="4444",
+        expiry_month="01",
+        expiry_year="2030",
+        updated_at=NOW,
+    ),
+    fingerprint=b"print",
+    revision=3,
+)
+
+
+@pytest.mark.parametrize("ended", sorted(WIPED))
+def test_what_was_wiped_says_which_instrument_it_was_and_whose_it_was_not(ended: RegistrationState) -> None:
+    left = wipe(STORED, ended)
+
+    assert left.state is ended
+    assert left.card == CardFace(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028")
+    assert left.echo == {}
+    assert (left.fingerprint, left.network_token) == (None, None)
+    assert (left.id, left.brand, left.created_at, left.initial) == (STORED.id, "VISA", NOW, STORED.initial)
+    assert left.revision == STORED.revision
+    assert "Jane" not in repr(left)
+
+
+def test_what_has_no_card_is_wiped_as_well() -> None:
+    bare = Registration(**{name: getattr(STORED, name) for name in STORED.__struct_fields__ if name != "card"})
+
+    assert wipe(bare, RegistrationState.ERASED).card is None
+
+
+@pytest.mark.parametrize("state", sorted(set(RegistrationState) - WIPED))
+def test_nothing_is_wiped_and_still_open(state: RegistrationState) -> None:
+    with pytest.raises(ValueError, match=state.name):
+        wipe(STORED, state)
+
+
+@pytest.mark.parametrize(
+    ("card", "end"),
+    [
+        (FACE, datetime(2029, 5, 1, tzinfo=UTC)),
+        (None, datetime(2028, 3, 31, 12, tzinfo=UTC)),
+    ],
+)
+def test_a_card_is_kept_beyond_its_expiry_and_all_else_beyond_its_last_use(
+    card: CardFace | None, end: datetime
+) -> None:
+    assert Retention().find_end(card, NOW) == to_instant(end)
+
+
+def test_an_extension_never_shortens() -> None:
+    far = Retention(extension_months=1)
+    kept = Registration(
+        **{name: getattr(STORED, name) for name in STORED.__struct_fields__ if name != "keep_until"},
+        keep_until=NOW * 2,
+    )
+
+    assert far.extend(kept, NOW) == NOW * 2
+    assert far.extend(STORED, NOW) == to_instant(datetime(2027, 2, 28, 12, tzinfo=UTC))
