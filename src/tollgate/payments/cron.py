@@ -219,7 +219,7 @@ def _walk(values: tuple[int, ...], start: int | None, step: int) -> Iterator[int
 
 
 def _split(part: _Part, text: str) -> list[str]:
-    if not text.isascii() or len(text) > _TEXT_MAX:
+    if len(text) > _TEXT_MAX:
         raise part.fault(CronFlaw.FORM)
     return text.split(",")
 

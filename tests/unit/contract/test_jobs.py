@@ -256,7 +256,7 @@ def test_what_is_right_by_itself_and_names_no_moment_together_is_refused(job: di
 
 def test_an_end_says_what_it_contradicts() -> None:
     started = refusal_of(hour="6", startDate="2026-03-02", endDate="2026-03-01")[1]
-    past = refusal_of(hour="6", endDate="2026-01-14")[1]
+    past = refusal_of(hour="6", endDate="2026-01-15 11:59:59")[1]
     short = refusal_of(dayOfMonth="1", endDate="2026-01-31")[1]
 
     assert [fault.message for fault in (started, past, short)] == [

@@ -217,6 +217,10 @@ def test_a_plan_ends_with_the_last_of_its_years() -> None:
     assert list_days(plan, at(2026, 1, 1), 99) == [f"{year}-12-24" for year in (2027, 2030, 2031, 2032, 2099)]
 
 
+def test_a_step_of_years_counts_from_1970() -> None:
+    assert list_days(CronPlan(year="*/4"), at(2026, 1, 1), 3) == ["2026-01-01", "2030-01-01", "2034-01-01"]
+
+
 @pytest.mark.parametrize(
     ("plan", "distance"),
     [
