@@ -12,6 +12,7 @@ from tollgate.catalog import RESULTS, is_pending
 from tollgate.flows.verify_report import Audit, Owned, group_by_merchant
 from tollgate.payments import Errand, Finding, Line, Payment, Proof, State, list_lines
 from tollgate.store import (
+    NO_PAYMENT,
     PAYMENT_SETTLED,
     ClaimRow,
     Database,
@@ -107,6 +108,8 @@ def judge_job(job: Job, entry: Entry | None) -> Finding | None:
 
 
 def judge_claim(claim: ClaimRow, entry: Entry | None) -> Finding | None:
+    if claim.payment_id == NO_PAYMENT:
+        return None
     if entry is not None and (entry.payment is None or entry.payment.channel_id == claim.channel_id):
         return None
     text = _say_absent(claim.payment_id) if entry is None else "its payment belongs to another channel"

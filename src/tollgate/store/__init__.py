@@ -52,7 +52,7 @@ from tollgate.store.bank_files import (
     steps_insert_bank_file,
 )
 from tollgate.store.chains import list_chain, steps_start_follow_up
-from tollgate.store.claims import StoredClaim, find_claim, purge_claims
+from tollgate.store.claims import NO_PAYMENT, StoredClaim, find_claim, purge_claims, steps_claim_answered
 from tollgate.store.database import Database
 from tollgate.store.directory import (
     Directory,
@@ -164,6 +164,7 @@ from tollgate.store.wallets import (
 )
 
 __all__ = [
+    "NO_PAYMENT",
     "PAYMENT_SETTLED",
     "AlreadyServed",
     "BankFile",
@@ -279,6 +280,7 @@ __all__ = [
     "steps_add_to_setting",
     "steps_append_event",
     "steps_change_registration",
+    "steps_claim_answered",
     "steps_close_authentication",
     "steps_end_authentication",
     "steps_file",

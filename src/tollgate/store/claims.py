@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import msgspec
 import sqlalchemy as sa
 
@@ -10,7 +12,20 @@ from tollgate.store.database import Database
 from tollgate.store.hot import INSERT_CLAIM, TAKE_OVER
 from tollgate.store.schema import claims
 from tollgate.store.statements import Statement, Step
-from tollgate.values import ChannelId, Instant, PaymentId
+from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
+
+NO_PAYMENT = PaymentId("")
+"""In a claim of what makes no payment; such a claim is written together with its answer."""
+
+
+class Answer(Protocol):
+    """What an idempotency key replays."""
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def body(self) -> bytes: ...
 
 
 class StoredClaim(msgspec.Struct, frozen=True):
@@ -51,17 +66,46 @@ _claim = Statement(
 )
 
 
+_answer = Statement(
+    sa.update(claims)
+    .where(
+        claims.c.channel_id == sa.bindparam("of_channel_id"),
+        claims.c.key == sa.bindparam("of_key"),
+        claims.c.merchant_id == sa.bindparam("of_merchant_id"),
+    )
+    .values(status=sa.bindparam("new_status"), body=sa.bindparam("new_body"))
+)
+
+
 def steps_claim(claim: Claim, payment: Payment) -> list[Step]:
     """Takes the key for a payment; the unit is undone where it is taken already."""
+    return [_take(claim, payment.merchant_id, payment.id)]
+
+
+def steps_claim_answered(claim: Claim | None, merchant_id: MerchantId, answer: Answer) -> list[Step]:
+    """For what is done in one unit and makes no payment: takes the key and keeps the answer with it."""
+    if claim is None:
+        return []
+    params = {
+        "of_channel_id": claim.channel_id,
+        "of_key": claim.key,
+        "of_merchant_id": merchant_id,
+        "new_status": answer.status,
+        "new_body": answer.body,
+    }
+    return [_take(claim, merchant_id, NO_PAYMENT), Step(_answer, params, rows=1)]
+
+
+def _take(claim: Claim, merchant_id: MerchantId, payment_id: PaymentId) -> Step:
     params = {
         "channel_id": claim.channel_id,
         "key": claim.key,
-        "merchant_id": payment.merchant_id,
+        "merchant_id": merchant_id,
         "fingerprint": claim.fingerprint,
-        "payment_id": payment.id,
+        "payment_id": payment_id,
         "at": claim.created_at,
     }
-    return [Step(_claim, params, rows=1)]
+    return Step(_claim, params, rows=1)
 
 
 async def find_claim(db: Database, channel_id: ChannelId, key: str, cutoff: Instant) -> StoredClaim | None:

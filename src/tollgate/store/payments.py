@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments import ERRAND_DELAYS, Claim, Errand, Payment, Settlement, State, find_posting, list_lines
 from tollgate.store.book import steps_post_line
 from tollgate.store.chains import steps_touch
-from tollgate.store.claims import steps_claim
+from tollgate.store.claims import Answer, steps_claim
 from tollgate.store.database import Database
 from tollgate.store.hot import SETTLE, START
 from tollgate.store.jobs import Job, steps_insert_job
@@ -28,16 +26,6 @@ from tollgate.store.registrations import steps_end_payment
 from tollgate.store.schema import STARTED, claims, payments
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, PaymentId, make_timed_id
-
-
-class Answer(Protocol):
-    """What an idempotency key replays."""
-
-    @property
-    def status(self) -> int: ...
-
-    @property
-    def body(self) -> bytes: ...
 
 
 class SealedAccount(msgspec.Struct, frozen=True):
