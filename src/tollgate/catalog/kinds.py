@@ -57,6 +57,8 @@ _ROWS = (
     Kind("RG", "registration", Role.REGISTERS, Direction.NONE),
     Kind("DR", "deregistration", Role.REGISTERS, Direction.NONE, ("RG",)),
     Kind("CF", "confirmation of a registration", Role.REGISTERS, Direction.NONE, ("RG",)),
+    Kind("RR", "update of a registration", Role.REGISTERS, Direction.NONE, ("RG",)),
+    Kind("TE", "extension of a registration's life", Role.REGISTERS, Direction.NONE, ("RG",)),
     Kind("SD", "schedule", Role.SCHEDULES, Direction.NONE, ("RG",)),
     Kind("RS", "reschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
     Kind("DS", "deschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),

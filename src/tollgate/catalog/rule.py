@@ -21,6 +21,8 @@ OPERATIONS = frozenset(
         "checkout_payment",
         "registration",
         "registration_update",
+        "registration_removal",
+        "registration_extension",
         "registration_payment",
         "three_d_secure",
         "schedule",

@@ -55,6 +55,7 @@ SHIPPED_TAX_ID = {
     "shipping.customer.identificationDocType": "PASSPORT",
     "shipping.customer.identificationDocId": "12345678",
 }
+TYPE = ["paymentType"]
 SELLER = {"marketPlace.sellers[3].id": "s", "marketPlace.sellers[3].amount": "1.00"}
 
 EXAMPLES = [
@@ -128,6 +129,25 @@ EXAMPLES = [
         {**CARD, "recurringMigration.paymentType": "DB"},
         {**CARD, "recurringMigration.amount": "1.00"},
         ["recurringMigration.paymentType"],
+    ),
+    Example("registration_type", "registration", {**CARD, "paymentType": "RG"}, {**CARD, "paymentType": "DB"}, TYPE),
+    Example("registration_type", "registration_update", {"paymentType": "CF"}, {"paymentType": "RG"}, TYPE),
+    Example("registration_type", "registration_update", {"paymentType": "RR"}, {"paymentType": "DR"}, TYPE),
+    Example("registration_type", "registration_removal", {"paymentType": "DR"}, {"paymentType": "DS"}, TYPE),
+    Example("registration_type", "registration_extension", {"paymentType": "TE"}, {"paymentType": "RR"}, TYPE),
+    Example(
+        "registration_account",
+        "registration_update",
+        {"card.holder": "Jane Jones", "card.expiryMonth": "12", "card.expiryYear": "2031"},
+        {"card.number": "4200000000000000", "bankAccount.iban": "DE89370400440532013000"},
+        ["card.number", "bankAccount.iban"],
+    ),
+    Example(
+        "registration_reference",
+        "registration_payment",
+        {**MONEY, "paymentType": "DB"},
+        {**MONEY, "paymentType": "DB", "referenceUuid": "8a" * 16},
+        ["referenceUuid"],
     ),
     Example("schedule_fields", "schedule", SCHEDULE, without(SCHEDULE, "registrationId"), ["registrationId"]),
     Example(

@@ -12,8 +12,8 @@ MANDATORY_BROWSER_FIELDS = tuple(
     for field in ("acceptHeader", "language", "screenHeight", "screenWidth", "timezone", "userAgent", "javaEnabled")
 )
 
-_MERCHANT_SENDS = OPERATIONS - {"checkout_payment"}
-"""What the form collects from a shopper is not the merchant's to complete."""
+_MERCHANT_SENDS = OPERATIONS - {"checkout_payment", "registration_update"}
+"""What the form collects from a shopper is not the merchant's to complete; what is stored need not be sent again."""
 
 
 def _names_of(customer: str) -> Check:

@@ -1,0 +1,74 @@
+"""Rules of requests about stored accounts: which type each may name, and what of an account cannot change.
+Whether a registration is in a state to be asked for it is a result, not a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tollgate.catalog.rule import Fields, Rule, Situation
+from tollgate.catalog.wallets import Wallet
+from tollgate.values import Fault
+
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "registration": ("RG",),
+    "registration_update": ("RR", "CF"),
+    "registration_removal": ("DR",),
+    "registration_extension": ("TE",),
+}
+
+_FIXED = (
+    "card.number",
+    "card.numberType",
+    "bankAccount.iban",
+    "bankAccount.number",
+    "bankAccount.bic",
+    "bankAccount.bankCode",
+    "bankAccount.country",
+    "virtualAccount.accountId",
+    "tokenAccount.number",
+    "tokenAccount.type",
+    *(f"{wallet.value}.{member}" for wallet in Wallet for member in ("paymentToken", "source")),
+)
+"""What makes an account another one."""
+
+
+def _check_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    kind, kinds = fields.get("paymentType"), _KINDS[situation.operation]
+    if kind is None or kind in kinds:
+        return ()
+    return (Fault("paymentType", f"must be one of [{', '.join(kinds)}], or left out", kind),)
+
+
+def _check_fixed(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    return [Fault(name, "cannot be changed: register the other account instead") for name in _FIXED if name in fields]
+
+
+def _check_alone(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    if "referenceUuid" not in fields:
+        return ()
+    return (Fault("referenceUuid", "a payment with a registration follows no other", fields["referenceUuid"]),)
+
+
+REGISTRATION_RULES = (
+    Rule(
+        "registration_type",
+        "A request about a registration names no type, or its own: RG to store, RR to change, CF to confirm, DR to "
+        "remove, TE to extend.",
+        _check_type,
+        operations=frozenset(_KINDS),
+    ),
+    Rule(
+        "registration_account",
+        "An update does not change which account is stored: numbers, bank, token and wallet stay as they are.",
+        _check_fixed,
+        groups=frozenset(name.partition(".")[0] for name in _FIXED),
+        operations=frozenset({"registration_update"}),
+    ),
+    Rule(
+        "registration_reference",
+        "A payment at a registration's own address does not name an earlier payment.",
+        _check_alone,
+        operations=frozenset({"registration_payment"}),
+    ),
+)
