@@ -34,11 +34,11 @@ from tollgate.contract.orders import find_return_url, find_window, read_order, r
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
 from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
+from tollgate.contract.standing import find_scheme_reference
 from tollgate.contract.stored import (
     RegistrationLink,
     asks_to_register,
     find_registration_id,
-    find_scheme_reference,
     keep_for_registration,
     list_connector_ids,
     name_registration,

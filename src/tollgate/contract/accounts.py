@@ -63,11 +63,9 @@ def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardFace | N
 def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
     """The echo with what was sealed as it is shown again: numbers by their ends, a bank by what was found out of it.
 
-    A card shows its face instead. What a device or a network proves its number with is used once, so it is not shown.
+    A card shows its face instead.
     """
-    if isinstance(account, CardAccount) and account.number_type == "PAN":
-        return fields.echo
-    kept = {name: text for name, text in fields.echo.items() if name != _PROOF}
+    kept = hide_proof(fields.echo, account)
     if isinstance(account, CardAccount):
         return kept
     values = fields.values
@@ -79,6 +77,13 @@ def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
     if isinstance(account, BankAccount) and account.bic:
         shown["bankAccount.bic"] = account.bic
     return kept | shown
+
+
+def hide_proof(echo: dict[str, str], account: Instrument | None) -> dict[str, str]:
+    """What a device or a network proves its number with is used once, so it is not shown."""
+    if isinstance(account, CardAccount) and account.number_type == "PAN":
+        return echo
+    return {name: text for name, text in echo.items() if name != _PROOF}
 
 
 def hide_middle(text: str) -> str:

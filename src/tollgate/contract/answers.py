@@ -15,7 +15,8 @@ import orjson
 
 from tollgate.catalog import RESULTS, Wallet, get_result
 from tollgate.contract.fields import NAMES_KEPT, first_word
-from tollgate.payments import CardFace, Payment
+from tollgate.contract.standing import find_scheme_reference, tell_series_reference
+from tollgate.payments import CardFace, Payment, State
 from tollgate.values import Fault, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
 Json = dict[str, Any]
@@ -106,6 +107,8 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     if payment.card:
         body["card"] = render_card(payment.card)
     echo = {name: text for name, text in payment.echo.items() if first_word(name) in _ECHOED_WORDS}
+    if payment.state is State.APPROVED:
+        echo |= tell_series_reference(payment.echo, find_scheme_reference(payment.details))
     if handover or len(plain) != len(payment.details):
         # What the world said of a field counts for more than what the merchant said.
         echo |= {name: text for name, text in payment.details.items() if "." in name} | dict(handover)

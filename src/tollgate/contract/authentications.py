@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from tollgate.catalog import AUTHENTICATION, MANDATORY_BROWSER_FIELDS, get_result, is_true
 from tollgate.contract.fields import Fields
-from tollgate.contract.standing import is_by_merchant
+from tollgate.contract.standing import begins_series, is_by_merchant
+from tollgate.contract.stored import asks_to_register
 from tollgate.contract.structures import read_browser
 from tollgate.payments import AuthenticationWish, Browser, CardAccount, Instrument
 from tollgate.values import Fault, InvalidParameters
@@ -16,6 +17,7 @@ _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", AUTHENTICATION})
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
 _TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "recurringType", "customParameters"})
+_MANDATED = "04"
 _UNSAID = AuthenticationWish()
 
 
@@ -35,11 +37,18 @@ def read_authentication_wish(fields: Fields, kind: str, account: Instrument | No
     return AuthenticationWish(
         browser=read_browser(fields),
         device=values.get("threeDSecure.deviceInfo"),
-        challenge_indicator=values.get("threeDSecure.challengeIndicator"),
+        challenge_indicator=_find_indicator(values),
         is_decoupled=is_true(values.get("threeDSecure.decoupled")),
         requestor_reason=reason,
         is_unwanted=any(is_true(values.get(name)) for name in _SWITCHES),
     )
+
+
+def _find_indicator(values: Mapping[str, str]) -> str | None:
+    """Where others shall follow, the law wants the holder to agree for sure, unless the merchant knows better."""
+    is_first = begins_series(values) or asks_to_register(values)
+    default = _MANDATED if is_first and "threeDSecure.threeRIInd" not in values else None
+    return values.get("threeDSecure.challengeIndicator", default)
 
 
 def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) -> None:

@@ -55,6 +55,10 @@ def find_token_objection(values: Mapping[str, str], token: TokenAccount, today: 
     """A network's token is built like a card's number; what others issue is their affair."""
     if token.type == "NETWORK" and not passes_luhn(values["tokenAccount.number"]):
         return "100.100.101"
+    return find_token_expiry(token, today)
+
+
+def find_token_expiry(token: TokenAccount, today: date) -> str | None:
     if token.expiry_year and token.expiry_month:
         return "800.100.330" if (int(token.expiry_year), int(token.expiry_month)) < (today.year, today.month) else None
     return None

@@ -54,6 +54,7 @@ def read_order(
     if stored is not None:
         fields = _join_series(fields, stored)
     values = fields.values
+    is_registering = stored is None and asks_to_register(values)
     # An authentication by itself needs no type: it is one.
     kind, currency = values.get("paymentType", AUTHENTICATION), values["currency"]
     money = Money(read_hundredths(values["amount"]), currency)
@@ -77,8 +78,8 @@ def read_order(
         merchant_transaction_id=values.get("merchantTransactionId"),
         return_url=values.get("shopperResultUrl"),
         due_on=_read_date(values.get("transactionDueDate")),
-        sequence=read_sequence(values, is_stored=stored is not None, is_registering=asks_to_register(values)),
-        registers=stored is None and kind != AUTHENTICATION and asks_to_register(values),
+        sequence=read_sequence(values, is_stored=stored is not None, is_registering=is_registering),
+        registers=is_registering and kind != AUTHENTICATION,
         authentication=read_authentication_wish(fields, kind, source.account),
         details=details,
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},

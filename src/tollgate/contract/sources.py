@@ -56,13 +56,15 @@ def _take_stored(fields: Fields, channel: Channel, stored: StoredAccount, today:
     brand = BRANDS[stored.registration.brand]
     check_brand(fields, brand, is_lenient=channel.is_lenient)
     account, face = take_stored(fields, stored)
-    needs_cvv = channel.requires_cvv and not is_by_merchant(fields.values)
+    network = find_network(brand, tell_number(face), None)
+    issuer = BRANDS[network] if network else brand
+    needs_cvv = _needs_cvv(fields, channel)
     return Source(
         brand=brand,
         account=account,
         face=face,
-        objection=find_stored_objection(fields, account, brand, cvv_required=needs_cvv, today=today),
-        network=find_network(brand, tell_number(face), None),
+        objection=find_stored_objection(fields, account, issuer, cvv_required=needs_cvv, today=today),
+        network=network,
         echo=show_stored(fields, stored, account),
     )
 
@@ -80,8 +82,14 @@ def _take_account(
         expiry = int(opened.account.expiry_year), int(opened.account.expiry_month)
         return opened.account, opened.face, "100.100.303" if expiry < (today.year, today.month) else None
     account, face = read_account(fields, brand)
-    objection = find_account_objection(fields.values, account, brand, cvv_required=channel.requires_cvv, today=today)
+    needs_cvv = _needs_cvv(fields, channel)
+    objection = find_account_objection(fields.values, account, brand, cvv_required=needs_cvv, today=today)
     return account, face, objection
+
+
+def _needs_cvv(fields: Fields, channel: Channel) -> bool:
+    """Nobody may keep a security code, so a merchant that charges alone has none."""
+    return channel.requires_cvv and not is_by_merchant(fields.values)
 
 
 def tell_number(face: CardFace | None) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ import msgspec
 from tollgate.payments import CardAccount, Instrument, Sequence, StandingInstruction, StoredAccount, TokenAccount
 
 BY_MERCHANT = "MIT"
-_FIRST, _LATER = "INITIAL", "REPEATED"
+_FIRST, _LATER, _PICKED = "INITIAL", "REPEATED", "REGISTRATION_BASED"
 _REFERENCE = "standingInstruction.initialTransactionId"
 _UNSTORED = "100.150.300"
 
@@ -21,7 +21,7 @@ _OLDER_WORDS: Mapping[str, StandingInstruction] = {
     _FIRST: StandingInstruction(mode=_FIRST, source="CIT", type="RECURRING"),
     _LATER: StandingInstruction(mode=_LATER, source=BY_MERCHANT, type="RECURRING"),
     # The shopper is there and picks a stored card.
-    "REGISTRATION_BASED": StandingInstruction(mode=_LATER, source="CIT", type="UNSCHEDULED"),
+    _PICKED: StandingInstruction(mode=_LATER, source="CIT", type="UNSCHEDULED"),
 }
 """What the older parameter means."""
 
@@ -38,7 +38,9 @@ def translate_older(sent: StandingInstruction | None, values: Mapping[str, str])
         # Who says in newer words that it is the first does not mean the older word's source.
         filled = {}
     if count is not None:
-        filled["number_of_installments"] = count
+        # A series with a number of parts is one of instalments; the number alone is a plan of the acquirer's.
+        counted = {"type": "INSTALLMENT"} if filled else {}
+        filled |= {"number_of_installments": count, **counted}
     merged = {**filled, **said}
     return StandingInstruction(**merged) if merged else None
 
@@ -57,7 +59,22 @@ def is_by_merchant(values: Mapping[str, str]) -> bool:
 
 
 def begins_series(values: Mapping[str, str]) -> bool:
-    return (values.get("standingInstruction.mode") or values.get("recurringType")) == _FIRST
+    """Only who holds the account can agree that others follow, so what a merchant does alone begins nothing."""
+    return _get_mode(values) == _FIRST and not is_by_merchant(values)
+
+
+def _get_mode(values: Mapping[str, str]) -> str | None:
+    return values.get("standingInstruction.mode") or values.get("recurringType")
+
+
+def find_scheme_reference(details: Mapping[str, str]) -> str | None:
+    """By which a scheme knows a payment that others may go back to."""
+    return details.get("CardholderInitiatedTransactionID")
+
+
+def tell_series_reference(values: Mapping[str, str], reference: str | None) -> Mapping[str, str]:
+    """By which later payments go back to this one, where it begins a series. Of one field or of none."""
+    return {_REFERENCE: reference} if reference and begins_series(values) else {}
 
 
 def find_series_reference(values: Mapping[str, str], stored: StoredAccount | None) -> Mapping[str, str]:
@@ -68,11 +85,8 @@ def find_series_reference(values: Mapping[str, str], stored: StoredAccount | Non
     if stored is None or stored.registration.initial is None or _REFERENCE in values:
         return {}
     reference = stored.registration.initial.reference
-    is_repeat = is_by_merchant(values) or values.get("standingInstruction.mode") == _LATER
-    is_repeat = is_repeat or values.get("recurringType") in (_LATER, "REGISTRATION_BASED")
-    if reference is None or not is_repeat or begins_series(values):
-        return {}
-    return {_REFERENCE: reference}
+    is_repeat = is_by_merchant(values) or _get_mode(values) in (_LATER, _PICKED)
+    return {_REFERENCE: reference} if reference and is_repeat else {}
 
 
 def find_series_objection(
@@ -87,7 +101,7 @@ def find_series_objection(
 
 def read_sequence(values: Mapping[str, str], *, is_stored: bool = False, is_registering: bool = False) -> Sequence:
     """Which debit under its mandate: one whose account is kept belongs to a series, although nobody said so."""
-    mode = values.get("standingInstruction.mode") or values.get("recurringType")
+    mode = _get_mode(values)
     if mode == _FIRST or (is_registering and mode is None):
         return Sequence.FIRST
     if mode == _LATER or is_stored:

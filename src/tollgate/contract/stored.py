@@ -8,9 +8,11 @@ from datetime import date
 import msgspec
 
 from tollgate.catalog import Brand, get_result, is_true
+from tollgate.contract.accounts import hide_proof
 from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.objections import find_token_expiry
 from tollgate.contract.standing import begins_series
-from tollgate.payments import BankAccount, CardAccount, CardFace, Instrument, StoredAccount
+from tollgate.payments import BankAccount, CardAccount, CardFace, Instrument, StoredAccount, TokenAccount
 from tollgate.values import Fault, InvalidParameters, Secret
 
 _ID, _WISH, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
@@ -49,11 +51,6 @@ def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: 
 
 def keep_for_registration(echo: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in echo.items() if first_word(name) in _KEPT_GROUPS}
-
-
-def find_scheme_reference(details: Mapping[str, str]) -> str | None:
-    """By which a scheme knows a payment that others may go back to."""
-    return details.get("CardholderInitiatedTransactionID")
 
 
 def list_connector_ids(details: Mapping[str, str]) -> tuple[str, ...]:
@@ -96,6 +93,8 @@ def find_stored_objection(
     fields: Fields, account: Instrument, brand: Brand, *, cvv_required: bool, today: date
 ) -> str | None:
     """What was checked when it was stored and may have changed since, or came along."""
+    if isinstance(account, TokenAccount):
+        return find_token_expiry(account, today)
     if not isinstance(account, CardAccount):
         return None
     if (int(account.expiry_year), int(account.expiry_month)) < (today.year, today.month):
@@ -108,7 +107,8 @@ def find_stored_objection(
 
 def show_stored(fields: Fields, stored: StoredAccount, account: Instrument | None) -> dict[str, str]:
     """The echo of a payment with a stored account: what was sent, but of the account what is charged."""
-    kept = {name: text for name, text in fields.echo.items() if not name.startswith(_ACCOUNT_GROUPS)}
+    sent = hide_proof(fields.echo, account)
+    kept = {name: text for name, text in sent.items() if not name.startswith(_ACCOUNT_GROUPS)}
     registration = stored.registration
     shown = {name: text for name, text in registration.echo.items() if name.startswith(_ACCOUNT_GROUPS)}
     if isinstance(account, BankAccount) and account.holder:
