@@ -17,7 +17,7 @@ from tollgate.catalog import RESULTS, Wallet, get_result
 from tollgate.contract.fields import NAMES_KEPT, first_word
 from tollgate.contract.standing import find_scheme_reference, tell_series_reference
 from tollgate.payments import CardFace, Payment, State
-from tollgate.values import Fault, InvalidParameters, Refusal, Result, TooMany, render_timestamp
+from tollgate.values import Fault, Instant, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
 Json = dict[str, Any]
 
@@ -77,10 +77,14 @@ def answer_payment(payment: Payment, envelope: Envelope, handover: Mapping[str, 
 
     But for a handover that holds a key: it is told once and stored nowhere.
     """
-    body = render_payment(payment, handover)
+    return finish_answer(render_payment(payment, handover), envelope, payment.created_at, payment.ndc, **more)
+
+
+def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more: Any) -> Answer:
+    """Its status follows from the result inside."""
     body["buildNumber"] = envelope.build_number
-    body["timestamp"] = render_timestamp(payment.created_at)
-    body["ndc"] = payment.ndc
+    body["timestamp"] = render_timestamp(at)
+    body["ndc"] = ndc
     return encode_answer(get_result(body["result"]["code"]).http_status, body | more)
 
 
@@ -98,21 +102,34 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     body["amount"] = payment.money.render()
     body["currency"] = payment.money.currency
     body["descriptor"] = payment.descriptor
-    body |= {name: payment.echo[name] for name in _REFERENCES if name in payment.echo}
+    echo = payment.echo
+    if payment.state is State.APPROVED:
+        reference = tell_series_reference(echo, find_scheme_reference(payment.details))
+        echo = {**echo, **reference} if reference else echo
+    return body | render_rest(payment.result_code, payment.card, echo, payment.details, handover)
+
+
+def render_rest(
+    code: str,
+    card: CardFace | None,
+    echo: Mapping[str, str],
+    details: Mapping[str, str] = {},
+    handover: Mapping[str, str] = {},
+) -> Json:
+    """What every answer about an account has after its own beginning."""
+    body: Json = {name: echo[name] for name in _REFERENCES if name in echo}
     # Started and not yet settled reads as pending: the outcome is still being worked on.
-    body["result"] = render_result(RESULTS[payment.result_code or "000.200.000"])
-    plain = {name: text for name, text in payment.details.items() if "." not in name}
+    body["result"] = render_result(RESULTS[code or "000.200.000"])
+    plain = {name: text for name, text in details.items() if "." not in name}
     if plain:
         body["resultDetails"] = plain
-    if payment.card:
-        body["card"] = render_card(payment.card)
-    echo = {name: text for name, text in payment.echo.items() if first_word(name) in _ECHOED_WORDS}
-    if payment.state is State.APPROVED:
-        echo |= tell_series_reference(payment.echo, find_scheme_reference(payment.details))
-    if handover or len(plain) != len(payment.details):
+    if card:
+        body["card"] = render_card(card)
+    shown = {name: text for name, text in echo.items() if first_word(name) in _ECHOED_WORDS}
+    if handover or len(plain) != len(details):
         # What the world said of a field counts for more than what the merchant said.
-        echo |= {name: text for name, text in payment.details.items() if "." in name} | dict(handover)
-    echoed = nest_fields(echo.items())
+        shown |= {name: text for name, text in details.items() if "." in name} | dict(handover)
+    echoed = nest_fields(shown.items())
     body |= {word: echoed[word] for word in _ECHOED if word in echoed}
     if "redirect" in body:
         # Clients read the list without asking whether it is there.
