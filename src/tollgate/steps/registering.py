@@ -33,6 +33,7 @@ from tollgate.payments import (
     Registration,
     RegistrationChange,
     RegistrationState,
+    Sequence,
     State,
     StoredAccount,
 )
@@ -40,7 +41,7 @@ from tollgate.steps.house import House
 from tollgate.store import (
     find_payment,
     find_registration,
-    get_sealed_registration,
+    find_sealed_registration,
     list_same_accounts,
     note_use,
 )
@@ -73,7 +74,8 @@ async def prepare_registering(
     known = await find_same(house, channel, order.account, order.brand, order.face)
     if known is not None:
         echo = name_registration(order.echo, known.id, is_new=False)
-        return Registering(msgspec.structs.replace(order, echo=echo), None)
+        joined = await _join_mandate(house, msgspec.structs.replace(order, echo=echo), order.account, known)
+        return Registering(joined, None)
     registration_id = RegistrationId(make_id(house.chance))
     account = sign_mandate(order.account, registration_id, house.clock.now())
     echo = name_registration(order.echo, registration_id, is_new=True)
@@ -81,6 +83,29 @@ async def prepare_registering(
     bare = start_registration(house, order, channel, ndc, registration_id)
     registration = msgspec.structs.replace(bare, made_by=payment_id)
     return Registering(order, seal_registration(house, registration, account))
+
+
+async def _join_mandate(house: House, order: Order, account: Instrument, known: Registration) -> Order:
+    """A debit of an account that is stored already goes under its mandate, unless the merchant brings another."""
+    if not isinstance(account, BankAccount):
+        return order
+    kept = await _open_kept(house, known)
+    if not isinstance(kept, BankAccount) or account.mandate_id not in (None, kept.mandate_id):
+        return order
+    link = tell_registration(order.echo)
+    is_later = order.sequence is Sequence.FIRST and not (link and link.begins_series)
+    return msgspec.structs.replace(
+        order,
+        account=msgspec.structs.replace(account, mandate_id=kept.mandate_id, signed_on=kept.signed_on),
+        sequence=Sequence.LATER if is_later else order.sequence,
+    )
+
+
+async def _open_kept(house: House, known: Registration) -> Instrument | None:
+    found = await find_sealed_registration(house.database, known.merchant_id, known.id)
+    if found is None or found[1] is None:
+        return None
+    return open_account(found[1], owner=name_registration_owner(known), keyring=house.keyring)
 
 
 async def find_same(
@@ -153,14 +178,17 @@ def name_registration_owner(registration: Registration) -> str:
 
 async def open_stored(house: House, merchant_id: MerchantId, registration_id: str) -> StoredAccount:
     """Refused with its own code where it cannot be paid with. Another merchant's is as unknown as none."""
-    registration = await get_registration(house, merchant_id, registration_id)
+    _check_id(registration_id)
+    found = await find_sealed_registration(house.database, merchant_id, registration_id)
+    if found is None:
+        raise await _explain_unknown(house, merchant_id, registration_id)
+    registration, sealed, _ = found
     refusal = UNUSABLE.get(registration.state)
     if refusal is not None:
         raise Refusal(get_result(refusal))
     if house.is_live is not (registration.test_mode is None):
         # Stores get copied: no real account may be charged from a test host, nor a test account from a live one.
         raise Refusal(get_result("600.200.700"), "the registration belongs to another environment")
-    sealed, _ = await get_sealed_registration(house.database, merchant_id, registration.id)
     if sealed is None:
         raise Refusal(get_result("100.150.205"))
     account = open_account(sealed, owner=name_registration_owner(registration), keyring=house.keyring)
@@ -169,14 +197,22 @@ async def open_stored(house: House, merchant_id: MerchantId, registration_id: st
 
 
 async def get_registration(house: House, merchant_id: MerchantId, registration_id: str) -> Registration:
+    _check_id(registration_id)
+    registration = await find_registration(house.database, merchant_id, registration_id)
+    if registration is None:
+        raise await _explain_unknown(house, merchant_id, registration_id)
+    return registration
+
+
+def _check_id(registration_id: str) -> None:
+    """Before a database sees it: no store holds what cannot be an id, and some cannot even be asked for it."""
     if _ID.fullmatch(registration_id) is None:
         raise Refusal(get_result("100.150.101"))
-    registration = await find_registration(house.database, merchant_id, registration_id)
-    if registration is not None:
-        return registration
-    if await find_payment(house.database, merchant_id, registration_id) is not None:
-        raise Refusal(get_result("100.150.204"))
-    raise Refusal(get_result("100.150.200"))
+
+
+async def _explain_unknown(house: House, merchant_id: MerchantId, registration_id: str) -> Refusal:
+    is_payment = await find_payment(house.database, merchant_id, registration_id) is not None
+    return Refusal(get_result("100.150.204" if is_payment else "100.150.200"))
 
 
 async def _note_use(house: House, registration: Registration) -> None:

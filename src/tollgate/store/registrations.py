@@ -25,10 +25,12 @@ from tollgate.payments import (
 from tollgate.store.database import Database
 from tollgate.store.outbox import Event, steps_append_event
 from tollgate.store.payment_rows import encode_map
-from tollgate.store.schema_stored import KEPT_ACCOUNT, registrations
+from tollgate.store.schema import outbox
+from tollgate.store.schema_stored import ACTIVE_REGISTRATION, registrations
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, RegistrationId, make_timed_id
 
+_EVENT_MEMBERS = Event.__struct_fields__
 _SEALED = ("sealed_account", "sealed_token")
 _MEMBERS = Registration.__struct_fields__
 _STRUCTURES: dict[str, type[msgspec.Struct]] = {
@@ -49,6 +51,9 @@ _CHANGEABLE = tuple(name for name in (*_MEMBERS, *_SEALED) if name not in _FIXED
 
 _insert = Statement(sa.insert(registrations).values({name: sa.bindparam(name) for name in (*_MEMBERS, *_SEALED)}))
 _find = Statement(sa.select(*SHOWN).where(*_by_key), is_quick=True)
+_find_sealed = Statement(
+    sa.select(*SHOWN, registrations.c.sealed_account, registrations.c.sealed_token).where(*_by_key), is_quick=True
+)
 _get_sealed = Statement(sa.select(registrations.c.sealed_account, registrations.c.sealed_token).where(*_by_key))
 _same = Statement(
     sa.select(*SHOWN)
@@ -88,6 +93,14 @@ _reject = Statement(
         revision=_next_revision,
     )
 )
+_announce = Statement(
+    sa.insert(outbox).from_select(
+        _EVENT_MEMBERS,
+        sa.select(
+            *[sa.cast(sa.bindparam(f"event_{name}"), outbox.c[name].type).label(name) for name in _EVENT_MEMBERS]
+        ).where(*_of_key, registrations.c.state == int(RegistrationState.ACTIVE)),
+    )
+)
 _note_initial = Statement(
     sa.update(registrations)
     .where(*_of_key, registrations.c.state == int(RegistrationState.ACTIVE))
@@ -100,7 +113,7 @@ _use = Statement(
 )
 _outlived = Statement(
     sa.select(*SHOWN)
-    .where(sa.text(f"registrations.{KEPT_ACCOUNT}"), registrations.c.keep_until < sa.bindparam("now"))
+    .where(sa.text(f"registrations.{ACTIVE_REGISTRATION}"), registrations.c.keep_until < sa.bindparam("now"))
     .order_by(registrations.c.keep_until)
     .limit(sa.bindparam("limit"))
 )
@@ -140,7 +153,9 @@ def steps_end_payment(change: RegistrationChange) -> list[Step]:
                 result_code=change.result_code,
             )
             moved = {"new_state": int(change.state), "new_result_code": change.result_code, "new_initial": initial}
-            return [Step(_conclude, {**of, **moved}), *steps_append_event(event)]
+            told = {f"event_{name}": getattr(event, name) for name in _EVENT_MEMBERS}
+            # Who removed it while it waited is not told that it was made.
+            return [Step(_conclude, {**of, **moved}), Step(_announce, {**of, **told})]
         case _:
             return [Step(_reject, {**of, "new_result_code": change.result_code})]
 
@@ -191,6 +206,14 @@ async def find_registration(db: Database, merchant_id: MerchantId, registration_
     return None if row is None else read_registration(row)
 
 
+async def find_sealed_registration(
+    db: Database, merchant_id: MerchantId, registration_id: str
+) -> tuple[Registration, bytes | None, bytes | None] | None:
+    """With its sealed account and its sealed network token, for who pays with it: one read, so that they fit."""
+    row = await db.fetch_one(_find_sealed, {"merchant_id": merchant_id, "id": registration_id})
+    return None if row is None else (read_registration(row[:-2]), row[-2], row[-1])
+
+
 async def get_sealed_registration(
     db: Database, merchant_id: MerchantId, registration_id: RegistrationId
 ) -> tuple[bytes | None, bytes | None]:
@@ -208,7 +231,7 @@ async def list_same_accounts(
 
 
 async def list_outlived(db: Database, now: Instant, limit: int) -> list[Registration]:
-    """Whose account is still kept though its time is over, oldest first."""
+    """Those that are still kept though their time is over, oldest first. One that waits is for its decision to end."""
     return [read_registration(row) for row in await db.fetch(_outlived, {"now": now, "limit": limit})]
 
 
