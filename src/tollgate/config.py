@@ -9,8 +9,12 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+
+Months = Annotated[int, msgspec.Meta(ge=0, le=1200)]
+Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
 
 
 class Environment(StrEnum):
@@ -38,6 +42,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     acquirer_timeout_s: float = 30.0
     settle_margin_s: float = 30.0
     authorization_days: float = 7.0
+    registration_card_months: Months = 14
+    registration_idle_months: Months = 14
+    registration_extension_months: Months = 24
+    payment_account_days: Days = 430
     throttles: str = ""
     log_level: str = "info"
 
@@ -111,6 +119,10 @@ SETTINGS = (
     Setting("acquirer_timeout_s", "Seconds to wait for an acquirer's answer."),
     Setting("settle_margin_s", "Seconds beyond that after which whoever works on a payment counts as dead."),
     Setting("authorization_days", "Days for which an authorisation may be captured."),
+    Setting("registration_card_months", "Months for which a stored card is kept after its expiry."),
+    Setting("registration_idle_months", "Months for which other stored accounts are kept after their last use."),
+    Setting("registration_extension_months", "Months for which a registration is kept when an extension is asked for."),
+    Setting("payment_account_days", "Days after which the account of a payment and of what followed it is wiped."),
     Setting("throttles", "Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas."),
     Setting("log_level", "debug, info, warning or error."),
 )

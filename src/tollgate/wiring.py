@@ -15,6 +15,7 @@ import msgspec
 
 from tollgate.config import Settings
 from tollgate.contract import Envelope
+from tollgate.payments import Retention
 from tollgate.steps import Directory, House, leave_alone
 from tollgate.store import Database, get_setting, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
@@ -82,6 +83,12 @@ async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wir
         acquirer_timeout_s=settings.acquirer_timeout_s,
         settle_margin_s=settings.settle_margin_s,
         authorization_lifetime=int(settings.authorization_days * DAY),
+        retention=Retention(
+            card_months=settings.registration_card_months,
+            idle_months=settings.registration_idle_months,
+            extension_months=settings.registration_extension_months,
+            payment_days=settings.payment_account_days,
+        ),
         find_wire=wires.find,
         simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
         base_url=settings.base_url,

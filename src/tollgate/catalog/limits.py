@@ -67,6 +67,11 @@ class Limits:
     job_batch: int = 100
     reconcile_batch: int = 100
     rewrap_batch: int = 500
+    rewrap_unit: int = 50
+    """Stored accounts wrapped again in one commit; whoever wants one of them waits for as long."""
+    erase_batch: int = 100
+    accounts_left_max: int = 1000
+    """Payments of a channel that are remembered because they were open when their account's time was over."""
 
     # Reading back.
     query_page_max: int = 500

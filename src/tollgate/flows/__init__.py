@@ -1,6 +1,10 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
 from tollgate.flows.collect import collect
+from tollgate.flows.erase import (
+    erase_registration,
+    wipe_old_accounts,
+)
 from tollgate.flows.export_file import export_file
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.hear import hear_method, hear_result
@@ -31,6 +35,7 @@ __all__ = [
     "arrive",
     "collect",
     "count_retired",
+    "erase_registration",
     "export_file",
     "find_earlier_answer",
     "follow_up",
@@ -51,4 +56,5 @@ __all__ = [
     "sum_up",
     "take_returns",
     "verify",
+    "wipe_old_accounts",
 ]

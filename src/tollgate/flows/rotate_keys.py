@@ -9,16 +9,20 @@ from collections.abc import Callable
 
 from tollgate.catalog import LIMITS
 from tollgate.flows.collect import FILE_NOUN
-from tollgate.steps import list_retired_settings, rewrap_settings
+from tollgate.steps import REGISTRATION_NOUN, list_retired_settings, rewrap_settings
 from tollgate.store import (
     Database,
+    Rewrapping,
     SealedAccount,
     SealedFile,
+    SealedRegistration,
     list_credentials,
     list_sealed,
     list_sealed_files,
+    list_sealed_registrations,
     list_wallet_keys,
     rewrap_file,
+    rewrap_registrations,
     rewrap_sealed,
     rewrap_token,
     rewrap_wallet_key,
@@ -34,6 +38,7 @@ _FILES_AT_ONCE = 8
 async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress) -> int:
     """How many records were wrapped again."""
     done = await _rewrap_accounts(database, keyring, tell)
+    done += await _rewrap_registrations(database, keyring, lambda count: tell(done + count))
     for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, rewrap_settings, _rewrap_files):
         done += await rewrap_each(database, keyring)
     return done
@@ -43,11 +48,12 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
     """How many records a glance finds under keys other than the active one; zero means that those may go."""
     prefix = sealed_prefix(keyring.active_id)
     accounts = await list_sealed(database, None, prefix, limit=1)
+    stored = await list_sealed_registrations(database, None, prefix, limit=1)
     tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
     files = await list_sealed_files(database, None, prefix, limit=1)
     keys = [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)]
     settings = await list_retired_settings(database, keyring)
-    return len(accounts) + len(tokens) + len(files) + len(keys) + len(settings)
+    return len(accounts) + len(stored) + len(tokens) + len(files) + len(keys) + len(settings)
 
 
 async def _rewrap_credentials(database: Database, keyring: Keyring) -> int:
@@ -82,6 +88,29 @@ async def _rewrap_accounts(database: Database, keyring: Keyring, tell: Progress)
         last = batch[-1]
         tell(done)
     return done
+
+
+async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Progress) -> int:
+    """Many in one commit, because there may be a great many of them."""
+    done = 0
+    last: SealedRegistration | None = None
+    prefix = sealed_prefix(keyring.active_id)
+    while batch := await list_sealed_registrations(database, last, prefix, LIMITS.rewrap_batch):
+        for start in range(0, len(batch), LIMITS.rewrap_unit):
+            some = batch[start : start + LIMITS.rewrap_unit]
+            done += await rewrap_registrations(database, [_rewrap_registration(each, keyring) for each in some])
+        last = batch[-1]
+        tell(done)
+    return done
+
+
+def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> Rewrapping:
+    owner = name_owner(REGISTRATION_NOUN, found.merchant_id, found.id)
+    account, token = [
+        None if sealed is None else rewrap(sealed, owner=owner, keyring=keyring)
+        for sealed in (found.account, found.token)
+    ]
+    return Rewrapping(found, account, token)
 
 
 async def _rewrap_files(database: Database, keyring: Keyring) -> int:

@@ -23,6 +23,7 @@ from tollgate.store import (
     cancel_instruction,
     find_instruction,
     insert_instruction,
+    lacks_account,
 )
 from tollgate.values import Clock, MerchantId, to_datetime
 from tollgate.wire import Silent
@@ -81,6 +82,10 @@ class BankDesk:
         refusal = self._find_refusal(message)
         if refusal is not None:
             return refusal
+        if message.account_of != message.key and await lacks_account(
+            self._database, self._merchant_id, message.account_of
+        ):
+            return _refuse(sepa.Response.ERASED, "the account of the first payment has been wiped")
         first = None if message.account_of == message.key else await self._find(message.account_of)
         return await self._keep(make_instruction(message, first, self._channel, self._clock))
 

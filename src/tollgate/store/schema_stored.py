@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from tollgate.store.schema import BYTES, METADATA, SMALL, TEXT, WHOLE
 
-KEPT_ACCOUNT = "sealed_account IS NOT NULL"
+ACTIVE_REGISTRATION = "state = 1"
 """The predicates of partial indexes; statements repeat them literally, or the planner would not recognise them."""
 
 ACTIVE_SCHEDULE = "state = 0"
@@ -45,12 +45,12 @@ sa.Index(
     postgresql_where=registrations.c.fingerprint.is_not(None),
     sqlite_where=registrations.c.fingerprint.is_not(None),
 )
-# Holds only accounts that are kept: rows leave it by being wiped.
+# Holds only what can be paid with: rows leave it by being wiped.
 sa.Index(
     "registrations_kept",
     registrations.c.keep_until,
-    postgresql_where=sa.text(KEPT_ACCOUNT),
-    sqlite_where=sa.text(KEPT_ACCOUNT),
+    postgresql_where=sa.text(ACTIVE_REGISTRATION),
+    sqlite_where=sa.text(ACTIVE_REGISTRATION),
 )
 
 schedules = sa.Table(
@@ -74,6 +74,7 @@ schedules = sa.Table(
     sa.Column("test_mode", TEXT),
     sa.Column("echo", TEXT, nullable=False),
     sa.Column("result_code", TEXT, nullable=False),
+    sa.Column("skipped", WHOLE, nullable=False),
     sa.Column("mac", BYTES),
     sqlite_strict=True,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tollgate.flows import collect
 from tollgate.workers.loop import Worker
 from tollgate.workers.reconcile import reconcile, run_errands
+from tollgate.workers.retention import erase_registrations, wipe_accounts
 from tollgate.workers.upkeep import (
     follow_clock,
     follow_directory,
@@ -21,6 +22,8 @@ WORKERS = (
     Worker(name="reconcile", every_s=1.0, run=reconcile),
     Worker(name="errands", every_s=0.5, run=run_errands),
     Worker(name="bank_files", every_s=2.0, run=collect),
+    Worker(name="registrations", every_s=5.0, run=erase_registrations),
+    Worker(name="old accounts", every_s=60.0, run=wipe_accounts),
     Worker(name="claims", every_s=600.0, run=purge_old_claims),
     Worker(name="wallet uses", every_s=600.0, run=purge_old_wallet_uses),
     Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),

@@ -34,6 +34,7 @@ RESPONSES: dict[str, str] = {
     Response.AMOUNT: "100.550.301",
     Response.MANDATE: "100.500.303",
     Response.SIGNATURE: "100.500.302",
+    Response.ERASED: "700.500.004",
 }
 """How the desk's refusals read in the gateway's catalogue."""
 

@@ -45,6 +45,8 @@ class Response(StrEnum):
     MANDATE = "mandate"
     SIGNATURE = "signature"
     """A mandate that is signed in the future is none yet."""
+    ERASED = "erased"
+    """The account of the first payment was wiped when its time was over."""
     MESSAGE = "message"
 
 

@@ -15,13 +15,14 @@ SMALL = sa.SmallInteger().with_variant(sa.Integer(), "sqlite")
 ZERO = sa.text("0")
 
 _FINGERPRINTED = sa.text("fingerprint IS NOT NULL")
-_KEPT = sa.text("sealed_account IS NOT NULL")
+_KEPT = sa.text("state = 1")
 _ACTIVE = sa.text("state = 0")
 
 
 def upgrade() -> None:
     op.add_column("channels", sa.Column("reuses_registrations", SMALL, nullable=False, server_default=ZERO))
     op.add_column("channels", sa.Column("uses_network_tokens", SMALL, nullable=False, server_default=ZERO))
+    op.add_column("channels", sa.Column("token_terms", TEXT))
     create_registrations()
     create_schedules()
     create_schedule_runs()
@@ -84,6 +85,7 @@ def create_schedules() -> None:
         sa.Column("test_mode", TEXT),
         sa.Column("echo", TEXT, nullable=False),
         sa.Column("result_code", TEXT, nullable=False),
+        sa.Column("skipped", WHOLE, nullable=False),
         sa.Column("mac", BYTES),
         sqlite_strict=True,
     )

@@ -1,0 +1,78 @@
+"""Stored accounts whose time is over are wiped and announced; so are the accounts that old payments were made with.
+
+What is still open is left alone, and whoever changes a registration at the same moment wins or loses as a whole.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import LIMITS
+from tollgate.payments import Channel, Registration, RegistrationEvent, RegistrationState, wipe
+from tollgate.steps import House
+from tollgate.store import (
+    Aged,
+    get_setting,
+    has_open_chain,
+    list_aged,
+    put_setting,
+    replace_setting,
+    steps_change_registration,
+    wipe_account,
+)
+from tollgate.values import DAY, Instant
+
+BOOKMARKS = "accounts_wiped."
+"""Settings, one for each channel, in which the walk through its payments writes how far it came."""
+
+
+class Bookmark(msgspec.Struct, frozen=True, omit_defaults=True):
+    at: Instant = 0
+    id: str = ""
+    left: tuple[str, ...] = ()
+    """First payments of chains that were open when the walk came by; they are asked again in every round."""
+
+
+_read_bookmark = msgspec.json.Decoder(Bookmark).decode
+
+
+async def erase_registration(house: House, outlived: Registration) -> bool:
+    """False: it was used, changed or extended meanwhile, so that its time is not over any more."""
+    now = house.clock.now()
+    erased = wipe(outlived, RegistrationState.ERASED)
+    unit = steps_change_registration(erased, None, None, event=RegistrationEvent.DELETED, at=now)
+    return await house.database.write(unit)
+
+
+async def wipe_old_accounts(house: House, channel: Channel) -> int:
+    """One page further through a channel's payments, oldest first; how many of them were looked at.
+
+    Every member of a chain tries when its own time is over, so the youngest one succeeds.
+    """
+    name = BOOKMARKS + channel.id
+    written = await get_setting(house.database, name)
+    if not written:
+        written = msgspec.json.encode(Bookmark()).decode()
+        await put_setting(house.database, name, written)
+    mark = _read_bookmark(written)
+    before = house.clock.now() - house.retention.payment_days * DAY
+    may_go_on = len(mark.left) < LIMITS.accounts_left_max
+    page = await list_aged(house.database, channel, mark.at, mark.id, before, LIMITS.erase_batch) if may_go_on else []
+    firsts = dict.fromkeys([*mark.left, *[each.first_id for each in page if each.has_account]])
+    left = tuple([first_id for first_id in firsts if not await _wipe(house, channel, first_id, before)])
+    moved = _move_on(mark, page, left)
+    if moved != mark:
+        # Another process may have gone the same way; then its bookmark stays, and nothing is lost with this one.
+        await replace_setting(house.database, name, written, msgspec.json.encode(moved).decode())
+    return len(page)
+
+
+async def _wipe(house: House, channel: Channel, first_id: str, before: Instant) -> bool:
+    """False: something in its chain is still open, so it has to be asked again. A younger member asks by itself."""
+    if await wipe_account(house.database, channel.merchant_id, first_id, before):
+        return True
+    return not await has_open_chain(house.database, channel.merchant_id, first_id)
+
+
+def _move_on(mark: Bookmark, page: list[Aged], left: tuple[str, ...]) -> Bookmark:
+    return Bookmark(page[-1].created_at, page[-1].id, left) if page else Bookmark(mark.at, mark.id, left)
