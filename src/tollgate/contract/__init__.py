@@ -31,6 +31,17 @@ from tollgate.contract.identity import Identity, check_entity_id, is_identity_na
 from tollgate.contract.jobs import JobPlan, read_plan, recall_plan, render_plan
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import find_return_url, find_window, read_order, recall_order
+from tollgate.contract.registrations import (
+    RegistrationOrder,
+    answer_registration,
+    answer_removal,
+    apply_update,
+    check_alone,
+    find_mode,
+    is_confirmation,
+    read_registration_order,
+    tell_end,
+)
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
 from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
@@ -68,6 +79,7 @@ __all__ = [
     "Pairs",
     "Question",
     "RegistrationLink",
+    "RegistrationOrder",
     "Ticket",
     "WalletCall",
     "answer_aggregations",
@@ -76,12 +88,17 @@ __all__ = [
     "answer_payment_page",
     "answer_postings",
     "answer_refusal",
+    "answer_registration",
+    "answer_removal",
+    "apply_update",
     "asks_to_register",
+    "check_alone",
     "check_authentication_fields",
     "check_entity_id",
     "count_captures",
     "encode_answer",
     "find_fraction_objection",
+    "find_mode",
     "find_reference",
     "find_registration_id",
     "find_return_url",
@@ -90,6 +107,7 @@ __all__ = [
     "find_window",
     "get_resource_path",
     "inherit_echo",
+    "is_confirmation",
     "is_identity_name",
     "is_never_stored",
     "keep_for_registration",
@@ -110,6 +128,7 @@ __all__ = [
     "read_order",
     "read_plan",
     "read_question",
+    "read_registration_order",
     "read_ticket",
     "recall_order",
     "recall_plan",
@@ -117,6 +136,7 @@ __all__ = [
     "render_payment",
     "render_plan",
     "says_final",
+    "tell_end",
     "tell_registration",
     "write_ticket",
 ]

@@ -12,6 +12,7 @@ import msgspec
 from tollgate.catalog import get_result
 from tollgate.contract import (
     RegistrationLink,
+    RegistrationOrder,
     find_scheme_reference,
     keep_for_registration,
     list_connector_ids,
@@ -141,7 +142,7 @@ def sign_mandate(account: Instrument, registration_id: RegistrationId, now: Inst
 
 
 def start_registration(
-    house: House, order: Order, channel: Channel, ndc: str, registration_id: RegistrationId
+    house: House, order: Order | RegistrationOrder, channel: Channel, ndc: str, registration_id: RegistrationId
 ) -> Registration:
     now = house.clock.now()
     return Registration(
@@ -196,11 +197,13 @@ async def open_stored(house: House, merchant_id: MerchantId, registration_id: st
     return StoredAccount(registration, account)
 
 
-async def get_registration(house: House, merchant_id: MerchantId, registration_id: str) -> Registration:
+async def get_registration(
+    house: House, merchant_id: MerchantId, registration_id: str, unknown: type[Refusal] = Refusal
+) -> Registration:
     _check_id(registration_id)
     registration = await find_registration(house.database, merchant_id, registration_id)
     if registration is None:
-        raise await _explain_unknown(house, merchant_id, registration_id)
+        raise await _explain_unknown(house, merchant_id, registration_id, unknown)
     return registration
 
 
@@ -210,9 +213,12 @@ def _check_id(registration_id: str) -> None:
         raise Refusal(get_result("100.150.101"))
 
 
-async def _explain_unknown(house: House, merchant_id: MerchantId, registration_id: str) -> Refusal:
-    is_payment = await find_payment(house.database, merchant_id, registration_id) is not None
-    return Refusal(get_result("100.150.204" if is_payment else "100.150.200"))
+async def _explain_unknown(
+    house: House, merchant_id: MerchantId, registration_id: str, unknown: type[Refusal] = Refusal
+) -> Refusal:
+    if await find_payment(house.database, merchant_id, registration_id) is not None:
+        return Refusal(get_result("100.150.204"))
+    return unknown(get_result("100.150.200"))
 
 
 async def _note_use(house: House, registration: Registration) -> None:

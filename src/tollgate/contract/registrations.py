@@ -1,0 +1,203 @@
+"""Requests about stored accounts, and what is answered to them, in the merchant's words.
+
+How an account is kept, and whether a registration is in a state to be asked for something, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+import msgspec
+
+from tollgate.catalog import BRANDS, Brand, Protocol, get_result
+from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
+from tollgate.contract.fields import Fields
+from tollgate.contract.levers import read_levers
+from tollgate.contract.orders import read_test_mode
+from tollgate.contract.sources import take_source
+from tollgate.contract.stored import check_brand, find_stored_objection, keep_for_registration
+from tollgate.payments import (
+    BankAccount,
+    CardAccount,
+    CardFace,
+    Channel,
+    InitialPayment,
+    Instrument,
+    OpenedCard,
+    Registration,
+    TestMode,
+    TokenAccount,
+    VirtualAccount,
+)
+from tollgate.values import (
+    Fault,
+    Instant,
+    InvalidParameters,
+    Money,
+    Refusal,
+    RegistrationId,
+    read_hundredths,
+    to_datetime,
+    to_instant,
+)
+
+_NOTHING_TO_STORE = "100.150.100"
+_REFERS = "100.350.601"
+_NO_SERIES = "100.350.602"
+_FORCED_CODE = "customParameters[forceResultCode]"
+_MIGRATED_IDS = tuple(f"recurringMigration.connectorTxId{number}" for number in (1, 2, 3))
+_ACCOUNT_GROUPS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount"})
+_SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
+
+
+class RegistrationOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """An account to be stored by itself, without a payment."""
+
+    brand: str
+    method: str
+    account: Instrument | None
+    """None where it could not be opened, and then there is an objection."""
+    face: CardFace | None
+    test_mode: TestMode | None
+    objection: str | None
+    """The result code of a check that failed; such an order is recorded as rejected."""
+    forced_code: str | None
+    """The result that a test asks for."""
+    echo: Mapping[str, str]
+    initial: InitialPayment | None
+    """Of a series that began at another provider."""
+
+
+# ---- storing ----
+
+
+def check_alone(fields: Fields) -> None:
+    """A new registration goes back to nothing, neither to a payment nor to another registration."""
+    if "referenceUuid" in fields.values or "registrationId" in fields.values:
+        raise Refusal(get_result(_REFERS))
+
+
+def read_registration_order(
+    fields: Fields, channel: Channel, *, today: date, is_live: bool, opened: OpenedCard | str | None = None
+) -> RegistrationOrder:
+    """`opened` as in an order to pay."""
+    values = fields.values
+    levers = read_levers(values) if "customParameters" in fields.groups and not is_live else {}
+    source = take_source(fields, channel, today=today, opened=opened)
+    brand = source.brand
+    initial = _read_migrated(values) if "recurringMigration" in fields.groups else None
+    return RegistrationOrder(
+        brand=brand.code,
+        method=brand.method,
+        account=source.account,
+        face=source.face,
+        test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
+        objection=source.objection or _find_objection(source.account, brand, initial),
+        forced_code=values.get(_FORCED_CODE) if levers else None,
+        echo=source.echo,
+        initial=initial,
+    )
+
+
+def _find_objection(account: Instrument | None, brand: Brand, initial: InitialPayment | None) -> str | None:
+    match account:
+        case None | VirtualAccount(account_id=None) | BankAccount(iban=None, number=None):
+            return _NOTHING_TO_STORE
+    if initial is None:
+        return None
+    may_go_on = brand.protocol in _SERIES_PROTOCOLS and initial.kind in brand.kinds
+    return None if may_go_on else _NO_SERIES
+
+
+def _read_migrated(values: Mapping[str, str]) -> InitialPayment:
+    amount, currency = values.get("recurringMigration.amount"), values.get("currency")
+    made = values.get("recurringMigration.requestTimestamp")
+    ids = tuple(values[name] for name in _MIGRATED_IDS if name in values)
+    return InitialPayment(
+        # The last of them is where our own answers tell the scheme's.
+        reference=ids[-1] if ids else None,
+        kind=values["recurringMigration.paymentType"],
+        amount=Money(read_hundredths(amount), currency) if amount and currency else None,
+        made_at=to_instant(datetime.fromisoformat(made).replace(tzinfo=UTC)) if made else None,
+        connector_ids=ids,
+    )
+
+
+# ---- changing ----
+
+_CHANGEABLE: Mapping[type[Instrument], Mapping[str, str]] = {
+    CardAccount: {"card.holder": "holder", "card.expiryMonth": "expiry_month", "card.expiryYear": "expiry_year"},
+    TokenAccount: {"tokenAccount.expiryMonth": "expiry_month", "tokenAccount.expiryYear": "expiry_year"},
+    BankAccount: {
+        "bankAccount.holder": "holder",
+        "bankAccount.bankName": "bank_name",
+        "bankAccount.mandate.id": "mandate_id",
+        "bankAccount.mandate.dateOfSignature": "signed_on",
+    },
+    VirtualAccount: {},
+}
+"""What of a stored account may change, and the member that it changes."""
+_READERS: Mapping[str, Callable[[str], Any]] = {"signed_on": date.fromisoformat}
+_FACE = frozenset({"holder", "expiry_month", "expiry_year"})
+_USED_ONCE = frozenset({"card.cvv", "tokenAccount.cryptogram", "tokenAccount.dtvc"})
+
+
+def is_confirmation(fields: Fields) -> bool:
+    return fields.get("paymentType") == "CF"
+
+
+def apply_update(
+    fields: Fields, registration: Registration, account: Instrument | None, *, is_lenient: bool, today: date
+) -> tuple[Registration, Instrument | None]:
+    """The registration and its account with what was sent; what was not sent stays."""
+    check_brand(fields, BRANDS[registration.brand], is_lenient=is_lenient)
+    changes = _read_changes(fields, account)
+    face = registration.card
+    if account is not None and changes:
+        account = msgspec.structs.replace(account, **changes)
+        objection = find_stored_objection(fields, account, BRANDS[registration.brand], cvv_required=False, today=today)
+        if objection:
+            raise Refusal(get_result(objection))
+    if face is not None:
+        face = msgspec.structs.replace(face, **{name: text for name, text in changes.items() if name in _FACE})
+    echo = {**registration.echo, **keep_for_registration(fields.echo)}
+    return msgspec.structs.replace(registration, card=face, echo=echo), account
+
+
+def _read_changes(fields: Fields, account: Instrument | None) -> dict[str, Any]:
+    members = {} if account is None else _CHANGEABLE[type(account)]
+    if fields.groups.isdisjoint(_ACCOUNT_GROUPS):
+        return {}
+    sent = [name for name in fields.values if name.partition(".")[0] in _ACCOUNT_GROUPS and name not in _USED_ONCE]
+    strange = [Fault(name, "is not part of the account stored here") for name in sent if name not in members]
+    if strange:
+        raise InvalidParameters(get_result("200.300.404"), strange)
+    return {members[name]: _READERS.get(members[name], str)(fields.values[name]) for name in sent}
+
+
+def find_mode(fields: Fields, registration: Registration, *, is_live: bool) -> TestMode | None:
+    """The mode in whose words it is answered: as it was asked for, or else as it was stored."""
+    return read_test_mode(fields.get("testMode"), is_live) or registration.test_mode
+
+
+# ---- answering ----
+
+
+def answer_registration(
+    registration: Registration, envelope: Envelope, *, ndc: str | None = None, at: Instant | None = None, **more: Any
+) -> Answer:
+    """As it stands. What changes it is answered with its own trace and time, a later read with those of its making."""
+    body = {"id": registration.id, "paymentBrand": registration.brand}
+    body |= render_rest(registration.result_code, registration.card, registration.echo)
+    return finish_answer(body, envelope, at or registration.created_at, ndc or registration.ndc, **more)
+
+
+def tell_end(registration: Registration) -> Json:
+    return {"keptUntil": to_datetime(registration.keep_until).date().isoformat()}
+
+
+def answer_removal(registration_id: RegistrationId, code: str, envelope: Envelope, ndc: str, now: Instant) -> Answer:
+    result = get_result(code)
+    return encode_answer(result.http_status, {"id": registration_id, **envelope.wrap(result, ndc, now)})
