@@ -1,0 +1,224 @@
+"""The two spellings of a series mean the same, and what follows from who began it is the same for both."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tollgate.contract.standing import (
+    begins_series,
+    find_series_objection,
+    find_series_reference,
+    is_by_merchant,
+    read_sequence,
+    tell_series_reference,
+    translate_older,
+)
+from tollgate.payments import (
+    BankAccount,
+    CardAccount,
+    Instrument,
+    Sequence,
+    StandingInstruction,
+    TokenAccount,
+    VirtualAccount,
+)
+from tollgate.values import Secret
+from unit.contract.storing import make_stored
+
+MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
+REFERENCE = "standingInstruction.initialTransactionId"
+CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
+TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK")
+
+SPELLINGS = [
+    ({"recurringType": "INITIAL"}, {MODE: "INITIAL", SOURCE: "CIT", TYPE: "RECURRING"}),
+    ({"recurringType": "REPEATED"}, {MODE: "REPEATED", SOURCE: "MIT", TYPE: "RECURRING"}),
+    ({"recurringType": "REGISTRATION_BASED"}, {MODE: "REPEATED", SOURCE: "CIT", TYPE: "UNSCHEDULED"}),
+]
+
+
+def read_newer(values: dict[str, str]) -> StandingInstruction | None:
+    said = {name: values[f"standingInstruction.{name}"] for name in ("mode", "source", "type") if _of(name) in values}
+    return StandingInstruction(**said) if said else None
+
+
+def _of(name: str) -> str:
+    return f"standingInstruction.{name}"
+
+
+# ---- two spellings ----
+
+
+@pytest.mark.parametrize(("older", "newer"), SPELLINGS)
+def test_an_older_word_means_its_newer_ones(older: dict[str, str], newer: dict[str, str]) -> None:
+    assert translate_older(None, older) == read_newer(newer)
+
+
+@pytest.mark.parametrize(("older", "newer"), SPELLINGS)
+def test_either_spelling_decides_alike_who_is_there_and_what_began(
+    older: dict[str, str], newer: dict[str, str]
+) -> None:
+    stored = make_stored(CARD)
+
+    assert is_by_merchant(older) is is_by_merchant(newer)
+    assert begins_series(older) is begins_series(newer)
+    assert find_series_reference(older, stored) == find_series_reference(newer, stored)
+
+
+@pytest.mark.parametrize(
+    ("mode", "source", "older"),
+    list(product([None, "INITIAL", "REPEATED"], [None, "CIT", "MIT"], ["INITIAL", "REPEATED", "REGISTRATION_BASED"])),
+)
+def test_newer_words_beside_an_older_one_count_wherever_either_is_read(
+    mode: str | None, source: str | None, older: str
+) -> None:
+    """What the acquirer is told must not differ from what the checks here believed."""
+    sent = {name: word for name, word in ((MODE, mode), (SOURCE, source)) if word}
+    values = {**sent, "recurringType": older}
+
+    told = translate_older(read_newer(sent), values)
+
+    assert told is not None
+    assert mode in (None, told.mode)
+    assert source in (None, told.source)
+    assert is_by_merchant(values) is (told.source == "MIT")
+    assert begins_series(values) is (told.mode == "INITIAL" and told.source != "MIT")
+
+
+def test_nothing_said_means_nothing() -> None:
+    assert translate_older(None, {}) is None
+    assert translate_older(None, {"recurringType": "SOMETHING"}) is None
+    sent = StandingInstruction(mode="INITIAL")
+    assert translate_older(sent, {}) is sent
+
+
+def test_an_older_count_makes_a_series_one_of_instalments() -> None:
+    counted = {"recurringType": "INITIAL", "recurring.numberOfInstallments": "3"}
+
+    told = translate_older(None, counted)
+
+    assert told == StandingInstruction(mode="INITIAL", source="CIT", type="INSTALLMENT", number_of_installments="3")
+
+
+def test_an_older_count_alone_begins_no_series() -> None:
+    assert translate_older(None, {"recurring.numberOfInstallments": "5"}) == StandingInstruction(
+        number_of_installments="5"
+    )
+
+
+def test_a_newer_count_and_a_newer_type_are_not_overruled() -> None:
+    sent = StandingInstruction(type="UNSCHEDULED", number_of_installments="12")
+
+    told = translate_older(sent, {"recurringType": "REPEATED", "recurring.numberOfInstallments": "3"})
+
+    assert told == StandingInstruction(mode="REPEATED", source="MIT", type="UNSCHEDULED", number_of_installments="12")
+
+
+# ---- who began it ----
+
+
+def test_what_a_merchant_does_alone_begins_no_series() -> None:
+    assert begins_series({MODE: "INITIAL"})
+    assert begins_series({MODE: "INITIAL", SOURCE: "CIT"})
+    assert not begins_series({MODE: "INITIAL", SOURCE: "MIT"})
+    assert not begins_series({SOURCE: "CIT"})
+
+
+@pytest.mark.parametrize("account", [CARD, TOKEN])
+def test_a_merchant_alone_charges_no_card_that_nobody_left_here(account: Instrument) -> None:
+    alone = StandingInstruction(source="MIT", mode="REPEATED")
+
+    assert find_series_objection(alone, account, None) == "100.150.300"
+    assert find_series_objection(alone, account, make_stored(account)) is None
+    named = StandingInstruction(source="MIT", initial_transaction_id="MCC123")
+    assert find_series_objection(named, account, None) is None
+
+
+@pytest.mark.parametrize("account", [BankAccount(iban=Secret("DE89370400440532013000")), VirtualAccount(), None])
+def test_only_cards_and_their_tokens_need_an_earlier_payment(account: Instrument | None) -> None:
+    """A debit has its mandate, and where an account did not open there is an objection already."""
+    assert find_series_objection(StandingInstruction(source="MIT"), account, None) is None
+
+
+@pytest.mark.parametrize("standing", [None, StandingInstruction(), StandingInstruction(source="CIT", mode="REPEATED")])
+def test_with_the_shopper_present_nothing_has_to_be_named(standing: StandingInstruction | None) -> None:
+    assert find_series_objection(standing, CARD, None) is None
+
+
+# ---- which payment it goes back to ----
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {MODE: "REPEATED"},
+        {MODE: "REPEATED", SOURCE: "CIT"},
+        {MODE: "REPEATED", SOURCE: "MIT"},
+        {SOURCE: "MIT"},
+        {MODE: "INITIAL", SOURCE: "MIT"},
+        {"recurringType": "REPEATED"},
+        {"recurringType": "REGISTRATION_BASED"},
+    ],
+)
+def test_a_repeat_goes_back_to_the_first_payment_of_what_is_stored(values: dict[str, str]) -> None:
+    assert find_series_reference(values, make_stored(CARD)) == {REFERENCE: "SCHEME1"}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {MODE: "INITIAL"},
+        {MODE: "INITIAL", SOURCE: "CIT"},
+        {"recurringType": "INITIAL"},
+        {MODE: "INITIAL", "recurringType": "REPEATED"},
+        {SOURCE: "CIT"},
+        {MODE: "REPEATED", SOURCE: "MIT", REFERENCE: "OTHER"},
+    ],
+)
+def test_what_begins_a_series_or_names_its_own_beginning_goes_back_to_nothing(values: dict[str, str]) -> None:
+    assert find_series_reference(values, make_stored(CARD)) == {}
+
+
+def test_where_no_reference_is_known_none_is_made_up() -> None:
+    repeat = {MODE: "REPEATED", SOURCE: "MIT"}
+
+    assert find_series_reference(repeat, None) == {}
+    assert find_series_reference(repeat, make_stored(CARD, reference=None)) == {}
+    assert find_series_reference(repeat, make_stored(CARD, has_initial=False)) == {}
+
+
+def test_the_answer_to_a_beginning_names_what_later_payments_go_back_to() -> None:
+    assert tell_series_reference({MODE: "INITIAL"}, "SCHEME2") == {REFERENCE: "SCHEME2"}
+    assert tell_series_reference({"recurringType": "INITIAL"}, "SCHEME2") == {REFERENCE: "SCHEME2"}
+    assert tell_series_reference({MODE: "INITIAL"}, None) == {}
+    assert tell_series_reference({MODE: "REPEATED"}, "SCHEME2") == {}
+    assert tell_series_reference({}, "SCHEME2") == {}
+
+
+# ---- which debit under its mandate ----
+
+
+@pytest.mark.parametrize(
+    ("values", "is_stored", "is_registering", "sequence"),
+    [
+        ({}, False, False, Sequence.ONCE),
+        ({"sequence": "FINAL"}, False, False, Sequence.ONCE),
+        ({}, False, True, Sequence.FIRST),
+        ({MODE: "INITIAL"}, False, False, Sequence.FIRST),
+        ({MODE: "INITIAL"}, True, False, Sequence.FIRST),
+        ({MODE: "REPEATED"}, False, True, Sequence.LATER),
+        ({MODE: "REPEATED"}, False, False, Sequence.LATER),
+        ({"recurringType": "REPEATED"}, False, False, Sequence.LATER),
+        ({MODE: "REPEATED", "sequence": "FINAL"}, False, False, Sequence.LAST),
+        ({}, True, False, Sequence.LATER),
+        ({"sequence": "FINAL"}, True, False, Sequence.LAST),
+        ({"recurringType": "REGISTRATION_BASED"}, True, False, Sequence.LATER),
+    ],
+)
+def test_a_debit_knows_its_place_under_the_mandate(
+    values: dict[str, str], is_stored: bool, is_registering: bool, sequence: Sequence
+) -> None:
+    assert read_sequence(values, is_stored=is_stored, is_registering=is_registering) is sequence
