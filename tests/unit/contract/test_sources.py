@@ -13,6 +13,7 @@ from tollgate.contract import read_fields, read_order
 from tollgate.payments import (
     BankAccount,
     CardAccount,
+    CardFace,
     Channel,
     Creditor,
     Instrument,
@@ -82,7 +83,7 @@ def test_with_the_shopper_present_a_channel_that_insists_gets_its_code(words: di
 
 def test_the_code_of_a_wallets_stored_card_is_as_long_as_its_networks() -> None:
     device = replace(CARD, number=Secret("377777777777770"), wallet="applePay", number_type="DPAN")
-    face = replace(make_stored(device).registration.card, bin="377777")
+    face = CardFace(bin="377777", last_digits="7770", expiry_month="05", expiry_year="2034")
 
     order = read({"card.cvv": "7311"}, device, brand="APPLEPAY", card=face)
 

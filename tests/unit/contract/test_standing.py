@@ -40,12 +40,8 @@ SPELLINGS = [
 
 
 def read_newer(values: dict[str, str]) -> StandingInstruction | None:
-    said = {name: values[f"standingInstruction.{name}"] for name in ("mode", "source", "type") if _of(name) in values}
-    return StandingInstruction(**said) if said else None
-
-
-def _of(name: str) -> str:
-    return f"standingInstruction.{name}"
+    said = StandingInstruction(mode=values.get(MODE), source=values.get(SOURCE), type=values.get(TYPE))
+    return None if said == StandingInstruction() else said
 
 
 # ---- two spellings ----
