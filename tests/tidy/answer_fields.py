@@ -13,6 +13,8 @@ ANSWER_FIELDS = frozenset(
         "resultDetails",
         "linkedTransactions",
         "paymentMethod",
+        # a registration whose life was extended
+        "keptUntil",
         # 3-D Secure, in the words of its messages
         "threeDSMethodData",
         # settlement reports

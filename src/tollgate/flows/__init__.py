@@ -1,19 +1,23 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
 from tollgate.flows.collect import collect
+from tollgate.flows.deregister import deregister
 from tollgate.flows.erase import (
     erase_registration,
     wipe_old_accounts,
 )
 from tollgate.flows.export_file import export_file
+from tollgate.flows.extend_life import extend_life
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.hear import hear_method, hear_result
 from tollgate.flows.idempotency import find_earlier_answer, make_claim
-from tollgate.flows.look_up import look_up
+from tollgate.flows.look_up import look_up, look_up_registration, show_registration
 from tollgate.flows.pay import pay
 from tollgate.flows.record import record
 from tollgate.flows.recover import run_errand, settle_overdue
+from tollgate.flows.register import register
 from tollgate.flows.report import list_all_settled, list_settled, search, show_chain, show_chains, sum_up
+from tollgate.flows.reregister import reregister
 from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Next, Wait, arrive
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.flows.take_returns import ReturnNote, ReturnReport, take_returns
@@ -35,8 +39,10 @@ __all__ = [
     "arrive",
     "collect",
     "count_retired",
+    "deregister",
     "erase_registration",
     "export_file",
+    "extend_life",
     "find_earlier_answer",
     "follow_up",
     "hear_method",
@@ -44,15 +50,19 @@ __all__ = [
     "list_all_settled",
     "list_settled",
     "look_up",
+    "look_up_registration",
     "make_claim",
     "pay",
     "record",
+    "register",
+    "reregister",
     "rewrap_everything",
     "run_errand",
     "search",
     "settle_overdue",
     "show_chain",
     "show_chains",
+    "show_registration",
     "sum_up",
     "take_returns",
     "verify",

@@ -10,7 +10,7 @@ import msgspec
 from tollgate.catalog import BRANDS, LIMITS, get_result
 from tollgate.contract import Answer, answer_payment
 from tollgate.flows.idempotency import find_earlier_answer
-from tollgate.flows.look_up import look_up
+from tollgate.flows.look_up import look_up, look_up_registration
 from tollgate.payments import (
     SYSTEM_ONLY,
     Channel,
@@ -44,6 +44,7 @@ from tollgate.values import Conflict, Money, Refusal
 
 _UNKNOWN = "700.400.580"
 _UNKNOWN_WHEN_LENIENT = {"CP": "700.400.510", "RV": "700.400.530", "RF": "600.200.500"}
+_IS_REGISTRATION = "100.350.201"
 _OTHER_CHANNEL = "700.400.700"
 _CHAIN_FULL = "700.500.001"
 _NOT_FOR_BRAND = "600.200.310"
@@ -71,6 +72,8 @@ async def follow_up(
 async def find_named(house: House, kind: str, named_id: str, channel: Channel) -> Payment:
     """Another merchant's payment is as unknown as none."""
     named = await look_up(house, channel.merchant_id, named_id)
+    if named is None and await look_up_registration(house, channel.merchant_id, named_id) is not None:
+        raise Refusal(get_result(_IS_REGISTRATION))
     if named is None:
         lenient_code = _UNKNOWN_WHEN_LENIENT.get(kind, _UNKNOWN)
         raise Refusal(get_result(lenient_code if channel.is_lenient else _UNKNOWN))

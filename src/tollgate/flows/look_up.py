@@ -1,22 +1,37 @@
-"""Reading a payment again by its id. Lists are told in `report`.
+"""Reading a payment or a registration again by its id. Lists are told in `report`.
 
-Another merchant's payment is as unknown as none.
+Another merchant's is as unknown as none.
 """
 
 from __future__ import annotations
 
 import re
 
-from tollgate.payments import Payment
-from tollgate.steps import House
-from tollgate.store import find_payment
-from tollgate.values import MerchantId, PaymentId
+from tollgate.catalog import get_result
+from tollgate.payments import UNUSABLE, WIPED, Payment, Registration
+from tollgate.steps import House, get_registration
+from tollgate.store import find_payment, find_registration
+from tollgate.values import MerchantId, NotFound, PaymentId, Refusal
 
 _ID = re.compile("[0-9a-f]{32}")
 
 
-async def look_up(house: House, merchant_id: MerchantId, payment_id: str) -> Payment | None:
+def is_id(text: str) -> bool:
     """What cannot be an id is not looked for: a path may hold text that no database takes, such as NUL."""
-    if _ID.fullmatch(payment_id) is None:
-        return None
-    return await find_payment(house.database, merchant_id, PaymentId(payment_id))
+    return _ID.fullmatch(text) is not None
+
+
+async def look_up(house: House, merchant_id: MerchantId, payment_id: str) -> Payment | None:
+    return await find_payment(house.database, merchant_id, PaymentId(payment_id)) if is_id(payment_id) else None
+
+
+async def look_up_registration(house: House, merchant_id: MerchantId, registration_id: str) -> Registration | None:
+    return await find_registration(house.database, merchant_id, registration_id) if is_id(registration_id) else None
+
+
+async def show_registration(house: House, merchant_id: MerchantId, registration_id: str) -> Registration:
+    """As its merchant may read it, or the reason why there is nothing to read."""
+    registration = await get_registration(house, merchant_id, registration_id, unknown=NotFound)
+    if registration.state in WIPED:
+        raise Refusal(get_result(UNUSABLE[registration.state]))
+    return registration

@@ -3,12 +3,13 @@
 So are the rows of the files that the shopper's pages load.
 """
 
-from tollgate.web.api import authentications, host, payments, queries, reconciliations, shopper
+from tollgate.web.api import authentications, host, payments, queries, reconciliations, registrations, shopper
 from tollgate.web.api.host import METRICS
 from tollgate.web.pages import ROUTES as PAGE_ROUTES
 
 ROUTES = (
     *payments.ROUTES,
+    *registrations.ROUTES,
     *authentications.ROUTES,
     *shopper.ROUTES,
     *queries.ROUTES,

@@ -9,6 +9,7 @@ from tollgate.contract import (
     Answer,
     Fields,
     answer_payment,
+    answer_registration,
     find_reference,
     find_registration_id,
     find_wallet_call,
@@ -17,7 +18,15 @@ from tollgate.contract import (
     read_follow_up,
     read_order,
 )
-from tollgate.flows import find_earlier_answer, follow_up, look_up, make_claim, pay
+from tollgate.flows import (
+    find_earlier_answer,
+    follow_up,
+    look_up,
+    look_up_registration,
+    make_claim,
+    pay,
+    show_registration,
+)
 from tollgate.payments import Claim
 from tollgate.steps import House, open_stored, open_wallet
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
@@ -70,7 +79,8 @@ async def create_follow_up(request: Request, caller: Caller, house: House) -> Re
 
 async def _refer(house: House, fields: Fields, named_id: str, caller: Caller, claim: Claim | None) -> Reply:
     """Where a parameter instead of the path names the payment, an unknown one is that parameter's fault."""
-    if await look_up(house, caller.merchant_id, named_id) is None:
+    payment = await look_up(house, caller.merchant_id, named_id)
+    if payment is None and await look_up_registration(house, caller.merchant_id, named_id) is None:
         raise make_unknown_reference(fields)
     return await _follow(house, fields, named_id, caller, claim)
 
@@ -94,10 +104,15 @@ def replay(earlier: Answer) -> Reply:
 
 
 async def read_payment(request: Request, caller: Caller, house: House) -> Reply:
-    payment = await look_up(house, caller.merchant_id, request.names[0])
-    if payment is None:
+    """Some clients read a registration at this address as well."""
+    subject_id = request.names[0]
+    payment = await look_up(house, caller.merchant_id, subject_id)
+    if payment is not None:
+        return reply_with(answer_payment(payment, house.envelope))
+    if await look_up_registration(house, caller.merchant_id, subject_id) is None:
         raise NotFound(get_result("700.400.580"))
-    return reply_with(answer_payment(payment, house.envelope))
+    registration = await show_registration(house, caller.merchant_id, subject_id)
+    return reply_with(answer_registration(registration, house.envelope))
 
 
 def read_key(request: Request) -> str | None:
@@ -131,7 +146,7 @@ ROUTES = (
         method="GET",
         path="/v1/payments/{id}",
         operation="read_payment",
-        summary="Read a payment; 404 where there is none.",
+        summary="Read a payment, or a registration; 404 where there is none.",
         access=Access.TOKEN,
         handler=read_payment,
     ),

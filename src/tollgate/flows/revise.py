@@ -1,0 +1,74 @@
+"""How every change of a stored account is written: read, judge, write where nobody else did meanwhile, else again.
+
+What the change is belongs to its own story.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from tollgate.catalog import LIMITS, get_result
+from tollgate.contract import Answer
+from tollgate.flows.idempotency import find_earlier_answer
+from tollgate.flows.look_up import is_id
+from tollgate.payments import Claim, Registration, RegistrationState
+from tollgate.steps import House
+from tollgate.store import Step, find_sealed_registration, steps_claim_answered
+from tollgate.values import Conflict, MerchantId, Refusal
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A registration as it was read, with what is sealed beside it."""
+
+    registration: Registration
+    sealed_account: bytes | None
+    sealed_token: bytes | None
+
+
+class Revision(msgspec.Struct, frozen=True):
+    """What shall be written, and what is answered if it was."""
+
+    unit: list[Step]
+    answer: Answer
+
+
+class Objections(msgspec.Struct, frozen=True):
+    """Why a change is refused, as result codes."""
+
+    unknown: str
+    by_state: Mapping[RegistrationState, str]
+
+
+async def revise(
+    house: House,
+    merchant_id: MerchantId,
+    registration_id: str,
+    claim: Claim | None,
+    objections: Objections,
+    plan: Callable[[Kept], Revision],
+) -> Answer:
+    """Another merchant's is as unknown as none."""
+    for _ in range(LIMITS.reservation_tries_max):
+        revision = plan(await _find(house, merchant_id, registration_id, objections))
+        claimed = steps_claim_answered(claim, merchant_id, revision.answer)
+        if await house.database.write([*revision.unit, *claimed]):
+            return revision.answer
+        earlier = await find_earlier_answer(house, claim)
+        if earlier is not None:
+            return earlier
+    raise Conflict(get_result("800.600.100"), "too many requests about this registration at once")
+
+
+async def _find(house: House, merchant_id: MerchantId, registration_id: str, objections: Objections) -> Kept:
+    found = (
+        await find_sealed_registration(house.database, merchant_id, registration_id) if is_id(registration_id) else None
+    )
+    if found is None:
+        raise Refusal(get_result(objections.unknown))
+    kept = Kept(*found)
+    refusal = objections.by_state.get(kept.registration.state)
+    if refusal is not None:
+        raise Refusal(get_result(refusal))
+    return kept
