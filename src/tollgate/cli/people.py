@@ -80,6 +80,12 @@ def show_merchants(**flags: Any) -> None:
 _CHANNEL_FLAGS = (
     click.option("--lenient/--strict", "is_lenient", default=None, help="Take what public clients really send."),
     click.option("--require-cvv/--allow-no-cvv", "requires_cvv", default=None, help="Refuse cards without CVV."),
+    click.option(
+        "--reuse-registrations/--new-registrations",
+        "reuses_registrations",
+        default=None,
+        help="Answer an account that is stored already with its registration.",
+    ),
     click.option("--rebills-max", type=click.IntRange(min=0), help="How often one payment may be rebilled."),
     click.option("--test-url", callback=check_url, help="The processor's own test system, for testMode=EXTERNAL."),
     click.option("--live-url", callback=check_url, help="The acquirer of a live host."),
@@ -148,6 +154,7 @@ def show_channels(**flags: Any) -> None:
             *([f"test {row.test_url}"] if row.test_url else []),
             *([f"live {row.live_url}"] if row.live_url else []),
             *([f"creditor {row.creditor.identifier}"] if row.creditor else []),
+            *(["reuses registrations"] if row.reuses_registrations else []),
             *(["3DS required"] if row.three_ds and row.three_ds.is_required else []),
         ]
         click.echo(f"{row.id}  merchant {row.merchant_id}  {row.name}  ({', '.join(traits)})")
