@@ -86,6 +86,7 @@ from tollgate.payments.registration import (
 )
 from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
 from tollgate.payments.schedule import (
+    RUN_TOPIC,
     Run,
     RunState,
     Schedule,
@@ -114,6 +115,7 @@ __all__ = [
     "NO_DETAILS",
     "OPEN_STATES",
     "REFUSALS",
+    "RUN_TOPIC",
     "SILENT_CODE",
     "SYSTEM_ONLY",
     "UNTOUCHED",

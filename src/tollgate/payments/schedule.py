@@ -13,6 +13,9 @@ import msgspec
 from tollgate.payments.order import TestMode
 from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, ScheduleId
 
+RUN_TOPIC = "schedule"
+"""Of the jobs that make payments of schedules."""
+
 
 class ScheduleState(IntEnum):
     """The numbers are stored, so a number is never used again for something else."""
@@ -22,6 +25,8 @@ class ScheduleState(IntEnum):
     """Rescheduled: another of its series goes on."""
     ENDED = 2
     """Descheduled, run out, or ended by what a card's holder or issuer said."""
+    HALTED = 3
+    """Its row is not what was written: nothing is paid before somebody has looked at it."""
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,8 +53,11 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """What its payments carry: the fields as sent that may be stored."""
     result_code: str = ""
     """Why it ended, where a payment ended it."""
+    skipped: int = 0
+    """Times that were missed and have no run of their own, because they were too many."""
     mac: bytes | None = None
-    """Seals what decides about money: nobody makes a schedule by writing into the store."""
+    """Seals what decides about money: nobody makes a schedule by writing into the store. Gone when it ends, so that
+    nobody wakes it up again either."""
 
 
 class RunState(IntEnum):
@@ -61,6 +69,8 @@ class RunState(IntEnum):
     MISSED = 2
     """Nobody was there; a later run was made instead."""
     FAILED = 3
+    DROPPED = 4
+    """Its schedule ended before a payment was made."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,3 +83,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Of the last try."""
     result_code: str = ""
     settled_at: Instant | None = None
+
+    @property
+    def job_id(self) -> str:
+        return f"{RUN_TOPIC}.{self.schedule_id}.{self.due_at}"

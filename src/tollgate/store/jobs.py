@@ -5,6 +5,10 @@ from __future__ import annotations
 import msgspec
 import sqlalchemy as sa
 
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
+
+from tollgate.payments import Errand
 from tollgate.store.database import Database
 from tollgate.store.schema import jobs
 from tollgate.store.statements import Statement, Step
@@ -35,24 +39,37 @@ _mine = (
 _insert = Statement(
     sa.insert(jobs).values({name: sa.bindparam(name) for name in _members} | {"leased_until": sa.literal_column("0")})
 )
-_due = (
-    sa.select(jobs.c.merchant_id, jobs.c.id)
-    .where(jobs.c.due_at <= sa.bindparam("now"), jobs.c.leased_until <= sa.bindparam("wall_now"))
-    .order_by(jobs.c.due_at)
-    .limit(sa.bindparam("limit"))
-    # SQLite leaves this out: there the single writer is the lock.
-    .with_for_update(skip_locked=True)
+
+_ensure = Statement(
+    insert(jobs)
+    .values({name: sa.bindparam(name) for name in _members} | {"leased_until": sa.literal_column("0")})
+    .on_conflict_do_nothing()
 )
-_lease = Statement(
-    sa.update(jobs)
-    .where(sa.tuple_(jobs.c.merchant_id, jobs.c.id).in_(_due))
-    .values(
-        lease_owner=sa.bindparam("owner"),
-        leased_until=sa.bindparam("until"),
-        tries=jobs.c.tries + sa.literal_column("1"),
+
+
+def _make_lease(is_of_topic: sa.ColumnElement[bool]) -> Statement:
+    due = (
+        sa.select(jobs.c.merchant_id, jobs.c.id)
+        .where(jobs.c.due_at <= sa.bindparam("now"), jobs.c.leased_until <= sa.bindparam("wall_now"), is_of_topic)
+        .order_by(jobs.c.due_at)
+        .limit(sa.bindparam("limit"))
+        # SQLite leaves this out: there the single writer is the lock.
+        .with_for_update(skip_locked=True)
     )
-    .returning(*[jobs.c[name] for name in _members])
-)
+    return Statement(
+        sa.update(jobs)
+        .where(sa.tuple_(jobs.c.merchant_id, jobs.c.id).in_(due))
+        .values(
+            lease_owner=sa.bindparam("owner"),
+            leased_until=sa.bindparam("until"),
+            tries=jobs.c.tries + sa.literal_column("1"),
+        )
+        .returning(*[jobs.c[name] for name in _members])
+    )
+
+
+_lease_errands = _make_lease(jobs.c.topic.in_([sa.literal_column(f"'{errand}'") for errand in Errand]))
+_lease_topic = _make_lease(jobs.c.topic == sa.bindparam("topic"))
 _finish = Statement(sa.delete(jobs).where(*_mine))
 _postpone = Statement(
     sa.update(jobs)
@@ -63,6 +80,11 @@ _postpone = Statement(
         lease_owner=sa.null(),
     )
 )
+
+
+def steps_ensure_job(job: Job) -> list[Step]:
+    """As it is where it is there already: what is owed twice is done once."""
+    return [Step(_ensure, msgspec.structs.asdict(job))]
 
 
 def steps_insert_job(job: Job) -> list[Step]:
@@ -84,12 +106,13 @@ async def insert_job(db: Database, job: Job) -> bool:
 
 
 async def lease_due(
-    db: Database, *, now: Instant, wall_now: Instant, owner: str, lease_s: float, limit: int
+    db: Database, *, now: Instant, wall_now: Instant, owner: str, lease_s: float, limit: int, topic: str | None = None
 ) -> list[Job]:
-    """Due jobs that nobody holds, oldest first, now held by the owner."""
+    """Due jobs that nobody holds, oldest first, now held by the owner. Without a topic they are errands."""
     until = wall_now + int(lease_s * SECOND)
     params = {"now": now, "wall_now": wall_now, "owner": owner, "until": until, "limit": limit}
-    leased = [Job(**dict(zip(_members, row, strict=True))) for row in await db.fetch(_lease, params)]
+    leasing = db.fetch(_lease_errands, params) if topic is None else db.fetch(_lease_topic, params | {"topic": topic})
+    leased = [Job(**dict(zip(_members, row, strict=True))) for row in await leasing]
     return sorted(leased, key=lambda job: job.due_at)
 
 
