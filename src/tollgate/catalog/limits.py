@@ -60,6 +60,9 @@ class Limits:
     webhook_lifetime: Instant = 30 * DAY
     receiver_reply_bytes_max: int = 64 * 1024
 
+    cryptogram_timeout_s: float = 3.0
+    """A payment does not wait longer for the proof of a network token: it has the card's own number."""
+
     card_ranges_lifetime: Instant = HOUR
     card_ranges_pause: Instant = MINUTE
 

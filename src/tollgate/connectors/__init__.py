@@ -3,7 +3,7 @@
 The driver in `steps` carries what they yield to a wire.
 """
 
-from tollgate.connectors import card, redirect, sepa, threeds
+from tollgate.connectors import card, redirect, sepa, threeds, tokens
 from tollgate.connectors.exchange import Connector, Conversation, Exchange, WireReply, WireRequest
 from tollgate.connectors.table import find_connector
 
@@ -18,4 +18,5 @@ __all__ = [
     "redirect",
     "sepa",
     "threeds",
+    "tokens",
 ]

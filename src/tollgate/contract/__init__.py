@@ -45,7 +45,7 @@ from tollgate.contract.registrations import (
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
 from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
-from tollgate.contract.standing import find_scheme_reference
+from tollgate.contract.standing import BY_MERCHANT, find_scheme_reference
 from tollgate.contract.stored import (
     RegistrationLink,
     asks_to_register,
@@ -68,6 +68,7 @@ from tollgate.contract.tickets import (
 __all__ = [
     "BOTH_NAMES",
     "BROWSER_FIELDS",
+    "BY_MERCHANT",
     "METHOD_FIELD",
     "ONE_NAME",
     "Answer",

@@ -1,6 +1,7 @@
 """What a payment is and what may happen to it. Pure: no I/O, no clock, no chance."""
 
 from tollgate.payments.account import (
+    LAST_DIGITS,
     BankAccount,
     CardAccount,
     CardFace,
@@ -34,7 +35,7 @@ from tollgate.payments.chain import (
     list_settle_touches,
     list_start_touches,
 )
-from tollgate.payments.channel import Channel, Credential, Creditor, Merchant, ThreeDsTerms
+from tollgate.payments.channel import Channel, Credential, Creditor, Merchant, ThreeDsTerms, TokenTerms
 from tollgate.payments.cron import (
     CRON_BEGINS_AT,
     CRON_ENDS_AT,
@@ -69,12 +70,22 @@ from tollgate.payments.moves import (
     Nature,
     State,
 )
+from tollgate.payments.network_token import (
+    TOKEN_OBSTACLES,
+    TOKEN_TOPIC,
+    CardNews,
+    NetworkToken,
+    TokenState,
+    end_token,
+    find_token_obstacle,
+    name_token_job,
+    renew_face,
+)
 from tollgate.payments.order import FollowUp, Order, ProcessingCode, Sequence, TestMode
 from tollgate.payments.registration import (
     UNUSABLE,
     WIPED,
     InitialPayment,
-    NetworkToken,
     NewRegistration,
     Registration,
     RegistrationChange,
@@ -109,6 +120,7 @@ __all__ = [
     "ERRAND_DELAYS",
     "FOLLOWINGS",
     "FOREVER",
+    "LAST_DIGITS",
     "MOVES",
     "NATURES",
     "NO_BOUND",
@@ -118,6 +130,8 @@ __all__ = [
     "RUN_TOPIC",
     "SILENT_CODE",
     "SYSTEM_ONLY",
+    "TOKEN_OBSTACLES",
+    "TOKEN_TOPIC",
     "UNTOUCHED",
     "UNUSABLE",
     "WIPED",
@@ -135,6 +149,7 @@ __all__ = [
     "Browser",
     "CardAccount",
     "CardFace",
+    "CardNews",
     "CartItem",
     "Channel",
     "Claim",
@@ -196,6 +211,8 @@ __all__ = [
     "TestMode",
     "ThreeDsTerms",
     "TokenAccount",
+    "TokenState",
+    "TokenTerms",
     "Touch",
     "Verdict",
     "VirtualAccount",
@@ -208,10 +225,12 @@ __all__ = [
     "check_lines",
     "count_chain",
     "cover_doors",
+    "end_token",
     "fill_plan",
     "find_bearer",
     "find_on",
     "find_posting",
+    "find_token_obstacle",
     "get_known_verdict",
     "judge",
     "list_amounts",
@@ -220,7 +239,9 @@ __all__ = [
     "list_settle_touches",
     "list_start_touches",
     "make_card_face",
+    "name_token_job",
     "parse_plan",
+    "renew_face",
     "settle",
     "tell_accounts",
     "wipe",

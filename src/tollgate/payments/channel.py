@@ -46,6 +46,16 @@ class ThreeDsTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Whether a card payment without authentication is refused as a soft decline."""
 
 
+class TokenTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a channel gets the network tokens of its stored cards."""
+
+    test_url: str | None = None
+    """The token vault's own test system, for what is stored in EXTERNAL test mode."""
+    live_url: str | None = None
+    requestor_id: str = ""
+    """The merchant's number there."""
+
+
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """One entity id: the settings under which a merchant's requests are read and routed."""
 
@@ -68,6 +78,7 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an account that is stored already is answered with its registration instead of a new one."""
     uses_network_tokens: bool = False
     """Whether stored cards are charged by a number that their network issues for this merchant."""
+    token_terms: TokenTerms | None = None
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from tollgate.payments.account import CardFace, Instrument
+from tollgate.payments.network_token import NetworkToken, end_token
 from tollgate.payments.order import TestMode
 from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, add_months, get_month_end
 
@@ -48,18 +49,6 @@ class InitialPayment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     payment_id: PaymentId | None = None
     """None where it was made elsewhere and migrated."""
     connector_ids: tuple[str, ...] = ()
-
-
-class NetworkToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What may be known in clear of the number that a card network issued in place of a card's."""
-
-    reference: str
-    """Under which the network's token vault knows it."""
-    state: str
-    last_digits: str
-    expiry_month: str
-    expiry_year: str
-    updated_at: Instant
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +91,8 @@ class NewRegistration(msgspec.Struct, frozen=True):
 
     registration: Registration
     sealed_account: bytes | None
+    wants_token: bool = False
+    """Whether its network shall be asked for a token once it is active."""
 
 
 class RegistrationChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,10 +105,12 @@ class RegistrationChange(msgspec.Struct, frozen=True, kw_only=True):
     result_code: str
     initial: InitialPayment | None
     at: Instant
+    wants_token: bool = False
+    """As in a new registration."""
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """How many months stored accounts are kept."""
+    """How long accounts are kept."""
 
     card_months: int = 14
     """After the card's expiry."""
@@ -125,6 +118,8 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     """After the last use of what has no expiry."""
     extension_months: int = 24
     """From the day on which an extension is asked for."""
+    payment_days: int = 430
+    """After a payment and all that followed it: a debit is given back for up to 13 months, to where it came from."""
 
     def find_end(self, card: CardFace | None, used_at: Instant) -> Instant:
         if card is None:
@@ -149,7 +144,7 @@ def wipe(registration: Registration, ended: RegistrationState) -> Registration:
         state=ended,
         card=None if card is None else msgspec.structs.replace(card, holder=None),
         echo={},
-        network_token=None,
+        network_token=end_token(registration.network_token),
         fingerprint=None,
     )
 

@@ -17,6 +17,7 @@ from tollgate.steps.desk import BankDesk
 from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import converse, dispatch
 from tollgate.steps.house import SUCCESS_CODES, House, leave_alone
+from tollgate.steps.network_tokens import TokenVault, choose_token_vault, name_token_owner, use_network_token
 from tollgate.steps.ranges import RangeBook
 from tollgate.steps.registering import (
     REGISTRATION_NOUN,
@@ -52,9 +53,11 @@ __all__ = [
     "RangeBook",
     "Registering",
     "Route",
+    "TokenVault",
     "charge",
     "choose_directory",
     "choose_route",
+    "choose_token_vault",
     "conclude",
     "converse",
     "dispatch",
@@ -74,6 +77,7 @@ __all__ = [
     "make_terms",
     "make_wish",
     "name_registration_owner",
+    "name_token_owner",
     "open_stored",
     "open_wallet",
     "plan_attempt",
@@ -90,4 +94,5 @@ __all__ = [
     "start_registration",
     "trust",
     "trust_case",
+    "use_network_token",
 ]

@@ -5,11 +5,14 @@ Whether a shopper has to prove something before is the story's affair.
 
 from __future__ import annotations
 
+import msgspec
+
 from tollgate.contract import Answer, answer_payment, write_ticket
 from tollgate.payments import Claim, Order, Outcome, Payment, Verdict
 from tollgate.steps.chaining import get_payment
 from tollgate.steps.dispatch import dispatch
 from tollgate.steps.house import House
+from tollgate.steps.network_tokens import use_network_token
 from tollgate.steps.route import Route
 from tollgate.steps.sealing import settle_sealed
 from tollgate.store import settle_payment
@@ -21,11 +24,14 @@ def make_shopper_url(house: House, payment: Payment, key: bytes = b"") -> str:
 
 
 async def charge(house: House, order: Order, started: Payment, route: Route) -> Verdict:
+    """With the network's token in place of a stored card's number, where there is a good one."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
+    means = await use_network_token(house, order, started)
     back_url = make_shopper_url(house, started) if order.return_url else ""
-    exchange = route.connector.charge(order, started.id, route.approved_code, back_url=back_url)
-    return await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
+    exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
+    verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s - means.spent_s)
+    return msgspec.structs.replace(verdict, details={**verdict.details, **means.told}) if means.told else verdict
 
 
 async def conclude(house: House, started: Payment, verdict: Verdict, claim: Claim | None) -> Answer:

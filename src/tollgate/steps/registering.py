@@ -39,6 +39,7 @@ from tollgate.payments import (
     StoredAccount,
 )
 from tollgate.steps.house import House
+from tollgate.steps.network_tokens import wants_token
 from tollgate.store import (
     find_payment,
     find_registration,
@@ -167,7 +168,8 @@ def seal_registration(house: House, registration: Registration, account: Instrum
     if print_of_account is None:
         return NewRegistration(registration, None)
     sealed = seal_account(account, owner=name_registration_owner(registration), keyring=house.keyring)
-    return NewRegistration(msgspec.structs.replace(registration, fingerprint=print_of_account), sealed)
+    new = msgspec.structs.replace(registration, fingerprint=print_of_account)
+    return NewRegistration(new, sealed, wants_token(house, registration.channel_id, registration.brand))
 
 
 def name_registration_owner(registration: Registration) -> str:
@@ -232,7 +234,7 @@ async def _note_use(house: House, registration: Registration) -> None:
 # ---- told of a payment's end ----
 
 
-def find_registration_change(settled: Payment) -> RegistrationChange | None:
+def find_registration_change(house: House, settled: Payment) -> RegistrationChange | None:
     """What the end of a payment does to the registration that it names; None for most payments."""
     link = tell_registration(settled.echo)
     if link is None or settled.chain_id is not None or NATURES[settled.kind] is Nature.CHECKS:
@@ -250,6 +252,7 @@ def find_registration_change(settled: Payment) -> RegistrationChange | None:
         result_code=settled.result_code,
         initial=_note_initial(settled, link) if is_approved else None,
         at=settled.settled_at or settled.created_at,
+        wants_token=wants_token(house, settled.channel_id, settled.brand),
     )
 
 

@@ -19,7 +19,7 @@ def settle_sealed(house: House, started: Payment, verdict: Verdict) -> Settlemen
     settlement = settle(started, verdict, house.clock.now())
     payment = settlement.payment
     sealed = msgspec.structs.replace(payment, mac=seal_facts(payment, house.keyring))
-    return msgspec.structs.replace(settlement, payment=sealed, registration=find_registration_change(sealed))
+    return msgspec.structs.replace(settlement, payment=sealed, registration=find_registration_change(house, sealed))
 
 
 class BrokenSeal(Exception):

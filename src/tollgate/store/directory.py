@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Channel, Credential, Creditor, Merchant, ThreeDsTerms
+from tollgate.payments import Channel, Credential, Creditor, Merchant, ThreeDsTerms, TokenTerms
 from tollgate.store.database import Database
 from tollgate.store.schema import channels, credentials, merchants
 from tollgate.store.settings import get_setting, steps_add_to_setting
@@ -38,7 +38,11 @@ def _insert_into(table: sa.Table, members: tuple[str, ...]) -> Statement:
 
 _MERCHANT, _CHANNEL, _CREDENTIAL = (kind.__struct_fields__ for kind in (Merchant, Channel, Credential))
 _FLAGS = ("is_lenient", "requires_cvv", "is_closed", "reuses_registrations", "uses_network_tokens")
-_STRUCTURES: dict[str, type[msgspec.Struct]] = {"creditor": Creditor, "three_ds": ThreeDsTerms}
+_STRUCTURES: dict[str, type[msgspec.Struct]] = {
+    "creditor": Creditor,
+    "three_ds": ThreeDsTerms,
+    "token_terms": TokenTerms,
+}
 _insert_merchant = _insert_into(merchants, _MERCHANT)
 _insert_channel = _insert_into(channels, _CHANNEL)
 _insert_credential = _insert_into(credentials, _CREDENTIAL)

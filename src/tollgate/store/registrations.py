@@ -12,6 +12,8 @@ import orjson
 import sqlalchemy as sa
 
 from tollgate.payments import (
+    TOKEN_TOPIC,
+    WIPED,
     CardFace,
     InitialPayment,
     NetworkToken,
@@ -21,8 +23,10 @@ from tollgate.payments import (
     RegistrationEvent,
     RegistrationState,
     TestMode,
+    name_token_job,
 )
 from tollgate.store.database import Database
+from tollgate.store.jobs import Job, steps_ensure_job
 from tollgate.store.outbox import Event, steps_append_event
 from tollgate.store.payment_rows import encode_map
 from tollgate.store.schema import outbox
@@ -130,6 +134,8 @@ def steps_insert_registration(new: NewRegistration) -> list[Step]:
     if registration.state is RegistrationState.ACTIVE:
         event = make_registration_event(registration, RegistrationEvent.CREATED, registration.created_at)
         steps += steps_append_event(event)
+        if new.wants_token:
+            steps += steps_ensure_job(make_token_job(registration.merchant_id, registration.id, event.created_at))
     return steps
 
 
@@ -155,7 +161,10 @@ def steps_end_payment(change: RegistrationChange) -> list[Step]:
             moved = {"new_state": int(change.state), "new_result_code": change.result_code, "new_initial": initial}
             told = {f"event_{name}": getattr(event, name) for name in _EVENT_MEMBERS}
             # Who removed it while it waited is not told that it was made.
-            return [Step(_conclude, {**of, **moved}), Step(_announce, {**of, **told})]
+            steps = [Step(_conclude, {**of, **moved}), Step(_announce, {**of, **told})]
+            if not change.wants_token:
+                return steps
+            return [*steps, *steps_ensure_job(make_token_job(change.merchant_id, change.id, change.at))]
         case _:
             return [Step(_reject, {**of, "new_result_code": change.result_code})]
 
@@ -178,7 +187,22 @@ def steps_change_registration(
         "seen_revision": changed.revision,
     }
     steps = [Step(_change, params | of, rows=1)]
+    if changed.state in WIPED and changed.network_token is not None and changed.network_token.reference:
+        steps += steps_ensure_job(make_token_job(changed.merchant_id, changed.id, at, "wiped"))
     return steps if event is None else [*steps, *steps_append_event(make_registration_event(written, event, at))]
+
+
+def make_token_job(
+    merchant_id: MerchantId, registration_id: RegistrationId, due_at: Instant, occasion: str = ""
+) -> Job:
+    """To bring a registration and its network token in step, whatever that takes then."""
+    return Job(
+        id=name_token_job(registration_id, occasion),
+        merchant_id=merchant_id,
+        topic=TOKEN_TOPIC,
+        subject_id=registration_id,
+        due_at=due_at,
+    )
 
 
 def make_registration_event(registration: Registration, topic: RegistrationEvent, at: Instant) -> Event:

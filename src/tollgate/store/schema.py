@@ -196,6 +196,7 @@ channels = sa.Table(
     sa.Column("three_ds", TEXT),
     sa.Column("reuses_registrations", SMALL, nullable=False, server_default=ZERO),
     sa.Column("uses_network_tokens", SMALL, nullable=False, server_default=ZERO),
+    sa.Column("token_terms", TEXT),
     sqlite_strict=True,
 )
 

@@ -14,6 +14,7 @@ from tollgate.payments import (
     Registration,
     RegistrationState,
     Retention,
+    TokenState,
     wipe,
 )
 from tollgate.values import ChannelId, MerchantId, RegistrationId, to_instant
@@ -36,7 +37,7 @@ STORED = Registration(
     initial=InitialPayment(kind="DB", reference="scheme"),
     network_token=NetworkToken(
         reference="at the network",
-        state="ACTIVE",
+        state=TokenState.ACTIVE,
         last_digits="4444",
         expiry_month="01",
         expiry_year="2030",
@@ -54,7 +55,9 @@ def test_what_was_wiped_says_which_instrument_it_was_and_whose_it_was_not(ended:
     assert left.state is ended
     assert left.card == CardFace(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028")
     assert left.echo == {}
-    assert (left.fingerprint, left.network_token) == (None, None)
+    assert left.fingerprint is None
+    assert left.network_token is not None
+    assert left.network_token.state is TokenState.DELETED
     assert (left.id, left.brand, left.created_at, left.initial) == (STORED.id, "VISA", NOW, STORED.initial)
     assert left.revision == STORED.revision
     assert "Jane" not in repr(left)

@@ -1,0 +1,148 @@
+"""Network tokens as payments need them: which vault has them, and a card's number replaced by its token.
+
+How a stored card gets its token, and keeps it, is told in the flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from tollgate.catalog import LIMITS
+from tollgate.connectors import tokens
+from tollgate.contract import BY_MERCHANT, tell_registration
+from tollgate.payments import (
+    NATURES,
+    Channel,
+    Nature,
+    NetworkToken,
+    Order,
+    Payment,
+    Registration,
+    RegistrationState,
+    TestMode,
+    TokenAccount,
+    TokenTerms,
+    find_token_obstacle,
+)
+from tollgate.steps.dispatch import converse
+from tollgate.steps.house import House
+from tollgate.store import find_sealed_registration, make_token_job, steps_ensure_job
+from tollgate.values import SECOND
+from tollgate.vault import name_owner, open_account
+from tollgate.wire import Wire
+
+_NOUN = "network-token"
+_NO_TERMS = TokenTerms()
+_SHARE_OF_TIME = 4
+"""A cryptogram may take this part of the time that the acquirer has, so that enough of it is left."""
+
+
+class TokenVault(msgspec.Struct, frozen=True):
+    """The way to where a channel's network tokens are kept."""
+
+    wire: Wire
+    terms: TokenTerms
+
+
+class Means(msgspec.Struct, frozen=True):
+    """An order as it is sent, and what is told of how it is paid."""
+
+    order: Order
+    told: Mapping[str, str] = {}
+    spent_s: float = 0.0
+    """Of the acquirer's time: nobody may be at work on an attempt for longer than its deadline says."""
+
+
+def choose_token_vault(house: House, channel: Channel, test_mode: TestMode | None) -> TokenVault | None:
+    """None where the channel has none, so that cards are charged by their own numbers."""
+    terms = channel.token_terms or _NO_TERMS
+    if house.is_live is not (test_mode is None):
+        # Stores get copied: no real card may be told to a test system, nor a test card to a live one.
+        return None
+    if test_mode is TestMode.INTERNAL:
+        return None if house.simulator is None else TokenVault(house.simulator, terms)
+    address = terms.test_url if test_mode is TestMode.EXTERNAL else terms.live_url
+    return TokenVault(house.find_wire(address), terms) if address else None
+
+
+def wants_token(house: House, channel_id: str, brand: str) -> bool:
+    """Whether a card that is stored on a channel shall have one."""
+    channel = house.directory.find_channel(channel_id)
+    return channel is not None and channel.uses_network_tokens and brand in tokens.NETWORKS
+
+
+def name_token_owner(registration: Registration) -> str:
+    return name_owner(_NOUN, registration.merchant_id, registration.id)
+
+
+async def use_network_token(house: House, order: Order, started: Payment) -> Means:
+    """The order with the token of its stored card, where it has one that is good; never a reason to fail.
+
+    A channel that does not use tokens is not even asked about.
+    """
+    channel = house.directory.find_channel(started.channel_id)
+    if channel is None or not channel.uses_network_tokens or not tokens.can_have_token(order.brand, order.account):
+        return Means(order)
+    link = tell_registration(started.echo)
+    if link is None or link.is_new:
+        return Means(order)
+    found = await find_sealed_registration(house.database, started.merchant_id, link.id)
+    if found is None or found[0].test_mode != started.test_mode or found[0].state is not RegistrationState.ACTIVE:
+        # Another test mode's acquirer does not know the token.
+        return Means(order)
+    registration, _, sealed_token = found
+    token = registration.network_token
+    if token is None:
+        # Stored before the channel used tokens, or given up on: from now on it is looked after.
+        await _look_after(house, registration)
+    obstacle = find_token_obstacle(token)
+    if token is None or obstacle is not None or sealed_token is None:
+        return Means(order, tokens.describe_use(token, obstacle or "800.100.326"))
+    account = open_account(sealed_token, owner=name_token_owner(registration), keyring=house.keyring)
+    if not isinstance(account, TokenAccount):
+        raise TypeError(f"the network token of registration {registration.id} is none")
+    return await _prove(house, order, started, registration, token, account)
+
+
+async def _prove(
+    house: House,
+    order: Order,
+    started: Payment,
+    registration: Registration,
+    token: NetworkToken,
+    account: TokenAccount,
+) -> Means:
+    """A payment that its shopper makes needs a cryptogram; what follows without the shopper goes back to that one."""
+    standing = order.details.standing_instruction
+    is_by_merchant = standing is not None and standing.source == BY_MERCHANT
+    if is_by_merchant or NATURES[order.kind] is not Nature.TAKES:
+        return Means(msgspec.structs.replace(order, account=account), tokens.describe_use(token, None))
+    began_at = house.clock.wall()
+    proof = await _ask_proof(house, order, started, registration)
+    spent_s = (house.clock.wall() - began_at) / SECOND
+    if proof.text is not None:
+        proven = msgspec.structs.replace(account, cryptogram=proof.text)
+        return Means(msgspec.structs.replace(order, account=proven), tokens.describe_use(token, None), spent_s)
+    reason = proof.reason or tokens.SILENT
+    if not reason.is_passing:
+        # The token is not as it is known here.
+        await _look_after(house, registration, occasion="refused")
+    return Means(order, tokens.describe_use(token, reason.code), spent_s)
+
+
+async def _ask_proof(house: House, order: Order, started: Payment, registration: Registration) -> tokens.Cryptogram:
+    channel = house.directory.find_channel(registration.channel_id)
+    vault = None if channel is None else choose_token_vault(house, channel, registration.test_mode)
+    if vault is None:
+        return tokens.Cryptogram(None)
+    requestor = vault.terms.requestor_id
+    question = tokens.request_cryptogram(registration.id, started.id, order.money, requestor=requestor)
+    timeout_s = min(LIMITS.cryptogram_timeout_s, house.acquirer_timeout_s / _SHARE_OF_TIME)
+    return await converse(question, vault.wire, timeout_s=timeout_s) or tokens.Cryptogram(None)
+
+
+async def _look_after(house: House, registration: Registration, occasion: str = "") -> None:
+    job = make_token_job(registration.merchant_id, registration.id, house.clock.now(), occasion)
+    await house.database.write(steps_ensure_job(job))
