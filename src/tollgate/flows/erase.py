@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.catalog import LIMITS
-from tollgate.payments import Channel, Registration, RegistrationEvent, RegistrationState, wipe
+from tollgate.payments import UNUSABLE, Channel, Registration, RegistrationEvent, RegistrationState, wipe
 from tollgate.steps import House
 from tollgate.store import (
     Aged,
@@ -18,6 +18,7 @@ from tollgate.store import (
     put_setting,
     replace_setting,
     steps_change_registration,
+    steps_end_schedules,
     wipe_account,
 )
 from tollgate.values import DAY, Instant
@@ -40,7 +41,10 @@ async def erase_registration(house: House, outlived: Registration) -> bool:
     """False: it was used, changed or extended meanwhile, so that its time is not over any more."""
     now = house.clock.now()
     erased = wipe(outlived, RegistrationState.ERASED)
-    unit = steps_change_registration(erased, None, None, event=RegistrationEvent.DELETED, at=now)
+    unit = [
+        *steps_change_registration(erased, None, None, event=RegistrationEvent.DELETED, at=now),
+        *steps_end_schedules(erased.merchant_id, erased.id, now, UNUSABLE[RegistrationState.ERASED]),
+    ]
     return await house.database.write(unit)
 
 

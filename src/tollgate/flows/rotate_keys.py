@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from tollgate.catalog import LIMITS
 from tollgate.flows.collect import FILE_NOUN
-from tollgate.steps import REGISTRATION_NOUN, list_retired_settings, rewrap_settings
+from tollgate.steps import REGISTRATION_NOUN, TOKEN_NOUN, list_retired_settings, rewrap_settings
 from tollgate.store import (
     Database,
     Rewrapping,
@@ -105,10 +105,9 @@ async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Prog
 
 
 def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> Rewrapping:
-    owner = name_owner(REGISTRATION_NOUN, found.merchant_id, found.id)
     account, token = [
-        None if sealed is None else rewrap(sealed, owner=owner, keyring=keyring)
-        for sealed in (found.account, found.token)
+        None if sealed is None else rewrap(sealed, owner=name_owner(noun, found.merchant_id, found.id), keyring=keyring)
+        for noun, sealed in ((REGISTRATION_NOUN, found.account), (TOKEN_NOUN, found.token))
     ]
     return Rewrapping(found, account, token)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tollgate.flows.verify_chains import check_chains
 from tollgate.flows.verify_methods import check_methods
+from tollgate.flows.verify_registrations import check_registrations
 from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
 from tollgate.flows.verify_strays import check_strays
 from tollgate.steps import seal_facts
@@ -33,6 +34,7 @@ async def verify(
     await check_chains(audit)
     await check_strays(audit)
     await check_methods(audit)
+    await check_registrations(audit)
     return report
 
 

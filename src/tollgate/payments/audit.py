@@ -36,6 +36,8 @@ class Proof(StrEnum):
     AUTHENTICATION = "authentication"
     INSTRUCTION = "instruction"
     FILE = "file"
+    REGISTRATION = "registration"
+    SCHEDULE = "schedule"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,13 @@ from tollgate.steps.desk import BankDesk
 from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import converse, dispatch
 from tollgate.steps.house import SUCCESS_CODES, House, leave_alone
-from tollgate.steps.network_tokens import TokenVault, choose_token_vault, name_token_owner, use_network_token
+from tollgate.steps.network_tokens import (
+    TOKEN_NOUN,
+    TokenVault,
+    choose_token_vault,
+    name_token_owner,
+    use_network_token,
+)
 from tollgate.steps.ranges import RangeBook
 from tollgate.steps.registering import (
     REGISTRATION_NOUN,
@@ -45,6 +51,7 @@ from tollgate.steps.wallets import open_wallet
 __all__ = [
     "REGISTRATION_NOUN",
     "SUCCESS_CODES",
+    "TOKEN_NOUN",
     "BankDesk",
     "BrokenSeal",
     "Directory",

@@ -33,7 +33,9 @@ from tollgate.values import SECOND
 from tollgate.vault import name_owner, open_account
 from tollgate.wire import Wire
 
-_NOUN = "network-token"
+TOKEN_NOUN = "network-token"
+"""Of the token that is sealed in a registration's row."""
+
 _NO_TERMS = TokenTerms()
 _SHARE_OF_TIME = 4
 """A cryptogram may take this part of the time that the acquirer has, so that enough of it is left."""
@@ -74,7 +76,7 @@ def wants_token(house: House, channel_id: str, brand: str) -> bool:
 
 
 def name_token_owner(registration: Registration) -> str:
-    return name_owner(_NOUN, registration.merchant_id, registration.id)
+    return name_owner(TOKEN_NOUN, registration.merchant_id, registration.id)
 
 
 async def use_network_token(house: House, order: Order, started: Payment) -> Means:

@@ -38,6 +38,13 @@ from tollgate.store.audit_methods import (
     walk_files,
     walk_instructions,
 )
+from tollgate.store.audit_stored import (
+    KeptRegistration,
+    find_kept_registrations,
+    find_registration_ids,
+    is_announced,
+    walk_registrations,
+)
 from tollgate.store.authentications import (
     find_authentication,
     move_authentication,
@@ -215,6 +222,7 @@ __all__ = [
     "KeptAuthentication",
     "KeptFile",
     "KeptInstruction",
+    "KeptRegistration",
     "Rewrapping",
     "SealedAccount",
     "SealedFile",
@@ -248,9 +256,11 @@ __all__ = [
     "find_job_ids",
     "find_kept_authentications",
     "find_kept_instructions",
+    "find_kept_registrations",
     "find_lines",
     "find_payment",
     "find_registration",
+    "find_registration_ids",
     "find_run",
     "find_schedule",
     "find_sealed_body",
@@ -271,6 +281,7 @@ __all__ = [
     "insert_merchant",
     "insert_simulated_session",
     "insert_wallet_key",
+    "is_announced",
     "lacks_account",
     "lease_due",
     "list_aged",
@@ -361,5 +372,6 @@ __all__ = [
     "walk_files",
     "walk_instructions",
     "walk_jobs",
+    "walk_registrations",
     "wipe_account",
 ]

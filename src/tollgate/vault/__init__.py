@@ -9,6 +9,7 @@ from tollgate.vault.masks import hide_card_numbers
 from tollgate.vault.once import hash_once_key, make_once_key, open_once, seal_once
 from tollgate.vault.prints import (
     fingerprint_account,
+    shows_face,
 )
 from tollgate.vault.tokens import NewCredential, hash_token, make_credential, make_token, open_token, show_token
 from tollgate.vault.wallets import (
@@ -54,4 +55,5 @@ __all__ = [
     "sealed_prefix",
     "sealing_key_id",
     "show_token",
+    "shows_face",
 ]

@@ -5,7 +5,15 @@ What follows from that is decided elsewhere.
 
 from __future__ import annotations
 
-from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
+from tollgate.payments import (
+    BankAccount,
+    CardAccount,
+    CardFace,
+    Instrument,
+    TokenAccount,
+    VirtualAccount,
+    make_card_face,
+)
 from tollgate.values import MerchantId, Secret
 from tollgate.vault.fingerprint import fingerprint
 from tollgate.vault.keyring import Keyring
@@ -15,6 +23,14 @@ def fingerprint_account(account: Instrument, brand: str, merchant_id: MerchantId
     """None where there is nothing to recognise it by. Merchants share none, or else they could compare customers."""
     parts = _name(account, brand)
     return None if parts is None else fingerprint("registration", [merchant_id, *parts], keyring)
+
+
+def shows_face(account: Instrument, face: CardFace | None, *, is_renewed: bool) -> bool:
+    """Whether this is what may be seen of that account; of a card that was renewed since, only its first digits are."""
+    if not isinstance(account, CardAccount) or face is None:
+        return not isinstance(account, CardAccount) and face is None
+    shown = make_card_face(account.number.reveal(), account)
+    return shown.bin == face.bin if is_renewed else shown == face
 
 
 def _name(account: Instrument, brand: str) -> list[str] | None:

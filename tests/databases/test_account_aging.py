@@ -1,0 +1,196 @@
+"""The accounts of old payments are wiped, on both databases; what still needs one keeps it, and a refund says so."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
+from tollgate.flows import collect, pay, run_errand, wipe_old_accounts
+from tollgate.flows.erase import BOOKMARKS
+from tollgate.payments import State
+from tollgate.store import (
+    Database,
+    InstructionState,
+    find_instruction,
+    find_payment,
+    get_sealed_account,
+    get_setting,
+    put_setting,
+)
+from tollgate.values import PaymentId
+from tollgate.workers.retention import wipe_accounts
+from unit.flows.shopping import lease_now
+from unit.premises import ORDER, ScriptedWire
+
+pytestmark = pytest.mark.anyio
+
+ERASED = "700.500.004"
+PENDING = b'{"status":"pending","response_code":"","message":"Wait"}'
+AGE = 430
+
+
+@pytest.fixture
+async def bank(db: Database) -> Bank:
+    return await open_bank(db)
+
+
+async def keeps_account(db: Database, payment_id: str) -> bool:
+    return await get_sealed_account(db, MERCHANT.id, PaymentId(payment_id)) is not None
+
+
+async def wipe_all(bank: Bank) -> None:
+    while await wipe_accounts(bank.house):
+        pass
+
+
+async def file(bank: Bank) -> None:
+    """Brings what is due to the bank."""
+    bank.wait(3)
+    await collect(bank.house)
+
+
+async def test_an_account_is_wiped_when_its_payment_is_old_enough(db: Database, bank: Bank) -> None:
+    paid = await bank.pay()
+    await file(bank)
+
+    bank.wait(AGE - 3)
+    await wipe_all(bank)
+    assert await keeps_account(db, paid)
+    bank.clock.at += 1
+    await wipe_all(bank)
+
+    assert not await keeps_account(db, paid)
+    left = await find_payment(db, MERCHANT.id, paid)
+    assert left is not None
+    assert left.state is State.APPROVED
+
+
+async def test_a_late_refund_of_a_debit_is_refused_and_no_bank_hears_of_it(db: Database, bank: Bank) -> None:
+    paid = await bank.pay()
+    await file(bank)
+    bank.wait(AGE)
+    await wipe_all(bank)
+
+    for kind in ("RF", "RB"):
+        follower, code = await bank.follow(kind, paid, 100)
+        assert code == ERASED
+        assert await find_instruction(db, MERCHANT.id, follower) is None
+    bank.wait(7)
+    assert await collect(bank.house) == 0
+
+
+async def test_a_late_refund_of_a_card_needs_no_account_here(db: Database, bank: Bank) -> None:
+    await pay(bank.house, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "c" * 30))
+    bank.wait(AGE + 1)
+    await wipe_all(bank)
+
+    assert not await keeps_account(db, "8a" + "c" * 30)
+    _, code = await bank.follow("RF", "8a" + "c" * 30, 100)
+    assert code == "000.100.110"
+
+
+async def test_what_followed_later_keeps_the_account_for_as_long_again(db: Database, bank: Bank) -> None:
+    paid = await bank.pay()
+    await file(bank)
+    bank.wait(AGE - 10)
+    _, code = await bank.follow("RB", paid, 100)
+    assert code.startswith("000.")
+    await file(bank)
+
+    bank.wait(AGE - 5)
+    await wipe_all(bank)
+    assert await keeps_account(db, paid)
+    bank.wait(5)
+    await wipe_all(bank)
+
+    assert not await keeps_account(db, paid)
+
+
+async def test_what_no_file_has_taken_yet_keeps_its_account(db: Database, bank: Bank) -> None:
+    paid = await bank.pay()
+    bank.wait(AGE + 10)
+    await wipe_all(bank)
+    assert await keeps_account(db, paid)
+
+    assert await collect(bank.house) == 1
+    await wipe_all(bank)
+
+    kept = await find_instruction(db, MERCHANT.id, paid)
+    assert kept is not None
+    assert kept.state is InstructionState.FILED
+    assert not await keeps_account(db, paid)
+
+
+async def test_what_waits_keeps_its_account_until_it_is_decided(db: Database, bank: Bank) -> None:
+    assert isinstance(bank.house.simulator, ScriptedWire)
+    bank.house.simulator.script = [PENDING]
+    await pay(bank.house, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "d" * 30))
+    bank.wait(AGE + 1)
+    await wipe_all(bank)
+    assert await keeps_account(db, "8a" + "d" * 30)
+
+    for job in await lease_now(bank.house):
+        assert await run_errand(bank.house, job)
+    await wipe_all(bank)
+
+    assert not await keeps_account(db, "8a" + "d" * 30)
+
+
+async def test_no_round_looks_at_what_an_earlier_one_passed(db: Database, bank: Bank) -> None:
+    for _ in range(130):
+        await bank.pay("PA")
+        bank.clock.at += 1
+    bank.wait(AGE + 1)
+
+    walked = [await wipe_old_accounts(bank.house, CHANNEL) for _ in range(4)]
+
+    assert walked == [100, 30, 0, 0]
+    bank.wait(AGE)
+    await bank.pay("PA")
+    assert await wipe_old_accounts(bank.house, CHANNEL) == 0
+    bank.wait(AGE + 1)
+    assert await wipe_old_accounts(bank.house, CHANNEL) == 1
+    # Who goes back walks again and does no harm.
+    await put_setting(db, BOOKMARKS + CHANNEL.id, "{}")
+    assert await wipe_old_accounts(bank.house, CHANNEL) == 100
+
+
+async def test_two_processes_walk_the_same_way_and_lose_nothing(db: Database, bank: Bank) -> None:
+    ids = [await bank.pay() for _ in range(8)]
+    await file(bank)
+    await bank.pay()
+    bank.wait(AGE + 1)
+    other = await open_bank(db, keyring=bank.house.keyring, is_first=False)
+    other.clock.at = bank.clock.at
+
+    await asyncio.gather(*[wipe_accounts(each.house) for each in (bank, other, bank)])
+
+    assert [await keeps_account(db, each) for each in ids] == [False] * 8
+    assert "left" in await get_setting(db, BOOKMARKS + CHANNEL.id)
+
+
+async def test_a_refund_and_the_wiping_at_the_same_moment_agree(db: Database, bank: Bank) -> None:
+    """Whatever was promised to a shopper can be sent."""
+    ids = [await bank.pay() for _ in range(12)]
+    await file(bank)
+    bank.wait(AGE + 1)
+
+    async def refund_late(payment_id: str) -> tuple[str, str]:
+        await asyncio.sleep(0)
+        return await bank.follow("RF", payment_id, 100)
+
+    refunds, *_ = await asyncio.gather(
+        asyncio.gather(*[refund_late(each) for each in ids]), wipe_accounts(bank.house), wipe_accounts(bank.house)
+    )
+
+    codes = dict(zip(ids, [code for _, code in refunds], strict=True))
+    assert set(codes.values()) <= {ERASED, "000.100.110"}
+    for payment_id, code in codes.items():
+        assert await keeps_account(db, payment_id) is (code != ERASED)
+    bank.wait(7)
+    await collect(bank.house)
+    for refund_id, code in refunds:
+        told = await find_instruction(db, MERCHANT.id, refund_id)
+        assert (None if told is None else told.state) == (None if code == ERASED else InstructionState.FILED)
