@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tollgate.values import DAY, SECOND, add_months, get_month_end, to_datetime, to_instant
 
 
-def at(year: int, month: int, day: int, *clock: int) -> int:
-    return to_instant(datetime(year, month, day, *clock, tzinfo=UTC))
+def at(year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0) -> int:
+    return to_instant(datetime(year, month, day, hour, minute, second, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(

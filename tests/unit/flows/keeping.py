@@ -1,0 +1,131 @@
+"""The words in which stories of stored accounts are told: leave one behind, pay with it, look at it. No test here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tollgate.catalog import Situation
+from tollgate.contract import Answer, find_registration_id, read_fields, read_order
+from tollgate.flows import pay
+from tollgate.payments import Channel, Claim, Creditor, Registration, RegistrationEvent
+from tollgate.steps import House, open_stored
+from tollgate.store import Event, find_registration, find_sealed_registration, list_events
+from tollgate.values import to_datetime
+from unit.flows.shopping import tick
+from unit.premises import CHANNEL, MERCHANT
+
+SENT = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", "merchantTransactionId": "order-0001"}
+CARD = {
+    "card.number": "4200000000000000",
+    "card.expiryMonth": "05",
+    "card.expiryYear": "2034",
+    "card.holder": "Jane Jones",
+    "card.cvv": "731",
+}
+KEEP = {"createRegistration": "true"}
+BANK = {
+    "paymentBrand": "DIRECTDEBIT_SEPA",
+    "bankAccount.holder": "Jane Jones",
+    "bankAccount.iban": "DE89370400440532013000",
+    "bankAccount.bic": "COBADEFFXXX",
+}
+CREDITOR = Creditor(name="Shop", iban="DE89370400440532013000", bic="COBADEFFXXX", identifier="DE98ZZZ09999999999")
+
+MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
+REFERENCE = "standingInstruction.initialTransactionId"
+INITIAL = {MODE: "INITIAL", SOURCE: "CIT", TYPE: "RECURRING"}
+ALONE = {MODE: "REPEATED", SOURCE: "MIT", TYPE: "RECURRING"}
+PRESENT = {MODE: "REPEATED", SOURCE: "CIT", TYPE: "UNSCHEDULED"}
+
+
+def approve(reference: str) -> bytes:
+    """An acquirer's approval with the scheme's reference."""
+    words = {"status": "approved", "response_code": "00", "message": "Fine", "scheme_transaction_id": reference}
+    return json.dumps(words).encode()
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer, as a merchant reads it."""
+
+    answer: Answer
+
+    @property
+    def body(self) -> dict[str, Any]:
+        body: dict[str, Any] = json.loads(self.answer.body)
+        return body
+
+    @property
+    def code(self) -> str:
+        code: str = self.body["result"]["code"]
+        return code
+
+    @property
+    def registration_id(self) -> str:
+        registration_id: str = self.body["registrationId"]
+        return registration_id
+
+
+async def send(
+    house: House,
+    *parts: Mapping[str, str],
+    stored: str | None = None,
+    channel: Channel = CHANNEL,
+    claim: Claim | None = None,
+) -> Told:
+    """A payment of these fields, from a stored account where one is named by its id. A moment after the last."""
+    tick(house)
+    fields = read_fields(list(merge(*parts).items()), Situation(_choose(stored), None, channel.is_lenient, False))
+    named = stored or find_registration_id(fields)
+    order = read_order(
+        fields,
+        channel,
+        today=to_datetime(house.clock.now()).date(),
+        short_id="1234.5678.9012",
+        is_live=house.is_live,
+        stored=await open_stored(house, MERCHANT.id, named) if named else None,
+    )
+    return Told(await pay(house, order, channel, "ndc", claim))
+
+
+def merge(*parts: Mapping[str, str]) -> dict[str, str]:
+    merged = dict(SENT)
+    for part in parts:
+        merged |= part
+    return merged
+
+
+def _choose(stored: str | None) -> str:
+    return "registration_payment" if stored else "payment"
+
+
+async def keep_card(house: House, *parts: Mapping[str, str]) -> str:
+    """The id of a card's registration, made with a payment."""
+    return (await send(house, CARD, KEEP, *parts)).registration_id
+
+
+async def look_at(house: House, registration_id: str) -> Registration:
+    registration = await find_registration(house.database, MERCHANT.id, registration_id)
+    assert registration is not None
+    return registration
+
+
+async def get_reference(house: House, registration_id: str) -> str | None:
+    """What later payments go back to."""
+    initial = (await look_at(house, registration_id)).initial
+    return None if initial is None else initial.reference
+
+
+async def is_sealed(house: House, registration_id: str) -> bool:
+    found = await find_sealed_registration(house.database, MERCHANT.id, registration_id)
+    assert found is not None
+    return found[1] is not None
+
+
+async def list_announced(house: House) -> list[Event]:
+    """What the merchant is told about registrations."""
+    events = await list_events(house.database, MERCHANT.id, limit=1000)
+    return [event for event in events if event.topic in set(RegistrationEvent)]
