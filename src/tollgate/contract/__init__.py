@@ -45,7 +45,7 @@ from tollgate.contract.registrations import (
 from tollgate.contract.report_answers import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page
 from tollgate.contract.reports import Question, read_question
 from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
-from tollgate.contract.standing import BY_MERCHANT, find_scheme_reference
+from tollgate.contract.standing import BY_MERCHANT, choose_reference
 from tollgate.contract.stored import (
     RegistrationLink,
     asks_to_register,
@@ -96,6 +96,7 @@ __all__ = [
     "check_alone",
     "check_authentication_fields",
     "check_entity_id",
+    "choose_reference",
     "count_captures",
     "encode_answer",
     "find_fraction_objection",
@@ -103,7 +104,6 @@ __all__ = [
     "find_reference",
     "find_registration_id",
     "find_return_url",
-    "find_scheme_reference",
     "find_wallet_call",
     "find_window",
     "get_resource_path",

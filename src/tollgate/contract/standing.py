@@ -72,6 +72,12 @@ def find_scheme_reference(details: Mapping[str, str]) -> str | None:
     return details.get("CardholderInitiatedTransactionID")
 
 
+def choose_reference(values: Mapping[str, str], details: Mapping[str, str]) -> str | None:
+    """By which payments after this one go back: to it, or to an earlier beginning that it goes back to itself."""
+    named = None if begins_series(values) else values.get(_REFERENCE)
+    return named or find_scheme_reference(details)
+
+
 def tell_series_reference(values: Mapping[str, str], reference: str | None) -> Mapping[str, str]:
     """By which later payments go back to this one, where it begins a series. Of one field or of none."""
     return {_REFERENCE: reference} if reference and begins_series(values) else {}

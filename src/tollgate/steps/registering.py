@@ -13,7 +13,7 @@ from tollgate.catalog import get_result
 from tollgate.contract import (
     RegistrationLink,
     RegistrationOrder,
-    find_scheme_reference,
+    choose_reference,
     keep_for_registration,
     list_connector_ids,
     name_registration,
@@ -262,7 +262,7 @@ def _note_initial(settled: Payment, link: RegistrationLink) -> InitialPayment | 
         return None
     details = settled.details
     return InitialPayment(
-        reference=find_scheme_reference(details),
+        reference=choose_reference(settled.echo, details),
         kind=settled.kind,
         amount=settled.money,
         made_at=settled.settled_at,

@@ -18,7 +18,6 @@ from tollgate.payments import (
 from tollgate.steps import House, open_stored
 from tollgate.store import find_instruction, list_overdue
 from tollgate.values import DAY, Money, Refusal, Secret
-from tollgate.vault import EnvelopeError
 from tollgate.wire import Silent
 from unit.flows.keeping import (
     ALONE,
@@ -27,15 +26,17 @@ from unit.flows.keeping import (
     CREDITOR,
     INITIAL,
     KEEP,
+    REFERENCE,
     Told,
     approve,
+    get_reference,
     is_sealed,
     keep_card,
     list_announced,
     look_at,
     send,
 )
-from unit.flows.shopping import change_row, tick
+from unit.flows.shopping import tick
 from unit.flows.telling import DECLINED, PENDING, run_only_job
 from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
@@ -314,14 +315,11 @@ async def test_a_bank_account_is_kept_by_use_and_a_card_by_its_expiry(house: Hou
     assert card.keep_until > NOW + 7 * 365 * DAY
 
 
-async def test_a_foreign_ciphertext_does_not_open_in_another_row(house: House) -> None:
-    """Whoever can write into the store still cannot charge one customer's card in another's name."""
-    first, second = await keep_card(house), await keep_card(house, {"card.number": "4111111111111111"})
-    await change_row(
-        house,
-        "UPDATE registrations SET sealed_account = (SELECT sealed_account FROM registrations"
-        f" WHERE id = '{first}') WHERE id = '{second}'",
-    )
+async def test_a_series_that_began_elsewhere_goes_on_from_there(house: House, wire: ScriptedWire) -> None:
+    """A merchant that brings its cards over charges them alone; the schemes know them by their old beginning."""
+    wire.script = [approve("SCHEME1"), approve("SCHEME2")]
+    registration_id = await keep_card(house, ALONE, {REFERENCE: "ELSEWHERE"})
 
-    with pytest.raises(EnvelopeError):
-        await open_stored(house, MERCHANT.id, second)
+    assert await get_reference(house, registration_id) == "ELSEWHERE"
+    await send(house, INITIAL, {REFERENCE: "STALE"}, stored=registration_id)
+    assert await get_reference(house, registration_id) == "SCHEME2"

@@ -1,0 +1,100 @@
+"""What payments from stored accounts cost the store: one read, and a write once a day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.steps import House
+from tollgate.store import Database, Step
+from tollgate.store.hot import HotWrite, Row
+from tollgate.store.statements import Statement
+from tollgate.values import DAY
+from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
+from unit.flows.shopping import tick
+
+pytestmark = pytest.mark.anyio
+
+
+class CountingDatabase:
+    """Counts what is asked of the real one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.reads: list[Statement] = []
+        self.units: list[Sequence[Step]] = []
+        self.hot: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
+        self.reads.append(statement)
+        return await self._database.fetch(statement, params)
+
+    async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
+        self.reads.append(statement)
+        return await self._database.fetch_one(statement, params)
+
+    async def write(self, steps: Sequence[Step]) -> bool:
+        self.units.append(steps)
+        return await self._database.write(steps)
+
+    async def submit(self, hot: HotWrite, row: Row) -> bool:
+        self.hot.append(hot.name)
+        return await self._database.submit(hot, row)
+
+
+async def count(house: House, *parts: Mapping[str, str], stored: str | None = None) -> tuple[int, int, list[str]]:
+    """Reads, units and hot writes of one payment."""
+    counting: Any = CountingDatabase(house.database)
+    told: Told = await send(replace(house, database=counting), *parts, stored=stored)
+    assert told.code == "000.100.110"
+    return len(counting.reads), len(counting.units), counting.hot
+
+
+async def test_a_plain_payment_is_two_hot_writes_and_nothing_else(house: House) -> None:
+    assert await count(house, CARD) == (0, 0, ["start", "settle"])
+
+
+@pytest.mark.parametrize("words", [{}, ALONE, PRESENT])
+async def test_a_payment_from_what_is_stored_adds_one_read(house: House, words: dict[str, str]) -> None:
+    registration_id = await keep_card(house)
+
+    assert await count(house, words, stored=registration_id) == (1, 0, ["start", "settle"])
+
+
+async def test_its_use_is_noted_once_a_day(house: House) -> None:
+    registration_id = await keep_card(house)
+    tick(house, DAY)
+
+    assert [await count(house, stored=registration_id) for _ in range(3)] == [
+        (1, 1, ["start", "settle"]),
+        (1, 0, ["start", "settle"]),
+        (1, 0, ["start", "settle"]),
+    ]
+
+
+async def test_keeping_an_account_takes_two_units(house: House) -> None:
+    assert await count(house, CARD, KEEP) == (0, 2, [])
+
+
+async def test_beginning_a_series_takes_one_unit_more_than_repeating(house: House) -> None:
+    registration_id = await keep_card(house)
+
+    assert await count(house, INITIAL, stored=registration_id) == (1, 1, ["start"])
+
+
+async def test_use_lengthens_what_is_kept_by_use_alone(house: House) -> None:
+    registration_id = await keep_card(house)
+    kept_until = (await look_at(house, registration_id)).keep_until
+    tick(house, 3 * DAY)
+
+    await send(house, stored=registration_id)
+
+    registration = await look_at(house, registration_id)
+    assert registration.used_at == house.clock.now()
+    assert registration.keep_until == kept_until

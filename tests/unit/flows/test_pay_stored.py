@@ -1,0 +1,318 @@
+"""Payments from stored accounts: which beginning a repeat goes back to, and that it costs the store next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.catalog import LIMITS
+from tollgate.flows import GoHome
+from tollgate.payments import Errand, RegistrationState, State
+from tollgate.steps import House
+from tollgate.values import DAY
+from unit.flows.keeping import (
+    ALONE,
+    CARD,
+    INITIAL,
+    KEEP,
+    MODE,
+    PRESENT,
+    REFERENCE,
+    SOURCE,
+    approve,
+    get_reference,
+    keep_card,
+    list_announced,
+    look_at,
+    send,
+)
+from unit.flows.shopping import (
+    BROWSER_FIELDS,
+    FRICTIONLESS,
+    REFUSED,
+    Bank,
+    Shopper,
+    open_bank,
+    run_due,
+    tick,
+)
+from unit.flows.telling import DECLINED, PENDING, read, run_only_job, show
+from unit.premises import CHANNEL, ScriptedWire
+
+pytestmark = pytest.mark.anyio
+INSISTING = replace(CHANNEL, requires_cvv=True)
+BACK = {"shopperResultUrl": "https://shop.example/back", **BROWSER_FIELDS}
+
+
+def get_sent(wire: ScriptedWire) -> dict[str, Any]:
+    """What the acquirer was last told about the series."""
+    told: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("standing_instruction", {})
+    return told
+
+
+# ---- the beginning of a series ----
+
+
+@pytest.mark.parametrize("words", [{}, INITIAL, {"recurringType": "INITIAL"}])
+async def test_the_payment_that_left_the_card_here_is_what_repeats_go_back_to(
+    house: House, wire: ScriptedWire, words: dict[str, str]
+) -> None:
+    wire.script = [approve("SCHEME1")]
+    registration_id = await keep_card(house, words)
+
+    for repeat in (ALONE, PRESENT, {"recurringType": "REPEATED"}, {"recurringType": "REGISTRATION_BASED"}):
+        told = await send(house, repeat, stored=registration_id)
+
+        assert get_sent(wire)["initial_transaction_id"] == "SCHEME1"
+        assert told.body["standingInstruction"]["initialTransactionId"] == "SCHEME1"
+        assert (await read(house, told.body["id"])).echo[REFERENCE] == "SCHEME1"
+
+
+async def test_a_new_beginning_replaces_the_old_one_and_names_itself(house: House, wire: ScriptedWire) -> None:
+    wire.script = [approve("SCHEME1"), approve("SCHEME2")]
+    registration_id = await keep_card(house)
+
+    begun = await send(house, INITIAL, stored=registration_id)
+
+    assert begun.body["standingInstruction"]["initialTransactionId"] == "SCHEME2"
+    assert "initial_transaction_id" not in get_sent(wire)
+    await send(house, ALONE, stored=registration_id)
+    assert get_sent(wire)["initial_transaction_id"] == "SCHEME2"
+    initial = (await look_at(house, registration_id)).initial
+    assert initial is not None
+    assert initial.payment_id == begun.body["id"]
+
+
+@pytest.mark.parametrize("answer", [DECLINED, PENDING])
+async def test_a_beginning_that_was_not_approved_replaces_nothing(
+    house: House, wire: ScriptedWire, answer: bytes
+) -> None:
+    wire.script = [approve("SCHEME1"), answer]
+    registration_id = await keep_card(house)
+
+    begun = await send(house, INITIAL, stored=registration_id)
+
+    assert "initialTransactionId" not in begun.body["standingInstruction"]
+    assert await get_reference(house, registration_id) == "SCHEME1"
+
+
+async def test_a_beginning_that_is_approved_later_counts_from_then_on(house: House, wire: ScriptedWire) -> None:
+    wire.script = [approve("SCHEME1"), PENDING, approve("SCHEME2")]
+    registration_id = await keep_card(house)
+    await send(house, INITIAL, stored=registration_id)
+
+    assert await run_only_job(house)
+
+    assert await get_reference(house, registration_id) == "SCHEME2"
+
+
+@pytest.mark.parametrize("words", [ALONE, PRESENT, {}, {MODE: "INITIAL", SOURCE: "MIT"}])
+async def test_a_repeat_does_not_become_the_beginning(house: House, wire: ScriptedWire, words: dict[str, str]) -> None:
+    wire.script = [approve("SCHEME1"), approve("SCHEME2")]
+    registration_id = await keep_card(house)
+
+    await send(house, words, stored=registration_id)
+
+    assert await get_reference(house, registration_id) == "SCHEME1"
+
+
+async def test_a_reference_that_the_merchant_names_goes_before_the_kept_one(house: House, wire: ScriptedWire) -> None:
+    wire.script = [approve("SCHEME1")]
+    registration_id = await keep_card(house)
+
+    await send(house, ALONE, {REFERENCE: "ELSEWHERE"}, stored=registration_id)
+
+    assert get_sent(wire)["initial_transaction_id"] == "ELSEWHERE"
+    assert await get_reference(house, registration_id) == "SCHEME1"
+
+
+async def test_a_beginning_on_an_account_that_is_there_already_counts_for_it(house: House, wire: ScriptedWire) -> None:
+    wire.script = [approve("SCHEME1"), approve("SCHEME2")]
+    registration_id = await keep_card(house)
+
+    again = await send(house, CARD, KEEP, INITIAL, channel=replace(CHANNEL, reuses_registrations=True))
+
+    assert again.registration_id == registration_id
+    assert await get_reference(house, registration_id) == "SCHEME2"
+
+
+# ---- a merchant alone ----
+
+
+async def test_a_card_that_nobody_left_here_is_not_charged_by_a_merchant_alone(
+    house: House, wire: ScriptedWire
+) -> None:
+    refused = await send(house, CARD, ALONE)
+
+    assert (refused.answer.status, refused.code) == (400, "100.150.300")
+    assert wire.sent == []
+    assert (await read(house, refused.body["id"])).state is State.DECLINED
+    assert (await send(house, CARD, ALONE, {REFERENCE: "MCC123"})).code == "000.100.110"
+    assert get_sent(wire)["initial_transaction_id"] == "MCC123"
+
+
+async def test_all_that_is_said_of_a_series_reaches_the_acquirer(house: House, wire: ScriptedWire) -> None:
+    words = {
+        **ALONE,
+        "standingInstruction.recurringType": "SUBSCRIPTION",
+        "standingInstruction.frequency": "0030",
+        "standingInstruction.expiry": "2030-12-31",
+        "standingInstruction.numberOfInstallments": "12",
+        "standingInstruction.industryPractice": "RESUBMISSION",
+    }
+    registration_id = await keep_card(house)
+
+    told = await send(house, words, {REFERENCE: "MCC123"}, stored=registration_id)
+
+    assert get_sent(wire) == {
+        "mode": "REPEATED",
+        "source": "MIT",
+        "type": "RECURRING",
+        "recurring_type": "SUBSCRIPTION",
+        "initial_transaction_id": "MCC123",
+        "frequency": "0030",
+        "expiry": "2030-12-31",
+        "number_of_installments": "12",
+        "industry_practice": "RESUBMISSION",
+    }
+    assert told.body["standingInstruction"] == {
+        name.removeprefix("standingInstruction."): text for name, text in {**words, REFERENCE: "MCC123"}.items()
+    }
+
+
+async def test_older_words_reach_the_acquirer_as_newer_ones_and_are_answered_as_sent(
+    house: House, wire: ScriptedWire
+) -> None:
+    words = {"recurringType": "INITIAL", "recurring.numberOfInstallments": "3"}
+
+    told = await send(house, CARD, words)
+
+    assert get_sent(wire) == {
+        "mode": "INITIAL",
+        "source": "CIT",
+        "type": "INSTALLMENT",
+        "number_of_installments": "3",
+    }
+    assert told.body["recurringType"] == "INITIAL"
+
+
+async def test_only_a_merchant_alone_is_let_off_the_security_code(house: House, wire: ScriptedWire) -> None:
+    registration_id = await keep_card(house)
+    wire.sent.clear()
+
+    assert (await send(house, stored=registration_id, channel=INSISTING)).code == "100.100.600"
+    assert (await send(house, PRESENT, stored=registration_id, channel=INSISTING)).code == "100.100.600"
+    assert wire.sent == []
+    assert (await send(house, ALONE, stored=registration_id, channel=INSISTING)).code == "000.100.110"
+    assert "cvv" not in show(wire.sent[-1])["card"]
+    coded = await send(house, {"card.cvv": "731"}, stored=registration_id, channel=INSISTING)
+    assert (coded.code, show(wire.sent[-1])["card"]["cvv"]) == ("000.100.110", "731")
+
+
+async def test_a_stored_card_expires_with_its_last_month(house: House, wire: ScriptedWire) -> None:
+    registration_id = await keep_card(house, {"card.expiryMonth": "12", "card.expiryYear": "2026"})
+    tick(house, 46 * DAY)
+    assert (await send(house, ALONE, stored=registration_id)).code == "000.100.110"
+    wire.sent.clear()
+
+    tick(house, DAY)
+    told = await send(house, ALONE, stored=registration_id)
+
+    assert (told.answer.status, told.code) == (400, "100.100.303")
+    assert wire.sent == []
+
+
+# ---- with the issuer's question ----
+
+
+async def shop(house: House, bank: Bank, *parts: Mapping[str, str], stored: str | None = None) -> Shopper:
+    return Shopper(house, bank, (await send(house, BACK, *parts, stored=stored)).answer)
+
+
+async def test_a_challenged_beginning_counts_when_its_shopper_is_back(house: House, wire: ScriptedWire) -> None:
+    house, bank = open_bank(house, wire)
+    wire.script = [approve("SCHEME1"), approve("SCHEME2")]
+    registration_id = await keep_card(house)
+
+    shopper = await shop(house, bank, INITIAL, stored=registration_id)
+    assert shopper.code == "000.200.000"
+    assert bank.asked[-1]["threeDSRequestorChallengeInd"] == "04"
+    assert await get_reference(house, registration_id) == "SCHEME1"
+
+    assert isinstance(await shopper.walk(), GoHome)
+    assert await get_reference(house, registration_id) == "SCHEME2"
+
+
+@pytest.mark.parametrize("status", ["Y", "N"])
+async def test_a_card_that_is_kept_with_a_challenge_ends_with_it(house: House, wire: ScriptedWire, status: str) -> None:
+    house, bank = open_bank(house, wire)
+    shopper = await shop(house, bank, CARD, KEEP)
+    registration_id = shopper.body["registrationId"]
+    assert (await look_at(house, registration_id)).state is RegistrationState.PENDING
+    assert await list_announced(house) == []
+
+    await shopper.walk(status=status)
+    await shopper.come(has_answer=True)
+
+    ended = RegistrationState.ACTIVE if status == "Y" else RegistrationState.REJECTED
+    assert (await look_at(house, registration_id)).state is ended
+    assert len(await list_announced(house)) == (status == "Y")
+
+
+async def test_a_challenge_that_nobody_answers_keeps_no_card(house: House, wire: ScriptedWire) -> None:
+    house, bank = open_bank(house, wire)
+    shopper = await shop(house, bank, CARD, KEEP)
+
+    tick(house, LIMITS.challenge_lifetime)
+    assert await run_due(house) == {Errand.EXPIRE: True}
+
+    registration = await look_at(house, shopper.body["registrationId"])
+    assert (registration.state, registration.result_code) == (RegistrationState.REJECTED, "100.396.103")
+
+
+async def test_a_repeat_that_was_challenged_still_names_its_beginning(house: House, wire: ScriptedWire) -> None:
+    house, bank = open_bank(house, wire)
+    wire.script = [approve("SCHEME1")]
+    registration_id = await keep_card(house)
+
+    shopper = await shop(house, bank, PRESENT, {"card.cvv": "731"}, stored=registration_id)
+    await shopper.walk()
+
+    assert get_sent(wire)["initial_transaction_id"] == "SCHEME1"
+    assert show(wire.sent[-1])["card"]["cvv"] == "731"
+    assert (await shopper.look()).state is State.APPROVED
+
+
+async def test_a_merchant_alone_asks_no_issuer(house: House, wire: ScriptedWire) -> None:
+    house, bank = open_bank(house, wire)
+    registration_id = await keep_card(house)
+
+    shopper = await shop(house, bank, ALONE, stored=registration_id)
+
+    assert (shopper.code, bank.asked) == ("000.100.110", [])
+
+
+@pytest.mark.parametrize(("answer", "state"), [(FRICTIONLESS, "ACTIVE"), (REFUSED, "REJECTED")])
+async def test_what_the_issuer_decides_at_once_decides_the_registration(
+    house: House, wire: ScriptedWire, answer: dict[str, str], state: str
+) -> None:
+    house, bank = open_bank(house, wire)
+    bank.answers = [answer]
+
+    shopper = await shop(house, bank, CARD, KEEP)
+
+    assert (await look_at(house, shopper.body["registrationId"])).state is RegistrationState[state]
+
+
+async def test_how_often_and_how_long_is_told_to_the_issuer(house: House, wire: ScriptedWire) -> None:
+    house, bank = open_bank(house, wire)
+    terms = {"standingInstruction.frequency": "0030", "standingInstruction.expiry": "2030-12-31"}
+
+    await shop(house, bank, CARD, KEEP, INITIAL, terms)
+
+    asked = bank.asked[-1]
+    assert (asked["recurringFrequency"], asked["recurringExpiry"]) == ("0030", "20301231")
+    assert asked["threeDSRequestorAuthenticationInd"] == "02"
