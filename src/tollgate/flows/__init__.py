@@ -21,6 +21,7 @@ from tollgate.flows.reregister import reregister
 from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Next, Wait, arrive
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.flows.take_returns import ReturnNote, ReturnReport, take_returns
+from tollgate.flows.tokenize import follow_token, hear_token_event
 from tollgate.flows.verify import FINDINGS_MAX, verify
 from tollgate.flows.verify_report import AuditReport
 
@@ -44,9 +45,11 @@ __all__ = [
     "export_file",
     "extend_life",
     "find_earlier_answer",
+    "follow_token",
     "follow_up",
     "hear_method",
     "hear_result",
+    "hear_token_event",
     "list_all_settled",
     "list_settled",
     "look_up",

@@ -67,8 +67,13 @@ def find_token_obstacle(token: NetworkToken | None) -> str | None:
 
 
 def renew_face(face: CardFace | None, news: CardNews | None) -> CardFace | None:
-    """The face as it is now; the first digits stay, because a network tells only the last of a new number."""
+    """The face as it is now; the first digits stay, because a network tells only the last of a new number.
+
+    An expiry before the one that is known is old news: its merchant was faster.
+    """
     if face is None or news is None:
+        return face
+    if (news.expiry_year, news.expiry_month) < (face.expiry_year, face.expiry_month):
         return face
     return msgspec.structs.replace(
         face,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.connectors import WireReply, WireRequest, redirect, threeds
+from tollgate.connectors import WireReply, WireRequest, redirect, threeds, tokens
 from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.sandbox.directory_server import SimulatedDirectory
 from tollgate.sandbox.provider import SimulatedProvider
+from tollgate.sandbox.token_vault import SimulatedTokenVault
 from tollgate.store import Database
 from tollgate.values import Clock
 from tollgate.vault import Keyring
@@ -29,11 +30,16 @@ class Simulator:
 def make_simulator(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Simulator:
     provider = SimulatedProvider(database, base_url, clock)
     directory = SimulatedDirectory(database, keyring, base_url, clock)
+    vault = SimulatedTokenVault(database, keyring, clock)
     by_path: dict[str, Wire] = {
         redirect.SESSIONS: provider,
         redirect.SESSION_INQUIRIES: provider,
         redirect.SESSION_CANCELLATIONS: provider,
         threeds.RANGES: directory,
         threeds.AUTHENTICATIONS: directory,
+        tokens.PROVISIONS: vault,
+        tokens.CRYPTOGRAMS: vault,
+        tokens.INQUIRIES: vault,
+        tokens.DELETIONS: vault,
     }
     return Simulator(by_path, SimulatedAcquirer())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tollgate.flows import collect
 from tollgate.workers.loop import Worker
-from tollgate.workers.reconcile import reconcile, run_errands
+from tollgate.workers.reconcile import follow_tokens, reconcile, run_errands
 from tollgate.workers.retention import erase_registrations, wipe_accounts
 from tollgate.workers.upkeep import (
     follow_clock,
@@ -21,6 +21,7 @@ WORKERS = (
     Worker(name="keys", every_s=1.0, run=follow_keys),
     Worker(name="reconcile", every_s=1.0, run=reconcile),
     Worker(name="errands", every_s=0.5, run=run_errands),
+    Worker(name="network tokens", every_s=0.5, run=follow_tokens),
     Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=wipe_accounts),

@@ -3,7 +3,16 @@
 So are the rows of the files that the shopper's pages load.
 """
 
-from tollgate.web.api import authentications, host, payments, queries, reconciliations, registrations, shopper
+from tollgate.web.api import (
+    authentications,
+    host,
+    network_tokens,
+    payments,
+    queries,
+    reconciliations,
+    registrations,
+    shopper,
+)
 from tollgate.web.api.host import METRICS
 from tollgate.web.pages import ROUTES as PAGE_ROUTES
 
@@ -11,6 +20,7 @@ ROUTES = (
     *payments.ROUTES,
     *registrations.ROUTES,
     *authentications.ROUTES,
+    *network_tokens.ROUTES,
     *shopper.ROUTES,
     *queries.ROUTES,
     *reconciliations.ROUTES,

@@ -1,0 +1,227 @@
+"""The simulated networks' token vault: issues tokens by the year in which a card expires, and lets things happen.
+
+What it knows stands in the store, because events are fired by other processes than those that pay. Exists on test hosts
+only; no card number is kept, and a token's own number follows from its key and the host's keys.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+import msgspec
+
+from tollgate.connectors import WireReply, WireRequest, tokens
+from tollgate.contract import read_ticket
+from tollgate.sandbox.token_years import YEARS, Event, Year
+from tollgate.store import (
+    Database,
+    SimulatedSession,
+    find_simulated_session,
+    insert_simulated_session,
+    make_token_job,
+    move_simulated_session,
+    steps_ensure_job,
+)
+from tollgate.values import Chance, Clock, Instant, RegistrationId, get_month_end, system_chance
+from tollgate.vault import Keyring, make_mac
+
+_ID_PREFIX = "token-"
+_NUMBER_LENGTH = 16
+_PROOF_BYTES = 21
+_RENEWAL_YEARS = 4
+_EVENTS_MAX = 100
+"""Of one token, fired by hand."""
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+    DELETED = "deleted"
+
+
+_AFTER: Mapping[Event, Status | None] = {
+    Event.SUSPENDED: Status.SUSPENDED,
+    Event.RESUMED: Status.ACTIVE,
+    Event.DELETED: Status.DELETED,
+    Event.CARD_UPDATED: None,
+}
+
+
+class Happening(msgspec.Struct, frozen=True, array_like=True):
+    id: str
+    event: Event
+    at: Instant
+
+
+class Issued(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a token from the day on which it was issued."""
+
+    key: str
+    year: str
+    expiry: str
+    last_digits: str
+    first_digit: str
+    events_url: str = ""
+    planned: tuple[Happening, ...] = ()
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """A token as it is now."""
+
+    issued: Issued
+    row: SimulatedSession
+    fired: tuple[Happening, ...]
+    status: Status
+    expiry: str
+    last_digits: str
+
+    @property
+    def ticket(self) -> str:
+        """Opens the door at which events are told."""
+        return self.issued.events_url.rpartition("/")[2]
+
+
+_read_provision = msgspec.json.Decoder(tokens.ProvisionMessage).decode
+_read_question = msgspec.json.Decoder(tokens.CryptogramMessage).decode
+_read_key = msgspec.json.Decoder(tokens.KeyMessage).decode
+_read_issued = msgspec.json.Decoder(Issued).decode
+_read_fired = msgspec.json.Decoder(tuple[Happening, ...]).decode
+
+
+class SimulatedTokenVault:
+    """A wire with a token vault at the other end."""
+
+    def __init__(self, database: Database, keyring: Keyring, clock: Clock, chance: Chance = system_chance) -> None:
+        self._database = database
+        self._keyring = keyring
+        self._clock = clock
+        self._chance = chance
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
+        match request.path:
+            case tokens.PROVISIONS:
+                reply: msgspec.Struct = await self._provision(_read_provision(request.body))
+            case tokens.CRYPTOGRAMS:
+                reply = await self._prove(_read_question(request.body).key)
+            case tokens.INQUIRIES:
+                reply = await self._tell(_read_key(request.body).key)
+            case tokens.DELETIONS:
+                reply = await self._delete(_read_key(request.body).key)
+            case _:
+                return WireReply(404, b"")
+        return WireReply(200, tokens.write_message(reply))
+
+    async def _provision(self, message: tokens.ProvisionMessage) -> tokens.TokenReply:
+        year, now = message.expiry[:4], self._clock.now()
+        facts = YEARS.get(year, Year())
+        if facts.refusal:
+            return tokens.TokenReply(key=message.key, status="refused", reason=facts.refusal)
+        issued = Issued(
+            key=message.key,
+            year=year,
+            expiry=message.expiry,
+            last_digits=message.number[-4:],
+            first_digit=message.number[:1],
+            events_url=message.events_url,
+            planned=tuple(Happening(f"{event.lower()}-{after}", event, now + after) for after, event in facts.planned),
+        )
+        await insert_simulated_session(self._database, _make_row(issued))
+        # The same key is the same token: a repeat is told of the first one, whose calls may have been cut off.
+        standing = await find_standing(self._database, message.key, now)
+        await self._plan_calls(issued if standing is None else standing.issued)
+        return await self._tell(message.key)
+
+    async def _plan_calls(self, issued: Issued) -> None:
+        """The vault's later calls wait among the gateway's own jobs, so that moving the clock brings them."""
+        ticket = read_ticket(issued.events_url.rpartition("/")[2])
+        for each in issued.planned:
+            if ticket is not None:
+                job = make_token_job(ticket.merchant_id, RegistrationId(issued.key), each.at, each.id)
+                await self._database.write(steps_ensure_job(job))
+
+    async def _prove(self, key: str) -> tokens.CryptogramReply:
+        standing = await find_standing(self._database, key, self._clock.now())
+        reason = "unknown_token" if standing is None else _find_obstacle(standing)
+        if reason:
+            return tokens.CryptogramReply(key=key, status="refused", reason=reason)
+        proof = base64.b64encode(self._chance(_PROOF_BYTES)).decode()
+        return tokens.CryptogramReply(key=key, status="issued", cryptogram=proof)
+
+    async def _tell(self, key: str) -> tokens.TokenReply:
+        standing = await find_standing(self._database, key, self._clock.now())
+        if standing is None:
+            return tokens.TokenReply(key=key, status="unknown", reason="unknown_token")
+        return tokens.TokenReply(
+            key=key,
+            status=standing.status,
+            reference=f"sim-{key}",
+            number=make_token_number(standing.issued, self._keyring),
+            expiry=standing.expiry,
+            card=tokens.CardReply(last_digits=standing.last_digits, expiry=standing.expiry),
+        )
+
+    async def _delete(self, key: str) -> tokens.TokenReply:
+        await let_happen(self._database, key, Event.DELETED, "deletion", self._clock.now())
+        return await self._tell(key)
+
+
+def make_token_number(issued: Issued, keyring: Keyring) -> str:
+    """Of the card's network, and with a check digit, as acquirers want it."""
+    dice = int.from_bytes(make_mac("simulated token", (issued.key,), keyring)[1:], "big")
+    digits = issued.first_digit + f"{dice % 10 ** (_NUMBER_LENGTH - 2):0{_NUMBER_LENGTH - 2}d}"
+    doubled = sum(int(digit) * 2 // 10 + int(digit) * 2 % 10 for digit in digits[::-2])
+    return digits + str(-(doubled + sum(int(digit) for digit in digits[-2::-2])) % 10)
+
+
+async def find_standing(database: Database, key: str, now: Instant) -> Standing | None:
+    row = await find_simulated_session(database, _ID_PREFIX + key)
+    if row is None:
+        return None
+    issued, fired = _read_issued(row.body), _read_fired(row.status)
+    status, expiry, last_digits = Status.ACTIVE, issued.expiry, issued.last_digits
+    for each in _order(fired, issued.planned, now):
+        if status is Status.DELETED:
+            break
+        status = _AFTER[each.event] or status
+        if each.event is Event.CARD_UPDATED:
+            expiry = f"{int(expiry[:4]) + _RENEWAL_YEARS}{expiry[4:]}"
+            last_digits = f"{(int(last_digits) + 1111) % 10000:04d}"
+    return Standing(issued=issued, row=row, fired=fired, status=status, expiry=expiry, last_digits=last_digits)
+
+
+async def let_happen(database: Database, key: str, event: Event, event_id: str, now: Instant) -> Standing | None:
+    """The token as it is after that; one event happens once, however often it is told. None: there is no token."""
+    while (standing := await find_standing(database, key, now)) is not None:
+        is_known = any(each.id == event_id for each in standing.fired)
+        if is_known or standing.status is Status.DELETED or len(standing.fired) >= _EVENTS_MAX:
+            return standing
+        fired = (*standing.fired, Happening(event_id, event, now))
+        await move_simulated_session(database, standing.row, msgspec.json.encode(fired).decode())
+    return None
+
+
+def _order(fired: Iterable[Happening], planned: Iterable[Happening], now: Instant) -> list[Happening]:
+    return sorted((each for each in (*fired, *planned) if each.at <= now), key=lambda each: each.at)
+
+
+def _find_obstacle(standing: Standing) -> str:
+    match standing.status:
+        case Status.SUSPENDED:
+            return "suspended"
+        case Status.DELETED:
+            return "unknown_token"
+        case _:
+            return YEARS.get(standing.issued.year, Year()).proof_refusal
+
+
+def _make_row(issued: Issued) -> SimulatedSession:
+    """Sessions are forgotten some time after they were made; a token shall be some time after it has expired."""
+    year, month = issued.expiry.split("-")
+    return SimulatedSession(
+        id=_ID_PREFIX + issued.key,
+        status="[]",
+        created_at=get_month_end(int(year), int(month)),
+        body=msgspec.json.encode(issued).decode(),
+    )
