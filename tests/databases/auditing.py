@@ -28,6 +28,9 @@ TABLES = (
     "authentications",
     "instructions",
     "bank_files",
+    "registrations",
+    "schedules",
+    "schedule_runs",
 )
 
 

@@ -1,4 +1,4 @@
-"""The second part of an audit: whatever speaks of a payment speaks of one that exists and says so itself.
+"""The second part of an audit: whatever speaks of a payment or registration speaks of one that exists.
 
 That nothing is missing was proven by the first part; here it is that nothing is too much.
 """
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from tollgate.catalog import RESULTS, is_pending
 from tollgate.flows.verify_report import Audit, Owned, group_by_merchant
-from tollgate.payments import Errand, Finding, Line, Payment, Proof, State, list_lines
+from tollgate.payments import Errand, Finding, Line, Payment, Proof, RegistrationEvent, State, list_lines
 from tollgate.store import (
     NO_PAYMENT,
     PAYMENT_SETTLED,
@@ -20,6 +20,7 @@ from tollgate.store import (
     Event,
     Job,
     find_entries,
+    find_registration_ids,
     walk_book,
     walk_claims,
     walk_events,
@@ -33,7 +34,7 @@ _Row = TypeVar("_Row", bound=Owned)
 async def check_strays(audit: Audit) -> None:
     database = audit.database
     await _check(audit, "book", walk_book(database), lambda line: line.payment_id, judge_line)
-    await _check(audit, "outbox", walk_events(database), lambda event: event.subject_id, judge_event)
+    await _check_events(audit)
     await _check(audit, "jobs", walk_jobs(database), lambda job: job.subject_id, judge_job)
     await _check(audit, "claims", walk_claims(database), lambda claim: claim.payment_id, judge_claim)
 
@@ -49,6 +50,28 @@ async def _check(
     async for page in pages:
         audit.report.add(await _judge_page(audit.database, page, name_subject, judge))
         audit.walk(table, len(page))
+
+
+async def _check_events(audit: Audit) -> None:
+    async for page in walk_events(audit.database):
+        of_payments = [event for event in page if event.topic == PAYMENT_SETTLED]
+        of_registrations = [event for event in page if event.topic in set(RegistrationEvent)]
+        audit.report.add(await _judge_page(audit.database, of_payments, lambda event: event.subject_id, judge_event))
+        audit.report.add(await _judge_registration_events(audit.database, of_registrations))
+        audit.walk("outbox", len(page))
+
+
+async def _judge_registration_events(database: Database, page: Sequence[Event]) -> list[Finding]:
+    """A registration leaves a trace for good, so each of its events has one."""
+    findings = []
+    for merchant_id, events in group_by_merchant(page).items():
+        known = await find_registration_ids(database, merchant_id, sorted({event.subject_id for event in events}))
+        findings += [
+            _find(Proof.EVENT, "outbox", merchant_id, event.id, f"there is no registration {event.subject_id}")
+            for event in events
+            if event.subject_id not in known
+        ]
+    return findings
 
 
 async def _judge_page(
@@ -73,8 +96,6 @@ def judge_line(line: Line, entry: Entry | None) -> Finding | None:
 
 
 def judge_event(event: Event, entry: Entry | None) -> Finding | None:
-    if event.topic != PAYMENT_SETTLED:
-        return None
     if entry is None:
         text = _say_absent(event.subject_id)
     elif entry.payment is None or _may_say(event, entry.payment):

@@ -1,0 +1,110 @@
+"""A store in which stored accounts have lived: made with payments and without, used, waiting, refused, removed, erased.
+
+The rows are made by the stories themselves; nothing is written by hand here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
+from databases.storing import CARD_NUMBERS, order_card, order_debit, store
+from tollgate.contract import Fields, RegistrationOrder
+from tollgate.flows import deregister, register
+from tollgate.payments import NetworkToken, Order, TestMode, TokenAccount, TokenState, VirtualAccount
+from tollgate.steps import House, name_token_owner
+from tollgate.store import Database, find_sealed_registration, list_same_accounts, steps_change_registration
+from tollgate.values import SECOND, MerchantId, Secret
+from tollgate.vault import Keyring, fingerprint_account, seal_account
+from tollgate.workers.retention import erase_registrations
+from unit.premises import ScriptedWire
+
+DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
+PENDING = b'{"status":"pending","response_code":"","message":"Wait"}'
+NOTHING_SENT = Fields({}, frozenset(), {})
+TOKEN = TokenAccount(number=Secret("4895370010000005"), type="NETWORK", expiry_month="01", expiry_year="2036")
+
+
+@dataclass
+class StoredLives:
+    """What was stored, by a name for each row."""
+
+    bank: Bank
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def house(self) -> House:
+        return self.bank.house
+
+    @property
+    def keyring(self) -> Keyring:
+        return self.house.keyring
+
+    async def store(self, name: str, order: Order, *script: bytes) -> str:
+        assert isinstance(self.house.simulator, ScriptedWire)
+        self.house.simulator.script = list(script)
+        self.bank.clock.at += SECOND
+        self.ids[name] = await store(self.bank, order)
+        return self.ids[name]
+
+
+async def live_through_storing(db: Database) -> StoredLives:
+    lives = StoredLives(await open_bank(db))
+    await _erase(lives)
+    await lives.store("card", order_card())
+    await lives.store("other card", order_card(CARD_NUMBERS[2]))
+    await lives.store("bank account", order_debit())
+    await lives.store("refused", order_card(), DECLINED)
+    await lives.store("waiting", order_card(), PENDING)
+    await _give_token(lives, await lives.store("tokenized", order_card()))
+    await _remove(lives, await lives.store("removed", order_card()))
+    await _register_alone(lives, "virtual", VirtualAccount(account_id="jane@example.com"), "PAYPAL", "VA")
+    return lives
+
+
+async def _erase(lives: StoredLives) -> None:
+    """Years before the others."""
+    now = lives.bank.clock.at
+    await lives.store("erased", order_debit())
+    lives.bank.wait(500)
+    assert await erase_registrations(lives.house) == 1
+    lives.bank.clock.at = now + SECOND
+
+
+async def _remove(lives: StoredLives, registration_id: str) -> None:
+    lives.bank.clock.at += SECOND
+    await deregister(lives.house, NOTHING_SENT, registration_id, CHANNEL, "ndc", None)
+
+
+async def _give_token(lives: StoredLives, registration_id: str) -> None:
+    house = lives.house
+    found = await find_sealed_registration(house.database, MERCHANT.id, registration_id)
+    assert found is not None
+    token = NetworkToken(state=TokenState.ACTIVE, updated_at=lives.bank.clock.at, reference="at the network")
+    with_token = msgspec.structs.replace(found[0], network_token=token)
+    sealed = seal_account(TOKEN, owner=name_token_owner(with_token), keyring=house.keyring)
+    unit = steps_change_registration(with_token, found[1], sealed, event=None, at=lives.bank.clock.at)
+    assert await house.database.write(unit)
+
+
+async def _register_alone(lives: StoredLives, name: str, account: VirtualAccount, brand: str, method: str) -> None:
+    lives.bank.clock.at += SECOND
+    order = RegistrationOrder(
+        brand=brand,
+        method=method,
+        account=account,
+        face=None,
+        test_mode=TestMode.INTERNAL,
+        objection=None,
+        forced_code=None,
+        echo={"customer.givenName": "Jane"},
+        initial=None,
+    )
+    await register(lives.house, order, CHANNEL, "ndc", None)
+    house, merchant_id = lives.house, MerchantId(MERCHANT.id)
+    known = fingerprint_account(account, brand, merchant_id, house.keyring)
+    assert known is not None
+    (made,) = await list_same_accounts(house.database, merchant_id, known, 2)
+    lives.ids[name] = made.id

@@ -1,0 +1,114 @@
+"""The audit of stored accounts, on both databases: it passes what happened, and finds what a hand did."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
+from databases.lives import NEIGHBOUR
+from databases.stored_lives import live_through_storing
+from databases.stored_tamperings import COLUMNS, NOT_AUDITED, STORED_TAMPERINGS
+from databases.tamperings import OTHER, Tampering
+from tollgate.flows import verify_registrations
+from tollgate.payments import RegistrationState
+from tollgate.store import Database, Entry, audit_stored, count_rows, find_entries
+from tollgate.store import audit as walking
+from tollgate.store.schema_stored import registrations
+from tollgate.store.statements import Statement
+from tollgate.values import MerchantId
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def stock(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Stock:
+    return make_stock(request, tmp_path_factory, live_through_storing)
+
+
+@pytest.fixture
+async def store(stock: Stock) -> AsyncIterator[Database]:
+    async with put_back(stock) as database:
+        yield database
+
+
+async def test_everything_that_happens_to_stored_accounts_passes(
+    store: Database, stock: Stock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking, "PAGE", 2)
+
+    report = await audit(store, stock.keyring)
+
+    assert [finding.render() for finding in report.findings] == []
+    assert report.rows["registrations"] == len(stock.ids) == 9
+    assert report.rows == {table: count for table, count in (await count_rows(store)).items() if count}
+
+
+async def test_the_store_of_these_tests_has_every_state(store: Database) -> None:
+    states = await store.fetch(Statement(sa.text("SELECT DISTINCT state FROM registrations")), {})
+
+    assert {row[0] for row in states} == set(RegistrationState)
+
+
+@pytest.mark.parametrize("tampering", STORED_TAMPERINGS, ids=lambda tampering: tampering.name)
+async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock, tampering: Tampering) -> None:
+    ids = {"id": stock.ids[tampering.on], "other": OTHER, "neighbour": NEIGHBOUR.id}
+    await tamper(store, tampering.sql, tampering.rows, **ids)
+
+    report = await audit(store, stock.keyring)
+
+    row_id = stock.ids.get(tampering.row_id, tampering.row_id) or stock.ids[tampering.on]
+    told = [finding for finding in report.findings if finding.proof is tampering.proof]
+    shown = [f"{finding.proof}: {finding.render()}" for finding in report.findings]
+    assert [f for f in told if f.table == tampering.table and row_id in f.row_id], shown
+    # Nothing is said of what was not touched.
+    assert report.findings_count <= 6, shown
+
+
+async def test_every_column_is_tampered_with_or_known_to_be_unproven() -> None:
+    assert set(COLUMNS) | NOT_AUDITED == {column.name for column in registrations.columns}
+    assert not set(COLUMNS) & NOT_AUDITED
+
+
+async def test_one_that_is_decided_while_its_payment_is_read_is_no_finding(
+    store: Database, stock: Stock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row is read as waiting, then its payment ends, then the payment is read."""
+    waiting_id = stock.ids["waiting"]
+    maker = "(SELECT made_by FROM registrations WHERE id = :id)"
+    looks = 0
+
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, Entry]:
+        nonlocal looks
+        looks += 1
+        if looks == 1:
+            await tamper(store, f"UPDATE payments SET state = 2 WHERE id = {maker}", id=waiting_id)
+            ended = "state = 2, sealed_account = NULL, fingerprint = NULL"
+            await tamper(store, f"UPDATE registrations SET {ended} WHERE id = :id", id=waiting_id)
+        return await find_entries(db, merchant_id, ids)
+
+    monkeypatch.setattr(verify_registrations, "find_entries", end_meanwhile)
+
+    report = await audit(store, stock.keyring)
+
+    assert looks > 1
+    assert [finding.render() for finding in report.findings if finding.table == "registrations"] == []
+
+
+WALKS = [
+    (audit_stored._registrations, "registrations USING INDEX sqlite_autoindex_registrations_1"),
+    (audit_stored._registrations_again, "registrations USING INDEX sqlite_autoindex_registrations_1"),
+    (audit_stored._registration_ids, "registrations USING COVERING INDEX sqlite_autoindex_registrations_1"),
+    (audit_stored._announced, "outbox USING PRIMARY KEY (merchant_id=? AND id>?)"),
+]
+
+
+@pytest.mark.parametrize(("statement", "way"), WALKS)
+async def test_every_page_is_found_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
+    plan = await read_plan(tmp_path, statement)
+
+    assert plan[0].startswith(f"SEARCH {way}")
+    assert not [line for line in plan if line.startswith("SCAN")]
