@@ -1,0 +1,130 @@
+"""Stored accounts in the words of a merchant, and a look at what is kept of them. No test lives here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from api.merchants import find_merchant_id
+from gateway import CARD, Answer, Client, GatewayProcess
+from tollgate.payments import Registration, RegistrationState, wipe
+from tollgate.store import (
+    Database,
+    Event,
+    find_sealed_registration,
+    list_events,
+    open_database,
+    steps_change_registration,
+)
+from tollgate.values import MerchantId
+
+PATH = "/v1/registrations"
+FORCE = "customParameters[forceResultCode]"
+IBAN = "DE89370400440532013000"
+BANK = {
+    "paymentBrand": "DIRECTDEBIT_SEPA",
+    "bankAccount.holder": "Jane Jones",
+    "bankAccount.iban": IBAN,
+    "bankAccount.bic": "COBADEFFXXX",
+}
+VIRTUAL = {"paymentBrand": "PAYPAL", "virtualAccount.accountId": "jane@example.org"}
+TOKEN = {
+    "paymentBrand": "VISA",
+    "tokenAccount.number": "4895370012003478",
+    "tokenAccount.type": "NETWORK",
+    "tokenAccount.expiryMonth": "07",
+    "tokenAccount.expiryYear": "2033",
+}
+CHARGE = {"amount": "12.00", "currency": "EUR", "paymentType": "DB"}
+
+_T = TypeVar("_T")
+
+
+def store(
+    client: Client, fields: Mapping[str, str | None] = CARD, headers: Mapping[str, str] | None = None, /, **more: str
+) -> Answer:
+    return client.post(PATH, {**fields, **more}, headers)
+
+
+def keep(client: Client, fields: Mapping[str, str | None] = CARD, /, **more: str) -> str:
+    """The id of an account that was stored."""
+    answer = store(client, fields, **more)
+    assert answer.status == 200, answer.body
+    registration_id: str = answer.json["id"]
+    return registration_id
+
+
+def read(client: Client, registration_id: str) -> Answer:
+    return client.get(f"{PATH}/{registration_id}")
+
+
+def change(
+    client: Client, registration_id: str, fields: Mapping[str, str | None], headers: Mapping[str, str] | None = None
+) -> Answer:
+    return client.post(f"{PATH}/{registration_id}", fields, headers)
+
+
+def remove(
+    client: Client,
+    registration_id: str,
+    query: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    body: str | None = None,
+) -> Answer:
+    sent = urlencode({"entityId": client.entity_id, **(query or {})})
+    return client.send("DELETE", f"{PATH}/{registration_id}?{sent}", body, client.authorized(headers))
+
+
+def extend(client: Client, registration_id: str) -> Answer:
+    return client.post(f"{PATH}/{registration_id}/extendlife", {})
+
+
+def pay_with(client: Client, registration_id: str, fields: Mapping[str, str | None] | None = None) -> Answer:
+    return client.post(f"{PATH}/{registration_id}/payments", {**CHARGE, **(fields or {})})
+
+
+# ---- beside the running server ----
+
+
+def ask_store(gateway: GatewayProcess, work: Callable[[Database], Awaitable[_T]]) -> _T:
+    async def run() -> _T:
+        database = await open_database(gateway.database or f"sqlite:///{gateway.data}/tollgate.db")
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())
+
+
+def find_kept(
+    gateway: GatewayProcess, client: Client, registration_id: str
+) -> tuple[Registration, bytes | None, bytes | None]:
+    """The row with what is sealed in it."""
+    merchant_id = MerchantId(find_merchant_id(gateway, client))
+    found = ask_store(gateway, lambda database: find_sealed_registration(database, merchant_id, registration_id))
+    assert found is not None
+    return found
+
+
+def list_topics(gateway: GatewayProcess, client: Client, registration_id: str) -> list[str]:
+    """What was announced of a registration, oldest first."""
+    merchant_id = MerchantId(find_merchant_id(gateway, client))
+
+    async def list_all(database: Database) -> list[Event]:
+        events: list[Event] = []
+        while page := await list_events(database, merchant_id, events[-1].id if events else "", 1000):
+            events += page
+        return events
+
+    return [event.topic for event in ask_store(gateway, list_all) if event.subject_id == registration_id]
+
+
+def erase(gateway: GatewayProcess, client: Client, registration_id: str) -> None:
+    """As the worker does whose turn has come; waiting years for it is told elsewhere."""
+    kept, _, _ = find_kept(gateway, client, registration_id)
+    gone = wipe(kept, RegistrationState.ERASED)
+    steps = steps_change_registration(gone, None, None, event=None, at=kept.created_at)
+    assert ask_store(gateway, lambda database: database.write(steps))

@@ -1,0 +1,345 @@
+"""Accounts stored without a payment: what is taken, what is answered, what is refused, and what a key replays."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.chains import APPROVED, APPROVED_EXTERNAL, FAULTY, PENDING, told
+from api.merchants import add_channel
+from api.registering import (
+    BANK,
+    FORCE,
+    IBAN,
+    PATH,
+    TOKEN,
+    VIRTUAL,
+    find_kept,
+    keep,
+    list_topics,
+    pay_with,
+    read,
+    remove,
+    store,
+)
+from gateway import CARD, Answer, Client, GatewayProcess
+from tollgate.payments import RegistrationState
+from tollgate.values import Money
+
+PERSON = {
+    "customer.givenName": "Jane",
+    "customer.surname": "Jones",
+    "billing.city": "London",
+    "billing.country": "GB",
+    "customParameters[branch_id]": "7",
+    "merchantTransactionId": "stored-0001",
+}
+FACE = {"bin": "420000", "last4Digits": "0000", "holder": "Jane Jones", "expiryMonth": "05", "expiryYear": "2034"}
+
+
+# ---- what is answered ----
+
+
+def test_a_stored_card_is_answered_by_its_face_in_the_order_that_clients_recorded(client: Client) -> None:
+    answer = store(client, {**CARD, **PERSON})
+
+    assert told(answer) == APPROVED
+    body = answer.json
+    assert list(body) == [
+        "id",
+        "paymentBrand",
+        "merchantTransactionId",
+        "result",
+        "card",
+        "customer",
+        "billing",
+        "customParameters",
+        "risk",
+        "buildNumber",
+        "timestamp",
+        "ndc",
+    ]
+    assert body["card"] == FACE
+    assert body["customer"] == {"givenName": "Jane", "surname": "Jones"}
+    assert body["customParameters"] == {"branch_id": "7"}
+    assert read(client, body["id"]).body == answer.body
+
+
+@pytest.mark.parametrize(
+    ("fields", "word", "shown"),
+    [
+        (BANK, "bankAccount", {"holder": "Jane Jones", "bic": "COBADEFFXXX", "iban": f"DE89{'*' * 14}3000"}),
+        (VIRTUAL, "virtualAccount", {"accountId": "jane@example.org"}),
+        (
+            TOKEN,
+            "tokenAccount",
+            {"number": "4895********3478", "type": "NETWORK", "expiryMonth": "07", "expiryYear": "2033"},
+        ),
+    ],
+    ids=["bank", "virtual", "token"],
+)
+def test_other_accounts_are_answered_as_they_may_be_shown(
+    client: Client, fields: dict[str, str], word: str, shown: dict[str, str]
+) -> None:
+    answer = store(client, fields)
+
+    assert told(answer) == APPROVED
+    assert answer.json["paymentBrand"] == fields["paymentBrand"]
+    assert answer.json[word] == shown
+    assert "card" not in answer.json
+    assert read(client, answer.json["id"]).body == answer.body
+
+
+@pytest.mark.parametrize("fields", [CARD, BANK, TOKEN], ids=["card", "bank", "token"])
+def test_no_answer_tells_a_number_or_a_security_code(client: Client, fields: dict[str, str]) -> None:
+    answer = store(client, {**fields, "card.cvv": "907"} if fields is CARD else fields)
+    paid = pay_with(client, answer.json["id"])
+
+    assert told(paid) == APPROVED
+    secrets = (CARD["card.number"], IBAN, TOKEN["tokenAccount.number"], '"907"')
+    for body in (answer.body, paid.body, read(client, answer.json["id"]).body):
+        assert [secret for secret in secrets if secret.encode() in body] == []
+
+
+@pytest.mark.parametrize("address", [PATH, "/v1/secureRegistrations", "/v1/payments"])
+def test_a_registration_is_read_at_each_of_its_addresses(client: Client, address: str) -> None:
+    answer = store(client)
+
+    assert client.get(f"{address}/{answer.json['id']}").body == answer.body
+    assert client.get(f"{address}/{answer.json['id']}", {"entityId": None}).body == answer.body
+
+
+def test_reading_does_not_mind_what_a_client_says_of_a_body_it_does_not_send(client: Client) -> None:
+    answer = store(client)
+
+    seen = client.send(
+        "GET", f"{PATH}/{answer.json['id']}", None, client.authorized({"Content-Type": "application/json"})
+    )
+
+    assert seen.body == answer.body
+
+
+def test_the_mode_of_the_request_decides_about_the_words_of_its_success(client: Client) -> None:
+    answer = store(client, testMode="EXTERNAL")
+
+    assert told(answer) == APPROVED_EXTERNAL
+    assert told(remove(client, answer.json["id"])) == APPROVED_EXTERNAL
+
+
+def test_storing_is_announced_and_sends_nothing(gateway: GatewayProcess, client: Client) -> None:
+    stored, refused = store(client), store(client, {**CARD, "card.expiryYear": "2020"})
+
+    assert list_topics(gateway, client, stored.json["id"]) == ["registration.created"]
+    assert list_topics(gateway, client, refused.json["id"]) == []
+
+
+# ---- what may be sent ----
+
+
+@pytest.mark.parametrize("kind", [None, "RG"])
+def test_storing_names_its_own_type_or_none(client: Client, kind: str | None) -> None:
+    assert told(store(client, {**CARD, "paymentType": kind})) == APPROVED
+
+
+@pytest.mark.parametrize("kind", ["DB", "PA", "CF", "DR", "SD"])
+def test_storing_under_another_type_is_a_fault(client: Client, kind: str) -> None:
+    answer = store(client, paymentType=kind)
+
+    assert told(answer) == FAULTY
+    assert list(answer.faults) == ["paymentType"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({}, "paymentBrand"),
+        ({"paymentBrand": "VISA"}, "paymentBrand"),
+        ({"paymentBrand": "NO_SUCH_BRAND"}, "paymentBrand"),
+        ({**CARD, "card.expiryMonth": None}, "card.expiryMonth"),
+        ({**CARD, "card.number": "42000000 00000000"}, "card.number"),
+        ({**BANK, "bankAccount.holder": None}, "bankAccount.holder"),
+        ({**BANK, "bankAccount.iban": "DE89370400440532013001"}, "bankAccount.iban"),
+        ({**TOKEN, "tokenAccount.type": None}, "tokenAccount.type"),
+        ({**CARD, "customer.email": "jane@example.org"}, "customer.givenName"),
+        ({**CARD, "recurringMigration.amount": "1.00"}, "recurringMigration.paymentType"),
+        ({**CARD, FORCE: "000.000.001"}, FORCE),
+    ],
+)
+def test_what_cannot_be_read_is_named(client: Client, fields: dict[str, str | None], fault: str) -> None:
+    answer = store(client, fields)
+
+    assert told(answer) == FAULTY
+    assert fault in answer.faults
+    assert "id" not in answer.json
+
+
+def test_a_brand_need_not_be_named_where_the_number_tells_it(client: Client) -> None:
+    assert store(client, {**CARD, "paymentBrand": None}).json["paymentBrand"] == "VISA"
+
+
+def test_a_lenient_channel_takes_what_public_clients_send(client: Client, lenient: Client) -> None:
+    odd = {**CARD, "paymentBrand": "Visa_Card", "customer.email": "jane@example.org", "merchantTransactionId": "7"}
+
+    assert told(store(lenient, odd)) == APPROVED
+    assert told(store(client, odd)) == FAULTY
+
+
+# ---- what is judged ----
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({**CARD, "card.number": "4200000000000001"}, "100.100.101"),
+        ({**CARD, "paymentBrand": "MASTER"}, "100.100.700"),
+        ({**CARD, "card.expiryYear": "2020"}, "100.100.303"),
+        ({**CARD, "card.cvv": "1234"}, "100.100.601"),
+        ({**TOKEN, "tokenAccount.number": "4895370012003479"}, "100.100.101"),
+        ({**TOKEN, "tokenAccount.expiryYear": "2020"}, "800.100.330"),
+        ({**BANK, "bankAccount.bic": "DEUTDEFF"}, "100.200.103"),
+        ({"paymentBrand": "PAYPAL"}, "100.150.100"),
+        ({"paymentBrand": "GIROPAY", "bankAccount.country": "DE"}, "100.150.100"),
+    ],
+)
+def test_a_bad_account_is_recorded_as_rejected_and_not_kept(
+    gateway: GatewayProcess, client: Client, fields: dict[str, str], code: str
+) -> None:
+    answer = store(client, fields)
+
+    assert told(answer) == (400, code)
+    assert ("card" in answer.json) is ("card.number" in fields)
+    assert read(client, answer.json["id"]).body == answer.body
+    row, sealed, _ = find_kept(gateway, client, answer.json["id"])
+    assert (row.state, row.fingerprint, sealed) == (RegistrationState.REJECTED, None, None)
+
+
+def test_a_channel_that_insists_on_the_cvv_does_so_here_too(external: Client) -> None:
+    assert told(store(external, {**CARD, "card.cvv": None})) == (400, "100.100.600")
+    assert told(store(external)) == APPROVED
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "is_usable"),
+    [("000.000.000", 200, True), ("000.400.000", 200, True), ("000.200.100", 200, False), ("800.100.151", 400, False)],
+)
+def test_a_test_decides_the_result(client: Client, code: str, status: int, is_usable: bool) -> None:
+    answer = store(client, {**CARD, FORCE: code})
+
+    assert told(answer) == (status, code)
+    assert answer.json["customParameters"] == {"forceResultCode": code}
+    assert (pay_with(client, answer.json["id"]).status == 200) is is_usable
+
+
+@pytest.mark.parametrize("name", ["referenceUuid", "registrationId"])
+def test_storing_refers_to_nothing(client: Client, name: str) -> None:
+    answer = store(client, {**CARD, name: keep(client)})
+
+    assert told(answer) == (400, "100.350.601")
+
+
+# ---- series that began elsewhere ----
+
+
+def test_a_migrated_series_leaves_its_first_payment_with_the_account(gateway: GatewayProcess, client: Client) -> None:
+    migrated = {
+        "recurringMigration.paymentType": "DB",
+        "recurringMigration.amount": "9.90",
+        "currency": "EUR",
+        "recurringMigration.requestTimestamp": "2024-02-29 23:59:59",
+        "recurringMigration.connectorTxId1": "first-id",
+        "recurringMigration.connectorTxId3": "SCHEME-REFERENCE",
+    }
+
+    registration_id = keep(client, {**CARD, **migrated})
+
+    initial = find_kept(gateway, client, registration_id)[0].initial
+    assert initial is not None
+    assert (initial.reference, initial.connector_ids) == ("SCHEME-REFERENCE", ("first-id", "SCHEME-REFERENCE"))
+    assert (initial.kind, initial.amount, initial.made_at) == ("DB", Money(990, "EUR"), 1_709_251_199_000_000)
+    repeat = {"standingInstruction.mode": "REPEATED", "standingInstruction.source": "MIT"}
+    paid = pay_with(client, registration_id, repeat).json
+    assert paid["standingInstruction"]["initialTransactionId"] == "SCHEME-REFERENCE"
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "code"),
+    [
+        (BANK, "DB", "000.100.110"),
+        (TOKEN, "PA", "000.100.110"),
+        (VIRTUAL, "DB", "100.350.602"),
+        ({**BANK, "paymentBrand": "GIROPAY"}, "DB", "100.350.602"),
+        ({**BANK, "paymentBrand": "GIROPAY"}, "PA", "100.350.602"),
+    ],
+)
+def test_only_what_can_go_on_with_a_series_takes_one_over(
+    client: Client, fields: dict[str, str], kind: str, code: str
+) -> None:
+    assert store(client, {**fields, "recurringMigration.paymentType": kind}).code == code
+
+
+# ---- the same account, the same request ----
+
+
+@pytest.fixture(scope="module")
+def thrifty(gateway: GatewayProcess, client: Client) -> Client:
+    """A channel that wants no account twice."""
+    return add_channel(gateway, client, "Thrifty", "--reuse-registrations")
+
+
+def test_the_same_account_is_a_new_registration_each_time_unless_a_channel_wants_it_otherwise(
+    gateway: GatewayProcess, client: Client, thrifty: Client
+) -> None:
+    first, second = keep(client), keep(client)
+    number = "4005550000000001"
+
+    known = store(thrifty, {**CARD, "card.number": number, "card.holder": "Jane Jones"})
+    again = store(thrifty, {**CARD, "card.number": number, "card.holder": "John Jones"})
+
+    assert first != second
+    assert again.body == known.body
+    assert list_topics(gateway, client, known.json["id"]) == ["registration.created"]
+    others = [{**CARD, "card.number": number, "card.expiryYear": "2035"}, {**CARD, "card.number": "4111111111111111"}]
+    assert len({known.json["id"], *(keep(thrifty, other) for other in others)}) == 3
+    assert remove(thrifty, known.json["id"]).status == 200
+    assert keep(thrifty, {**CARD, "card.number": number}) != known.json["id"]
+
+
+def test_a_payment_that_stores_a_known_account_names_its_registration(thrifty: Client) -> None:
+    card = {**CARD, "card.number": "4242424242424242"}
+    known = keep(thrifty, card)
+
+    paid = thrifty.pay(None, createRegistration="true", **card)
+
+    assert told(paid) == APPROVED
+    assert paid.json["registrationId"] == known
+
+
+def store_with_key(client: Client, key: str, **changes: str) -> Answer:
+    return store(client, {**CARD, **changes}, {"Idempotency-Key": key})
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"card.number": "4200000000000001"}, {FORCE: "000.200.000"}], ids=["stored", "rejected", "open"]
+)
+def test_a_key_replays_the_answer(client: Client, changes: dict[str, str]) -> None:
+    first = store_with_key(client, f"rg-{'-'.join(changes)}", **changes)
+    second = store_with_key(client, f"rg-{'-'.join(changes)}", **changes)
+
+    assert (second.status, second.body) == (first.status, first.body)
+    assert second.headers["idempotency-replayed"] == "true"
+    assert "idempotency-replayed" not in first.headers
+
+
+def test_a_key_is_for_one_request(client: Client) -> None:
+    store_with_key(client, "rg-other")
+
+    assert told(store_with_key(client, "rg-other", **{"card.holder": "John Jones"})) == (409, "800.110.100")
+    assert told(client.pay({"Idempotency-Key": "rg-other"})) == (409, "800.110.100")
+
+
+def test_a_refused_request_leaves_its_key_free(client: Client) -> None:
+    assert told(store_with_key(client, "rg-free", paymentType="DB")) == FAULTY
+    assert told(store_with_key(client, "rg-free")) == APPROVED
+
+
+def test_what_waits_to_be_confirmed_is_read_as_open(client: Client) -> None:
+    assert told(read(client, keep(client, {**CARD, FORCE: "000.200.000"}))) == PENDING
