@@ -46,6 +46,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     registration_idle_months: Months = 14
     registration_extension_months: Months = 24
     payment_account_days: Days = 430
+    schedule_tries: int = 5
+    schedule_retry_days: float = 20.0
     throttles: str = ""
     log_level: str = "info"
 
@@ -123,6 +125,8 @@ SETTINGS = (
     Setting("registration_idle_months", "Months for which other stored accounts are kept after their last use."),
     Setting("registration_extension_months", "Months for which a registration is kept when an extension is asked for."),
     Setting("payment_account_days", "Days after which the account of a payment and of what followed it is wiped."),
+    Setting("schedule_tries", "How often one payment of a schedule is tried where the bank may say yes later."),
+    Setting("schedule_retry_days", "Days within which these tries are made."),
     Setting("throttles", "Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas."),
     Setting("log_level", "debug, info, warning or error."),
 )

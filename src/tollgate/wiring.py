@@ -15,7 +15,7 @@ import msgspec
 
 from tollgate.config import Settings
 from tollgate.contract import Envelope
-from tollgate.payments import Retention
+from tollgate.payments import Retention, RetryTerms
 from tollgate.steps import Directory, House, leave_alone
 from tollgate.store import Database, get_setting, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
@@ -89,6 +89,7 @@ async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wir
             extension_months=settings.registration_extension_months,
             payment_days=settings.payment_account_days,
         ),
+        retrying=RetryTerms(tries_max=settings.schedule_tries, window=int(settings.schedule_retry_days * DAY)),
         find_wire=wires.find,
         simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
         base_url=settings.base_url,

@@ -15,6 +15,11 @@ ANSWER_FIELDS = frozenset(
         "paymentMethod",
         # a registration whose life was extended
         "keptUntil",
+        # a schedule, its plan and its runs
+        "nextRun",
+        "endedBy",
+        "paymentId",
+        "runsSkipped",
         # 3-D Secure, in the words of its messages
         "threeDSMethodData",
         # settlement reports

@@ -76,6 +76,13 @@ class Limits:
     accounts_left_max: int = 1000
     """Payments of a channel that are remembered because they were open when their account's time was over."""
 
+    # Schedules.
+    missed_runs_kept: int = 100
+    """Times that nobody was there for and that are written down one by one; earlier ones are only counted."""
+    missed_runs_counted: int = 5000
+    runs_shown: int = 100
+    schedules_shown: int = 100
+
     # Reading back.
     query_page_max: int = 500
     query_page: int = 100

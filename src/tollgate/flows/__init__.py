@@ -20,6 +20,16 @@ from tollgate.flows.report import list_all_settled, list_settled, search, show_c
 from tollgate.flows.reregister import reregister
 from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Next, Wait, arrive
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.flows.run_schedules import (
+    fall_due,
+    make_run,
+)
+from tollgate.flows.schedule import (
+    create_schedule,
+    deschedule,
+    reschedule,
+    show_schedule,
+)
 from tollgate.flows.take_returns import ReturnNote, ReturnReport, take_returns
 from tollgate.flows.tokenize import follow_token, hear_token_event
 from tollgate.flows.verify import FINDINGS_MAX, verify
@@ -40,10 +50,13 @@ __all__ = [
     "arrive",
     "collect",
     "count_retired",
+    "create_schedule",
     "deregister",
+    "deschedule",
     "erase_registration",
     "export_file",
     "extend_life",
+    "fall_due",
     "find_earlier_answer",
     "follow_token",
     "follow_up",
@@ -55,10 +68,12 @@ __all__ = [
     "look_up",
     "look_up_registration",
     "make_claim",
+    "make_run",
     "pay",
     "record",
     "register",
     "reregister",
+    "reschedule",
     "rewrap_everything",
     "run_errand",
     "search",
@@ -66,6 +81,7 @@ __all__ = [
     "show_chain",
     "show_chains",
     "show_registration",
+    "show_schedule",
     "sum_up",
     "take_returns",
     "verify",

@@ -58,6 +58,12 @@ from tollgate.payments.details import (
     StandingInstruction,
     list_amounts,
 )
+from tollgate.payments.falling_due import (
+    Due,
+    find_due,
+    find_next,
+    name_run_payment,
+)
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
 from tollgate.payments.moves import (
     ERRAND_DELAYS,
@@ -96,6 +102,12 @@ from tollgate.payments.registration import (
     wipe,
 )
 from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
+from tollgate.payments.retrying import (
+    REACTIONS,
+    Reaction,
+    RetryTerms,
+    find_reaction,
+)
 from tollgate.payments.schedule import (
     RUN_TOPIC,
     Run,
@@ -126,6 +138,7 @@ __all__ = [
     "NO_BOUND",
     "NO_DETAILS",
     "OPEN_STATES",
+    "REACTIONS",
     "REFUSALS",
     "RUN_TOPIC",
     "SILENT_CODE",
@@ -162,6 +175,7 @@ __all__ = [
     "Customer",
     "Details",
     "Door",
+    "Due",
     "Errand",
     "Finding",
     "FollowUp",
@@ -188,12 +202,14 @@ __all__ = [
     "Posting",
     "ProcessingCode",
     "Proof",
+    "Reaction",
     "Refused",
     "Registration",
     "RegistrationChange",
     "RegistrationEvent",
     "RegistrationState",
     "Retention",
+    "RetryTerms",
     "Run",
     "RunState",
     "Schedule",
@@ -228,8 +244,11 @@ __all__ = [
     "end_token",
     "fill_plan",
     "find_bearer",
+    "find_due",
+    "find_next",
     "find_on",
     "find_posting",
+    "find_reaction",
     "find_token_obstacle",
     "get_known_verdict",
     "judge",
@@ -239,6 +258,7 @@ __all__ = [
     "list_settle_touches",
     "list_start_touches",
     "make_card_face",
+    "name_run_payment",
     "name_token_job",
     "parse_plan",
     "renew_face",

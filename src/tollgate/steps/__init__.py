@@ -39,6 +39,12 @@ from tollgate.steps.registering import (
     start_registration,
 )
 from tollgate.steps.route import DirectoryRoute, Route, choose_directory, choose_route
+from tollgate.steps.scheduling import (
+    fits_schedule_seal,
+    make_run_order,
+    seal_schedule,
+    trust_schedule,
+)
 from tollgate.steps.sealed_settings import (
     find_sealed_setting,
     list_retired_settings,
@@ -72,6 +78,7 @@ __all__ = [
     "find_same",
     "find_sealed_setting",
     "fits_case_seal",
+    "fits_schedule_seal",
     "get_payment",
     "get_registration",
     "get_wire_word",
@@ -79,6 +86,7 @@ __all__ = [
     "list_retired_settings",
     "make_deep_link",
     "make_link",
+    "make_run_order",
     "make_shopper_url",
     "make_start_steps",
     "make_terms",
@@ -94,6 +102,7 @@ __all__ = [
     "seal_case",
     "seal_facts",
     "seal_registration",
+    "seal_schedule",
     "settle_decided",
     "settle_sealed",
     "sign_mandate",
@@ -101,5 +110,6 @@ __all__ = [
     "start_registration",
     "trust",
     "trust_case",
+    "trust_schedule",
     "use_network_token",
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tollgate.contract import Envelope
-from tollgate.payments import Retention, TestMode
+from tollgate.payments import Retention, RetryTerms, TestMode
 from tollgate.steps.directory import Directory
 from tollgate.steps.ranges import RangeBook
 from tollgate.store import Database
@@ -38,6 +38,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """How long an authorisation may be captured."""
     retention: Retention = Retention()
     """How long stored accounts are kept."""
+    retrying: RetryTerms = RetryTerms()
+    """How often a payment of a schedule is tried."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
     simulator: Wire | None = None

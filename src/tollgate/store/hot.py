@@ -139,7 +139,10 @@ START = HotWrite(
     write_row=_start_row,
     is_written=Statement(
         sa.select(payments.c.id).where(
-            payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id")
+            payments.c.merchant_id == sa.bindparam("merchant_id"),
+            payments.c.id == sa.bindparam("id"),
+            # A payment that is named before it is made may be another process's: only the trace tells them apart.
+            payments.c.ndc == sa.bindparam("ndc"),
         )
     ),
 )

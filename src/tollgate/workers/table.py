@@ -6,6 +6,7 @@ from tollgate.flows import collect
 from tollgate.workers.loop import Worker
 from tollgate.workers.reconcile import follow_tokens, reconcile, run_errands
 from tollgate.workers.retention import erase_registrations, wipe_accounts
+from tollgate.workers.schedules import order_runs, pay_runs
 from tollgate.workers.upkeep import (
     follow_clock,
     follow_directory,
@@ -22,6 +23,8 @@ WORKERS = (
     Worker(name="reconcile", every_s=1.0, run=reconcile),
     Worker(name="errands", every_s=0.5, run=run_errands),
     Worker(name="network tokens", every_s=0.5, run=follow_tokens),
+    Worker(name="due schedules", every_s=1.0, run=order_runs),
+    Worker(name="scheduled payments", every_s=0.5, run=pay_runs),
     Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=wipe_accounts),

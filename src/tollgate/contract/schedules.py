@@ -1,0 +1,205 @@
+"""Requests about schedules, what their payments are made of, and what is answered to them, in the merchant's words.
+
+When a plan is due is read in `jobs`; whether a registration can be charged is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from tollgate.catalog import BRANDS, Wallet, get_result
+from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, render_rest, render_result
+from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.jobs import JobPlan, read_plan, render_plan
+from tollgate.payments import Run, Schedule, ScheduleState, StoredAccount
+from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths, render_timestamp
+
+SCHEDULES, RESCHEDULES, DESCHEDULES = "SD", "RS", "DS"
+_DEFAULT_KIND = "DB"
+_KINDS = (SCHEDULES, _DEFAULT_KIND, "PA", "CD")
+_UNKNOWN_KIND, _OTHER_KIND = "100.360.201", "100.250.105"
+_PLAN_GROUP = "job"
+
+_NOT_CARRIED = frozenset(
+    {"amount", "currency", "paymentType", "registrationId", _PLAN_GROUP}
+    # What is charged was stored before; nothing of it comes from here.
+    | {"card", "bankAccount", "virtualAccount", "tokenAccount", "createRegistration", "overrideHolder"}
+    | {wallet.value for wallet in Wallet}
+    # Good for one payment only, or for one day, or for a shopper who is there.
+    | {"threeDSecure", "transactionDueDate", "sequence", "referenceUuid", "shopperResultUrl"}
+)
+"""First words of the fields that the payments of a schedule do not have from the request that made it."""
+
+_SERIES: Mapping[str, str] = {
+    "standingInstruction.mode": "REPEATED",
+    "standingInstruction.source": "MIT",
+    "standingInstruction.type": "RECURRING",
+}
+"""What the payments of a schedule say of themselves, where the merchant did not."""
+_FIXED = ("standingInstruction.mode", "standingInstruction.source")
+
+
+class ScheduleOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be charged, and when, understood."""
+
+    registration_id: str
+    kind: str
+    money: Money
+    plan: Mapping[str, str]
+    starts_at: Instant
+    ends_at: Instant | None
+    next_at: Instant
+    echo: dict[str, str]
+
+
+# ---- requests ----
+
+
+def read_schedule(fields: Fields, now: Instant) -> ScheduleOrder:
+    values = fields.values
+    plan = read_plan(fields, now)
+    _check_series(values)
+    return ScheduleOrder(
+        registration_id=values["registrationId"],
+        kind=_read_kind(values.get("paymentType", SCHEDULES), plan),
+        money=Money(read_hundredths(values["amount"]), values["currency"]),
+        plan=plan.sent,
+        starts_at=now if plan.starts_at is None else plan.starts_at,
+        ends_at=plan.ends_at,
+        next_at=plan.first_at,
+        echo=_keep(fields),
+    )
+
+
+def read_reschedule(fields: Fields, active: Schedule, now: Instant) -> ScheduleOrder:
+    """What is not said stays as it was; but a plan is said as a whole."""
+    values = fields.values
+    check_change(fields, RESCHEDULES)
+    _check_series(values)
+    is_planned = _PLAN_GROUP in fields.groups or values.keys().isdisjoint(("amount", "currency", "registrationId"))
+    plan = read_plan(fields, now) if is_planned or active.next_at is None else None
+    amount = read_hundredths(values["amount"]) if "amount" in values else active.money.hundredths
+    kept = ScheduleOrder(
+        registration_id=values.get("registrationId", active.registration_id),
+        kind=active.kind if plan is None or plan.kind is None else plan.kind,
+        money=Money(amount, values.get("currency", active.money.currency)),
+        plan=active.plan,
+        starts_at=active.starts_at,
+        ends_at=active.ends_at,
+        next_at=active.next_at or now,
+        echo={**active.echo, **_keep(fields)},
+    )
+    if plan is None:
+        return kept
+    starts_at = now if plan.starts_at is None else plan.starts_at
+    return msgspec.structs.replace(
+        kept, plan=plan.sent, starts_at=starts_at, ends_at=plan.ends_at, next_at=plan.first_at
+    )
+
+
+def check_change(fields: Fields, kind: str) -> None:
+    """The path says what shall happen, so a type that says something else is none."""
+    if fields.values.get("paymentType", kind) != kind:
+        raise Refusal(get_result(_UNKNOWN_KIND))
+
+
+def _read_kind(sent: str, plan: JobPlan) -> str:
+    if sent not in _KINDS:
+        raise Refusal(get_result(_UNKNOWN_KIND))
+    if sent == SCHEDULES:
+        return plan.kind or _DEFAULT_KIND
+    if plan.kind not in (None, sent):
+        fault = Fault("job.action", f"does not go together with paymentType {sent}", plan.kind)
+        raise InvalidParameters(get_result(_OTHER_KIND), [fault])
+    return sent
+
+
+def _check_series(values: Mapping[str, str]) -> None:
+    """Nobody is there when a schedule is due."""
+    sent = [(name, values[name]) for name in _FIXED if name in values]
+    wrong = [(name, text) for name, text in sent if text != _SERIES[name]]
+    faults = [Fault(name, f"must be {_SERIES[name]} in a schedule", text) for name, text in wrong]
+    if faults:
+        raise InvalidParameters(get_result("200.300.404"), faults)
+
+
+def _keep(fields: Fields) -> dict[str, str]:
+    return {name: text for name, text in fields.echo.items() if first_word(name) not in _NOT_CARRIED}
+
+
+# ---- payments ----
+
+
+def make_run_fields(kind: str, money: Money, echo: Mapping[str, str]) -> Fields:
+    """What a payment of a schedule would have been asked for with, had somebody asked for it."""
+    values = {"paymentType": kind, "amount": money.render(), "currency": money.currency, **_SERIES, **echo}
+    return Fields(values, frozenset(map(first_word, values)), dict(values))
+
+
+def refuse_shopper_brands(stored: StoredAccount) -> None:
+    brand = BRANDS[stored.registration.brand]
+    if brand.needs_return:
+        raise Refusal(get_result("600.200.310"), f"{brand.code} is paid by a shopper who is there")
+
+
+# ---- answers ----
+
+
+def answer_schedule(
+    schedule: Schedule,
+    code: str,
+    envelope: Envelope,
+    *,
+    kind: str = SCHEDULES,
+    ndc: str | None = None,
+    at: Instant | None = None,
+    runs: Sequence[Run] | None = None,
+) -> Answer:
+    """As it stands. What changes it is answered with its own trace and time, a later read with those of its making."""
+    body = render_schedule(schedule, code, kind)
+    if runs is not None:
+        body["runs"] = [_render_run(run) for run in runs]
+        if schedule.skipped:
+            body["runsSkipped"] = schedule.skipped
+    return finish_answer(body, envelope, at or schedule.created_at, ndc or schedule.ndc)
+
+
+def answer_schedules(
+    registration_id: str, schedules: Sequence[Schedule], code: str, envelope: Envelope, ndc: str, now: Instant
+) -> Answer:
+    body: Json = {"registrationId": registration_id, "result": render_result(get_result(code))}
+    body["schedules"] = [render_schedule(schedule, code, SCHEDULES) for schedule in schedules]
+    return finish_answer(body, envelope, now, ndc)
+
+
+def render_schedule(schedule: Schedule, code: str, kind: str) -> Json:
+    body: Json = {"id": schedule.id, "registrationId": schedule.registration_id}
+    if schedule.series_id != schedule.id:
+        body["referencedId"] = schedule.series_id
+    body |= {"paymentType": kind, "amount": schedule.money.render(), "currency": schedule.money.currency}
+    if "descriptor" in schedule.echo:
+        body["descriptor"] = schedule.echo["descriptor"]
+    rest = render_rest(code, None, schedule.echo)
+    del rest["risk"]
+    return body | rest | {"job": render_plan(schedule.plan), "plan": _render_state(schedule)}
+
+
+def _render_state(schedule: Schedule) -> Json:
+    is_active = schedule.state is ScheduleState.ACTIVE
+    shown: Json = {"active": is_active, "paymentType": schedule.kind}
+    if is_active and schedule.next_at is not None:
+        shown["nextRun"] = render_timestamp(schedule.next_at)
+    if schedule.result_code:
+        shown["endedBy"] = render_result(get_result(schedule.result_code))
+    return shown
+
+
+def _render_run(run: Run) -> Json:
+    shown: Json = {"due": render_timestamp(run.due_at), "state": run.state.name, "tries": run.tries}
+    if run.payment_id:
+        shown["paymentId"] = run.payment_id
+    if run.result_code:
+        shown["result"] = render_result(get_result(run.result_code))
+    return shown

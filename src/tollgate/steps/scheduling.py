@@ -1,0 +1,69 @@
+"""Schedules as several stories need them: sealed, trusted, and turned into the order of a payment.
+
+What happens to one is told in the flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hmac import compare_digest
+
+import msgspec
+
+from tollgate.contract import make_run_fields, read_order
+from tollgate.payments import Channel, Order, Schedule, ScheduleState, StoredAccount
+from tollgate.steps.house import House
+from tollgate.steps.sealing import BrokenSeal
+from tollgate.values import Money, make_short_id, to_datetime
+from tollgate.vault import Keyring, make_mac
+
+
+def seal_schedule(house: House, schedule: Schedule) -> Schedule:
+    return msgspec.structs.replace(schedule, mac=_seal_plan(schedule, house.keyring))
+
+
+def trust_schedule(house: House, schedule: Schedule) -> Schedule:
+    """Nobody has a card charged by writing into the store."""
+    if fits_schedule_seal(schedule, house.keyring):
+        return schedule
+    raise BrokenSeal(f"the seal of schedule {schedule.id} does not fit: run `tollgate verify`")
+
+
+def fits_schedule_seal(schedule: Schedule, keyring: Keyring) -> bool:
+    """What is over is built upon by nobody, and has lost its seal."""
+    is_over = schedule.state in (ScheduleState.REPLACED, ScheduleState.ENDED)
+    return is_over or compare_digest(schedule.mac or b"", _seal_plan(schedule, keyring))
+
+
+def _seal_plan(schedule: Schedule, keyring: Keyring) -> bytes:
+    """Not its state, which has a guard of its own, nor how far it has come."""
+    facts = (
+        schedule.merchant_id,
+        schedule.channel_id,
+        schedule.id,
+        schedule.series_id,
+        schedule.registration_id,
+        schedule.kind,
+        schedule.money.hundredths,
+        schedule.money.currency,
+        schedule.plan,
+        schedule.echo,
+        schedule.created_at,
+        schedule.starts_at,
+        schedule.ends_at,
+        schedule.test_mode and schedule.test_mode.value,
+    )
+    return make_mac("schedule", facts, keyring)
+
+
+def make_run_order(
+    house: House, channel: Channel, kind: str, money: Money, echo: Mapping[str, str], stored: StoredAccount
+) -> Order:
+    return read_order(
+        make_run_fields(kind, money, echo),
+        channel,
+        today=to_datetime(house.clock.now()).date(),
+        short_id=make_short_id(house.chance),
+        is_live=house.is_live,
+        stored=stored,
+    )
