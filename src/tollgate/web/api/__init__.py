@@ -11,6 +11,7 @@ from tollgate.web.api import (
     queries,
     reconciliations,
     registrations,
+    schedules,
     shopper,
 )
 from tollgate.web.api.host import METRICS
@@ -19,6 +20,7 @@ from tollgate.web.pages import ROUTES as PAGE_ROUTES
 ROUTES = (
     *payments.ROUTES,
     *registrations.ROUTES,
+    *schedules.ROUTES,
     *authentications.ROUTES,
     *network_tokens.ROUTES,
     *shopper.ROUTES,
