@@ -1,4 +1,4 @@
-"""The settings of a channel that belong together: its creditor at the banks, and how it authenticates shoppers.
+"""The settings of a channel that belong together: its creditor, how it authenticates shoppers, its token vault.
 
 They are given as single flags and kept as a whole.
 """
@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from tollgate.catalog import COUNTRIES, find_bic, is_bic, is_iban
-from tollgate.payments import Channel, Creditor, ThreeDsTerms
+from tollgate.payments import Channel, Creditor, ThreeDsTerms, TokenTerms
 
 _CREDITOR = {
     "creditor_name": "name",
@@ -34,7 +34,13 @@ _THREE_DS = {
     "three_ds_server_reference": "server_reference",
     "requires_3ds": "is_required",
 }
+_TOKENS = {
+    "token_test_url": "test_url",
+    "token_live_url": "live_url",
+    "token_requestor_id": "requestor_id",
+}
 _NO_TERMS = ThreeDsTerms()
+_NO_TOKEN_TERMS = TokenTerms()
 _CATEGORY = re.compile("[0-9]{4}")
 _URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 _IDENTIFIER = re.compile("[A-Z]{2}[0-9]{2}[A-Z0-9]{3}[A-Z0-9]{1,28}")
@@ -103,14 +109,20 @@ TERMS_FLAGS = (
     click.option("--merchant-country", callback=_check_country, help="Two letters, told to the directory server."),
     click.option("--three-ds-server-reference", help="The number under which the schemes certified this host."),
     click.option("--require-3ds/--allow-no-3ds", "requires_3ds", default=None, help="Refuse unauthenticated cards."),
+    click.option("--token-test-url", callback=check_url, help="The token vault's test system, for testMode=EXTERNAL."),
+    click.option("--token-live-url", callback=check_url, help="The networks' token vault of a live host."),
+    click.option("--token-requestor-id", help="The merchant's number at the token vault."),
 )
 
 
 def merge_terms(channel: Channel, changes: dict[str, Any]) -> Channel:
     """The channel with these changes; of the settings that belong together, those not given stay."""
-    plain = {name: value for name, value in changes.items() if name not in {**_CREDITOR, **_THREE_DS}}
+    plain = {name: value for name, value in changes.items() if name not in {**_CREDITOR, **_THREE_DS, **_TOKENS}}
     creditor = {member: changes[flag] for flag, member in _CREDITOR.items() if flag in changes}
     three_ds = {member: changes[flag] for flag, member in _THREE_DS.items() if flag in changes}
+    token_terms = {member: changes[flag] for flag, member in _TOKENS.items() if flag in changes}
+    if token_terms:
+        plain["token_terms"] = msgspec.structs.replace(channel.token_terms or _NO_TOKEN_TERMS, **token_terms)
     if creditor:
         plain["creditor"] = _merge_creditor(channel.creditor, creditor)
     if three_ds:

@@ -81,6 +81,12 @@ _CHANNEL_FLAGS = (
     click.option("--lenient/--strict", "is_lenient", default=None, help="Take what public clients really send."),
     click.option("--require-cvv/--allow-no-cvv", "requires_cvv", default=None, help="Refuse cards without CVV."),
     click.option(
+        "--network-tokens/--no-network-tokens",
+        "uses_network_tokens",
+        default=None,
+        help="Charge stored cards by tokens of their networks.",
+    ),
+    click.option(
         "--reuse-registrations/--new-registrations",
         "reuses_registrations",
         default=None,
@@ -155,6 +161,7 @@ def show_channels(**flags: Any) -> None:
             *([f"live {row.live_url}"] if row.live_url else []),
             *([f"creditor {row.creditor.identifier}"] if row.creditor else []),
             *(["reuses registrations"] if row.reuses_registrations else []),
+            *(["network tokens"] if row.uses_network_tokens else []),
             *(["3DS required"] if row.three_ds and row.three_ds.is_required else []),
         ]
         click.echo(f"{row.id}  merchant {row.merchant_id}  {row.name}  ({', '.join(traits)})")

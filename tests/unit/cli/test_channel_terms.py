@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.channel_terms import merge_terms
 from tollgate.cli.program import program
-from tollgate.payments import Creditor, ThreeDsTerms
+from tollgate.payments import Creditor, ThreeDsTerms, TokenTerms
 from unit.premises import CHANNEL
 
 FLAGS = {
@@ -53,6 +53,15 @@ def test_terms_of_authentication_are_merged_too() -> None:
     assert twice.creditor is None
 
 
+def test_terms_of_a_token_vault_are_merged_too() -> None:
+    once = merge_terms(CHANNEL, {"token_live_url": "https://tokens.example", "uses_network_tokens": True})
+    twice = merge_terms(once, {"token_requestor_id": "R-1"})
+
+    assert twice.uses_network_tokens
+    assert twice.token_terms == TokenTerms(live_url="https://tokens.example", requestor_id="R-1")
+    assert twice.three_ds is None
+
+
 @pytest.mark.parametrize(
     ("flag", "value", "word"),
     [
@@ -65,6 +74,8 @@ def test_terms_of_authentication_are_merged_too() -> None:
         ("--three-ds-test-url", "https://", "web address"),
         ("--three-ds-live-url", "https://ds.example/ a", "web address"),
         ("--requestor-url", "javascript:alert(1)", "web address"),
+        ("--token-test-url", "tokens.example", "web address"),
+        ("--token-live-url", "ftp://tokens.example", "web address"),
     ],
 )
 def test_what_nobody_else_would_know_is_refused(flag: str, value: str, word: str, tmp_path: Path) -> None:
