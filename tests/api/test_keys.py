@@ -5,29 +5,42 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from time import sleep
 
 import pytest
 
 from api.merchants import run_command, wait_until
+from api.vaulting import fill, name_store, pay_with, read_keyring, read_stored_key_ids, rename, spread
 from gateway import Client, GatewayProcess
+from postgres import PostgresCluster
 from tollgate.payments import CardAccount
 from tollgate.store import list_sealed, open_database
-from tollgate.vault import Keyring, load_keyring, name_owner, open_account, save_keyring, sealed_prefix, sealing_key_id
+from tollgate.vault import Keyring, name_owner, open_account, save_keyring, sealed_prefix, sealing_key_id
 
-NUMBERS = ("4200000000000000", "5454545454545454", "4111111111111111")
+NUMBERS = ("4200000000000000", "5454545454545454")
+STORED = 300
+MANY = 100_000
+STRIDES = (7, 1009)
+"""Of those who pay with stored cards, each in an order of its own."""
+
+Work = Callable[[], int]
 
 
 def test_a_rotation_under_load_fails_nobody_and_leaves_no_record_behind(
     gateway: GatewayProcess, client: Client
 ) -> None:
     before = read_keyring(gateway)
-    statuses = pay_while(client, lambda: run_command(gateway, "rotate-keys", "--wait", "3"))
+    ids = fill(gateway, client, STORED)
+    statuses = pay_while(client, ids, lambda: run_command(gateway, "rotate-keys", "--wait", "3"))
     after = read_keyring(gateway)
 
     assert set(statuses) == {200}
     assert statuses[200] > 50
+    assert read_stored_key_ids(gateway, after, ids) == {after.active_id}
     assert after.active_id not in before.key_ids
     assert set(before.key_ids) < set(after.key_ids)
     assert read_key_ids(gateway, after) == {after.active_id}
@@ -40,6 +53,7 @@ def test_a_rotation_under_load_fails_nobody_and_leaves_no_record_behind(
     assert client.pay().status == 200
     assert client.token in run_command(gateway, "credentials")
     assert read_key_ids(gateway, alone) == {after.active_id}
+    assert {pay_with(client, each) for each in ids[:20]} == {200}
 
 
 def test_old_keys_stay_as_long_as_something_is_sealed_under_them(gateway: GatewayProcess, client: Client) -> None:
@@ -54,18 +68,48 @@ def test_old_keys_stay_as_long_as_something_is_sealed_under_them(gateway: Gatewa
     wait_until(lambda: client.pay().status == 200)
 
 
-def pay_while(client: Client, work: Callable[[], object]) -> Counter[int]:
-    """Statuses of all payments made while the work is being done."""
-    done = threading.Event()
+@pytest.mark.prove
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_hundred_thousand_cards_are_wrapped_again_and_no_read_fails(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    database = ""
+    if kind == "postgresql":
+        cluster: PostgresCluster = request.getfixturevalue("cluster")
+        database = cluster.create_database()
+    with GatewayProcess(tmp_path, database) as gateway:
+        client = gateway.client()
+        ids = fill(gateway, client, MANY)
 
-    def pay_on(number: str) -> list[int]:
+        statuses = pay_while(client, ids, lambda: run_command(gateway, "rotate-keys", "--wait", "3"))
+
+        rotated = read_keyring(gateway)
+        assert set(statuses) == {200}
+        assert statuses[200] > 500
+        assert read_stored_key_ids(gateway, rotated, ids) == {rotated.active_id}
+        late = pay_while(client, ids, lambda: run_command(gateway, "rotate-keys", "--retire"))
+        assert set(late) == {200}
+        alone = read_keyring(gateway)
+        assert alone.key_ids == (rotated.active_id,)
+        wait_until(lambda: pay_with(client, ids[0]) == 200)
+        assert set(pay_while(client, ids, lambda: sleep(5))) == {200}
+        assert read_stored_key_ids(gateway, alone, ids) == {alone.active_id}
+
+
+def pay_while(client: Client, ids: Sequence[str], work: Callable[[], object]) -> Counter[int]:
+    """Statuses of all payments that are made, and of stored cards that are changed, while the work is being done."""
+    done = threading.Event()
+    shops: list[Work] = [*[pay_by_number(client, number) for number in NUMBERS], change_stored(client, ids)]
+    shops += [pay_stored(client, ids, stride) for stride in STRIDES]
+
+    def repeat(shop: Work) -> list[int]:
         statuses = []
         while not done.is_set():
-            statuses.append(client.pay(card__number=number, paymentBrand=None).status)
+            statuses.append(shop())
         return statuses
 
-    with ThreadPoolExecutor(len(NUMBERS)) as pool:
-        running = [pool.submit(pay_on, number) for number in NUMBERS]
+    with ThreadPoolExecutor(len(shops)) as pool:
+        running = [pool.submit(repeat, shop) for shop in shops]
         try:
             work()
         finally:
@@ -73,15 +117,25 @@ def pay_while(client: Client, work: Callable[[], object]) -> Counter[int]:
     return Counter(status for future in running for status in future.result())
 
 
-def read_keyring(gateway: GatewayProcess) -> Keyring:
-    return load_keyring(gateway.data / "keys.json")
+def pay_by_number(client: Client, number: str) -> Work:
+    return lambda: client.pay(card__number=number, paymentBrand=None).status
+
+
+def pay_stored(client: Client, ids: Sequence[str], stride: int) -> Work:
+    row = iter(spread(ids, stride))
+    return lambda: pay_with(client, next(row))
+
+
+def change_stored(client: Client, ids: Sequence[str]) -> Work:
+    row, names = iter(spread(ids, 13)), count()
+    return lambda: rename(client, next(row), f"Jane Jones {next(names)}")
 
 
 def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
     """The keys that accounts are sealed under; every one of them is opened on the way."""
 
     async def read() -> set[bytes]:
-        database = await open_database(gateway.database or f"sqlite:///{gateway.data}/tollgate.db")
+        database = await open_database(name_store(gateway))
         try:
             accounts = await list_sealed(database, None, sealed_prefix(b"none"), 100_000)
         finally:

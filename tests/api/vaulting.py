@@ -1,0 +1,132 @@
+"""Many stored cards at once, sealed for real and put straight into a server's store; and a look at all of them.
+
+No test lives here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from api.merchants import find_merchant_id
+from gateway import Client, GatewayProcess
+from tollgate.payments import CardAccount, NewRegistration, Registration, RegistrationState, TestMode, make_card_face
+from tollgate.steps import name_registration_owner
+from tollgate.store import list_sealed_registrations, open_database, steps_insert_registration
+from tollgate.values import ChannelId, MerchantId, RegistrationId, Secret, SystemClock, add_months, make_id
+from tollgate.vault import (
+    Keyring,
+    fingerprint_account,
+    load_keyring,
+    name_owner,
+    open_account,
+    seal_account,
+    sealed_prefix,
+    sealing_key_id,
+)
+
+_PREFIX = "420000"
+_AT_ONCE = 200
+_EVERYTHING = 10_000_000
+
+
+def make_number(index: int) -> str:
+    """A card number of its own for each index, with a right check digit."""
+    digits = f"{_PREFIX}{index:09d}"
+    doubled = [int(digit) * (2 if place % 2 == 0 else 1) for place, digit in enumerate(digits)]
+    return digits + str(-sum(value // 10 + value % 10 for value in doubled) % 10)
+
+
+def make_card(index: int, merchant_id: MerchantId, channel_id: ChannelId, keyring: Keyring) -> NewRegistration:
+    number, now = make_number(index), SystemClock().now()
+    card = CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034", holder="Jane Jones")
+    registration = Registration(
+        id=RegistrationId(make_id()),
+        merchant_id=merchant_id,
+        channel_id=channel_id,
+        state=RegistrationState.ACTIVE,
+        brand="VISA",
+        method="CC",
+        ndc="ndc",
+        created_at=now,
+        used_at=now,
+        keep_until=add_months(now, 100),
+        test_mode=TestMode.INTERNAL,
+        result_code="000.100.110",
+        card=make_card_face(number, card),
+        fingerprint=fingerprint_account(card, "VISA", merchant_id, keyring),
+    )
+    sealed = seal_account(card, owner=name_registration_owner(registration), keyring=keyring)
+    return NewRegistration(registration, sealed)
+
+
+def fill(gateway: GatewayProcess, client: Client, count: int) -> list[str]:
+    """The ids of so many stored cards."""
+    merchant_id, channel_id = MerchantId(find_merchant_id(gateway, client)), ChannelId(client.entity_id)
+    keyring = read_keyring(gateway)
+
+    async def insert() -> list[str]:
+        database = await open_database(name_store(gateway))
+        ids: list[str] = []
+        try:
+            for start in range(0, count, _AT_ONCE):
+                some = range(start, min(count, start + _AT_ONCE))
+                cards = [make_card(index, merchant_id, channel_id, keyring) for index in some]
+                assert await database.write([step for card in cards for step in steps_insert_registration(card)])
+                ids += [card.registration.id for card in cards]
+        finally:
+            await database.close()
+        return ids
+
+    return asyncio.run(insert())
+
+
+def read_stored_key_ids(gateway: GatewayProcess, keyring: Keyring, ids: Iterable[str]) -> set[bytes]:
+    """The keys that these are sealed under; every one of them is opened on the way."""
+
+    async def read() -> set[bytes]:
+        database = await open_database(name_store(gateway))
+        try:
+            found = await list_sealed_registrations(database, None, sealed_prefix(b"none"), _EVERYTHING)
+        finally:
+            await database.close()
+        by_id = {each.id: each for each in found}
+        key_ids = set()
+        for registration_id in ids:
+            each = by_id[RegistrationId(registration_id)]
+            assert each.account is not None
+            owner = name_owner("registration", each.merchant_id, each.id)
+            card = open_account(each.account, owner=owner, keyring=keyring)
+            assert isinstance(card, CardAccount)
+            assert card.number.reveal().startswith(_PREFIX)
+            key_ids.add(sealing_key_id(each.account))
+        return key_ids
+
+    return asyncio.run(read())
+
+
+def pay_with(client: Client, registration_id: str) -> int:
+    """The status of a payment with a stored card."""
+    sent = {"amount": "1.00", "currency": "EUR", "paymentType": "DB"}
+    return client.post(f"/v1/registrations/{registration_id}/payments", sent).status
+
+
+def rename(client: Client, registration_id: str, holder: str) -> int:
+    """The status of a change that seals the card anew."""
+    return client.post(f"/v1/registrations/{registration_id}", {"card.holder": holder}).status
+
+
+def read_keyring(gateway: GatewayProcess) -> Keyring:
+    return load_keyring(gateway.data / "keys.json")
+
+
+def name_store(gateway: GatewayProcess) -> str:
+    return gateway.database or f"sqlite:///{gateway.data}/tollgate.db"
+
+
+def spread(ids: Sequence[str], step: int) -> Iterable[str]:
+    """The ids again and again, each time others next to each other."""
+    at = 0
+    while True:
+        at = (at + step) % len(ids)
+        yield ids[at]
