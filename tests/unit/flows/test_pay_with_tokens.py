@@ -1,0 +1,287 @@
+"""Payments from stored cards by the network's token: what the acquirer hears and the merchant reads; none of it may fail."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.connectors import WireReply, WireRequest, tokens
+from tollgate.flows import hear_token_event
+from tollgate.payments import State, TestMode, TokenState
+from tollgate.sandbox.token_years import Event
+from tollgate.steps import House
+from tollgate.store import steps_change_registration
+from tollgate.values import MINUTE, SECOND, FixedClock
+from tollgate.wire import Silent, Unsent
+from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
+from unit.flows.shopping import BROWSER_FIELDS, FRICTIONLESS, Bank, tick
+from unit.flows.telling import read
+from unit.flows.test_pay_costs import CountingDatabase
+from unit.flows.tokenizing import (
+    TOKENIZING,
+    TokenWorld,
+    find_stored,
+    fire,
+    get_token,
+    keep_token,
+    list_token_jobs,
+    make_knock,
+    open_token_house,
+    run_tokens,
+)
+
+pytestmark = pytest.mark.anyio
+
+PAN = "4200000000000000"
+
+
+@pytest.fixture
+def world() -> TokenWorld:
+    return TokenWorld()
+
+
+@pytest.fixture
+async def house(tmp_path: Path, world: TokenWorld) -> AsyncIterator[House]:
+    async with open_token_house(tmp_path, world) as house:
+        yield house
+
+
+async def pay(house: House, registration_id: str, *words: Mapping[str, str]) -> Told:
+    return await send(house, *words, stored=registration_id, channel=TOKENIZING)
+
+
+def get_use(told: Told) -> dict[str, str]:
+    details = told.body["resultDetails"]
+    return {name: text for name, text in details.items() if name.startswith("NetworkToken")}
+
+
+@pytest.mark.parametrize("words", [{}, {"card.cvv": "731"}, PRESENT, INITIAL])
+async def test_a_payment_with_its_shopper_sends_the_token_with_a_cryptogram_and_no_number(
+    house: House, world: TokenWorld, words: Mapping[str, str]
+) -> None:
+    registration_id = await keep_token(house)
+    token = await get_token(house, registration_id)
+
+    told = await pay(house, registration_id, words)
+
+    sent = world.charged
+    assert "card" not in sent
+    assert sent["token"]["number"].endswith(token.last_digits)
+    assert (sent["token"]["type"], sent["token"]["expiry"]) == ("NETWORK", "2031-05")
+    assert len(sent["token"]["cryptogram"]) == 28
+    assert (sent["brand"], told.body["paymentBrand"]) == ("VISA", "VISA")
+    assert told.body["card"]["last4Digits"] == "0000"
+    assert told.registration_id == registration_id
+    assert get_use(told) == {"NetworkTokenUsed": "true", "NetworkTokenLast4Digits": token.last_digits}
+    assert sent["token"]["number"] not in str(told.body)
+
+
+@pytest.mark.parametrize("words", [ALONE, {"paymentType": "CD"}])
+async def test_what_needs_no_shopper_needs_no_cryptogram(
+    house: House, world: TokenWorld, words: Mapping[str, str]
+) -> None:
+    registration_id = await keep_token(house)
+
+    told = await pay(house, registration_id, words)
+
+    assert "cryptogram" not in world.charged["token"]
+    assert world.asked == [tokens.PROVISIONS]
+    assert get_use(told)["NetworkTokenUsed"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (Silent(), "800.100.321"),
+        (Unsent(), "800.100.321"),
+        (b"\xff\x00", "800.100.321"),
+        (b"[" * 5000, "800.100.321"),
+    ],
+)
+async def test_a_vault_that_says_nothing_costs_the_payment_its_token_and_nothing_else(
+    house: House, world: TokenWorld, fault: bytes | Exception, code: str
+) -> None:
+    registration_id = await keep_token(house)
+    world.faults = [fault, fault]
+
+    told = await pay(house, registration_id)
+
+    assert told.code == "000.100.110"
+    assert world.charged["card"]["number"] == PAN
+    assert get_use(told) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": code}
+    assert await list_token_jobs(house) == []
+
+
+async def test_a_token_in_a_bad_state_is_asked_about_and_the_number_is_used(house: House, world: TokenWorld) -> None:
+    registration_id = await keep_token(house, "2041")
+
+    told = await pay(house, registration_id)
+
+    assert get_use(told) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": "800.100.307"}
+    assert world.charged["card"]["number"] == PAN
+    assert [job.id.rpartition(".")[2] for job in await list_token_jobs(house)] == ["refused"]
+
+
+async def test_a_suspension_that_nobody_told_of_is_found_out_by_the_next_payment(
+    house: House, world: TokenWorld
+) -> None:
+    registration_id = await keep_token(house)
+    await fire(house, registration_id, Event.SUSPENDED)
+
+    first = await pay(house, registration_id)
+    await run_tokens(house)
+    asked = len(world.asked)
+    second = await pay(house, registration_id)
+
+    assert (await get_token(house, registration_id)).state is TokenState.SUSPENDED
+    assert get_use(first) == get_use(second) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": "800.100.317"}
+    assert len(world.asked) == asked
+
+
+async def test_a_token_that_may_go_on_is_used_again_and_a_deleted_one_is_not(house: House, world: TokenWorld) -> None:
+    registration_id = await keep_token(house, "2034")
+    used = []
+    for _ in range(4):
+        used.append(get_use(await pay(house, registration_id))["NetworkTokenUsed"])
+        tick(house, MINUTE)
+        await run_tokens(house)
+
+    assert used == ["true", "false", "true", "false"]
+    assert world.charged["card"]["number"] == PAN
+
+
+async def test_the_payment_that_stores_a_card_is_made_with_the_card(house: House, world: TokenWorld) -> None:
+    told = await send(house, CARD, KEEP, channel=TOKENIZING)
+
+    assert world.charged["card"]["number"] == PAN
+    assert get_use(told) == {}
+    assert world.asked == []
+
+
+async def test_a_payment_without_its_registrations_test_mode_goes_by_the_number(
+    house: House, world: TokenWorld
+) -> None:
+    """Another acquirer does not know the token."""
+    registration_id = await keep_token(house)
+    registration, sealed, sealed_token = await find_stored(house, registration_id)
+    external = replace(registration, test_mode=TestMode.EXTERNAL)
+    unit = steps_change_registration(external, sealed, sealed_token, event=None, at=house.clock.now())
+    assert await house.database.write(unit)
+
+    told = await pay(house, registration_id)
+
+    assert world.charged["card"]["number"] == PAN
+    assert get_use(told) == {}
+
+
+async def test_a_silent_acquirer_is_reversed_by_key_as_ever(house: House, world: TokenWorld) -> None:
+    registration_id = await keep_token(house)
+    world.acquirer.script = [Silent()]
+
+    told = await pay(house, registration_id)
+
+    assert told.code == "900.100.300"
+    assert get_use(told)["NetworkTokenUsed"] == "true"
+    assert (await read(house, told.body["id"])).state is State.DECLINED
+
+
+async def test_the_acquirers_time_is_what_the_proof_left_of_it(house: House, world: TokenWorld) -> None:
+    """Nobody works on an attempt for longer than its deadline says, or else two would settle it."""
+    registration_id = await keep_token(house)
+    waits: list[float] = []
+    acquirer = world.acquirer
+
+    class Watched:
+        async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+            waits.append(timeout_s)
+            return await acquirer.send(request, timeout_s)
+
+    async def take_time() -> None:
+        assert isinstance(house.clock, FixedClock)
+        house.clock.at += SECOND
+
+    world.acquirer = Watched()  # type: ignore[assignment]
+    world.meanwhile = take_time
+    await pay(house, registration_id)
+
+    assert waits == [house.acquirer_timeout_s - 1]
+
+
+async def test_a_proof_is_waited_for_a_quarter_of_that_time(house: House, world: TokenWorld) -> None:
+    registration_id = await keep_token(house)
+    waits: list[float] = []
+    vault: Any = world.vault
+
+    class Watched:
+        async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+            waits.append(timeout_s)
+            return await vault.send(request, timeout_s)
+
+    world.vault = Watched()
+    await pay(house, registration_id)
+
+    assert waits == [house.acquirer_timeout_s / 4]
+
+
+async def test_paying_by_token_costs_one_read_more(house: House) -> None:
+    registration_id = await keep_token(house)
+    counting: Any = CountingDatabase(house.database)
+
+    await send(replace(house, database=counting), ALONE, stored=registration_id, channel=TOKENIZING)
+
+    assert (len(counting.reads), counting.units, counting.hot) == (2, [], ["start", "settle"])
+
+
+async def test_after_a_challenge_the_charge_goes_by_token_too(house: House, world: TokenWorld) -> None:
+    registration_id = await keep_token(house)
+    bank = Bank(world.acquirer, answers=[FRICTIONLESS])
+    behind = world.vault
+    assert behind is not None
+
+    class Both:
+        async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+            is_tokens = request.path in (tokens.CRYPTOGRAMS,)
+            return await (behind.send(request, timeout_s) if is_tokens else bank.send(request, timeout_s))
+
+    guarded = replace(house, simulator=Both())
+    back = {"shopperResultUrl": "https://shop.example/back", **BROWSER_FIELDS}
+    told = await send(guarded, {"card.cvv": "731"}, back, stored=registration_id, channel=TOKENIZING)
+
+    assert told.code == "000.100.110"
+    assert len(bank.asked) == 1
+    sent = world.charged
+    assert "card" not in sent
+    assert sent["token"]["cryptogram"]
+    assert sent["details"]["authentication"]["eci"] == "05"
+    assert get_use(told)["NetworkTokenUsed"] == "true"
+
+
+async def test_a_renewed_card_without_a_good_token_is_tried_by_the_number_that_is_known(
+    house: House, world: TokenWorld
+) -> None:
+    registration_id = await keep_token(house)
+    ticket = await fire(house, registration_id, Event.CARD_UPDATED, "e-1")
+    tick(house)
+    await fire(house, registration_id, Event.SUSPENDED, "e-2")
+    await hear_token_event(house, ticket, make_knock(registration_id, "e-2"))
+    await run_tokens(house)
+
+    told = await pay(house, registration_id)
+
+    assert (await look_at(house, registration_id)).revision > 0
+    assert world.charged["card"]["number"] == PAN
+    assert world.charged["card"]["expiry"] == "2035-05"
+    assert told.body["card"]["last4Digits"] == "1111"
+
+
+async def test_a_card_that_is_not_stored_is_not_looked_up(house: House, world: TokenWorld) -> None:
+    counting: Any = CountingDatabase(house.database)
+
+    await send(replace(house, database=counting), CARD, channel=TOKENIZING)
+
+    assert (counting.reads, world.asked) == ([], [])
+    assert await keep_card(house)
