@@ -8,8 +8,8 @@ from tollgate.catalog import get_result
 from tollgate.contract import Answer, Fields, answer_registration, apply_update, find_mode, is_confirmation
 from tollgate.flows.revise import Kept, Objections, Revision, revise
 from tollgate.payments import Channel, Claim, Registration, RegistrationEvent, RegistrationState
-from tollgate.steps import SUCCESS_CODES, House, get_registration, name_registration_owner
-from tollgate.store import steps_change_registration
+from tollgate.steps import SUCCESS_CODES, House, get_registration, name_registration_owner, wants_token
+from tollgate.store import make_token_job, steps_change_registration, steps_ensure_job
 from tollgate.values import Instant, Refusal, to_datetime
 from tollgate.vault import open_account, seal_account
 
@@ -48,7 +48,12 @@ def _confirm(house: House, fields: Fields, kept: Kept, ndc: str) -> Revision:
         raise Refusal(get_result(_UNDECIDED))
     code = SUCCESS_CODES[find_mode(fields, registration, is_live=house.is_live)]
     confirmed = msgspec.structs.replace(registration, state=RegistrationState.ACTIVE, result_code=code)
-    return _finish(house, kept, confirmed, kept.sealed_account, RegistrationEvent.CREATED, ndc)
+    revision = _finish(house, kept, confirmed, kept.sealed_account, RegistrationEvent.CREATED, ndc)
+    if wants_token(house, registration.channel_id, registration.brand):
+        # As one that is usable from the first moment has it.
+        job = make_token_job(registration.merchant_id, registration.id, house.clock.now())
+        return Revision([*revision.unit, *steps_ensure_job(job)], revision.answer)
+    return revision
 
 
 def _update(house: House, fields: Fields, kept: Kept, channel: Channel, ndc: str) -> Revision:

@@ -23,6 +23,7 @@ from tollgate.steps.network_tokens import (
     choose_token_vault,
     name_token_owner,
     use_network_token,
+    wants_token,
 )
 from tollgate.steps.ranges import RangeBook
 from tollgate.steps.registering import (
@@ -112,4 +113,5 @@ __all__ = [
     "trust_case",
     "trust_schedule",
     "use_network_token",
+    "wants_token",
 ]
