@@ -1,0 +1,138 @@
+"""Whose a registration is, and who is first: other merchants, other channels, and many requests at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from api.chains import APPROVED, UNKNOWN_ID, told
+from api.registering import FORCE, change, extend, find_kept, keep, list_topics, pay_with, read, remove, store
+from api.test_registration_codes import DOORS
+from gateway import CARD, Answer, Client, GatewayProcess
+
+CROWD = 8
+
+
+def at_once(*requests: Callable[[], Answer]) -> list[Answer]:
+    with ThreadPoolExecutor(len(requests)) as pool:
+        return [future.result() for future in [pool.submit(request) for request in requests]]
+
+
+# ---- whose it is ----
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_another_merchants_registration_is_as_unknown_as_none(client: Client, stranger: Client, door: str) -> None:
+    theirs = keep(client)
+
+    answer, unknown = DOORS[door](stranger, theirs), DOORS[door](stranger, UNKNOWN_ID)
+
+    assert told(answer) == told(unknown)
+    assert answer.faults == unknown.faults
+    assert told(read(client, theirs)) == APPROVED
+
+
+def test_another_merchant_cannot_hide_behind_the_owners_entity(client: Client, stranger: Client) -> None:
+    theirs = keep(client)
+    disguised = replace(stranger, entity_id=client.entity_id)
+
+    assert [DOORS[door](disguised, theirs).status for door in ("update", "remove", "extend", "pay")] == [403] * 4
+    assert told(read(client, theirs)) == APPROVED
+
+
+def test_every_channel_of_a_merchant_may_use_its_registrations(client: Client, lenient: Client) -> None:
+    registration_id = keep(client)
+
+    assert told(pay_with(lenient, registration_id)) == APPROVED
+    assert told(change(lenient, registration_id, {"card.holder": "Jane Smith"})) == APPROVED
+    assert told(remove(lenient, registration_id)) == APPROVED
+    assert told(read(client, registration_id)) == (400, "100.150.202")
+
+
+def test_two_merchants_with_one_card_do_not_learn_of_each_other(
+    gateway: GatewayProcess, client: Client, stranger: Client
+) -> None:
+    mine, theirs = keep(client), keep(stranger)
+
+    prints = [find_kept(gateway, owner, each)[0].fingerprint for owner, each in ((client, mine), (stranger, theirs))]
+
+    assert None not in prints
+    assert len(set(prints)) == 2
+
+
+# ---- who is first ----
+
+
+def test_one_of_many_removals_succeeds(gateway: GatewayProcess, client: Client) -> None:
+    registration_id = keep(client)
+
+    answers = at_once(*[lambda: remove(client, registration_id)] * CROWD)
+
+    assert Counter(map(told, answers)) == {APPROVED: 1, (400, "100.150.202"): CROWD - 1}
+    assert list_topics(gateway, client, registration_id).count("registration.deleted") == 1
+
+
+def test_one_of_many_confirmations_succeeds(gateway: GatewayProcess, client: Client) -> None:
+    registration_id = keep(client, {**CARD, FORCE: "000.200.000"})
+
+    answers = at_once(*[lambda: change(client, registration_id, {"paymentType": "CF"})] * CROWD)
+
+    assert Counter(map(told, answers)) == {APPROVED: 1, (400, "100.350.302"): CROWD - 1}
+    assert list_topics(gateway, client, registration_id) == ["registration.created"]
+
+
+def test_no_update_is_lost_among_many(gateway: GatewayProcess, client: Client) -> None:
+    registration_id = keep(client)
+    places = range(CROWD)
+
+    answers = at_once(
+        *[
+            lambda place=place: change(client, registration_id, {f"customParameters[part_{place}]": str(place)})
+            for place in places
+        ],
+        lambda: extend(client, registration_id),
+    )
+
+    assert set(map(told, answers)) == {APPROVED}
+    kept = read(client, registration_id).json["customParameters"]
+    assert kept == {f"part_{place}": str(place) for place in places}
+    assert list_topics(gateway, client, registration_id).count("registration.updated") == CROWD
+
+
+def test_a_removal_and_an_update_at_once_end_in_a_removal(gateway: GatewayProcess, client: Client) -> None:
+    for _ in range(5):
+        registration_id = keep(client)
+
+        removed, changed = at_once(
+            lambda each=registration_id: remove(client, each),
+            lambda each=registration_id: change(client, each, {"card.holder": "Jane Smith"}),
+        )
+
+        assert told(removed) == APPROVED
+        assert told(changed) in (APPROVED, (400, "100.350.101"))
+        row, sealed, _ = find_kept(gateway, client, registration_id)
+        assert (sealed, row.echo, row.fingerprint) == (None, {}, None)
+        assert row.card is not None
+        assert row.card.holder is None
+
+
+def test_one_key_stores_one_account_however_many_ask(client: Client) -> None:
+    key = {"Idempotency-Key": f"crowd-{keep(client)}"}
+
+    answers = at_once(*[lambda: store(client, CARD, key)] * CROWD)
+
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.json["id"] for answer in answers}) == 1
+
+
+def test_one_key_removes_for_everybody_who_asks(client: Client) -> None:
+    registration_id = keep(client)
+    key = {"Idempotency-Key": f"crowd-{registration_id}"}
+
+    answers = at_once(*[lambda: remove(client, registration_id, headers=key)] * CROWD)
+
+    assert {(answer.status, answer.body) for answer in answers} == {(200, answers[0].body)}

@@ -1,0 +1,257 @@
+"""Payments that leave an account behind and payments with a stored one: who decides, who is asked, what is charged."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.chains import APPROVED, FAULTY, PENDING, told
+from api.challenges import BROWSER, CHALLENGED, SHOP_URL, choose, open_order, pass_challenge, see_challenge
+from api.merchants import find_merchant_id
+from api.recording import RecordingAcquirer
+from api.registering import (
+    BANK,
+    CHARGE,
+    FORCE,
+    IBAN,
+    TOKEN,
+    ask_store,
+    find_kept,
+    keep,
+    list_topics,
+    pay_with,
+    read,
+)
+from api.shoppers import decide
+from api.shoppers import open_order as open_page
+from gateway import CARD, Client, GatewayProcess
+from tollgate.payments import RegistrationState
+from tollgate.store import find_instructions
+from tollgate.values import MerchantId
+
+WISH = {"createRegistration": "true"}
+
+
+# ---- made with a payment ----
+
+
+@pytest.mark.parametrize("fields", [CARD, BANK, TOKEN], ids=["card", "bank", "token"])
+def test_a_payment_leaves_its_account_behind(gateway: GatewayProcess, client: Client, fields: dict[str, str]) -> None:
+    answer = client.post("/v1/payments", {**CHARGE, **fields, **WISH})
+
+    assert told(answer) == APPROVED
+    registration_id = answer.json["registrationId"]
+    assert answer.json["registration"] == {"id": registration_id}
+    assert registration_id != answer.json["id"]
+    assert told(read(client, registration_id)) == APPROVED
+    assert told(pay_with(client, registration_id)) == APPROVED
+    assert list_topics(gateway, client, registration_id) == ["registration.created"]
+
+
+def test_without_the_wish_nothing_is_stored(client: Client) -> None:
+    for wish in ({}, {"createRegistration": "false"}):
+        assert "registrationId" not in client.pay(None, **wish).json
+
+
+def test_a_lenient_channel_takes_a_one_for_the_wish(client: Client, lenient: Client) -> None:
+    """What PHP makes of true."""
+    answer = lenient.pay(None, createRegistration="1")
+
+    assert told(pay_with(lenient, answer.json["registrationId"])) == APPROVED
+    assert told(client.pay(None, createRegistration="1")) == FAULTY
+
+
+@pytest.mark.parametrize("changes", [{FORCE: "800.100.151"}, {"card.expiryYear": "2020"}], ids=["declined", "objected"])
+def test_a_payment_that_fails_leaves_nothing_behind(
+    gateway: GatewayProcess, client: Client, changes: dict[str, str]
+) -> None:
+    answer = client.pay(None, createRegistration="true", **changes)
+
+    registration_id = answer.json["registrationId"]
+    assert answer.status == 400
+    assert told(read(client, registration_id)) == told(answer)
+    assert told(pay_with(client, registration_id)) == (400, "100.150.203")
+    row, sealed, _ = find_kept(gateway, client, registration_id)
+    assert (row.state, row.fingerprint, sealed) == (RegistrationState.REJECTED, None, None)
+    assert list_topics(gateway, client, registration_id) == []
+
+
+def test_a_challenged_payment_names_its_registration_before_it_can_be_used(client: Client) -> None:
+    answer = open_order(client, **WISH)
+    registration_id = answer.json["registrationId"]
+
+    assert told(read(client, registration_id)) == PENDING
+    assert told(pay_with(client, registration_id)) == (400, "100.150.201")
+
+    pass_challenge(client, answer)
+
+    assert client.get(f"/v1/payments/{answer.json['id']}").json["registrationId"] == registration_id
+    assert told(read(client, registration_id)) == APPROVED
+    assert told(pay_with(client, registration_id)) == APPROVED
+
+
+def test_a_challenge_that_fails_rejects_the_registration(gateway: GatewayProcess, client: Client) -> None:
+    answer = open_order(client, **WISH)
+
+    choose(client, see_challenge(client, answer), "100.380.401")
+
+    registration_id = answer.json["registrationId"]
+    assert read(client, registration_id).status == 400
+    assert told(pay_with(client, registration_id)) == (400, "100.150.203")
+    assert find_kept(gateway, client, registration_id)[1] is None
+
+
+@pytest.mark.parametrize(
+    ("button", "expected"), [("approve", APPROVED), ("decline", (400, "100.150.203"))], ids=["approved", "declined"]
+)
+def test_a_providers_page_decides_about_the_account_that_was_sent_there(
+    client: Client, button: str, expected: tuple[int, str]
+) -> None:
+    answer = open_page(client, "PAYPAL", **WISH, **{"virtualAccount.accountId": "jane@example.org"})
+    registration_id = answer.json["registrationId"]
+    way_back = {"shopperResultUrl": SHOP_URL}
+    assert told(pay_with(client, registration_id, way_back)) == (400, "100.150.201")
+
+    decide(client, answer, button)
+
+    again = pay_with(client, registration_id, way_back)
+    assert told(again) == (PENDING if expected == APPROVED else expected)
+    if expected == APPROVED:
+        assert again.json["virtualAccount"] == {"accountId": "jane@example.org"}
+        assert "redirect" in again.json
+
+
+def test_debits_of_a_stored_account_go_under_one_mandate(gateway: GatewayProcess, client: Client) -> None:
+    first = client.post("/v1/payments", {**CHARGE, **BANK, **WISH})
+    registration_id = first.json["registrationId"]
+    later = pay_with(client, registration_id)
+
+    merchant_id = MerchantId(find_merchant_id(gateway, client))
+    ids = [first.json["id"], later.json["id"]]
+    told_to_bank = ask_store(gateway, lambda database: find_instructions(database, merchant_id, ids))
+
+    assert [told(each) for each in (first, later)] == [APPROVED, APPROVED]
+    assert [told_to_bank[each].sequence for each in ids] == ["FRST", "RCUR"]
+    assert {each.mandate_id for each in told_to_bank.values()} == {registration_id}
+
+
+# ---- paying with a stored one ----
+
+
+@pytest.mark.parametrize("kind", ["DB", "PA", "PA.CP", "CD"])
+def test_a_stored_card_pays_in_every_way_that_a_card_does(client: Client, kind: str) -> None:
+    registration_id = keep(client)
+
+    answer = pay_with(client, registration_id, {"paymentType": kind, "card.cvv": "123"})
+
+    assert told(answer) == APPROVED
+    assert (answer.json["paymentType"], answer.json["paymentBrand"]) == (kind, "VISA")
+    assert answer.json["registrationId"] == registration_id
+    assert answer.json["card"]["last4Digits"] == "0000"
+
+
+def test_both_addresses_pay_alike_and_the_path_counts_for_more(client: Client) -> None:
+    registration_id, other = keep(client), keep(client, TOKEN)
+
+    named = client.post("/v1/payments", {**CHARGE, "registrationId": registration_id})
+    both = pay_with(client, registration_id, {"registrationId": other})
+
+    assert [told(named), told(both)] == [APPROVED, APPROVED]
+    assert [named.json["registrationId"], both.json["registrationId"]] == [registration_id, registration_id]
+
+
+@pytest.mark.parametrize("name", ["amount", "currency", "paymentType"])
+def test_paying_with_a_stored_account_needs_what_a_payment_needs(client: Client, name: str) -> None:
+    answer = pay_with(client, keep(client), {name: None})
+
+    assert told(answer) == FAULTY
+    assert list(answer.faults) == [name]
+
+
+def test_a_payment_at_the_address_of_a_registration_follows_no_other(client: Client) -> None:
+    registration_id = keep(client)
+    paid = pay_with(client, registration_id).json["id"]
+
+    answer = pay_with(client, registration_id, {"paymentType": "RF", "referenceUuid": paid})
+
+    assert told(answer) == FAULTY
+    assert list(answer.faults) == ["referenceUuid"]
+
+
+def test_a_stored_card_may_be_challenged(client: Client) -> None:
+    registration_id = keep(client, {**CARD, "card.number": CHALLENGED})
+
+    answer = pay_with(client, registration_id, {**BROWSER, "shopperResultUrl": SHOP_URL, "card.cvv": "731"})
+    assert told(answer) == PENDING
+    pass_challenge(client, answer)
+
+    assert told(client.get(f"/v1/payments/{answer.json['id']}")) == APPROVED
+
+
+def test_the_acquirer_receives_the_stored_number_and_the_fresh_security_code(
+    external: Client, acquirer: RecordingAcquirer
+) -> None:
+    registration_id = keep(external)
+    assert told(pay_with(external, registration_id, {"testMode": "EXTERNAL"})) == (400, "100.100.600")
+
+    answer = pay_with(external, registration_id, {"testMode": "EXTERNAL", "card.cvv": "731"})
+
+    assert answer.code == "000.100.112"
+    card = acquirer.last_charge["card"]
+    assert (card["number"], card["expiry"], card["cvv"]) == (CARD["card.number"], "2034-05", "731")
+
+
+def test_a_key_replays_a_payment_with_a_stored_account(client: Client) -> None:
+    registration_id = keep(client)
+    path, key = f"/v1/registrations/{registration_id}/payments", {"Idempotency-Key": f"pay-{registration_id}"}
+
+    first, second = (client.post(path, CHARGE, key) for _ in range(2))
+
+    assert told(first) == APPROVED
+    assert (second.status, second.body) == (first.status, first.body)
+    assert second.headers["idempotency-replayed"] == "true"
+
+
+# ---- a holder where none is stored ----
+
+
+@pytest.mark.parametrize(
+    ("stored", "wish", "charged"),
+    [
+        (None, "true", "John Jones"),
+        (None, "false", None),
+        (None, None, None),
+        ("Jane Jones", "true", "Jane Jones"),
+        ("Jane Jones", None, "Jane Jones"),
+    ],
+)
+def test_a_holder_may_be_sent_where_none_is_stored_and_counts_once(
+    external: Client, acquirer: RecordingAcquirer, stored: str | None, wish: str | None, charged: str | None
+) -> None:
+    registration_id = keep(external, {**CARD, "card.holder": stored})
+    sent = {"card.holder": "John Jones", "overrideHolder": wish, "card.cvv": "123", "testMode": "EXTERNAL"}
+
+    answer = pay_with(external, registration_id, sent)
+
+    assert answer.code == "000.100.112"
+    assert acquirer.last_charge["card"].get("holder") == charged
+    assert answer.json["card"].get("holder") == charged
+    assert read(external, registration_id).json["card"].get("holder") == stored
+    pay_with(external, registration_id, {"card.cvv": "123", "testMode": "EXTERNAL"})
+    assert acquirer.last_charge["card"].get("holder") == stored
+
+
+@pytest.mark.parametrize(
+    ("stored", "wish", "shown"),
+    [(None, "true", "John Jones"), (None, None, None), ("Jane Jones", "true", "Jane Jones")],
+)
+def test_so_may_the_holder_of_a_bank_account(
+    client: Client, stored: str | None, wish: str | None, shown: str | None
+) -> None:
+    registration_id = keep(client, {"paymentBrand": "GIROPAY", "bankAccount.iban": IBAN, "bankAccount.holder": stored})
+    sent = {"bankAccount.holder": "John Jones", "overrideHolder": wish, "shopperResultUrl": SHOP_URL}
+
+    answer = pay_with(client, registration_id, sent)
+
+    assert told(answer) == PENDING
+    assert answer.json["bankAccount"].get("holder") == shown
+    assert read(client, registration_id).json["bankAccount"].get("holder") == stored

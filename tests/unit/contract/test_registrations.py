@@ -1,0 +1,309 @@
+"""Requests about stored accounts as they are understood, what an update leaves alone, and what is answered."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import orjson
+import pytest
+
+from tollgate.catalog import Situation
+from tollgate.contract import (
+    Answer,
+    Envelope,
+    Fields,
+    RegistrationOrder,
+    answer_registration,
+    answer_removal,
+    apply_update,
+    check_alone,
+    find_mode,
+    is_confirmation,
+    read_fields,
+    read_registration_order,
+    tell_end,
+)
+from tollgate.payments import (
+    BankAccount,
+    CardAccount,
+    CardFace,
+    Channel,
+    Instrument,
+    OpenedCard,
+    RegistrationState,
+    TestMode,
+    TokenAccount,
+    VirtualAccount,
+)
+from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Refusal, RegistrationId, Secret
+from unit.contract.storing import REGISTRATION_ID, make_stored
+
+TODAY = date(2026, 11, 15)
+CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Shop", created_at=1)
+ENVELOPE = Envelope("build")
+SENT = {"card.number": "4200000000000000", "card.expiryMonth": "05", "card.expiryYear": "2034"}
+SEPA = {
+    "paymentBrand": "DIRECTDEBIT_SEPA",
+    "bankAccount.holder": "Jane Jones",
+    "bankAccount.iban": "DE89370400440532013000",
+    "bankAccount.bic": "COBADEFFXXX",
+}
+FIRST_ID = "recurringMigration.connectorTxId1"
+FORCE = "customParameters[forceResultCode]"
+CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", holder="Jane Jones")
+BANK = BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), bic="COBADEFFXXX")
+TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK", expiry_month="07", expiry_year="2033")
+VIRTUAL = VirtualAccount(account_id="jane@example.org")
+
+
+def read(sent: dict[str, str], *, is_live: bool = False, opened: OpenedCard | str | None = None) -> RegistrationOrder:
+    fields = read_fields(list(sent.items()), Situation("registration", None, False, is_live))
+    return read_registration_order(fields, CHANNEL, today=TODAY, is_live=is_live, opened=opened)
+
+
+# ---- storing ----
+
+
+def test_an_order_to_store_has_the_account_and_what_may_be_shown_of_it() -> None:
+    order = read({**SENT, "card.cvv": "123", "customer.givenName": "Jane", "customer.surname": "Jones"})
+
+    assert isinstance(order.account, CardAccount)
+    assert (order.brand, order.method, order.objection, order.initial) == ("VISA", "CC", None, None)
+    assert order.face == CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
+    assert "card.number" not in order.echo
+    assert "card.cvv" not in order.echo
+    assert order.echo["customer.givenName"] == "Jane"
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_live", "mode"),
+    [({}, False, TestMode.INTERNAL), ({"testMode": "EXTERNAL"}, False, TestMode.EXTERNAL), ({}, True, None)],
+)
+def test_the_mode_is_that_of_the_host_unless_it_is_said(
+    sent: dict[str, str], is_live: bool, mode: TestMode | None
+) -> None:
+    assert read({**SENT, **sent}, is_live=is_live).test_mode is mode
+
+
+def test_a_live_host_knows_no_test_mode_and_forces_nothing() -> None:
+    with pytest.raises(Refusal, match=r"600\.200\.701"):
+        read({**SENT, "testMode": "INTERNAL"}, is_live=True)
+    assert read({**SENT, FORCE: "800.100.151"}, is_live=True).forced_code is None
+    assert read({**SENT, FORCE: "800.100.151"}).forced_code == "800.100.151"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        ({"paymentBrand": "PAYPAL"}, "100.150.100"),
+        ({"paymentBrand": "PAYPAL", "virtualAccount.accountId": "jane"}, None),
+        ({"paymentBrand": "GIROPAY", "bankAccount.country": "DE"}, "100.150.100"),
+        ({"paymentBrand": "GIROPAY", "bankAccount.number": "0532013000"}, None),
+        (SEPA, None),
+        ({**SENT, "card.expiryYear": "2026", "card.expiryMonth": "10"}, "100.100.303"),
+        ({**SENT, "card.expiryYear": "2026", "card.expiryMonth": "11"}, None),
+        ({**SENT, "recurringMigration.paymentType": "DB"}, None),
+        ({**SEPA, "recurringMigration.paymentType": "CD"}, None),
+        ({"paymentBrand": "PAYPAL", "recurringMigration.paymentType": "DB"}, "100.150.100"),
+        (
+            {"paymentBrand": "PAYPAL", "virtualAccount.accountId": "jane", "recurringMigration.paymentType": "DB"},
+            "100.350.602",
+        ),
+    ],
+)
+def test_what_cannot_be_kept_or_go_on_is_objected_to(sent: dict[str, str], code: str | None) -> None:
+    assert read(sent).objection == code
+
+
+def test_a_wallet_is_stored_as_the_card_inside_it_or_says_why_not() -> None:
+    inside = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", wallet="walletA")
+    face = CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
+    sent = {"paymentBrand": "APPLEPAY", "walletA.paymentToken": "x"}
+
+    opened = read(sent, opened=OpenedCard(account=inside, face=face, network="VISA"))
+    closed = read(sent, opened="200.100.603")
+
+    assert (opened.account, opened.face, opened.objection) == (inside, face, None)
+    assert (closed.account, closed.objection) == (None, "200.100.603")
+    assert "x" not in opened.echo.values()
+
+
+@pytest.mark.parametrize(
+    ("sent", "amount", "made_at", "reference"),
+    [
+        ({}, None, None, None),
+        ({"recurringMigration.amount": "9.90"}, None, None, None),
+        ({"recurringMigration.amount": "9.90", "currency": "EUR"}, Money(990, "EUR"), None, None),
+        ({"recurringMigration.requestTimestamp": "1970-01-02 00:00:01"}, None, 86_401_000_000, None),
+        ({"recurringMigration.connectorTxId2": "two", "recurringMigration.connectorTxId1": "one"}, None, None, "two"),
+        (
+            {"recurringMigration.connectorTxId3": "three", "recurringMigration.connectorTxId1": "one"},
+            None,
+            None,
+            "three",
+        ),
+    ],
+)
+def test_a_migrated_series_is_known_by_what_was_told_of_its_beginning(
+    sent: dict[str, str], amount: Money | None, made_at: int | None, reference: str | None
+) -> None:
+    initial = read({**SENT, "recurringMigration.paymentType": "PA", **sent}).initial
+
+    assert initial is not None
+    assert (initial.kind, initial.amount, initial.made_at, initial.reference) == ("PA", amount, made_at, reference)
+    assert initial.payment_id is None
+
+
+@pytest.mark.parametrize("name", ["referenceUuid", "registrationId"])
+def test_storing_stands_alone(name: str) -> None:
+    fields = read_fields([*SENT.items(), (name, "8a" * 16)], Situation("registration", None))
+
+    with pytest.raises(Refusal, match=r"100\.350\.601"):
+        check_alone(fields)
+    check_alone(read_fields(list(SENT.items()), Situation("registration", None)))
+
+
+# ---- changing ----
+
+
+def read_update(sent: dict[str, str]) -> Fields:
+    return read_fields(list(sent.items()), Situation("registration_update", None))
+
+
+def update(account: Instrument | None, sent: dict[str, str], **stored: Any) -> tuple[Any, Any]:
+    registration = make_stored(account or CARD, **stored).registration
+    return apply_update(read_update(sent), registration, account, is_lenient=False, today=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("account", "sent", "members"),
+    [
+        (CARD, {"card.holder": "Jane Smith"}, {"holder": "Jane Smith", "expiry_month": "05"}),
+        (CARD, {"card.expiryMonth": "12"}, {"holder": "Jane Jones", "expiry_month": "12", "expiry_year": "2034"}),
+        (TOKEN, {"tokenAccount.expiryYear": "2035"}, {"expiry_year": "2035", "expiry_month": "07"}),
+        (BANK, {"bankAccount.holder": "Jane Smith"}, {"holder": "Jane Smith", "bic": "COBADEFFXXX"}),
+        (
+            BANK,
+            {"bankAccount.mandate.id": "M-ONE", "bankAccount.mandate.dateOfSignature": "2026-02-28"},
+            {"mandate_id": "M-ONE", "signed_on": date(2026, 2, 28)},
+        ),
+        (VIRTUAL, {"customer.ip": "10.0.0.1"}, {"account_id": "jane@example.org"}),
+    ],
+)
+def test_an_update_changes_one_member_and_leaves_the_others(
+    account: Instrument, sent: dict[str, str], members: dict[str, object]
+) -> None:
+    registration, changed = update(account, sent)
+
+    assert {name: getattr(changed, name) for name in members} == members
+    assert getattr(changed, "number", None) is getattr(account, "number", None)
+    if isinstance(changed, CardAccount):
+        assert registration.card is not None
+        assert (registration.card.holder, registration.card.expiry_month) == (changed.holder, changed.expiry_month)
+
+
+def test_what_is_told_again_is_merged_and_never_holds_a_card_or_a_code() -> None:
+    registration, _ = update(
+        CARD,
+        {"customer.phone": "+49", "card.holder": "Jane Smith", "card.cvv": "123", "amount": "9.00"},
+        echo={"customer.givenName": "Jane", "customer.phone": "+1"},
+    )
+
+    assert registration.echo == {"customer.givenName": "Jane", "customer.phone": "+49"}
+
+
+@pytest.mark.parametrize(
+    ("account", "sent", "names"),
+    [
+        (CARD, {"bankAccount.holder": "Jane Smith"}, ["bankAccount.holder"]),
+        (BANK, {"card.holder": "Jane Smith", "card.expiryYear": "2035"}, ["card.holder", "card.expiryYear"]),
+        (VIRTUAL, {"tokenAccount.expiryYear": "2035"}, ["tokenAccount.expiryYear"]),
+        (None, {"card.holder": "Jane Smith"}, ["card.holder"]),
+        (CARD, {"paymentBrand": "MASTER"}, ["paymentBrand"]),
+    ],
+)
+def test_an_update_of_another_kind_of_account_is_a_fault(
+    account: Instrument | None, sent: dict[str, str], names: list[str]
+) -> None:
+    with pytest.raises(InvalidParameters) as refused:
+        update(account, sent)
+
+    assert [fault.name for fault in refused.value.faults] == names
+
+
+@pytest.mark.parametrize(
+    ("account", "sent", "code"),
+    [
+        (CARD, {"card.expiryYear": "2026", "card.expiryMonth": "10"}, "100.100.303"),
+        (CARD, {"card.expiryYear": "2020"}, "100.100.303"),
+        (TOKEN, {"tokenAccount.expiryYear": "2020"}, "800.100.330"),
+    ],
+)
+def test_an_expiry_that_has_passed_is_refused(account: Instrument, sent: dict[str, str], code: str) -> None:
+    with pytest.raises(Refusal, match=code.replace(".", r"\.")):
+        update(account, sent)
+
+
+def test_what_is_known_of_a_card_that_expired_may_still_be_changed() -> None:
+    expired = CardAccount(number=CARD.number, expiry_month="05", expiry_year="2020")
+
+    registration, _ = update(expired, {"customer.phone": "+49"})
+
+    assert registration.echo == {"customer.phone": "+49"}
+
+
+def test_confirming_is_told_by_its_type() -> None:
+    assert is_confirmation(read_update({"paymentType": "CF"}))
+    assert not is_confirmation(read_update({"paymentType": "RR"}))
+    assert not is_confirmation(read_update({}))
+
+
+def test_the_mode_of_a_change_is_as_asked_or_as_stored() -> None:
+    registration = make_stored(CARD, test_mode=TestMode.INTERNAL).registration
+
+    assert find_mode(read_update({}), registration, is_live=False) is TestMode.INTERNAL
+    assert find_mode(read_update({"testMode": "EXTERNAL"}), registration, is_live=False) is TestMode.EXTERNAL
+    with pytest.raises(Refusal, match=r"600\.200\.701"):
+        find_mode(read_update({"testMode": "EXTERNAL"}), registration, is_live=True)
+
+
+# ---- answering ----
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("", (200, "000.200.000")), ("000.100.110", (200, "000.100.110")), ("100.100.101", (400, "100.100.101"))],
+)
+def test_the_status_follows_from_the_result_and_no_result_is_open(code: str, expected: tuple[int, str]) -> None:
+    answer = answer_registration(make_stored(CARD, result_code=code).registration, ENVELOPE)
+
+    assert (answer.status, answer.code) == expected
+
+
+def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
+    registration = make_stored(CARD, result_code="000.100.110", state=RegistrationState.ACTIVE).registration
+
+    made = unpack(answer_registration(registration, ENVELOPE))
+    changed = unpack(answer_registration(registration, ENVELOPE, ndc="other", at=86_400_000_000))
+
+    assert (made["ndc"], made["timestamp"]) == ("ndc", "1970-01-01 00:00:00+0000")
+    assert (changed["ndc"], changed["timestamp"]) == ("other", "1970-01-02 00:00:00+0000")
+    assert made["card"] == changed["card"]
+
+
+def test_the_end_is_told_as_a_day() -> None:
+    registration = make_stored(CARD, result_code="000.100.110", keep_until=1_790_000_000_000_000).registration
+
+    assert tell_end(registration) == {"keptUntil": "2026-09-21"}
+
+
+def test_a_removal_is_answered_without_anything_of_the_account() -> None:
+    body = unpack(answer_removal(RegistrationId(REGISTRATION_ID), "000.100.110", ENVELOPE, "ndc", 0))
+
+    assert list(body) == ["id", "result", "buildNumber", "timestamp", "ndc"]
+
+
+def unpack(answer: Answer) -> dict[str, Any]:
+    body: dict[str, Any] = orjson.loads(answer.body)
+    return body

@@ -1,0 +1,201 @@
+"""Stories about stored accounts: what is kept until when, who is told what, and what another environment may not do."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+import pytest
+
+from tollgate.catalog import Situation
+from tollgate.contract import Fields, read_fields, read_registration_order
+from tollgate.flows import deregister, extend_life, look_up_registration, register, reregister, show_registration
+from tollgate.payments import Channel, Registration, RegistrationState
+from tollgate.steps import House, open_stored
+from tollgate.store import find_registration
+from tollgate.values import DAY, FixedClock, NotFound, Refusal, add_months, to_datetime, to_instant
+from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_house
+
+pytestmark = pytest.mark.anyio
+
+CARD = {
+    "paymentBrand": "VISA",
+    "card.number": "4200000000000000",
+    "card.expiryMonth": "05",
+    "card.expiryYear": "2034",
+}
+BANK = {
+    "paymentBrand": "DIRECTDEBIT_SEPA",
+    "bankAccount.holder": "Jane Jones",
+    "bankAccount.iban": "DE89370400440532013000",
+    "bankAccount.bic": "COBADEFFXXX",
+}
+FORCE = "customParameters[forceResultCode]"
+
+
+def read(operation: str, sent: dict[str, str]) -> Fields:
+    return read_fields(list(sent.items()), Situation(operation, None))
+
+
+async def keep(house: House, sent: dict[str, str], channel: Channel = CHANNEL) -> Registration:
+    today = to_datetime(house.clock.now()).date()
+    order = read_registration_order(read("registration", sent), channel, today=today, is_live=house.is_live)
+    return await look(house, unpack(await register(house, order, channel, "ndc", None))["id"])
+
+
+async def look(house: House, registration_id: str) -> Registration:
+    found = await find_registration(house.database, MERCHANT.id, registration_id)
+    assert found is not None
+    return found
+
+
+async def change(house: House, registration: Registration, sent: dict[str, str]) -> Registration:
+    await reregister(house, read("registration_update", sent), registration.id, CHANNEL, "ndc", None)
+    return await look(house, registration.id)
+
+
+async def extend(house: House, registration: Registration) -> Registration:
+    await extend_life(house, read("registration_extension", {}), registration.id, CHANNEL, "ndc", None)
+    return await look(house, registration.id)
+
+
+def unpack(answer: Any) -> dict[str, Any]:
+    body: dict[str, Any] = orjson.loads(answer.body)
+    return body
+
+
+def turn(house: House, at: int) -> House:
+    assert isinstance(house.clock, FixedClock)
+    house.clock.at = at
+    return house
+
+
+# ---- storing ----
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "is_kept"),
+    [
+        ("000.000.000", RegistrationState.ACTIVE, True),
+        ("000.400.000", RegistrationState.ACTIVE, True),
+        ("000.200.000", RegistrationState.PENDING, True),
+        ("800.400.500", RegistrationState.PENDING, True),
+        ("800.100.151", RegistrationState.REJECTED, False),
+        ("100.350.314", RegistrationState.REJECTED, False),
+    ],
+)
+async def test_a_result_decides_about_state_and_account(
+    house: House, code: str, state: RegistrationState, is_kept: bool
+) -> None:
+    registration = await keep(house, {**CARD, FORCE: code})
+
+    assert (registration.state, registration.result_code) == (state, code)
+    assert (registration.fingerprint is not None) is is_kept
+
+
+async def test_a_live_host_says_so_in_its_own_words_and_sends_nothing(tmp_path: Path) -> None:
+    wire = ScriptedWire()
+    live = await open_house(tmp_path, wire, is_live=True)
+
+    registration = await keep(live, CARD)
+
+    assert (registration.result_code, registration.test_mode) == ("000.000.000", None)
+    assert wire.sent == []
+    await live.database.close()
+
+
+async def test_an_account_stored_for_tests_is_not_charged_on_a_live_host(house: House) -> None:
+    registration = await keep(house, CARD)
+    live = msgspec.structs.replace(house, is_live=True)
+
+    with pytest.raises(Refusal, match=r"600\.200\.700"):
+        await open_stored(live, MERCHANT.id, registration.id)
+
+
+async def test_a_channel_that_wants_no_account_twice_is_answered_with_the_first(house: House) -> None:
+    thrifty: Channel = msgspec.structs.replace(CHANNEL, reuses_registrations=True)
+
+    first = await keep(house, CARD, thrifty)
+    again = await keep(house, {**CARD, "card.holder": "John Jones"}, thrifty)
+    forced = await keep(house, {**CARD, FORCE: "800.100.151"}, thrifty)
+    renewed = await keep(house, {**CARD, "card.expiryYear": "2035"}, thrifty)
+
+    assert again == first
+    assert len({first.id, forced.id, renewed.id, (await keep(house, CARD)).id}) == 4
+
+
+# ---- until when ----
+
+
+async def test_a_card_is_kept_by_its_expiry_and_an_update_counts_anew(house: House) -> None:
+    registration = await keep(house, CARD)
+    assert registration.keep_until == to_instant(datetime(2035, 8, 1, tzinfo=UTC))
+
+    later = await change(house, registration, {"card.expiryYear": "2036", "card.expiryMonth": "12"})
+    sooner = await change(house, registration, {"card.expiryYear": "2030"})
+
+    assert later.keep_until == to_instant(datetime(2038, 3, 1, tzinfo=UTC))
+    assert sooner.keep_until == to_instant(datetime(2032, 3, 1, tzinfo=UTC))
+
+
+async def test_what_has_no_expiry_is_kept_from_its_last_use_over_month_ends(house: House) -> None:
+    turn(house, to_instant(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)))
+    registration = await keep(house, BANK)
+    assert registration.keep_until == to_instant(datetime(2028, 2, 29, 23, 59, tzinfo=UTC))
+
+    turn(house, to_instant(datetime(2027, 12, 31, tzinfo=UTC)))
+    changed = await change(house, registration, {"bankAccount.holder": "Jane Smith"})
+
+    assert changed.keep_until == to_instant(datetime(2029, 2, 28, tzinfo=UTC))
+    assert changed.used_at == to_instant(datetime(2027, 12, 31, tzinfo=UTC))
+
+
+async def test_an_update_does_not_take_an_extension_back(house: House) -> None:
+    registration = await extend(house, await keep(house, BANK))
+    assert registration.keep_until == add_months(NOW, 24)
+
+    turn(house, NOW + 30 * DAY)
+    changed = await change(house, registration, {"bankAccount.holder": "Jane Smith"})
+
+    assert changed.keep_until == add_months(NOW, 24)
+
+
+async def test_an_extension_counts_from_its_day_and_never_shortens(house: House) -> None:
+    registration = await keep(house, BANK)
+
+    turn(house, to_instant(datetime(2027, 2, 28, tzinfo=UTC)))
+    once = await extend(house, registration)
+    twice = await extend(house, registration)
+    far = await extend(house, await keep(house, {**CARD, "card.expiryYear": "2040"}))
+
+    assert once.keep_until == twice.keep_until == to_instant(datetime(2029, 2, 28, tzinfo=UTC))
+    assert far.keep_until == to_instant(datetime(2041, 8, 1, tzinfo=UTC))
+
+
+async def test_the_last_year_that_can_be_written_is_kept_without_harm(house: House) -> None:
+    registration = await keep(house, {**CARD, "card.expiryYear": "2099", "card.expiryMonth": "12"})
+
+    assert registration.keep_until == to_instant(datetime(2101, 3, 1, tzinfo=UTC))
+
+
+# ---- reading ----
+
+
+async def test_what_cannot_be_an_id_is_not_looked_for(house: House) -> None:
+    for name in ("", "\0", "8A" * 16, "8a" * 16 + "\n", "x" * 1000):
+        assert await look_up_registration(house, MERCHANT.id, name) is None
+        with pytest.raises(Refusal, match=r"100\.150\.101"):
+            await show_registration(house, MERCHANT.id, name)
+
+
+async def test_an_unknown_one_is_not_found_and_a_removed_one_says_why(house: House) -> None:
+    with pytest.raises(NotFound, match=r"100\.150\.200"):
+        await show_registration(house, MERCHANT.id, "8a" * 16)
+    registration = await keep(house, CARD)
+    await deregister(house, read("registration_removal", {}), registration.id, CHANNEL, "ndc", None)
+
+    with pytest.raises(Refusal, match=r"100\.150\.202"):
+        await show_registration(house, MERCHANT.id, registration.id)
