@@ -1,4 +1,4 @@
-"""A store in which stored accounts have lived: made with payments and without, used, waiting, refused, removed, erased.
+"""A store in which stored accounts have lived: made with payments and without, charged by plan, waiting, removed.
 
 The rows are made by the stories themselves; nothing is written by hand here.
 """
@@ -12,17 +12,21 @@ import msgspec
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from databases.storing import CARD_NUMBERS, order_card, order_debit, store
 from tollgate.contract import Fields, RegistrationOrder
-from tollgate.flows import deregister, register
-from tollgate.payments import NetworkToken, Order, TestMode, TokenAccount, TokenState, VirtualAccount
+from tollgate.flows import deregister, deschedule, register
+from tollgate.payments import NetworkToken, Order, TestMode, TokenAccount, TokenState, VirtualAccount, name_run_payment
 from tollgate.steps import House, name_token_owner
 from tollgate.store import Database, find_sealed_registration, list_same_accounts, steps_change_registration
-from tollgate.values import SECOND, MerchantId, Secret
+from tollgate.values import DAY, SECOND, MerchantId, Secret
 from tollgate.vault import Keyring, fingerprint_account, seal_account
 from tollgate.workers.retention import erase_registrations
+from unit.flows.scheduling import get_runs, pass_time, plan_payments
 from unit.premises import ScriptedWire
 
 DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
 PENDING = b'{"status":"pending","response_code":"","message":"Wait"}'
+NO_MONEY = b'{"status":"declined","response_code":"51","message":"No money"}'
+EXPIRED = b'{"status":"declined","response_code":"54","message":"Expired"}'
+MONTH_END = {"dayOfMonth": "L", "hour": "10"}
 NOTHING_SENT = Fields({}, frozenset(), {})
 TOKEN = TokenAccount(number=Secret("4895370010000005"), type="NETWORK", expiry_month="01", expiry_year="2036")
 
@@ -32,7 +36,13 @@ class StoredLives:
     """What was stored, by a name for each row."""
 
     bank: Bank
-    ids: dict[str, str] = field(default_factory=dict)
+    stored: dict[str, str] = field(default_factory=dict)
+    schedules: dict[str, str] = field(default_factory=dict)
+    """And their runs."""
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return self.stored | self.schedules
 
     @property
     def house(self) -> House:
@@ -46,14 +56,14 @@ class StoredLives:
         assert isinstance(self.house.simulator, ScriptedWire)
         self.house.simulator.script = list(script)
         self.bank.clock.at += SECOND
-        self.ids[name] = await store(self.bank, order)
-        return self.ids[name]
+        self.stored[name] = await store(self.bank, order)
+        return self.stored[name]
 
 
 async def live_through_storing(db: Database) -> StoredLives:
     lives = StoredLives(await open_bank(db))
     await _erase(lives)
-    await lives.store("card", order_card())
+    await _charge_by_plan(lives, await lives.store("card", order_card()))
     await lives.store("other card", order_card(CARD_NUMBERS[2]))
     await lives.store("bank account", order_debit())
     await lives.store("refused", order_card(), DECLINED)
@@ -71,6 +81,26 @@ async def _erase(lives: StoredLives) -> None:
     lives.bank.wait(500)
     assert await erase_registrations(lives.house) == 1
     lives.bank.clock.at = now + SECOND
+
+
+async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
+    """Runs that were made, at the second try too, that were missed and that failed; and a plan that is over."""
+    house, clock = lives.house, lives.bank.clock
+    assert isinstance(house.simulator, ScriptedWire)
+    over = await plan_payments(house, MONTH_END, registrationId=registration_id)
+    await deschedule(house, NOTHING_SENT, over.id, CHANNEL, "ndc", None)
+    schedule = await plan_payments(house, MONTH_END, registrationId=registration_id)
+    lives.schedules |= {"over": over.id, "monthly": schedule.id}
+    for days, script in ((30, []), (90, []), (30, [NO_MONEY]), (30, [EXPIRED])):
+        clock.at += days * DAY
+        house.simulator.script = list(script)
+        await pass_time(house, clock.at + 4 * DAY, DAY)
+    for run in await get_runs(house, schedule):
+        lives.schedules[f"{run.state.name} after {run.tries}"] = f"{schedule.id}/{run.due_at}"
+        for attempt in range(run.tries):
+            lives.schedules[f"try {attempt + 1} of {run.tries}"] = name_run_payment(
+                run.schedule_id, run.due_at, attempt + 1
+            )
 
 
 async def _remove(lives: StoredLives, registration_id: str) -> None:
@@ -107,4 +137,4 @@ async def _register_alone(lives: StoredLives, name: str, account: VirtualAccount
     known = fingerprint_account(account, brand, merchant_id, house.keyring)
     assert known is not None
     (made,) = await list_same_accounts(house.database, merchant_id, known, 2)
-    lives.ids[name] = made.id
+    lives.stored[name] = made.id

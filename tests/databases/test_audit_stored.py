@@ -1,4 +1,4 @@
-"""The audit of stored accounts, on both databases: it passes what happened, and finds what a hand did."""
+"""The audit of stored accounts and schedules, on both databases: it passes what happened, and finds what a hand did."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import sqlalchemy as sa
 
 from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR
+from databases.schedule_tamperings import NOT_AUDITED as NOT_AUDITED_OF_SCHEDULES
+from databases.schedule_tamperings import RUNS, SCHEDULE_TAMPERINGS, SCHEDULES
 from databases.stored_lives import live_through_storing
 from databases.stored_tamperings import COLUMNS, NOT_AUDITED, STORED_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
 from tollgate.flows import verify_registrations
-from tollgate.payments import RegistrationState
-from tollgate.store import Database, Entry, audit_stored, count_rows, find_entries
+from tollgate.payments import RegistrationState, RunState
+from tollgate.store import Database, Entry, audit_schedules, audit_stored, count_rows, find_entries
 from tollgate.store import audit as walking
-from tollgate.store.schema_stored import registrations
+from tollgate.store.schema_stored import registrations, schedule_runs, schedules
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
@@ -43,17 +45,21 @@ async def test_everything_that_happens_to_stored_accounts_passes(
     report = await audit(store, stock.keyring)
 
     assert [finding.render() for finding in report.findings] == []
-    assert report.rows["registrations"] == len(stock.ids) == 9
+    walked = {table: report.rows[table] for table in ("registrations", "schedules", "schedule_runs")}
+    assert walked == {"registrations": 9, "schedules": 2, "schedule_runs": 7}
     assert report.rows == {table: count for table, count in (await count_rows(store)).items() if count}
 
 
 async def test_the_store_of_these_tests_has_every_state(store: Database) -> None:
     states = await store.fetch(Statement(sa.text("SELECT DISTINCT state FROM registrations")), {})
 
+    runs = await store.fetch(Statement(sa.text("SELECT DISTINCT state FROM schedule_runs")), {})
+
     assert {row[0] for row in states} == set(RegistrationState)
+    assert {row[0] for row in runs} == {RunState.MADE, RunState.MISSED, RunState.FAILED}
 
 
-@pytest.mark.parametrize("tampering", STORED_TAMPERINGS, ids=lambda tampering: tampering.name)
+@pytest.mark.parametrize("tampering", [*STORED_TAMPERINGS, *SCHEDULE_TAMPERINGS], ids=lambda tampering: tampering.name)
 async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock, tampering: Tampering) -> None:
     ids = {"id": stock.ids[tampering.on], "other": OTHER, "neighbour": NEIGHBOUR.id}
     await tamper(store, tampering.sql, tampering.rows, **ids)
@@ -65,12 +71,14 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
     shown = [f"{finding.proof}: {finding.render()}" for finding in report.findings]
     assert [f for f in told if f.table == tampering.table and row_id in f.row_id], shown
     # Nothing is said of what was not touched.
-    assert report.findings_count <= 6, shown
+    assert report.findings_count <= 10, shown
 
 
 async def test_every_column_is_tampered_with_or_known_to_be_unproven() -> None:
     assert set(COLUMNS) | NOT_AUDITED == {column.name for column in registrations.columns}
     assert not set(COLUMNS) & NOT_AUDITED
+    for tamperings, table in ((SCHEDULES, schedules), (RUNS, schedule_runs)):
+        assert set(tamperings) == {column.name for column in table.columns} - NOT_AUDITED_OF_SCHEDULES
 
 
 async def test_one_that_is_decided_while_its_payment_is_read_is_no_finding(
@@ -102,6 +110,9 @@ WALKS = [
     (audit_stored._registrations, "registrations USING INDEX sqlite_autoindex_registrations_1"),
     (audit_stored._registrations_again, "registrations USING INDEX sqlite_autoindex_registrations_1"),
     (audit_stored._registration_ids, "registrations USING COVERING INDEX sqlite_autoindex_registrations_1"),
+    (audit_schedules._schedules, "schedules USING INDEX sqlite_autoindex_schedules_1"),
+    (audit_schedules._schedules_again, "schedules USING INDEX sqlite_autoindex_schedules_1"),
+    (audit_schedules._runs, "schedule_runs USING INDEX sqlite_autoindex_schedule_runs_1"),
     (audit_stored._announced, "outbox USING PRIMARY KEY (merchant_id=? AND id>?)"),
 ]
 

@@ -12,6 +12,7 @@ from tollgate.flows.verify_chains import check_chains
 from tollgate.flows.verify_methods import check_methods
 from tollgate.flows.verify_registrations import check_registrations
 from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
+from tollgate.flows.verify_schedules import check_schedules
 from tollgate.flows.verify_strays import check_strays
 from tollgate.steps import seal_facts
 from tollgate.store import Database, SealedSample, sample_sealed
@@ -35,6 +36,7 @@ async def verify(
     await check_strays(audit)
     await check_methods(audit)
     await check_registrations(audit)
+    await check_schedules(audit)
     return report
 
 

@@ -38,6 +38,13 @@ from tollgate.store.audit_methods import (
     walk_files,
     walk_instructions,
 )
+from tollgate.store.audit_schedules import (
+    KeptRun,
+    KeptSchedule,
+    find_kept_schedules,
+    walk_runs,
+    walk_schedules,
+)
 from tollgate.store.audit_stored import (
     KeptRegistration,
     find_kept_registrations,
@@ -223,6 +230,8 @@ __all__ = [
     "KeptFile",
     "KeptInstruction",
     "KeptRegistration",
+    "KeptRun",
+    "KeptSchedule",
     "Rewrapping",
     "SealedAccount",
     "SealedFile",
@@ -257,6 +266,7 @@ __all__ = [
     "find_kept_authentications",
     "find_kept_instructions",
     "find_kept_registrations",
+    "find_kept_schedules",
     "find_lines",
     "find_payment",
     "find_registration",
@@ -373,5 +383,7 @@ __all__ = [
     "walk_instructions",
     "walk_jobs",
     "walk_registrations",
+    "walk_runs",
+    "walk_schedules",
     "wipe_account",
 ]

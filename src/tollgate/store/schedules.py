@@ -218,35 +218,35 @@ async def retire_schedules(db: Database, limit: int) -> int:
 
 async def find_schedule(db: Database, merchant_id: MerchantId, schedule_id: str) -> Schedule | None:
     row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": schedule_id})
-    return None if row is None else _read(row)
+    return None if row is None else read_schedule(row)
 
 
 async def find_active_schedule(db: Database, merchant_id: MerchantId, series_id: ScheduleId) -> Schedule | None:
     """The one of a series that is still followed."""
     row = await db.fetch_one(_find_active, {"merchant_id": merchant_id, "series_id": series_id})
-    return None if row is None else _read(row)
+    return None if row is None else read_schedule(row)
 
 
 async def list_schedules(db: Database, merchant_id: MerchantId, registration_id: str, limit: int) -> list[Schedule]:
     """Of a registration, newest first."""
     params = {"merchant_id": merchant_id, "registration_id": registration_id, "limit": limit}
-    return [_read(row) for row in await db.fetch(_by_registration, params)]
+    return [read_schedule(row) for row in await db.fetch(_by_registration, params)]
 
 
 async def list_due_schedules(db: Database, now: Instant, limit: int) -> list[Schedule]:
     """Oldest first."""
-    return [_read(row) for row in await db.fetch(_due, {"now": now, "limit": limit})]
+    return [read_schedule(row) for row in await db.fetch(_due, {"now": now, "limit": limit})]
 
 
 async def list_runs(db: Database, merchant_id: MerchantId, schedule_id: ScheduleId, limit: int) -> list[Run]:
     """Newest first."""
     params = {"merchant_id": merchant_id, "schedule_id": schedule_id, "limit": limit}
-    return [_read_run(row) for row in await db.fetch(_runs, params)]
+    return [read_run(row) for row in await db.fetch(_runs, params)]
 
 
 async def find_run(db: Database, merchant_id: MerchantId, schedule_id: str, due_at: Instant) -> Run | None:
     row = await db.fetch_one(_find_run, {"merchant_id": merchant_id, "schedule_id": schedule_id, "due_at": due_at})
-    return None if row is None else _read_run(row)
+    return None if row is None else read_run(row)
 
 
 def _flatten(schedule: Schedule) -> Mapping[str, Any]:
@@ -261,7 +261,7 @@ def _flatten(schedule: Schedule) -> Mapping[str, Any]:
     }
 
 
-def _read(row: tuple[Any, ...]) -> Schedule:
+def read_schedule(row: tuple[Any, ...]) -> Schedule:
     named = dict(zip(_COLUMNS, row, strict=True))
     amount, currency, test_mode = named.pop("amount"), named.pop("currency"), named["test_mode"]
     return Schedule(
@@ -276,6 +276,6 @@ def _read(row: tuple[Any, ...]) -> Schedule:
     )
 
 
-def _read_run(row: tuple[Any, ...]) -> Run:
+def read_run(row: tuple[Any, ...]) -> Run:
     named = dict(zip(_RUN, row, strict=True))
     return Run(**named | {"state": RunState(named["state"])})
