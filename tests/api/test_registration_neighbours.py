@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_no_update_is_lost_among_many(gateway: GatewayProcess, client: Client) -
 
     answers = at_once(
         *[
-            lambda place=place: change(client, registration_id, {f"customParameters[part_{place}]": str(place)})
+            partial(change, client, registration_id, {f"customParameters[part_{place}]": str(place)})
             for place in places
         ],
         lambda: extend(client, registration_id),
@@ -108,8 +109,8 @@ def test_a_removal_and_an_update_at_once_end_in_a_removal(gateway: GatewayProces
         registration_id = keep(client)
 
         removed, changed = at_once(
-            lambda each=registration_id: remove(client, each),
-            lambda each=registration_id: change(client, each, {"card.holder": "Jane Smith"}),
+            partial(remove, client, registration_id),
+            partial(change, client, registration_id, {"card.holder": "Jane Smith"}),
         )
 
         assert told(removed) == APPROVED

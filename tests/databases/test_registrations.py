@@ -133,7 +133,7 @@ async def test_what_was_changed_is_sealed_anew_under_its_own_row(bank: Bank) -> 
 
 
 async def test_removing_wipes_every_column_that_tells_of_somebody(bank: Bank) -> None:
-    registration_id, _ = await keep(bank, **{"merchantMemo": "Jane called"})
+    registration_id, _ = await keep(bank, merchantMemo="Jane called")
 
     await remove(bank, registration_id)
 

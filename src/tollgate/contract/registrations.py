@@ -47,7 +47,11 @@ _NOTHING_TO_STORE = "100.150.100"
 _REFERS = "100.350.601"
 _NO_SERIES = "100.350.602"
 _FORCED_CODE = "customParameters[forceResultCode]"
-_MIGRATED_IDS = tuple(f"recurringMigration.connectorTxId{number}" for number in (1, 2, 3))
+_MIGRATED_IDS = (
+    "recurringMigration.connectorTxId1",
+    "recurringMigration.connectorTxId2",
+    "recurringMigration.connectorTxId3",
+)
 _ACCOUNT_GROUPS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount"})
 _SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
 

@@ -1,4 +1,7 @@
-"""The story of removing a stored account: what is sealed is wiped, what would charge it ends, a trace stays."""
+"""The story of removing a stored account: what is sealed is wiped, what would charge it ends, a trace stays.
+
+What ends by itself because its time is over is told in `erase`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story of keeping a stored account longer than its time."""
+"""The story of keeping a stored account longer than its time. How long that is follows from the house's retention."""
 
 from __future__ import annotations
 
