@@ -97,10 +97,9 @@ async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
         await pass_time(house, clock.at + 4 * DAY, DAY)
     for run in await get_runs(house, schedule):
         lives.schedules[f"{run.state.name} after {run.tries}"] = f"{schedule.id}/{run.due_at}"
-        for attempt in range(run.tries):
-            lives.schedules[f"try {attempt + 1} of {run.tries}"] = name_run_payment(
-                run.schedule_id, run.due_at, attempt + 1
-            )
+        for attempt in range(1, run.tries + 1):
+            name = f"try {attempt} of {run.tries}"
+            lives.schedules[name] = name_run_payment(run.schedule_id, run.due_at, attempt)
 
 
 async def _remove(lives: StoredLives, registration_id: str) -> None:

@@ -152,3 +152,20 @@ async def reseal(house: House, registration: Registration) -> None:
     assert await house.database.write(
         steps_change_registration(registration, sealed, None, event=None, at=house.clock.now())
     )
+
+
+async def test_an_account_that_does_not_open_stops_no_other_and_keeps_the_old_key(
+    db: Database, bank: Bank, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = [await store(bank, order_card(number)) for number in CARD_NUMBERS]
+    await forget_payments(db, bank.house)
+    moved = (await read_row(db, ids[0]))["sealed_account"]
+    victim = await look(db, ids[1])
+    assert await db.write(steps_change_registration(victim, moved, None, event=None, at=bank.clock.now()))
+    rotated = bank.house.keyring.with_new_key()
+
+    assert await rotate(db, rotated) == 2
+
+    assert await count_retired(db, rotated) == 1
+    assert (await read_row(db, ids[1]))["sealed_account"] == moved
+    assert [record.row for record in caplog.records if record.name == "tollgate.keys"] == [ids[1]]  # type: ignore[attr-defined]

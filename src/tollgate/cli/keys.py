@@ -54,6 +54,11 @@ async def _rotate(settings: Settings, wait_s: float) -> None:
     try:
         done = await rewrap_everything(database, keyring, lambda count: click.echo(f"  {count} records wrapped"))
         click.echo(f"{done} records are wrapped under the new key; remove the old with `tollgate rotate-keys --retire`")
+        if await count_retired(database, keyring):
+            sys.exit(
+                "tollgate: some records are still sealed under an older key; run it again, and where that changes "
+                "nothing, `tollgate verify` names those that do not open"
+            )
     finally:
         await database.close()
 

@@ -1,10 +1,11 @@
 """Key rotation beside running servers: everything sealed under an older key is wrapped again under the active one.
 
-Contents are not decrypted; a record that changes meanwhile is met again in the next round.
+Contents are not decrypted; what changes meanwhile is met again in the next round, and what does not open stays.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from tollgate.catalog import LIMITS
@@ -27,7 +28,18 @@ from tollgate.store import (
     rewrap_token,
     rewrap_wallet_key,
 )
-from tollgate.vault import Keyring, name_owner, name_wallet_key_owner, rewrap, sealed_prefix
+from tollgate.values import MerchantId
+from tollgate.vault import (
+    EnvelopeError,
+    Keyring,
+    KeyringError,
+    name_owner,
+    name_wallet_key_owner,
+    rewrap,
+    sealed_prefix,
+)
+
+_log = logging.getLogger("tollgate.keys")
 
 Progress = Callable[[int], None]
 
@@ -83,8 +95,9 @@ async def _rewrap_accounts(database: Database, keyring: Keyring, tell: Progress)
     prefix = sealed_prefix(keyring.active_id)
     while batch := await list_sealed(database, last, prefix, LIMITS.rewrap_batch):
         for account in batch:
-            owner = name_owner("payment", account.merchant_id, account.payment_id)
-            done += await rewrap_sealed(database, account, rewrap(account.sealed, owner=owner, keyring=keyring))
+            fresh = _rewrap_safely(account.sealed, "payment", account.merchant_id, account.payment_id, keyring)
+            if fresh is not None:
+                done += await rewrap_sealed(database, account, fresh)
         last = batch[-1]
         tell(done)
     return done
@@ -98,7 +111,10 @@ async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Prog
     while batch := await list_sealed_registrations(database, last, prefix, LIMITS.rewrap_batch):
         for start in range(0, len(batch), LIMITS.rewrap_unit):
             some = batch[start : start + LIMITS.rewrap_unit]
-            done += await rewrap_registrations(database, [_rewrap_registration(each, keyring) for each in some])
+            wrapped = [_rewrap_registration(each, keyring) for each in some]
+            # One that did not open is what it was, and no reason to write.
+            changed = [each for each in wrapped if (each.account, each.token) != (each.found.account, each.found.token)]
+            done += await rewrap_registrations(database, changed) if changed else 0
         last = batch[-1]
         tell(done)
     return done
@@ -106,10 +122,19 @@ async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Prog
 
 def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> Rewrapping:
     account, token = [
-        None if sealed is None else rewrap(sealed, owner=name_owner(noun, found.merchant_id, found.id), keyring=keyring)
+        None if sealed is None else _rewrap_safely(sealed, noun, found.merchant_id, found.id, keyring) or sealed
         for noun, sealed in ((REGISTRATION_NOUN, found.account), (TOKEN_NOUN, found.token))
     ]
     return Rewrapping(found, account, token)
+
+
+def _rewrap_safely(sealed: bytes, noun: str, merchant_id: MerchantId, row_id: str, keyring: Keyring) -> bytes | None:
+    """None: it does not open where it lies. Whoever looks at the store has to decide what becomes of it."""
+    try:
+        return rewrap(sealed, owner=name_owner(noun, merchant_id, row_id), keyring=keyring)
+    except (EnvelopeError, KeyringError) as fault:
+        _log.error("a sealed account does not open", extra={"of": noun, "row": row_id, "why": str(fault)})
+        return None
 
 
 async def _rewrap_files(database: Database, keyring: Keyring) -> int:
