@@ -16,7 +16,7 @@ from tollgate.sandbox.token_years import Event
 from tollgate.steps import House
 from tollgate.store import steps_change_registration
 from tollgate.values import MINUTE, SECOND, FixedClock
-from tollgate.wire import Silent, Unsent
+from tollgate.wire import Silent, Unsent, Wire
 from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
 from unit.flows.shopping import BROWSER_FIELDS, FRICTIONLESS, Bank, tick
 from unit.flows.telling import read
@@ -214,7 +214,8 @@ async def test_the_acquirers_time_is_what_the_proof_left_of_it(house: House, wor
 async def test_a_proof_is_waited_for_a_quarter_of_that_time(house: House, world: TokenWorld) -> None:
     registration_id = await keep_token(house)
     waits: list[float] = []
-    vault: Any = world.vault
+    assert world.vault is not None
+    vault: Wire = world.vault
 
     class Watched:
         async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
@@ -239,13 +240,13 @@ async def test_paying_by_token_costs_one_read_more(house: House) -> None:
 async def test_after_a_challenge_the_charge_goes_by_token_too(house: House, world: TokenWorld) -> None:
     registration_id = await keep_token(house)
     bank = Bank(world.acquirer, answers=[FRICTIONLESS])
-    behind = world.vault
-    assert behind is not None
+    assert world.vault is not None
+    behind: Wire = world.vault
 
     class Both:
         async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-            is_tokens = request.path in (tokens.CRYPTOGRAMS,)
-            return await (behind.send(request, timeout_s) if is_tokens else bank.send(request, timeout_s))
+            other: Wire = behind if request.path == tokens.CRYPTOGRAMS else bank
+            return await other.send(request, timeout_s)
 
     guarded = replace(house, simulator=Both())
     back = {"shopperResultUrl": "https://shop.example/back", **BROWSER_FIELDS}

@@ -1,0 +1,68 @@
+"""Which token vault a stored card's token is at, and which cards shall have one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.payments import TestMode, TokenTerms
+from tollgate.steps import choose_token_vault
+from tollgate.steps.network_tokens import wants_token
+from tollgate.wire import Wire
+from unit.premises import CHANNEL, ScriptedWire, open_house
+
+pytestmark = pytest.mark.anyio
+
+TERMS = TokenTerms(test_url="https://test.example", live_url="https://live.example", requestor_id="R-1")
+
+
+@pytest.mark.parametrize(
+    ("is_live", "mode", "terms", "address"),
+    [
+        (False, TestMode.INTERNAL, None, "simulator"),
+        (False, TestMode.INTERNAL, TERMS, "simulator"),
+        (False, TestMode.EXTERNAL, TERMS, "https://test.example"),
+        (True, None, TERMS, "https://live.example"),
+        (False, TestMode.EXTERNAL, None, None),
+        (True, None, None, None),
+        (True, None, replace(TERMS, live_url=""), None),
+        # A store that was copied: no card of the other environment is told to anybody.
+        (False, None, TERMS, None),
+        (True, TestMode.INTERNAL, TERMS, None),
+        (True, TestMode.EXTERNAL, TERMS, None),
+    ],
+)
+async def test_a_vault_is_chosen_by_host_mode_and_channel(
+    tmp_path: Path, is_live: bool, mode: TestMode | None, terms: TokenTerms | None, address: str | None
+) -> None:
+    asked: list[str] = []
+    house = await open_house(tmp_path, ScriptedWire(), is_live=is_live)
+    simulator = house.simulator
+
+    def find_wire(url: str) -> Wire:
+        asked.append(url)
+        return ScriptedWire()
+
+    house = replace(house, find_wire=find_wire)
+
+    vault = choose_token_vault(house, replace(CHANNEL, token_terms=terms), mode)
+
+    assert (vault is None) is (address is None)
+    assert asked == ([] if address in (None, "simulator") else [address])
+    assert vault is None or (vault.wire is simulator) is (address == "simulator")
+    await house.database.close()
+
+
+async def test_a_card_shall_have_a_token_where_its_channel_and_its_network_say_so(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+    assert not wants_token(house, CHANNEL.id, "VISA")
+
+    house.directory.fill([replace(CHANNEL, uses_network_tokens=True)], [])
+
+    assert wants_token(house, CHANNEL.id, "VISA")
+    assert not wants_token(house, CHANNEL.id, "MEEZA")
+    assert not wants_token(house, CHANNEL.id, "APPLEPAY")
+    assert not wants_token(house, "8a" + "9" * 30, "VISA")
+    await house.database.close()
