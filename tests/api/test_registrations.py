@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from api.chains import APPROVED, APPROVED_EXTERNAL, FAULTY, PENDING, told
-from api.merchants import add_channel
+from api.merchants import add_channel, run_command
 from api.registering import (
     BANK,
     FORCE,
@@ -181,6 +181,38 @@ def test_a_lenient_channel_takes_what_public_clients_send(client: Client, lenien
 
     assert told(store(lenient, odd)) == APPROVED
     assert told(store(client, odd)) == FAULTY
+
+
+OPENED = {
+    "walletA.source": "app",
+    "threeDSecure.verificationId": "AAABBBCCCDDDEEEFFF0001112223=",
+    "threeDSecure.eci": "05",
+}
+
+
+def test_a_wallet_is_stored_as_the_card_inside_of_it(gateway: GatewayProcess, client: Client) -> None:
+    """Opened by the merchant; opened here; and a token that was used up stores nothing a second time."""
+    token = run_command(gateway, "wallet-token", "--wallet", "googlePay", "--entity", client.entity_id)
+    closed = {"paymentBrand": "GOOGLEPAY", "walletB.paymentToken": token}
+
+    opened = store(client, {**CARD, **OPENED, "paymentBrand": "APPLEPAY"})
+    ours = store(client, closed, {"Idempotency-Key": f"wallet-{opened.json['id']}"})
+    again = store(client, closed, {"Idempotency-Key": f"wallet-{opened.json['id']}"})
+
+    assert [told(opened), told(ours)] == [APPROVED, APPROVED]
+    assert again.body == ours.body
+    for answer in (opened, ours):
+        assert answer.json["card"]["last4Digits"] == "0000"
+        assert told(pay_with(client, answer.json["id"])) == APPROVED
+        assert OPENED["threeDSecure.verificationId"] not in read(client, answer.json["id"]).body.decode()
+    assert told(store(client, closed)) == (400, "800.110.100")
+
+
+def test_a_wallets_token_that_does_not_open_stores_nothing(client: Client) -> None:
+    answer = store(client, {"paymentBrand": "GOOGLEPAY", "walletB.paymentToken": "nonsense"})
+
+    assert told(answer) == (400, "200.100.603")
+    assert "card" not in answer.json
 
 
 # ---- what is judged ----
