@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from msgspec.structs import replace
 
 from databases.samples import MERCHANT, list_written, make_claim, make_payment, make_settlement
 from postgres import PostgresCluster
@@ -86,6 +87,23 @@ async def test_a_start_whose_answer_was_lost_is_found_again_and_acknowledged(
         assert answers == [True, True, True, False, True]
         listed = await list_written(db)
         assert {payment.id for payment in listed} == {payments[n].id for n in (0, 1, 2, 4)}
+        await db.close()
+
+
+async def test_a_start_that_lost_the_race_and_its_connection_is_not_taken_for_another_processes_start(
+    cluster: PostgresCluster, postgres_url: str
+) -> None:
+    """A payment of a schedule has its name before it is made, so two processes may start the same one."""
+    async with lay_cable(cluster, postgres_url) as (cable, url):
+        db = await open_database(url)
+        theirs = make_payment(ndc="their trace")
+        ours = replace(theirs, ndc="our trace")
+        assert await start_payment(db, theirs, None, None)
+        cable.cut_reply_to = theirs.id.encode()
+
+        assert not await start_payment(db, ours, None, None)
+
+        assert cable.cuts == 1
         await db.close()
 
 

@@ -1,0 +1,305 @@
+"""Schedules on both databases: several processes, and every due time is ordered once and charged once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from databases.test_plans import explain_sqlite
+from databases.timekeeping import BEGIN, CountingWire, keep_time, open_house, set_time
+from postgres import PostgresCluster
+from tollgate.payments import (
+    CronPlan,
+    Run,
+    RunState,
+    Schedule,
+    ScheduleState,
+    find_due,
+    name_run_payment,
+    parse_plan,
+)
+from tollgate.steps import House
+from tollgate.store import (
+    Database,
+    find_run,
+    find_schedule,
+    halt_schedule,
+    list_due_schedules,
+    list_runs,
+    list_schedules,
+    open_database,
+    retire_schedules,
+    schedules,
+    steps_end_schedule,
+    steps_end_schedules,
+    steps_fall_due,
+    steps_move_run,
+    update_channel,
+)
+from tollgate.store.statements import Dialect, Statement
+from tollgate.values import DAY, HOUR, Instant, MerchantId
+from tollgate.vault import make_keyring, save_keyring
+from unit.flows.scheduling import FIRST, MONTH_END, REGISTRATION, at, plan_payments, register_card
+from unit.premises import CHANNEL, MERCHANT
+
+pytestmark = pytest.mark.anyio
+
+TESTS = Path(__file__).parent.parent
+NEXT: Instant = at("2026-12-31 10:00")
+PLANS: list[tuple[dict[str, str], CronPlan]] = [
+    ({"dayOfMonth": "L"}, CronPlan(day_of_month="L")),
+    ({"dayOfMonth": "15W", "hour": "9"}, CronPlan(day_of_month="15W", hour="9")),
+    ({"dayOfWeek": "MON"}, CronPlan(day_of_week="MON")),
+    ({"dayOfMonth": "29", "month": "2"}, CronPlan(day_of_month="29", month="2")),
+]
+
+
+@dataclass
+class Pair:
+    """Two processes on one store."""
+
+    first: House
+    second: House
+    wire: CountingWire
+
+
+@pytest.fixture
+async def pair(url: str, tmp_path: Path) -> AsyncIterator[Pair]:
+    keyring, wire = make_keyring(), CountingWire(tmp_path / "charges")
+    databases = [await open_database(url) for _ in range(2)]
+    houses = [await open_house(db, wire, keyring, is_first=not n) for n, db in enumerate(databases)]
+    await register_card(houses[0])
+    yield Pair(*houses, wire)
+    for db in databases:
+        await db.close()
+
+
+def list_times(plan: CronPlan, until: Instant) -> list[Instant]:
+    cron, times = parse_plan(plan), [BEGIN]
+    while (found := cron.next_after(times[-1])) is not None and found <= until:
+        times.append(found)
+    return times[1:]
+
+
+async def list_all_runs(db: Database, schedule: Schedule) -> list[Run]:
+    return (await list_runs(db, MERCHANT.id, schedule.id, 10_000))[::-1]
+
+
+async def get(db: Database, schedule: Schedule) -> Schedule:
+    found = await find_schedule(db, MERCHANT.id, schedule.id)
+    assert found is not None
+    return found
+
+
+def make_run(schedule: Schedule, due_at: Instant = FIRST) -> Run:
+    return Run(merchant_id=schedule.merchant_id, schedule_id=schedule.id, due_at=due_at, state=RunState.DUE)
+
+
+# ---- several processes ----
+
+
+async def test_two_processes_that_race_over_years_charge_every_due_time_once(pair: Pair) -> None:
+    made = [await plan_payments(pair.first, plan) for plan, _ in PLANS for _ in range(2)]
+    until = at("2028-04-01")
+
+    # Steps of different length, so that now one is ahead, now the other.
+    await asyncio.gather(keep_time(pair.first, until, 3 * DAY), keep_time(pair.second, until, 5 * DAY))
+
+    expected = []
+    for number, schedule in enumerate(made):
+        times = list_times(PLANS[number // 2][1], until)
+        runs = await list_all_runs(pair.first.database, schedule)
+        assert [run.due_at for run in runs] == times
+        assert {run.state for run in runs} == {RunState.MADE}
+        expected += [name_run_payment(schedule.id, due_at, 1) for due_at in times]
+    assert sorted(pair.wire.list_charges()) == sorted(expected)
+
+
+async def test_after_months_two_processes_that_wake_at_once_make_up_for_the_last_time_only(pair: Pair) -> None:
+    made = [await plan_payments(pair.first, MONTH_END) for _ in range(20)]
+
+    await asyncio.gather(*[keep_time(house, at("2027-06-15"), 300 * DAY) for house in (pair.first, pair.second)])
+
+    assert len(pair.wire.list_charges()) == len(set(pair.wire.list_charges())) == 20
+    for schedule in made:
+        states = [run.state for run in await list_all_runs(pair.first.database, schedule)]
+        assert states == [RunState.MISSED] * 6 + [RunState.MADE]
+
+
+async def test_real_processes_on_one_server_charge_every_due_time_once(
+    cluster: PostgresCluster, postgres_template: str, tmp_path: Path
+) -> None:
+    url = cluster.create_database(postgres_template)
+    database, wire = await open_database(url), CountingWire(tmp_path / "charges")
+    keyring = make_keyring()
+    save_keyring(keyring, tmp_path / "keys.json")
+    house = await open_house(database, wire, keyring, is_first=True)
+    await register_card(house)
+    made = [await plan_payments(house, plan) for plan, _ in PLANS for _ in range(3)]
+    until = at("2027-12-01")
+    script = [sys.executable, str(TESTS / "databases" / "timekeeper.py"), url, str(tmp_path / "keys.json")]
+    script += [str(tmp_path / "charges"), str(until)]
+
+    running = [
+        await asyncio.create_subprocess_exec(*script, str(step * DAY), env={"PYTHONPATH": str(TESTS)})
+        for step in (2, 3)
+    ]
+    assert [await process.wait() for process in running] == [0, 0]
+
+    expected = []
+    for number, schedule in enumerate(made):
+        times = list_times(PLANS[number // 3][1], until)
+        assert [run.due_at for run in await list_all_runs(database, schedule)] == times
+        expected += [name_run_payment(schedule.id, due_at, 1) for due_at in times]
+    await database.close()
+    assert sorted(wire.list_charges()) == sorted(expected)
+
+
+async def test_of_two_who_order_a_run_one_does(pair: Pair) -> None:
+    schedule = await plan_payments(pair.first, MONTH_END)
+    unit = steps_fall_due(schedule, NEXT, [], 0, make_run(schedule))
+
+    written = await asyncio.gather(*[house.database.write(unit) for house in (pair.first, pair.second)])
+
+    assert sorted(written) == [False, True]
+    assert len(await list_all_runs(pair.first.database, schedule)) == 1
+
+
+async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pair) -> None:
+    for _ in range(10):
+        schedule = await plan_payments(pair.first, MONTH_END)
+        ending = steps_end_schedule(schedule, ScheduleState.ENDED, FIRST)
+        falling = steps_fall_due(schedule, NEXT, [], 0, make_run(schedule))
+
+        ended, fell = await asyncio.gather(pair.first.database.write(ending), pair.second.database.write(falling))
+
+        assert ended
+        assert len(await list_all_runs(pair.first.database, schedule)) == int(fell)
+
+
+async def test_a_try_is_told_of_once(pair: Pair) -> None:
+    schedule = await plan_payments(pair.first, MONTH_END)
+    run = make_run(schedule)
+    assert await pair.first.database.write(steps_fall_due(schedule, NEXT, [], 0, run))
+    tried = msgspec.structs.replace(run, tries=1, result_code="800.100.203", settled_at=FIRST)
+    made = msgspec.structs.replace(tried, tries=2, state=RunState.MADE)
+
+    told = [
+        await pair.first.database.write(steps_move_run(run, tried)),
+        await pair.second.database.write(steps_move_run(run, tried)),
+        await pair.second.database.write(steps_move_run(tried, made)),
+        await pair.first.database.write(steps_move_run(made, tried)),
+    ]
+
+    assert told == [True, False, True, False]
+    assert await find_run(pair.first.database, MERCHANT.id, schedule.id, FIRST) == made
+
+
+# ---- one process ----
+
+
+async def test_a_schedule_is_read_as_it_was_written(pair: Pair) -> None:
+    plan = MONTH_END | {"name": "Jané's", "endDate": "2027-02-01"}
+    schedule = await plan_payments(pair.first, plan, **{"customParameters[branch]": '"7"\n'})
+
+    assert (schedule.plan, schedule.ends_at) == (plan, at("2027-02-02"))
+    assert schedule.echo == {"customParameters[branch]": '"7"\n'}
+    assert await list_schedules(pair.second.database, MERCHANT.id, REGISTRATION, 10) == [schedule]
+    assert await find_schedule(pair.second.database, MerchantId("other"), schedule.id) is None
+
+
+async def test_missed_times_are_written_with_the_one_that_is_due(pair: Pair) -> None:
+    schedule = await plan_payments(pair.first, {"minute": "*"})
+    now = BEGIN + 2 * HOUR
+    due = find_due(parse_plan(CronPlan(minute="*")), schedule.next_at or 0, None, now)
+    set_time(pair.first, now)
+
+    await keep_time(pair.first, now + 1, 1)
+
+    moved = await get(pair.first.database, schedule)
+    runs = await list_all_runs(pair.first.database, schedule)
+    assert (moved.next_at, moved.skipped) == (due.next_at, 19)
+    assert [run.due_at for run in runs] == [*reversed(due.missed), due.due_at]
+    assert [run.state for run in runs] == [RunState.MISSED] * 100 + [RunState.MADE]
+
+
+async def test_a_closed_channel_is_not_due(pair: Pair) -> None:
+    schedule = await plan_payments(pair.first, MONTH_END)
+    database = pair.first.database
+
+    await update_channel(database, msgspec.structs.replace(CHANNEL, is_closed=True))
+    closed = await list_due_schedules(database, FIRST, 10)
+    await update_channel(database, CHANNEL)
+
+    assert closed == []
+    assert await list_due_schedules(database, FIRST - 1, 10) == []
+    assert await list_due_schedules(database, FIRST, 10) == [schedule]
+
+
+async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> None:
+    database = pair.first.database
+    replaced, ended, halted = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
+    assert await database.write(steps_end_schedule(replaced, ScheduleState.REPLACED, BEGIN))
+    assert await database.write(steps_end_schedules(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"))
+    other = await plan_payments(pair.first, MONTH_END)
+    assert await halt_schedule(database, other)
+
+    assert await list_due_schedules(database, FIRST, 10) == []
+    assert not await database.write(steps_end_schedule(replaced, ScheduleState.ENDED, BEGIN))
+    assert not await halt_schedule(database, ended)
+    assert await database.write(steps_end_schedule(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False))
+    assert (await get(database, replaced)).result_code == ""
+    assert {(await get(database, each)).result_code for each in (ended, halted)} == {"100.150.202"}
+    assert (await get(database, other)).mac == other.mac
+
+
+async def test_only_what_is_never_due_again_and_decided_retires(pair: Pair) -> None:
+    database = pair.first.database
+    going, waiting, done = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
+    assert await database.write(steps_fall_due(going, NEXT, [], 0, make_run(going)))
+    assert await database.write(steps_fall_due(waiting, None, [], 0, make_run(waiting)))
+    assert await database.write(steps_fall_due(done, None, [], 0, make_run(done)))
+    made = msgspec.structs.replace(make_run(done), state=RunState.MADE, tries=1)
+    assert await database.write(steps_move_run(make_run(done), made))
+
+    retired = await asyncio.gather(*[retire_schedules(house.database, 10) for house in (pair.first, pair.second)])
+
+    assert sorted(retired) == [0, 1]
+    states = [(await get(database, each)).state for each in (going, waiting, done)]
+    assert states == [ScheduleState.ACTIVE, ScheduleState.ACTIVE, ScheduleState.ENDED]
+
+
+# ---- how rows are found ----
+
+BY_KEY = "schedules USING INDEX sqlite_autoindex_schedules_1 (merchant_id=? AND id=?)"
+STATEMENTS = {
+    "find": (schedules._find, BY_KEY),
+    "end": (schedules._end, BY_KEY),
+    "advance": (schedules._advance, BY_KEY),
+    "due": (schedules._due, "schedules USING INDEX schedules_due (next_at<?)"),
+    "active": (schedules._find_active, "schedules USING INDEX schedules_by_series (merchant_id=? AND series_id=?)"),
+    "of a registration": (
+        schedules._by_registration,
+        "schedules USING INDEX schedules_by_registration (merchant_id=? AND registration_id=?)",
+    ),
+    "runs": (
+        schedules._runs,
+        "schedule_runs USING INDEX sqlite_autoindex_schedule_runs_1 (merchant_id=? AND schedule_id=?)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("statement", "way"), STATEMENTS.values(), ids=STATEMENTS)
+async def test_sqlite_finds_schedules_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
+    compiled = statement.compiled_for(Dialect.SQLITE)
+
+    plan = await explain_sqlite(tmp_path, compiled.text, len(compiled.names))
+
+    assert plan[0] == f"SEARCH {way}"
+    assert not [line for line in plan if line.startswith("SCAN")]

@@ -1,0 +1,22 @@
+"""A process that keeps schedules until a given time; run by the tests of several processes, not by pytest."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from databases.timekeeping import CountingWire, keep_time, open_house
+from tollgate.store import open_database
+from tollgate.vault import load_keyring
+
+
+async def main(url: str, key_path: str, charges_path: str, until: str, step: str) -> None:
+    database = await open_database(url)
+    house = await open_house(database, CountingWire(Path(charges_path)), load_keyring(Path(key_path)), is_first=False)
+    await keep_time(house, int(until), int(step))
+    await database.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

@@ -1,0 +1,87 @@
+"""Houses that keep schedules on one store: each a process of its own, with the same keys and the same acquirer."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tollgate.connectors import WireReply, WireRequest
+from tollgate.contract import Envelope
+from tollgate.steps import Directory, House
+from tollgate.store import Database, insert_channel, insert_merchant
+from tollgate.values import DAY, Instant, to_instant
+from tollgate.vault import Keyring
+from tollgate.workers.schedules import order_runs, pay_runs
+from unit.premises import APPROVED, CHANNEL, MERCHANT
+
+BEGIN = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))
+
+
+class MovedClock:
+    """Business time is in the hand; leases run by the machine's clock, as they do between processes."""
+
+    def __init__(self, at: Instant) -> None:
+        self.at = at
+
+    def now(self) -> Instant:
+        return self.at
+
+    def wall(self) -> Instant:
+        return time.time_ns() // 1000
+
+
+class CountingWire:
+    """An acquirer that approves, and writes down under which names it was asked for money."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        assert timeout_s > 0
+        # One short line, appended in one go: several processes may write at once.
+        with self._path.open("a") as asked:
+            asked.write(f"{request.path} {request.key}\n")
+        return WireReply(200, APPROVED)
+
+    def list_charges(self) -> list[str]:
+        if not self._path.exists():
+            return []
+        lines = [line.split() for line in self._path.read_text().splitlines()]
+        return [key for path, key in lines if path == "/v1/charges"]
+
+
+async def open_house(db: Database, wire: CountingWire, keyring: Keyring, *, is_first: bool) -> House:
+    if is_first:
+        await insert_merchant(db, MERCHANT)
+        await insert_channel(db, CHANNEL)
+    directory = Directory()
+    await directory.refresh(db)
+    return House(
+        database=db,
+        directory=directory,
+        keyring=keyring,
+        clock=MovedClock(BEGIN),
+        envelope=Envelope("build"),
+        is_live=False,
+        acquirer_timeout_s=5.0,
+        settle_margin_s=5.0,
+        authorization_lifetime=7 * DAY,
+        find_wire=lambda _address: wire,
+        simulator=wire,
+    )
+
+
+def set_time(house: House, at: Instant) -> None:
+    assert isinstance(house.clock, MovedClock)
+    house.clock.at = at
+
+
+async def keep_time(house: House, until: Instant, step: Instant) -> None:
+    """A process that looks in now and then."""
+    at = house.clock.now()
+    while at < until:
+        at = min(at + step, until)
+        set_time(house, at)
+        while await order_runs(house) + await pay_runs(house):
+            pass
