@@ -1,4 +1,4 @@
-"""Payments from stored cards by the network's token: what the acquirer hears, what the merchant reads, that none fails."""
+"""Payments from stored cards by their token: what the acquirer hears, what the merchant reads, that none fails."""
 
 from __future__ import annotations
 

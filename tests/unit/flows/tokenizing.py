@@ -12,11 +12,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from tollgate.connectors import WireReply, WireRequest, tokens
-from tollgate.payments import TOKEN_TOPIC, NetworkToken, Registration
-from tollgate.sandbox.token_vault import SimulatedTokenVault, let_happen
+from tollgate.payments import TOKEN_TOPIC, NetworkToken, Registration, RegistrationEvent, RegistrationState, wipe
+from tollgate.sandbox.token_vault import SimulatedTokenVault, find_standing, let_happen
 from tollgate.sandbox.token_years import Event
 from tollgate.steps import House
-from tollgate.store import Job, find_sealed_registration, lease_due, update_channel
+from tollgate.store import Job, find_sealed_registration, lease_due, steps_change_registration, update_channel
 from tollgate.values import DAY, FixedClock
 from tollgate.wire import Wire
 from tollgate.workers.reconcile import follow_tokens
@@ -120,3 +120,14 @@ async def list_token_jobs(house: House) -> list[Job]:
         limit=100,
         topic=TOKEN_TOPIC,
     )
+
+
+async def delete(house: House, registration_id: str, ended: RegistrationState = RegistrationState.DELETED) -> None:
+    ended_row = wipe(await look_at(house, registration_id), ended)
+    unit = steps_change_registration(ended_row, None, None, event=RegistrationEvent.DELETED, at=house.clock.now())
+    assert await house.database.write(unit)
+
+
+async def get_vault_status(house: House, registration_id: str) -> str | None:
+    standing = await find_standing(house.database, registration_id, house.clock.now())
+    return None if standing is None else standing.status
