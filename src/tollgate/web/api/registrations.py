@@ -120,7 +120,7 @@ ROUTES = (
     RouteRow(
         method="GET",
         path="/v1/secureRegistrations/{id}",
-        operation="read_registration",
+        operation="read_secure_registration",
         summary="The same at the address that some clients ask.",
         access=Access.TOKEN,
         handler=read_registration,
