@@ -69,10 +69,12 @@ def choose_token_vault(house: House, channel: Channel, test_mode: TestMode | Non
     return TokenVault(house.find_wire(address), terms) if address else None
 
 
-def wants_token(house: House, channel_id: str, brand: str) -> bool:
-    """Whether a card that is stored on a channel shall have one."""
+def wants_token(house: House, channel_id: str, brand: str, test_mode: TestMode | None) -> bool:
+    """Whether a card that is stored on a channel shall have one, and somebody can be asked for it."""
     channel = house.directory.find_channel(channel_id)
-    return channel is not None and channel.uses_network_tokens and brand in tokens.NETWORKS
+    if channel is None or not channel.uses_network_tokens or brand not in tokens.NETWORKS:
+        return False
+    return choose_token_vault(house, channel, test_mode) is not None
 
 
 def name_token_owner(registration: Registration) -> str:
@@ -97,6 +99,8 @@ async def use_network_token(house: House, order: Order, started: Payment) -> Mea
     registration, _, sealed_token = found
     token = registration.network_token
     if token is None:
+        if not wants_token(house, registration.channel_id, registration.brand, registration.test_mode):
+            return Means(order)
         # Stored before the channel used tokens, or given up on: from now on it is looked after.
         await _look_after(house, registration)
     obstacle = find_token_obstacle(token)

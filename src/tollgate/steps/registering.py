@@ -169,7 +169,8 @@ def seal_registration(house: House, registration: Registration, account: Instrum
         return NewRegistration(registration, None)
     sealed = seal_account(account, owner=name_registration_owner(registration), keyring=house.keyring)
     new = msgspec.structs.replace(registration, fingerprint=print_of_account)
-    return NewRegistration(new, sealed, wants_token(house, registration.channel_id, registration.brand))
+    is_token_wanted = wants_token(house, new.channel_id, new.brand, new.test_mode)
+    return NewRegistration(new, sealed, is_token_wanted)
 
 
 def name_registration_owner(registration: Registration) -> str:
@@ -252,7 +253,7 @@ def find_registration_change(house: House, settled: Payment) -> RegistrationChan
         result_code=settled.result_code,
         initial=_note_initial(settled, link) if is_approved else None,
         at=settled.settled_at or settled.created_at,
-        wants_token=wants_token(house, settled.channel_id, settled.brand),
+        wants_token=wants_token(house, settled.channel_id, settled.brand, settled.test_mode),
     )
 
 

@@ -14,7 +14,7 @@ from tollgate.flows import hear_token_event
 from tollgate.payments import State, TestMode, TokenState
 from tollgate.sandbox.token_years import Event
 from tollgate.steps import House
-from tollgate.store import steps_change_registration
+from tollgate.store import finish_job, steps_change_registration
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.wire import Silent, Unsent, Wire
 from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
@@ -155,11 +155,32 @@ async def test_a_token_that_may_go_on_is_used_again_and_a_deleted_one_is_not(hou
 
 
 async def test_the_payment_that_stores_a_card_is_made_with_the_card(house: House, world: TokenWorld) -> None:
-    told = await send(house, CARD, KEEP, channel=TOKENIZING)
+    counting: Any = CountingDatabase(house.database)
+
+    told = await send(replace(house, database=counting), CARD, KEEP, channel=TOKENIZING)
 
     assert world.charged["card"]["number"] == PAN
     assert get_use(told) == {}
-    assert world.asked == []
+    assert (counting.reads, world.asked) == ([], [])
+
+
+async def test_a_channel_without_a_vault_owes_and_tells_nothing(house: House, world: TokenWorld) -> None:
+    """Whoever has set no address is not made to pay for a question that nobody can answer."""
+    unset = replace(house, simulator=world.acquirer)
+    registration_id = await keep_card(unset)
+    registration, sealed, _ = await find_stored(unset, registration_id)
+    for job in await list_token_jobs(unset):
+        await finish_job(unset.database, job)
+    live = replace(registration, test_mode=TestMode.EXTERNAL)
+    assert await unset.database.write(steps_change_registration(live, sealed, None, event=None, at=unset.clock.now()))
+    channel = replace(TOKENIZING, test_url="https://acquirer.example")
+    house.directory.fill([channel], [])
+
+    told = await send(unset, {"testMode": "EXTERNAL"}, stored=registration_id, channel=channel)
+
+    assert told.code == "000.100.112"
+    assert get_use(told) == {}
+    assert await list_token_jobs(unset) == []
 
 
 async def test_a_payment_without_its_registrations_test_mode_goes_by_the_number(

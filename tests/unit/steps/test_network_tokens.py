@@ -57,12 +57,23 @@ async def test_a_vault_is_chosen_by_host_mode_and_channel(
 
 async def test_a_card_shall_have_a_token_where_its_channel_and_its_network_say_so(tmp_path: Path) -> None:
     house = await open_house(tmp_path, ScriptedWire())
-    assert not wants_token(house, CHANNEL.id, "VISA")
+    assert not wants_token(house, CHANNEL.id, "VISA", TestMode.INTERNAL)
 
     house.directory.fill([replace(CHANNEL, uses_network_tokens=True)], [])
 
-    assert wants_token(house, CHANNEL.id, "VISA")
-    assert not wants_token(house, CHANNEL.id, "MEEZA")
-    assert not wants_token(house, CHANNEL.id, "APPLEPAY")
-    assert not wants_token(house, "8a" + "9" * 30, "VISA")
+    assert wants_token(house, CHANNEL.id, "VISA", TestMode.INTERNAL)
+    assert not wants_token(house, CHANNEL.id, "MEEZA", TestMode.INTERNAL)
+    assert not wants_token(house, CHANNEL.id, "APPLEPAY", TestMode.INTERNAL)
+    assert not wants_token(house, "8a" + "9" * 30, "VISA", TestMode.INTERNAL)
+
+
+async def test_a_channel_without_a_vault_wants_none(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+    channel = replace(CHANNEL, uses_network_tokens=True)
+    house.directory.fill([channel], [])
+    assert not wants_token(house, CHANNEL.id, "VISA", TestMode.EXTERNAL)
+
+    house.directory.fill([replace(channel, token_terms=TERMS)], [])
+
+    assert wants_token(house, CHANNEL.id, "VISA", TestMode.EXTERNAL)
     await house.database.close()
