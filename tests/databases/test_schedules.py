@@ -73,9 +73,9 @@ class Pair:
 async def pair(url: str, tmp_path: Path) -> AsyncIterator[Pair]:
     keyring, wire = make_keyring(), CountingWire(tmp_path / "charges")
     databases = [await open_database(url) for _ in range(2)]
-    houses = [await open_house(db, wire, keyring, is_first=not n) for n, db in enumerate(databases)]
-    await register_card(houses[0])
-    yield Pair(*houses, wire)
+    first, second = [await open_house(db, wire, keyring, is_first=not n) for n, db in enumerate(databases)]
+    await register_card(first)
+    yield Pair(first, second, wire)
     for db in databases:
         await db.close()
 

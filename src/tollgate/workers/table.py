@@ -23,7 +23,7 @@ WORKERS = (
     Worker(name="reconcile", every_s=1.0, run=reconcile),
     Worker(name="errands", every_s=0.5, run=run_errands),
     Worker(name="network tokens", every_s=0.5, run=follow_tokens),
-    Worker(name="due schedules", every_s=1.0, run=order_runs),
+    Worker(name="due schedules", every_s=0.5, run=order_runs),
     Worker(name="scheduled payments", every_s=0.5, run=pay_runs),
     Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=erase_registrations),
