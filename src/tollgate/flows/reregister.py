@@ -49,7 +49,7 @@ def _confirm(house: House, fields: Fields, kept: Kept, ndc: str) -> Revision:
     code = SUCCESS_CODES[find_mode(fields, registration, is_live=house.is_live)]
     confirmed = msgspec.structs.replace(registration, state=RegistrationState.ACTIVE, result_code=code)
     revision = _finish(house, kept, confirmed, kept.sealed_account, RegistrationEvent.CREATED, ndc)
-    if wants_token(house, registration.channel_id, registration.brand):
+    if wants_token(house, registration.channel_id, registration.brand, registration.test_mode):
         # As one that is usable from the first moment has it.
         job = make_token_job(registration.merchant_id, registration.id, house.clock.now())
         return Revision([*revision.unit, *steps_ensure_job(job)], revision.answer)
