@@ -14,7 +14,7 @@ import apsw
 
 from acquirer import Entry, Fate
 from postgres import PostgresCluster
-from tollgate.payments import Action, Stage, State
+from tollgate.payments import Action, RegistrationState, Stage, State
 from tollgate.store import InstructionState
 
 Rows = list[tuple[str, ...]]
@@ -29,6 +29,10 @@ _IS_OPEN = f"state IN ({State.STARTED:d}, {State.UNRESOLVED:d})"
 _PAYMENTS = """SELECT id, kind, state, amount, result_code, coalesce(referenced_id, ''), coalesce(idempotency_key, ''),
  coalesce(action, ''), coalesce(chain_id, ''), position, releases, closes, added, drawn, held, disputed, draws, closed,
  chain_length, chain_net, coalesce(length(mac), 0) FROM payments ORDER BY created_at, position"""
+_REGISTRATIONS = """SELECT id, state, coalesce(made_by, ''), coalesce(network_token, ''),
+ CASE WHEN sealed_account IS NULL AND fingerprint IS NULL THEN 0 ELSE 1 END,
+ (SELECT count(*) FROM outbox WHERE subject_id = registrations.id AND topic = 'registration.created')
+ FROM registrations ORDER BY created_at"""
 _LINES = "SELECT payment_id, source, target, amount FROM book ORDER BY id"
 _OTHERS = """SELECT count(*) FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"""
@@ -78,6 +82,25 @@ class Record:
     def is_sent(self) -> bool:
         """Neither refused at once nor a fact that somebody else brought."""
         return not self.chain_id or self.action in WIRE_WORDS
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A registration."""
+
+    id: str
+    state: RegistrationState
+    made_by: str
+    """The payment with which it was made."""
+    token: str
+    is_kept: bool
+    """Whether there is anything left of its account."""
+    announced: int
+    """How often somebody was told that it was made."""
+
+    @property
+    def told(self) -> str:
+        return f"registration {self.state.name.lower()}"
 
 
 @dataclass(frozen=True)
@@ -153,6 +176,12 @@ class Books:
     def read_payments(self) -> list[Record]:
         return [_read_record(row) for row in self.query(_PAYMENTS)]
 
+    def read_registrations(self) -> list[Stored]:
+        return [
+            Stored(id, RegistrationState(int(state)), made_by, token, kept == "1", int(announced))
+            for id, state, made_by, token, kept, announced in self.query(_REGISTRATIONS)
+        ]
+
     def read_lines(self) -> list[Line]:
         return [Line(id, source, target, int(amount)) for id, source, target, amount in self.query(_LINES)]
 
@@ -203,6 +232,7 @@ def find_lies(books: Books, ledger: Mapping[str, Entry]) -> list[str]:
         *_compare_reversals(orders, reversals),
         *_compare_events(records, books.read_events()),
         *_find_double_charges(ledger.values()),
+        *_compare_registrations(orders, books.read_registrations()),
         *([f"{count} claims without an answer"] if (count := books.count_unanswered_claims()) else []),
     ]
 
@@ -232,6 +262,23 @@ def _compare_events(records: Iterable[Record], events: Mapping[str, list[str]]) 
         # A credit that was silent at first announces that, and later what it came to.
         if events.get(record.id) not in ([record.code], [PENDING, record.code]):
             yield f"{record} announced {events.get(record.id)}"
+
+
+def _compare_registrations(orders: Mapping[str, Record], registrations: Iterable[Stored]) -> Iterator[str]:
+    """What a payment made can be paid with exactly when the payment went well, and else nothing of it is left."""
+    for stored in registrations:
+        is_good = stored.state is RegistrationState.ACTIVE
+        if stored.made_by:
+            maker = orders.get(stored.made_by)
+            expected = RegistrationState.ACTIVE if _is_approved(maker) else RegistrationState.REJECTED
+            if stored.state is not expected or stored.announced != is_good:
+                yield f"{stored} was made by {maker}"
+        if stored.is_kept is not is_good:
+            yield f"{stored} is kept in part, or too long"
+
+
+def _is_approved(record: Record | None) -> bool:
+    return record is not None and record.state is State.APPROVED
 
 
 def _find_double_charges(entries: Iterable[Entry]) -> Iterator[str]:

@@ -54,6 +54,7 @@ def _cut(seam: str, module: str, name: str, moments: Iterable[Moment], *, is_uni
 
 CUTS: dict[str, Cut] = {
     **_cut("the first write", _PAY, "start_payment", _ALL),
+    **_cut("the first write with a registration", _PAY, "write_start", _ALL, is_unit=True),
     **_cut("the sending", _CHARGING, "dispatch", [Moment.AMID]),
     **_cut("the acquirer's answer", _CHARGING, "dispatch", [Moment.AFTER]),
     **_cut("the second write", _CHARGING, "settle_payment", _UNDER_WAY_OR_DONE),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from acquirer import Manner
+from acquirer import DECLINED_CENTS, Manner
 from crash.wreckage import Crash, Deed, Ending, Kill
 
 DB, PA, CD = Deed("DB"), Deed("PA"), Deed("CD")
+_STORE = (("createRegistration", "true"),)
+STORING = Deed("DB", extra=_STORE, title="DB that stores its card")
+STORING_IN_VAIN = Deed("DB", extra=_STORE, title="declined DB that stores its card", cents=DECLINED_CENTS)
 
 UNHEARD = Ending("nothing", "`000.100.112`")
 """Nothing was recorded, so nobody was ever asked for money; the next try is the first."""
@@ -70,4 +73,48 @@ PAYMENT_CRASHES = (
         (PAID_OUT,),
         recoveries=(Kill("amid the errand", (_INQUIRY_OWED, "CD approved")),),
     ),
+)
+
+ACTIVE, REJECTED = "; registration active", "; registration rejected"
+PENDING = "DB started, registration pending"
+_DECLINED = "`800.100.152`"
+
+
+def _join(ending: Ending, registration: str) -> Ending:
+    return Ending(ending.rows + registration, ending.heard)
+
+
+STORED = _join(taken("DB"), ACTIVE)
+STORED_NOTHING = _join(never_taken("DB"), REJECTED)
+STORED_AND_UNDONE = _join(given_back("DB"), REJECTED)
+_STORED_IN_VAIN = Ending(f"DB declined {_DECLINED}, declined by the acquirer{REJECTED}", f"{_DECLINED}, replayed")
+_IN_VAIN_AND_UNSURE = Ending(
+    f"DB declined `900.100.300`, declined by the acquirer{REVERSED}{REJECTED}", "`900.100.300`, replayed"
+)
+
+STORING_CRASHES = (
+    Crash(21, STORING, Kill("before the first write with a registration"), (UNHEARD,)),
+    Crash(
+        22,
+        STORING,
+        Kill("amid the first write with a registration", ("nothing", PENDING)),
+        (UNHEARD, STORED_NOTHING),
+    ),
+    Crash(23, STORING, Kill("after the first write with a registration"), (STORED_NOTHING,)),
+    Crash(24, STORING, Kill("amid the sending"), (STORED_NOTHING, STORED_AND_UNDONE)),
+    Crash(25, STORING, Kill("after the acquirer's answer"), (STORED_AND_UNDONE,)),
+    Crash(
+        26,
+        STORING,
+        Kill("amid the second write", (PENDING, "DB approved, registration active")),
+        (STORED, STORED_AND_UNDONE),
+    ),
+    Crash(27, STORING, Kill("after the second write"), (STORED,)),
+    Crash(
+        28,
+        STORING_IN_VAIN,
+        Kill("amid the second write", (PENDING, "DB declined, registration rejected")),
+        (_STORED_IN_VAIN, _IN_VAIN_AND_UNSURE),
+    ),
+    Crash(29, STORING_IN_VAIN, Kill("after the second write"), (_STORED_IN_VAIN,)),
 )

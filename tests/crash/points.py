@@ -18,6 +18,7 @@ WRITE = "CRASH_POINTS"
 
 SECTIONS = (
     "Payments",
+    "Payments that store their card",
     "What follows a payment",
     "Facts that a bank brings",
     "Repeats and overdue attempts",

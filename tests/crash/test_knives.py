@@ -12,7 +12,7 @@ import pytest
 from crash import further_crashes, method_crashes
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.knife import CUTS
-from crash.payment_crashes import PAYMENT_CRASHES
+from crash.payment_crashes import PAYMENT_CRASHES, STORING_CRASHES
 
 MODULES = (
     "tollgate.flows.pay",
@@ -49,6 +49,7 @@ SPARED = {
 
 ALL_CRASHES = (
     *PAYMENT_CRASHES,
+    *STORING_CRASHES,
     *SENDING_CRASHES,
     *FACT_CRASHES,
     *RECOVERY_CRASHES,

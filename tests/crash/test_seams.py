@@ -9,7 +9,7 @@ import pytest
 from acquirer import Fate, Manner
 from crash.books import find_lies
 from crash.chain_books import find_chain_lies
-from crash.payment_crashes import PAYMENT_CRASHES
+from crash.payment_crashes import PAYMENT_CRASHES, STORING_CRASHES
 from crash.points import compare_with_document, render_section
 from crash.world import World
 from crash.wreckage import Crash, Wreck, wreck_everything
@@ -17,20 +17,27 @@ from gateway import Client
 
 pytestmark = pytest.mark.timeout(300)
 
-of_every_crash = pytest.mark.parametrize("crash", PAYMENT_CRASHES, ids=lambda crash: crash.name)
+SECTIONS: dict[str, tuple[Crash, ...]] = {
+    "Payments": PAYMENT_CRASHES,
+    "Payments that store their card": STORING_CRASHES,
+}
+# Those with recoveries come last in the first section, and wait until everything before them is finished.
+CRASHES = (*STORING_CRASHES, *PAYMENT_CRASHES)
+
+of_every_crash = pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: crash.name)
 
 
 @pytest.fixture(scope="module")
 def wrecks(worlds: dict[str, World]) -> dict[str, list[Wreck]]:
     """Both at once, because starting servers is most of the work and there are two cores."""
     with ThreadPoolExecutor(len(worlds)) as pool:
-        made = pool.map(lambda world: wreck_everything(world, PAYMENT_CRASHES), worlds.values())
+        made = pool.map(lambda world: wreck_everything(world, CRASHES), worlds.values())
         return dict(zip(worlds, made, strict=True))
 
 
 @pytest.fixture
 def wreckage(database: str, worlds: dict[str, World], wrecks: dict[str, list[Wreck]]) -> World:
-    assert len(wrecks[database]) == len(PAYMENT_CRASHES)
+    assert len(wrecks[database]) == len(CRASHES)
     return worlds[database]
 
 
@@ -41,7 +48,7 @@ def client(wreckage: World) -> Client:
 
 @pytest.fixture
 def wreck(database: str, wrecks: dict[str, list[Wreck]], crash: Crash) -> Wreck:
-    return wrecks[database][PAYMENT_CRASHES.index(crash)]
+    return wrecks[database][CRASHES.index(crash)]
 
 
 @of_every_crash
@@ -89,6 +96,22 @@ def test_a_reversal_stands_in_the_report_beside_what_it_reversed(client: Client,
     assert report[0]["id"] == wreck.heard.json["id"]
 
 
+@pytest.mark.parametrize("crash", STORING_CRASHES, ids=lambda crash: crash.name)
+def test_a_retry_after_the_crash_names_the_one_registration_that_was_made(
+    wreckage: World, client: Client, wreck: Wreck
+) -> None:
+    assert wreck.heard is not None
+    payment_id, named_id = wreck.heard.json["id"], wreck.heard.json["registrationId"]
+    assert [each.id for each in wreckage.books.read_registrations() if each.made_by == payment_id] == [named_id]
+    assert client.get(f"/v1/payments/{payment_id}").json["registrationId"] == named_id
+
+
 def test_the_document_of_crash_points_tells_what_this_run_saw(wrecks: dict[str, list[Wreck]]) -> None:
-    written, true = compare_with_document({"Payments": render_section(wrecks)})
+    fresh = {
+        title: render_section(
+            {name: [made[CRASHES.index(crash)] for crash in crashes] for name, made in wrecks.items()}
+        )
+        for title, crashes in SECTIONS.items()
+    }
+    written, true = compare_with_document(fresh)
     assert written == true, "if the change is meant: make crashes"

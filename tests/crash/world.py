@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -105,9 +106,16 @@ def open_world(folder: Path, cluster: PostgresCluster | None) -> Iterator[World]
                 gateway.kill()
 
 
-def pay(client: Client, amount: str, key: str | None = None, kind: str = "DB") -> Answer:
+def pay(
+    client: Client,
+    amount: str,
+    key: str | None = None,
+    kind: str = "DB",
+    extra: Mapping[str, str] = MappingProxyType({}),
+) -> Answer:
     headers = {} if key is None else {"Idempotency-Key": key}
-    return client.pay(headers, amount=amount, paymentType=kind, testMode="EXTERNAL", merchantTransactionId=key)
+    named = {"amount": amount, "paymentType": kind, "testMode": "EXTERNAL", "merchantTransactionId": key}
+    return client.pay(headers, **named, **extra)
 
 
 def follow(client: Client, payment_id: str, fields: Mapping[str, str | None], key: str) -> Answer:

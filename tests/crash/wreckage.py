@@ -38,6 +38,8 @@ class Deed:
     share: Share = Share.PART
     extra: tuple[tuple[str, str], ...] = ()
     title: str = ""
+    cents: int = 0
+    """Of the amount; there are some that the acquirer declines."""
 
     @property
     def name(self) -> str:
@@ -92,7 +94,7 @@ class Crash:
     @property
     def amount(self) -> str | None:
         if not self.deed.after or self.deed.share is Share.PART:
-            return f"{self.number}.00"
+            return f"{self.number}.{self.deed.cents:02d}"
         return None if self.deed.share is Share.REST else f"{self.number * 100 + 1}.00"
 
     @property
@@ -163,7 +165,7 @@ def _prepare_one(client: Client, crash: Crash) -> tuple[str, ...]:
 def _make_request(client: Client, wreck: Wreck) -> Callable[[], Answer]:
     crash, deed, amount = wreck.crash, wreck.crash.deed, wreck.crash.amount
     if not wreck.before:
-        return lambda: pay(client, amount or "", crash.key, deed.kind)
+        return lambda: pay(client, amount or "", crash.key, deed.kind, dict(deed.extra))
     currency = None if amount is None else "EUR"
     fields = {"paymentType": deed.kind, "amount": amount, "currency": currency, **dict(deed.extra)}
     if deed.kind in FACTS:
@@ -234,15 +236,19 @@ def describe_store(world: World, wreck: Wreck) -> str:
     stages, instructions = world.books.read_stages(), world.books.read_instructions()
     parts += [f"authentication {stages[id].name.lower()}" for id in ids if id in stages]
     parts += [f"instruction {instructions[id].name.lower()}" for id in ids if id in instructions]
+    parts += [each.told for each in world.books.read_registrations() if each.made_by in ids]
     parts += sorted(_OWED[topic] for id, topic in world.books.list_owed() if id in ids)
     return ", ".join(parts)
 
 
 def _look_at_the_end(world: World, wrecks: Iterable[Wreck]) -> None:
     records, ledger = world.books.read_payments(), world.acquirer.read_ledger()
+    registrations = world.books.read_registrations()
     for wreck in wrecks:
         wreck.records = wreck.find_records(records)
-        wreck.rows = "; ".join(describe_end(each, ledger.get(each.id)) for each in wreck.records) or "nothing"
+        ids = {each.id for each in wreck.records}
+        told = [describe_end(each, ledger.get(each.id)) for each in wreck.records]
+        wreck.rows = "; ".join([*told, *(each.told for each in registrations if each.made_by in ids)]) or "nothing"
 
 
 def describe_end(record: Record, entry: Entry | None) -> str:
