@@ -15,7 +15,7 @@ from tollgate.contract import Fields, read_fields, read_registration_order
 from tollgate.flows import deregister, extend_life, look_up_registration, register, reregister, show_registration
 from tollgate.payments import Channel, Registration, RegistrationState
 from tollgate.steps import House, open_stored
-from tollgate.store import find_registration
+from tollgate.store import find_registration, update_channel, walk_jobs
 from tollgate.values import DAY, FixedClock, NotFound, Refusal, add_months, to_datetime, to_instant
 from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_house
 
@@ -125,6 +125,25 @@ async def test_a_channel_that_wants_no_account_twice_is_answered_with_the_first(
 
     assert again == first
     assert len({first.id, forced.id, renewed.id, (await keep(house, CARD)).id}) == 4
+
+
+@pytest.mark.parametrize("uses_tokens", [True, False])
+async def test_a_card_that_is_confirmed_gets_its_network_token_where_the_channel_wants_one(
+    house: House, uses_tokens: bool
+) -> None:
+    await update_channel(house.database, msgspec.structs.replace(CHANNEL, uses_network_tokens=uses_tokens))
+    await house.directory.refresh(house.database)
+    registration = await keep(house, {**CARD, FORCE: "000.200.000"})
+    assert await list_jobs(house) == []
+
+    await change(house, registration, {"paymentType": "CF"})
+
+    assert await list_jobs(house) == ([registration.id] if uses_tokens else [])
+
+
+async def list_jobs(house: House) -> list[str]:
+    """What they are about."""
+    return [job.subject_id async for page in walk_jobs(house.database) for job in page]
 
 
 # ---- until when ----
