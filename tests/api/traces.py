@@ -55,6 +55,14 @@ def spell_number(number: str) -> Iterator[bytes]:
     yield from (int(number).to_bytes(8, "big"), int(number).to_bytes(8, "little"))
 
 
+def spell_account(account: str) -> Iterator[bytes]:
+    """An account with letters in it, such as an IBAN, as text, grouped, escaped and encoded."""
+    groups = [account[at : at + 4] for at in range(0, len(account), 4)]
+    for text in (account, account.lower(), " ".join(groups), "+".join(groups), "%20".join(groups), account[::-1]):
+        yield from (text.encode(), text.encode().hex().encode(), text.encode("utf-16-le"))
+        yield from _spell_base64(text.encode())
+
+
 def _spell_base64(text: bytes) -> Iterator[bytes]:
     """In the middle of something longer its letters depend on where it begins, so there are three ways."""
     for lead in range(3):
