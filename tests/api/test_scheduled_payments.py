@@ -44,7 +44,7 @@ def timetable(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
             yield Timetable(gateway, gateway.client())
         return
     cluster: PostgresCluster = request.getfixturevalue("cluster")
-    with GatewayProcess(folder, cluster.create_database(), ("--workers", "2")) as gateway:
+    with GatewayProcess(folder, cluster.create_database()) as gateway:
         yield Timetable(gateway, gateway.client())
 
 
