@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
+from api.registering import change, keep, pay_with, remove
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.cli.program import program
@@ -104,6 +105,20 @@ def make_shop(client: Client, hot_id: str) -> Callable[[], None]:
     return do_a_round
 
 
+def make_stall(client: Client, hot_id: str) -> Callable[[], None]:
+    """One round of storing: accounts of its own, and one that all stalls pay with and change."""
+
+    def do_a_round() -> None:
+        made = client.pay(createRegistration="true").json["registrationId"]
+        client.pay(createRegistration="true", **{"customParameters[forceResultCode]": "800.100.151"})
+        for stored in (made, hot_id, keep(client)):
+            assert pay_with(client, stored).status == 200
+            assert change(client, stored, {"card.holder": f"Jane {stored}"}).status == 200
+        assert remove(client, made).status == 200
+
+    return do_a_round
+
+
 def test_an_audit_beside_traffic_finds_nothing(busy: GatewayProcess) -> None:
     client = busy.client()
     hot_id = client.pay(paymentType="PA", numberOfCaptures="98").json["id"]
@@ -120,6 +135,20 @@ def test_an_audit_beside_traffic_finds_nothing(busy: GatewayProcess) -> None:
     # There was traffic: every audit met more payments than the one before.
     assert walked == sorted({*walked, quiet["rows"]["payments"]})[:AUDITS]
     assert quiet["rows"]["payments"] == quiet["rows"]["outbox"]
+
+
+def test_an_audit_beside_those_who_store_finds_nothing(busy: GatewayProcess) -> None:
+    client = busy.client()
+    stall = make_stall(client, keep(client))
+
+    with keep_busy(*[stall] * SHOPS):
+        reports = [verify(busy) for _ in range(AUDITS)]
+
+    quiet = verify(busy)
+
+    assert [report["findings"] for report in (*reports, quiet)] == [[]] * (AUDITS + 1)
+    # There was traffic while the first of them looked.
+    assert reports[0]["rows"].get("registrations", 0) < quiet["rows"]["registrations"]
 
 
 def test_an_audit_beside_traffic_finds_what_a_hand_did(busy: GatewayProcess, run_sql: Callable[[str], object]) -> None:

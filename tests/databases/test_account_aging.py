@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from databases.auditing import read_plan
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from tollgate.flows import collect, pay, run_errand, wipe_old_accounts
 from tollgate.flows.erase import BOOKMARKS
@@ -13,12 +15,16 @@ from tollgate.payments import State
 from tollgate.store import (
     Database,
     InstructionState,
+    aging,
     find_instruction,
     find_payment,
     get_sealed_account,
     get_setting,
     put_setting,
+    registrations,
+    sealed_registrations,
 )
+from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
 from tollgate.workers.retention import wipe_accounts
 from unit.flows.shopping import lease_now
@@ -194,3 +200,23 @@ async def test_a_refund_and_the_wiping_at_the_same_moment_agree(db: Database, ba
     for refund_id, code in refunds:
         told = await find_instruction(db, MERCHANT.id, refund_id)
         assert (None if told is None else told.state) == (None if code == ERASED else InstructionState.FILED)
+
+
+BY_KEY = "payments USING INDEX sqlite_autoindex_payments_1 (merchant_id=? AND id=?)"
+READS = [
+    (aging._aged, "payments USING INDEX payments_by_time (channel_id=? AND merchant_id=? AND (created_at,id)>(?,?)"),
+    (aging._hold, BY_KEY),
+    (aging._wipe, BY_KEY),
+    (aging._open_chain, BY_KEY),
+    (aging._lacks, BY_KEY),
+    (registrations._outlived, "registrations USING INDEX registrations_kept (keep_until<?)"),
+    (sealed_registrations._sealed_otherwise, "registrations USING INDEX sqlite_autoindex_registrations_1"),
+]
+
+
+@pytest.mark.parametrize(("statement", "way"), READS)
+async def test_what_is_looked_for_is_found_by_an_index(tmp_path: Path, statement: Statement, way: str) -> None:
+    plan = await read_plan(tmp_path, statement)
+
+    assert plan[0].startswith(f"SEARCH {way}")
+    assert not [line for line in plan if line.startswith("SCAN")]
