@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from api.merchants import add_merchant, run_command, wait_until
 from api.recording import RecordingAcquirer
+from api.registering import keep
+from api.scheduling import schedule
 from api.secure import Certificate, SecureClient, SecureGateway, make_certificate
 from gateway import Client, GatewayProcess, find_free_port
 from postgres import PostgresCluster
@@ -132,3 +134,13 @@ def test_a_channel_without_an_acquirer_is_not_set_up(host: LiveHost) -> None:
 
 def test_the_check_command_agrees_that_it_is_ready(host: LiveHost) -> None:
     assert run_command(host.gateway, "check").startswith("ready: live host")
+
+
+def test_schedules_need_an_acquirer_on_a_live_channel(host: LiveHost) -> None:
+    other = add_merchant(host.gateway, "No schedules")
+    caller = SecureClient(host.client.base_url, other.token, other.entity_id, authority=host.client.authority)
+    wait_until(lambda: caller.get("/v1/query/none").status != 403)
+
+    codes = [schedule(client, keep(client)).code for client in (host.client, caller)]
+
+    assert codes == ["000.000.000", "100.360.400"]
