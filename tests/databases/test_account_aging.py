@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from databases.auditing import read_plan
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
-from tollgate.flows import collect, pay, run_errand, wipe_old_accounts
+from tollgate.catalog import LIMITS
+from tollgate.flows import collect, erase, pay, run_errand, wipe_old_accounts
 from tollgate.flows.erase import BOOKMARKS
 from tollgate.payments import State
 from tollgate.store import (
@@ -161,6 +163,25 @@ async def test_no_round_looks_at_what_an_earlier_one_passed(db: Database, bank: 
     # Who goes back walks again and does no harm.
     await put_setting(db, BOOKMARKS + CHANNEL.id, "{}")
     assert await wipe_old_accounts(bank.house, CHANNEL) == 100
+
+
+async def test_no_more_are_remembered_than_there_is_room_for(
+    db: Database, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the walk stops until somebody has seen to those that are open, and none is forgotten."""
+    monkeypatch.setattr(erase, "LIMITS", replace(LIMITS, erase_batch=2, accounts_left_max=3))
+    ids = []
+    for _ in range(6):
+        ids.append(await bank.pay())
+        bank.clock.at += 1
+    bank.wait(AGE + 10)
+
+    walked = [await wipe_old_accounts(bank.house, CHANNEL) for _ in range(4)]
+    assert walked == [2, 2, 0, 0]
+    assert await collect(bank.house) == 1
+    await wipe_all(bank)
+
+    assert [await keeps_account(db, each) for each in ids] == [False] * 6
 
 
 async def test_two_processes_walk_the_same_way_and_lose_nothing(db: Database, bank: Bank) -> None:

@@ -49,7 +49,7 @@ async def erase_registration(house: House, outlived: Registration) -> bool:
 
 
 async def wipe_old_accounts(house: House, channel: Channel) -> int:
-    """One page further through a channel's payments, oldest first; how many of them were looked at.
+    """One page further through a channel's payments, oldest first; zero where there is nothing to do at this moment.
 
     Every member of a chain tries when its own time is over, so the youngest one succeeds.
     """
@@ -68,13 +68,16 @@ async def wipe_old_accounts(house: House, channel: Channel) -> int:
     if moved != mark:
         # Another process may have gone the same way; then its bookmark stays, and nothing is lost with this one.
         await replace_setting(house.database, name, written, msgspec.json.encode(moved).decode())
-    return len(page)
+    return len(page) + max(0, len(mark.left) - len(left))
 
 
 async def _wipe(house: House, channel: Channel, first_id: str, before: Instant) -> bool:
     """False: something in its chain is still open, so it has to be asked again. A younger member asks by itself."""
+    if await has_open_chain(house.database, channel.merchant_id, first_id):
+        return False
     if await wipe_account(house.database, channel.merchant_id, first_id, before):
         return True
+    # Refused: something followed it this very moment, or somebody else has wiped it.
     return not await has_open_chain(house.database, channel.merchant_id, first_id)
 
 

@@ -1,0 +1,32 @@
+"""Whether what is shown of an account is that account's."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tollgate.payments import CardFace, VirtualAccount, make_card_face
+from tollgate.vault import shows_face
+from unit.premises import CARD
+
+FACE = make_card_face("4200000000000000", CARD)
+
+
+def test_a_card_shows_its_own_face() -> None:
+    assert shows_face(CARD, FACE, is_renewed=False)
+    assert shows_face(VirtualAccount(account_id="jane"), None, is_renewed=False)
+
+
+@pytest.mark.parametrize("change", ["bin", "last_digits", "expiry_month", "expiry_year", "holder"])
+def test_another_face_is_not_its_own(change: str) -> None:
+    other: CardFace = msgspec.structs.replace(FACE, **{change: "99"})
+
+    assert not shows_face(CARD, other, is_renewed=False)
+    # The network told of a new number by its last digits; the first ones are as they were.
+    assert shows_face(CARD, other, is_renewed=True) is (change != "bin")
+
+
+@pytest.mark.parametrize("is_renewed", [True, False])
+def test_a_face_where_there_is_no_card_is_wrong_and_so_is_none_where_there_is_one(is_renewed: bool) -> None:
+    assert not shows_face(CARD, None, is_renewed=is_renewed)
+    assert not shows_face(VirtualAccount(account_id="jane"), FACE, is_renewed=is_renewed)
