@@ -97,6 +97,20 @@ async def test_one_whose_payment_waits_is_left_alone_until_that_is_decided(db: D
     assert (await read_row(db, stored_id))["sealed_account"] is None
 
 
+async def test_one_that_nobody_confirmed_goes_without_a_word(db: Database, bank: Bank) -> None:
+    kept = await look(db, await store(bank, order_card()))
+    row = await read_row(db, kept.id)
+    bare = msgspec.structs.replace(kept, id="8a" + "9" * 30, state=RegistrationState.PENDING, made_by=None)
+    assert await db.write(steps_insert_registration(NewRegistration(bare, row["sealed_account"])))
+
+    bank.wait(LATER_YEARS * 2)
+    assert await erase_registrations(bank.house) == 2
+
+    left = await read_row(db, bare.id)
+    assert (left["state"], left["sealed_account"], left["echo"]) == (RegistrationState.ERASED, None, "{}")
+    assert [event.subject_id for event in await list_ends(db)] == [kept.id]
+
+
 async def test_whoever_uses_or_extends_it_first_wins(db: Database, bank: Bank) -> None:
     used_id, extended_id = await store(bank, order_debit()), await store(bank, order_card())
     bank.wait(LATER_YEARS * 2)

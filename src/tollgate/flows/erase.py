@@ -41,8 +41,10 @@ async def erase_registration(house: House, outlived: Registration) -> bool:
     """False: it was used, changed or extended meanwhile, so that its time is not over any more."""
     now = house.clock.now()
     erased = wipe(outlived, RegistrationState.ERASED)
+    # Of one that nobody ever confirmed, its merchant was never told that it was there.
+    event = RegistrationEvent.DELETED if outlived.state is RegistrationState.ACTIVE else None
     unit = [
-        *steps_change_registration(erased, None, None, event=RegistrationEvent.DELETED, at=now),
+        *steps_change_registration(erased, None, None, event=event, at=now),
         *steps_end_schedules(erased.merchant_id, erased.id, now, UNUSABLE[RegistrationState.ERASED]),
     ]
     return await house.database.write(unit)

@@ -30,7 +30,7 @@ from tollgate.store.jobs import Job, steps_ensure_job
 from tollgate.store.outbox import Event, steps_append_event
 from tollgate.store.payment_rows import encode_map
 from tollgate.store.schema import outbox
-from tollgate.store.schema_stored import ACTIVE_REGISTRATION, registrations
+from tollgate.store.schema_stored import OPEN_REGISTRATION, registrations
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, RegistrationId, make_timed_id
 
@@ -117,7 +117,12 @@ _use = Statement(
 )
 _outlived = Statement(
     sa.select(*SHOWN)
-    .where(sa.text(f"registrations.{ACTIVE_REGISTRATION}"), registrations.c.keep_until < sa.bindparam("now"))
+    .where(
+        sa.text(f"registrations.{OPEN_REGISTRATION}"),
+        registrations.c.keep_until < sa.bindparam("now"),
+        # A payment that made it decides about it, however long that takes.
+        sa.or_(registrations.c.state == int(RegistrationState.ACTIVE), registrations.c.made_by.is_(None)),
+    )
     .order_by(registrations.c.keep_until)
     .limit(sa.bindparam("limit"))
 )
@@ -255,7 +260,7 @@ async def list_same_accounts(
 
 
 async def list_outlived(db: Database, now: Instant, limit: int) -> list[Registration]:
-    """Those that are still kept though their time is over, oldest first. One that waits is for its decision to end."""
+    """Those that are still kept though their time is over, oldest first; none that its payment decides about."""
     return [read_registration(row) for row in await db.fetch(_outlived, {"now": now, "limit": limit})]
 
 

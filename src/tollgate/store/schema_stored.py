@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from tollgate.store.schema import BYTES, METADATA, SMALL, TEXT, WHOLE
 
-ACTIVE_REGISTRATION = "state = 1"
+OPEN_REGISTRATION = "state < 2"
 """The predicates of partial indexes; statements repeat them literally, or the planner would not recognise them."""
 
 ACTIVE_SCHEDULE = "state = 0"
@@ -45,12 +45,12 @@ sa.Index(
     postgresql_where=registrations.c.fingerprint.is_not(None),
     sqlite_where=registrations.c.fingerprint.is_not(None),
 )
-# Holds only what can be paid with: rows leave it by being wiped.
+# Holds only what has an account: rows leave it by being wiped.
 sa.Index(
     "registrations_kept",
     registrations.c.keep_until,
-    postgresql_where=sa.text(ACTIVE_REGISTRATION),
-    sqlite_where=sa.text(ACTIVE_REGISTRATION),
+    postgresql_where=sa.text(OPEN_REGISTRATION),
+    sqlite_where=sa.text(OPEN_REGISTRATION),
 )
 
 schedules = sa.Table(

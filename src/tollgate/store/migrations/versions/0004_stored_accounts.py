@@ -15,7 +15,7 @@ SMALL = sa.SmallInteger().with_variant(sa.Integer(), "sqlite")
 ZERO = sa.text("0")
 
 _FINGERPRINTED = sa.text("fingerprint IS NOT NULL")
-_KEPT = sa.text("state = 1")
+_KEPT = sa.text("state < 2")
 _ACTIVE = sa.text("state = 0")
 
 
