@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 
 Months = Annotated[int, msgspec.Meta(ge=0, le=1200)]
-Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
+Days = Annotated[int, msgspec.Meta(ge=1, le=36_500)]
 
 
 class Environment(StrEnum):
