@@ -84,7 +84,7 @@ docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
 
 crashes: .venv/.dev-ok machine  ## kill at every seam and write docs/crash-points.md again
 	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_seams.py tests/crash/test_follow_up_seams.py \
-		tests/crash/test_method_seams.py
+		tests/crash/test_method_seams.py tests/crash/test_stored_seams.py
 
 lock: .venv/.dev-ok  ## resolve the newest dependencies into the lock files, which name no host
 	$(BIN)/uv lock --quiet

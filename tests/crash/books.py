@@ -5,12 +5,14 @@ Read behind the gateway's back, because it is the gateway that is doubted.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import apsw
+import asyncpg
 
 from acquirer import Entry, Fate
 from postgres import PostgresCluster
@@ -207,8 +209,7 @@ def _read_record(row: tuple[str, ...]) -> Record:
 
 def open_books(database: str, cluster: PostgresCluster | None) -> Books:
     if cluster is not None:
-        name = database.rpartition("/")[2]
-        return Books(lambda text: [tuple(row.split("|")) for row in cluster.run_sql(text, name).splitlines()], True)
+        return Books(lambda text: asyncio.run(_query_server(database, text)), True)
     path = database.removeprefix("sqlite:///")
 
     def query(text: str) -> Rows:
@@ -220,6 +221,14 @@ def open_books(database: str, cluster: PostgresCluster | None) -> Books:
             connection.close()
 
     return Books(query)
+
+
+async def _query_server(database: str, text: str) -> Rows:
+    connection = await asyncpg.connect(database)
+    try:
+        return [tuple(str(value) for value in row) for row in await connection.fetch(text)]
+    finally:
+        await connection.close()
 
 
 def find_lies(books: Books, ledger: Mapping[str, Entry]) -> list[str]:

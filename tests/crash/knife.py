@@ -42,6 +42,7 @@ _FOLLOW_UP, _RECORD = "tollgate.flows.follow_up", "tollgate.flows.record"
 _RECOVER, _RECONCILE, _CHAINING = "tollgate.flows.recover", "tollgate.workers.reconcile", "tollgate.steps.chaining"
 _AUTHENTICATE, _RESUME, _HEAR = "tollgate.flows.authenticate", "tollgate.flows.resume", "tollgate.flows.hear"
 _COLLECT, _DESK = "tollgate.flows.collect", "tollgate.steps.desk"
+_RUNS, _TOKENIZE = "tollgate.flows.run_schedules", "tollgate.flows.tokenize"
 _DRIVERS = (("tollgate.store.sqlite", "SqliteDatabase"), ("tollgate.store.postgres", "PostgresDatabase"))
 
 _ALL = tuple(Moment)
@@ -87,6 +88,13 @@ CUTS: dict[str, Cut] = {
     **_cut("the desk's note", _DESK, "insert_instruction", _ALL),
     **_cut("the desk's cancellation", _DESK, "cancel_instruction", _UNDER_WAY_OR_DONE),
     **_cut("the file's write", _COLLECT, "write_file", _ALL, is_unit=True),
+    **_cut("the order of a run", _RUNS, "fall_due", _ALL, is_unit=True),
+    **_cut("the note on a run", _RUNS, "judge_try", _ALL, is_unit=True),
+    **_cut("the look whether the last try is undone", _RUNS, "is_doubtful", [Moment.AFTER]),
+    **_cut("the drop of a run", _RUNS, "drop_run", _UNDER_WAY_OR_DONE, is_unit=True),
+    **_cut("the question to the vault", _TOKENIZE, "converse", [Moment.BEFORE]),
+    **_cut("the vault's answer", _TOKENIZE, "converse", [Moment.AFTER]),
+    **_cut("the write of a token", _TOKENIZE, "_update", _UNDER_WAY_OR_DONE, is_unit=True),
 }
 
 _UNDER_WAY_S = (0.0, 0.012)

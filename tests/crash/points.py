@@ -26,6 +26,8 @@ SECTIONS = (
     "Shoppers who are authenticated",
     "Providers' pages",
     "Bank accounts",
+    "Payments of schedules",
+    "Network tokens",
     "Further moments",
 )
 PREFACE = """\

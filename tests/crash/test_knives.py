@@ -9,7 +9,7 @@ from importlib import import_module
 
 import pytest
 
-from crash import further_crashes, method_crashes
+from crash import further_crashes, method_crashes, stored_crashes
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.knife import CUTS
 from crash.payment_crashes import PAYMENT_CRASHES, STORING_CRASHES
@@ -26,12 +26,15 @@ MODULES = (
     "tollgate.flows.collect",
     "tollgate.flows.hear",
     "tollgate.flows.resume",
+    "tollgate.flows.run_schedules",
+    "tollgate.flows.tokenize",
 )
 OUTWARD = (
     "cancel_instruction",
     "converse",
     "dispatch",
     "finish_job",
+    "halt_schedule",
     "insert_instruction",
     "move_authentication",
     "postpone_due",
@@ -43,6 +46,11 @@ OUTWARD = (
 
 SPARED = {
     ("tollgate.flows.recover", "finish_job"): "only clears a job about what was decided already, and may do so again",
+    ("tollgate.flows.run_schedules", "finish_job"): "only clears the job of a run that was decided already",
+    ("tollgate.flows.run_schedules", "halt_schedule"): "stops what somebody tampered with, and may do so again",
+    ("tollgate.flows.run_schedules", "end_unpayable"): "one commit, before which and after which nothing is paid",
+    ("tollgate.flows.tokenize", "finish_job"): "only clears a job about what is in step already",
+    ("tollgate.flows.tokenize", "hear_token_event"): "one note; a vault that was not answered tells again",
     ("tollgate.flows.collect", "postpone_due"): "only moves the day of what stays open, and may do so again",
 }
 """Seams without a knife, each with the reason."""
@@ -54,6 +62,7 @@ ALL_CRASHES = (
     *FACT_CRASHES,
     *RECOVERY_CRASHES,
     *REVERSAL_CRASHES,
+    *(crash for crashes in stored_crashes.SECTIONS.values() for crash in crashes),
     *(crash for rows in (method_crashes, further_crashes) for share in rows.SHARES for crash in share),
 )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from acquirer import Entry, Fate, Manner
-from crash.books import Record
+from crash.books import Books, Record
 from crash.server import Server
 from crash.world import PATIENCE_S, World, follow, insist_on, pay, record_fact, try_to
 from gateway import Answer, Client
@@ -119,6 +119,10 @@ class Wreck:
         """All that the request led to, in the order of the chain."""
         own = {self.before[0]} if self.before else {each.id for each in records if each.key == self.crash.key}
         return [each for each in records if (each.id in own or each.chain_id in own) and each.id not in self.before]
+
+    def tell_more(self, books: Books) -> list[str]:  # noqa: ARG002
+        """What the store holds of it besides its payments."""
+        return []
 
     @property
     def ending(self) -> Ending:
@@ -230,7 +234,8 @@ def describe_store(world: World, wreck: Wreck) -> str:
     records = world.books.read_payments()
     found = wreck.find_records(records)
     ids = {*wreck.before, *(each.id for each in found)}
-    parts = ["; ".join(f"{each.kind} {each.state.name.lower()}" for each in found) or "nothing"]
+    told, more = "; ".join(f"{each.kind} {each.state.name.lower()}" for each in found), wreck.tell_more(world.books)
+    parts = [*([told] if told else []), *more] or ["nothing"]
     if any(each.held for each in records if each.id in ids):
         parts.append("money reserved")
     stages, instructions = world.books.read_stages(), world.books.read_instructions()

@@ -1,0 +1,123 @@
+"""One due time of one schedule, whose gateway dies at a seam of its run: made, cut off, looked at.
+
+Which seams, and what each may leave behind, is told as rows elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from acquirer import Entry
+from crash.books import Books, Record
+from crash.schedule_books import RunRow, Timetable, read_runs, wake
+from crash.stored_wreckage import Stage, StoredWreck
+from crash.wreckage import Deed, describe_end
+from gateway import CARD, Client
+from tollgate.payments import RunState, ScheduleState, name_run_payment
+from tollgate.store import find_schedule, open_database, steps_end_schedule
+from tollgate.values import MerchantId, ScheduleId, to_instant
+
+_TRIES_LOOKED_AT = 12
+_NO_SCHEDULE, _NO_TIMES = ScheduleId(""), Timetable((), 0, 0)
+
+
+class Plan(StrEnum):
+    YEARLY = "yearly"
+    MONTHLY = "monthly"
+    """Its first times come while nobody is there."""
+
+
+@dataclass(frozen=True)
+class RunDeed(Deed):
+    plan: Plan = Plan.YEARLY
+    is_ended: bool = False
+    """Its merchant ends it after the first death."""
+
+
+@dataclass
+class RunWreck(StoredWreck):
+    schedule_id: ScheduleId = _NO_SCHEDULE
+    timetable: Timetable = _NO_TIMES
+
+    @property
+    def deed(self) -> RunDeed:
+        assert isinstance(self.crash.deed, RunDeed)
+        return self.crash.deed
+
+    def prepare(self, stage: Stage, client: Client) -> None:
+        registration = client.post("/v1/registrations", {**CARD, "testMode": "EXTERNAL"})
+        assert registration.status == 200, registration.body
+        self.schedule_id = ScheduleId(
+            make_schedule(client, registration.json["id"], self.crash.amount or "", make_job(stage, self.deed.plan))
+        )
+        self.timetable = make_timetable(stage, self.deed.plan)
+
+    def suffer(self, stage: Stage) -> None:
+        wake(stage.world.books, self.schedule_id)
+        self.die(stage, self.crash.kill, in_haste=False)
+        if self.deed.is_ended:
+            self._end(stage)
+        for kill in self.crash.recoveries:
+            self.die(stage, kill, in_haste=True)
+
+    def _end(self, stage: Stage) -> None:
+        of = f"SELECT merchant_id FROM schedules WHERE id = '{self.schedule_id}'"
+        [(merchant_id,)] = stage.world.books.query(of)
+        asyncio.run(_end(stage.world.database, MerchantId(merchant_id), self.schedule_id))
+
+    def look(self, stage: Stage, records: Sequence[Record], ledger: dict[str, Entry]) -> None:
+        self.records = self.find_records(records)
+        told = [describe_end(each, ledger.get(each.id)) for each in self.records]
+        self.rows = "; ".join([*told, *self.tell_more(stage.world.books)])
+
+    def find_records(self, records: Iterable[Record]) -> list[Record]:
+        own = set(self.name_payments())
+        return [each for each in records if each.id in own or each.chain_id in own]
+
+    def name_payments(self) -> list[str]:
+        attempts = range(1, _TRIES_LOOKED_AT)
+        return [name_run_payment(self.schedule_id, self.timetable.due_at, attempt) for attempt in attempts]
+
+    def list_subjects(self, books: Books) -> list[str]:
+        return [self.schedule_id, *(each.id for each in self.find_records(books.read_payments()))]
+
+    def tell_more(self, books: Books) -> list[str]:
+        runs = read_runs(books).get(self.schedule_id, [])
+        return [_tell_runs(runs)] if runs else []
+
+
+def _tell_runs(runs: list[RunRow]) -> str:
+    missed = sum(run.state is RunState.MISSED for run in runs)
+    return f"run {runs[-1].state.name.lower()}" + (f" and {missed} missed" if missed else "")
+
+
+def make_schedule(client: Client, registration_id: str, amount: str, job: dict[str, str]) -> str:
+    fields = {"registrationId": registration_id, "amount": amount, "currency": "EUR", "paymentType": "SD"}
+    answer = client.post("/scheduling/v1/schedules", {**fields, "testMode": "EXTERNAL", **job})
+    assert answer.status == 200, answer.body
+    schedule_id: str = answer.json["id"]
+    return schedule_id
+
+
+def make_job(stage: Stage, plan: Plan) -> dict[str, str]:
+    job = {"job.second": "0", "job.minute": "0", "job.hour": "0", "job.dayOfMonth": "1"}
+    return job if plan is Plan.MONTHLY else {**job, "job.month": str(stage.due_on.month)}
+
+
+def make_timetable(stage: Stage, plan: Plan) -> Timetable:
+    place = stage.months.index(stage.due_on)
+    earlier = stage.months[:place] if plan is Plan.MONTHLY else ()
+    following = stage.months[place + (1 if plan is Plan.MONTHLY else 12)]
+    return Timetable(tuple(map(to_instant, earlier)), to_instant(stage.due_on), to_instant(following))
+
+
+async def _end(database_url: str, merchant_id: MerchantId, schedule_id: ScheduleId) -> None:
+    """As its merchant does."""
+    database = await open_database(database_url)
+    schedule = await find_schedule(database, merchant_id, schedule_id)
+    assert schedule is not None
+    assert await database.write(steps_end_schedule(schedule, ScheduleState.ENDED, schedule.created_at))
+    await database.close()

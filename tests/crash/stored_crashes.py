@@ -1,0 +1,141 @@
+"""The seams of schedules and of network tokens, as rows. No engine here."""
+
+from __future__ import annotations
+
+from acquirer import DECLINED_CENTS, Manner
+from crash.payment_crashes import REVERSED
+from crash.schedule_wrecks import Plan, RunDeed
+from crash.stored_wreckage import StoredCrash, StoredKill
+from crash.token_wrecks import TokenDeed
+from crash.wreckage import Ending, Kill
+from tollgate.connectors.card import REVERSALS
+from tollgate.payments import RUN_TOPIC, Errand
+
+RUN = RunDeed("DB", title="run of a schedule")
+LATE_RUN = RunDeed("DB", title="run after two that nobody was there for", plan=Plan.MONTHLY)
+DECLINED_RUN = RunDeed("DB", title="run that is declined", cents=DECLINED_CENTS)
+ENDED_RUN = RunDeed("DB", title="run of a schedule that ends meanwhile", is_ended=True)
+TOKEN = TokenDeed("RG", title="stored card that gets a network token")
+REMOVAL = TokenDeed("RG", title="removal of a card with a network token", is_removal=True)
+
+PAID = "DB approved `000.100.112`, executed once"
+NEVER_TAKEN = f"DB declined `900.100.300`, never executed{REVERSED}"
+GIVEN_BACK = f"DB declined `900.100.300`, executed once and undone{REVERSED}"
+DECLINED = "DB declined `800.100.152`, declined by the acquirer"
+TRIES = 5
+
+
+def ends(*payments: str, run: str = "run made") -> Ending:
+    return Ending("; ".join([*payments, run]), "")
+
+
+MADE = ends(PAID)
+MADE_AFTER_NOTHING = ends(NEVER_TAKEN, PAID)
+MADE_AFTER_UNDOING = ends(GIVEN_BACK, PAID)
+MISSED = " and 2 missed"
+MADE_LATE = ends(PAID, run=f"run made{MISSED}")
+FAILED = ends(*[DECLINED] * TRIES, run="run failed")
+DROPPED = ends(run="run dropped")
+HAS_TOKEN = Ending("registration active, token active, active at the vault", "")
+HAS_NONE = Ending("registration deleted, token deleted, deleted at the vault", "")
+
+DUE, STARTED, APPROVED = "run due", "DB started, run due", "DB approved, run due"
+NO_TOKEN, TOKEN_KEPT = "registration active, no token", "registration active, token active"
+
+_ANSWERED = Kill("after the acquirer's answer")
+_OVERDUE = StoredKill("after settling an overdue attempt", asleep=RUN_TOPIC)
+_NOTED = StoredKill("after the note on a run", asleep=Errand.REVERSE)
+
+RUN_CRASHES = (
+    StoredCrash(201, RUN, Kill("before the order of a run"), (MADE,)),
+    # Who makes its payment is another worker, who may be faster than the knife.
+    StoredCrash(
+        202,
+        RUN,
+        Kill("amid the order of a run", ("nothing", DUE, STARTED)),
+        (MADE, MADE_AFTER_NOTHING, MADE_AFTER_UNDOING),
+    ),
+    StoredCrash(203, RUN, Kill("after the order of a run"), (MADE,)),
+    StoredCrash(204, LATE_RUN, Kill("before the order of a run"), (MADE_LATE,)),
+    StoredCrash(
+        205,
+        LATE_RUN,
+        Kill("amid the order of a run", ("nothing", f"{DUE}{MISSED}", f"{STARTED}{MISSED}")),
+        (MADE_LATE, ends(NEVER_TAKEN, PAID, run=f"run made{MISSED}"), ends(GIVEN_BACK, PAID, run=f"run made{MISSED}")),
+    ),
+    StoredCrash(206, RUN, Kill("before the first write"), (MADE,)),
+    StoredCrash(207, RUN, Kill("amid the first write", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
+    StoredCrash(208, RUN, Kill("after the first write"), (MADE_AFTER_NOTHING,)),
+    StoredCrash(209, RUN, Kill("amid the sending"), (MADE_AFTER_NOTHING, MADE_AFTER_UNDOING)),
+    StoredCrash(
+        210,
+        RUN,
+        StoredKill("amid the wait for an acquirer that has not acted", manner=Manner.HOLD),
+        (MADE_AFTER_NOTHING,),
+    ),
+    StoredCrash(
+        211,
+        RUN,
+        StoredKill("amid the wait for an acquirer that has acted", manner=Manner.ACT_AND_HOLD),
+        (MADE_AFTER_UNDOING,),
+    ),
+    StoredCrash(212, RUN, _ANSWERED, (MADE_AFTER_UNDOING,)),
+    StoredCrash(213, RUN, Kill("amid the second write", (STARTED, APPROVED)), (MADE, MADE_AFTER_UNDOING)),
+    StoredCrash(214, RUN, Kill("after the second write"), (MADE,)),
+    StoredCrash(215, RUN, Kill("before the note on a run"), (MADE,)),
+    StoredCrash(216, RUN, Kill("amid the note on a run", (APPROVED, "DB approved, run made")), (MADE,)),
+    StoredCrash(217, RUN, Kill("after the note on a run"), (MADE,)),
+    StoredCrash(218, DECLINED_RUN, Kill("amid the note on a run", ("DB declined, run due",)), (FAILED,)),
+)
+
+RUN_RECOVERIES = (
+    # One due time outlives nine deaths: a try that took money, its reversal, and then a second try that took some.
+    StoredCrash(
+        231,
+        RUN,
+        _ANSWERED,
+        (ends(GIVEN_BACK, GIVEN_BACK, PAID),),
+        recoveries=(
+            _OVERDUE,
+            _NOTED,
+            StoredKill("after the look whether the last try is undone", asleep=Errand.REVERSE),
+            StoredKill("amid the wait for an acquirer that has undone it", manner=Manner.ACT_AND_HOLD, path=REVERSALS),
+            StoredKill("after the answer to the errand", asleep=RUN_TOPIC),
+            StoredKill("after the errand", asleep=RUN_TOPIC),
+            Kill("before the first write"),
+            _ANSWERED,
+        ),
+    ),
+    StoredCrash(
+        232,
+        DECLINED_RUN,
+        Kill("after the note on a run"),
+        (FAILED,),
+        recoveries=(Kill("before the first write"), Kill("after the second write"), Kill("after the note on a run")),
+    ),
+    StoredCrash(
+        233,
+        ENDED_RUN,
+        Kill("after the order of a run"),
+        (DROPPED,),
+        recoveries=(Kill("amid the drop of a run", (DUE, "run dropped")),),
+    ),
+    StoredCrash(
+        234, ENDED_RUN, Kill("after the order of a run"), (DROPPED,), recoveries=(Kill("after the drop of a run"),)
+    ),
+)
+
+TOKEN_CRASHES = (
+    StoredCrash(241, TOKEN, Kill("before the question to the vault"), (HAS_TOKEN,)),
+    StoredCrash(242, TOKEN, Kill("after the vault's answer"), (HAS_TOKEN,)),
+    StoredCrash(243, TOKEN, Kill("amid the write of a token", (NO_TOKEN, TOKEN_KEPT)), (HAS_TOKEN,)),
+    StoredCrash(244, TOKEN, Kill("after the write of a token"), (HAS_TOKEN,)),
+    StoredCrash(245, REMOVAL, Kill("after the vault's answer"), (HAS_NONE,)),
+)
+
+SECTIONS: dict[str, tuple[StoredCrash, ...]] = {
+    "Payments of schedules": (*RUN_CRASHES, *RUN_RECOVERIES),
+    "Network tokens": TOKEN_CRASHES,
+}
+SHARES = (RUN_CRASHES, (*RUN_RECOVERIES, *TOKEN_CRASHES))
+"""Each in a world of its own: much of a recovery is waiting."""

@@ -1,0 +1,164 @@
+"""Gateways that die by themselves while they serve what is stored: nobody asks them, a clock or a job does.
+
+Everything that waits is set aside but for the one that is to be cut off, so that every knife meets the right one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from acquirer import Entry, Manner
+from api.token_vaults import RecordingVault
+from crash.books import Books, Record
+from crash.schedule_books import bring_back, put_to_sleep, set_aside, wake_jobs
+from crash.server import DEATH_S
+from crash.world import PATIENCE_S, World
+from crash.wreckage import Crash, Ending, Kill, Wreck, describe_store
+from gateway import Client
+from tollgate.connectors.card import CHARGES
+from tollgate.values import to_instant
+
+LOOK_EVERY_S = 0.2
+STEP_S = 600
+"""How much of the gateway's time passes at every look: more than most of what is waited for."""
+_MONTHS_AHEAD = 3
+
+
+@dataclass(frozen=True)
+class StoredKill(Kill):
+    manner: Manner = Manner.ANSWER
+    """Anything but an answer: the acquirer holds the request while the gateway is killed from outside."""
+    path: str = CHARGES
+    asleep: str = ""
+    """What is owed on this topic is not looked after, or chance would decide whether that is cut off instead."""
+
+
+@dataclass(frozen=True)
+class StoredCrash(Crash):
+    @property
+    def again(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A world, what its vault knows, and the day on which all is due."""
+
+    world: World
+    vault: RecordingVault
+    token_entity_id: str
+    months: tuple[datetime, ...]
+    """The first day of each month from the next one on."""
+
+    @property
+    def due_on(self) -> datetime:
+        return self.months[_MONTHS_AHEAD - 1]
+
+    def is_over(self) -> bool:
+        """Nothing is open, and no time has come that is not taken care of."""
+        due_at = to_instant(self.due_on)
+        is_ordered = not self.world.books.query(f"SELECT id FROM schedules WHERE state = 0 AND next_at <= {due_at}")
+        return is_ordered and self.world.books.is_quiet()
+
+    def pass_time(self) -> None:
+        """On the clock that all gateways share."""
+        moved = f"CAST(CAST(value AS BIGINT) + {STEP_S * 1_000_000} AS TEXT)"
+        self.world.books.query(f"UPDATE settings SET value = {moved} WHERE name = 'clock_offset'")
+
+
+@dataclass
+class StoredWreck(Wreck):
+    def prepare(self, stage: Stage, client: Client) -> None:
+        """While a gateway is alive that nothing happens to."""
+
+    def suffer(self, stage: Stage) -> None:
+        raise NotImplementedError
+
+    def look(self, stage: Stage, records: Sequence[Record], ledger: dict[str, Entry]) -> None:
+        """What became of it in the end."""
+        raise NotImplementedError
+
+    @property
+    def ending(self) -> Ending:
+        return Ending(self.rows, "")
+
+    def die(self, stage: Stage, kill: Kill, *, in_haste: bool, ask: Callable[[Client], Any] | None = None) -> None:
+        """One gateway more; in haste its time flies until it is dead."""
+        asked = kill if isinstance(kill, StoredKill) else StoredKill(kill.seam)
+        world, is_held = stage.world, asked.manner is not Manner.ANSWER
+        seen = world.acquirer.count_requests(asked.path)
+        if is_held:
+            world.acquirer.behave(asked.path, asked.manner, times=1)
+        if asked.asleep:
+            put_to_sleep(world.books, asked.asleep)
+        gateway = world.make_gateway("" if is_held else asked.seam)
+        gateway.launch() if ask is None else gateway.start()
+        if ask is not None:
+            ask(world.make_client(gateway))
+
+        def is_over() -> bool:
+            if is_held:
+                return world.acquirer.count_requests(asked.path) > seen
+            return gateway.find_exit_code() is not None
+
+        wait_in_haste(is_over, stage.pass_time if in_haste else lambda: None, DEATH_S, gateway.read_log)
+        gateway.kill() if is_held else gateway.wait_for_death()
+        self.held.append(describe_store(world, self))
+        if asked.asleep:
+            # Of this one alone: whatever else waits was set aside before.
+            wake_jobs(world.books, self.list_subjects(world.books))
+
+    def list_subjects(self, books: Books) -> list[str]:
+        """Of the jobs that belong to it."""
+        raise NotImplementedError
+
+
+def wait_in_haste(
+    is_over: Callable[[], bool], pass_time: Callable[[], Any], within_s: float, tell: Callable[[], str]
+) -> None:
+    deadline = time.monotonic() + within_s
+    while not is_over():
+        assert time.monotonic() < deadline, f"{tell()}\nnot over after {within_s} s"
+        time.sleep(LOOK_EVERY_S)
+        pass_time()
+
+
+def wreck_stored(
+    world: World, vault: RecordingVault, token_entity_id: str, crashes: Sequence[StoredCrash], make: MakeWreck
+) -> list[StoredWreck]:
+    """Dies at every seam, then lets a gateway live that finishes everything."""
+    wrecks = [make(crash) for crash in crashes]
+    gateway = world.make_gateway()
+    gateway.start()
+    client = world.make_client(gateway)
+    now = datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"])
+    stage = Stage(world, vault, token_entity_id, tuple(list_months(now)))
+    for wreck in wrecks:
+        wreck.prepare(stage, client)
+    set_aside(world.books)
+    ahead_s = int((stage.due_on - now).total_seconds()) + STEP_S
+    assert client.post("/sandbox/clock", {"advance": str(ahead_s)}).status == 200
+    gateway.kill()
+    for wreck in wrecks:
+        wreck.suffer(stage)
+        set_aside(world.books)
+    bring_back(world.books)
+    survivor = world.make_gateway()
+    survivor.start()
+    wait_in_haste(stage.is_over, stage.pass_time, PATIENCE_S, lambda: f"still {world.books.list_open()}")
+    records, ledger = world.books.read_payments(), world.acquirer.read_ledger()
+    for wreck in wrecks:
+        wreck.look(stage, records, ledger)
+    return wrecks
+
+
+MakeWreck = Callable[[StoredCrash], StoredWreck]
+
+
+def list_months(now: datetime, count: int = _MONTHS_AHEAD + 13) -> list[datetime]:
+    months = [now.year * 12 + now.month + ahead for ahead in range(count)]
+    return [datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC) for month in months]
