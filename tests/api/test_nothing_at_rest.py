@@ -58,6 +58,8 @@ ATTEMPTS: tuple[dict[str, str | None], ...] = (
     {"paymentBrand": "NOSUCHBRAND"},
     {"amount": VISA},
     {"sender.accountNumber": VISA},
+    {"card.number": VISA, "card.holder": VISA},
+    {"card.number": VISA, "merchantTransactionId": f"{VISA[:4]} {VISA[4:8]} {VISA[8:12]}-{VISA[12:]}"},
     {"tokenAccount.number": VISA, "tokenAccount.type": "NETWORK"},
 )
 

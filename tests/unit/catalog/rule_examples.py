@@ -233,6 +233,20 @@ EXAMPLES = [
         ["card.number", "card.expiryMonth", "card.expiryYear"],
     ),
     Example(
+        "number_elsewhere",
+        "payment",
+        {**DEBIT, "card.holder": "Jane 4200", "sender.accountNumber": CARD["card.number"]},
+        {**DEBIT, "card.holder": "4200 0000-0000 0000", "customParameters[note]": "4200000000000000."},
+        ["card.holder", "customParameters[note]"],
+    ),
+    Example(
+        "number_elsewhere",
+        "registration",
+        without(SEPA, *MONEY, "paymentType"),
+        {**without(SEPA, *MONEY, "paymentType"), "bankAccount.holder": "de89 3704 0044 0532 0130 00"},
+        ["bankAccount.holder"],
+    ),
+    Example(
         "wallet_mode",
         "payment",
         OPENED_WALLET,

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from tollgate.catalog.brand_rows import Account, Brand
 from tollgate.catalog.brands import detect_brand, find_brand
 from tollgate.catalog.ibans import find_bic
+from tollgate.catalog.parameters import Parameter, Secrecy, find_parameter
 from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, required
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
@@ -27,6 +28,10 @@ _ACCOUNT_PREFIXES = (
 )
 _OTHER_ACCOUNTS = ("card.number", "tokenAccount.number", "registrationId")
 _CARD_FIELDS = ("card.number", "card.expiryMonth", "card.expiryYear")
+_NUMBERS = ("card.number", "tokenAccount.number", "bankAccount.iban", "bankAccount.number")
+_NUMBER_LENGTH_MIN = 12
+"""Shorter ones may be in any text by chance."""
+_GAPS = str.maketrans("", "", " -")
 _OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
 
 
@@ -155,6 +160,26 @@ def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
     return fault_missing(brand.needs, fields)
 
 
+def _check_number_elsewhere(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    """Shoppers do type the number into the field for the name, and what is stored in clear must not have it."""
+    numbers = [fields[name] for name in _NUMBERS if len(fields.get(name, "")) >= _NUMBER_LENGTH_MIN]
+    return [
+        Fault(name, "must not contain the number of the account")
+        for name, text in fields.items()
+        if any(_contains(text, number) for number in numbers) and name not in _NUMBERS and _is_stored_in_clear(name)
+    ]
+
+
+def _contains(text: str, number: str) -> bool:
+    # Most texts are shorter than a number, and need not be looked through.
+    return len(text) >= len(number) and number.upper() in text.translate(_GAPS).upper()
+
+
+def _is_stored_in_clear(name: str) -> bool:
+    parameter = find_parameter(name)
+    return isinstance(parameter, Parameter) and parameter.secrecy in (Secrecy.OPEN, Secrecy.MASK)
+
+
 _BRAND = frozenset({"paymentBrand"})
 
 ACCOUNT_RULES = (
@@ -182,6 +207,13 @@ ACCOUNT_RULES = (
         "account stands for the card.",
         _check_card_complete,
         groups=frozenset({"card"}),
+        operations=_CHARGING,
+    ),
+    Rule(
+        "number_elsewhere",
+        "The number of an account stands in its own field only: no field that is stored in clear may contain it.",
+        _check_number_elsewhere,
+        groups=frozenset({"card", "tokenAccount", "bankAccount"}),
         operations=_CHARGING,
     ),
     Rule(
