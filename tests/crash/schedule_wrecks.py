@@ -8,26 +8,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from acquirer import Entry
 from crash.books import Books, Record
+from crash.calendars import Plan
 from crash.schedule_books import RunRow, Timetable, read_runs, wake
 from crash.stored_wreckage import Stage, StoredWreck
 from crash.wreckage import Deed, describe_end
 from gateway import CARD, Client
 from tollgate.payments import RunState, ScheduleState, name_run_payment
 from tollgate.store import find_schedule, open_database, steps_end_schedule
-from tollgate.values import MerchantId, ScheduleId, to_instant
+from tollgate.values import MerchantId, ScheduleId
 
 _TRIES_LOOKED_AT = 12
 _NO_SCHEDULE, _NO_TIMES = ScheduleId(""), Timetable((), 0, 0)
-
-
-class Plan(StrEnum):
-    YEARLY = "yearly"
-    MONTHLY = "monthly"
-    """Its first times come while nobody is there."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +44,9 @@ class RunWreck(StoredWreck):
     def prepare(self, stage: Stage, client: Client) -> None:
         registration = client.post("/v1/registrations", {**CARD, "testMode": "EXTERNAL"})
         assert registration.status == 200, registration.body
-        self.schedule_id = ScheduleId(
-            make_schedule(client, registration.json["id"], self.crash.amount or "", make_job(stage, self.deed.plan))
-        )
-        self.timetable = make_timetable(stage, self.deed.plan)
+        job, amount = stage.calendar.make_job(self.deed.plan), self.crash.amount or ""
+        self.schedule_id = make_schedule(client, registration.json["id"], amount, job)
+        self.timetable = stage.calendar.make_timetable(self.deed.plan)
 
     def suffer(self, stage: Stage) -> None:
         wake(stage.world.books, self.schedule_id)
@@ -94,24 +87,11 @@ def _tell_runs(runs: list[RunRow]) -> str:
     return f"run {runs[-1].state.name.lower()}" + (f" and {missed} missed" if missed else "")
 
 
-def make_schedule(client: Client, registration_id: str, amount: str, job: dict[str, str]) -> str:
+def make_schedule(client: Client, registration_id: str, amount: str, job: dict[str, str]) -> ScheduleId:
     fields = {"registrationId": registration_id, "amount": amount, "currency": "EUR", "paymentType": "SD"}
     answer = client.post("/scheduling/v1/schedules", {**fields, "testMode": "EXTERNAL", **job})
     assert answer.status == 200, answer.body
-    schedule_id: str = answer.json["id"]
-    return schedule_id
-
-
-def make_job(stage: Stage, plan: Plan) -> dict[str, str]:
-    job = {"job.second": "0", "job.minute": "0", "job.hour": "0", "job.dayOfMonth": "1"}
-    return job if plan is Plan.MONTHLY else {**job, "job.month": str(stage.due_on.month)}
-
-
-def make_timetable(stage: Stage, plan: Plan) -> Timetable:
-    place = stage.months.index(stage.due_on)
-    earlier = stage.months[:place] if plan is Plan.MONTHLY else ()
-    following = stage.months[place + (1 if plan is Plan.MONTHLY else 12)]
-    return Timetable(tuple(map(to_instant, earlier)), to_instant(stage.due_on), to_instant(following))
+    return ScheduleId(answer.json["id"])
 
 
 async def _end(database_url: str, merchant_id: MerchantId, schedule_id: ScheduleId) -> None:

@@ -1,10 +1,14 @@
-"""The seams of schedules and of network tokens, as rows. No engine here."""
+"""The seams of schedules and of network tokens, as rows. No engine here.
+
+Those of every run come first; those that only the long run takes the time for stand in sections of their own.
+"""
 
 from __future__ import annotations
 
 from acquirer import DECLINED_CENTS, Manner
+from crash.calendars import Plan
 from crash.payment_crashes import REVERSED
-from crash.schedule_wrecks import Plan, RunDeed
+from crash.schedule_wrecks import RunDeed
 from crash.stored_wreckage import StoredCrash, StoredKill
 from crash.token_wrecks import TokenDeed
 from crash.wreckage import Ending, Kill
@@ -47,7 +51,6 @@ _OVERDUE = StoredKill("after settling an overdue attempt", asleep=RUN_TOPIC)
 _NOTED = StoredKill("after the note on a run", asleep=Errand.REVERSE)
 
 RUN_CRASHES = (
-    StoredCrash(201, RUN, Kill("before the order of a run"), (MADE,)),
     # Who makes its payment is another worker, who may be faster than the knife.
     StoredCrash(
         202,
@@ -55,17 +58,12 @@ RUN_CRASHES = (
         Kill("amid the order of a run", ("nothing", DUE, STARTED)),
         (MADE, MADE_AFTER_NOTHING, MADE_AFTER_UNDOING),
     ),
-    StoredCrash(203, RUN, Kill("after the order of a run"), (MADE,)),
-    StoredCrash(204, LATE_RUN, Kill("before the order of a run"), (MADE_LATE,)),
     StoredCrash(
         205,
         LATE_RUN,
         Kill("amid the order of a run", ("nothing", f"{DUE}{MISSED}", f"{STARTED}{MISSED}")),
         (MADE_LATE, ends(NEVER_TAKEN, PAID, run=f"run made{MISSED}"), ends(GIVEN_BACK, PAID, run=f"run made{MISSED}")),
     ),
-    StoredCrash(206, RUN, Kill("before the first write"), (MADE,)),
-    StoredCrash(207, RUN, Kill("amid the first write", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
-    StoredCrash(208, RUN, Kill("after the first write"), (MADE_AFTER_NOTHING,)),
     StoredCrash(209, RUN, Kill("amid the sending"), (MADE_AFTER_NOTHING, MADE_AFTER_UNDOING)),
     StoredCrash(
         210,
@@ -79,13 +77,8 @@ RUN_CRASHES = (
         StoredKill("amid the wait for an acquirer that has acted", manner=Manner.ACT_AND_HOLD),
         (MADE_AFTER_UNDOING,),
     ),
-    StoredCrash(212, RUN, _ANSWERED, (MADE_AFTER_UNDOING,)),
     StoredCrash(213, RUN, Kill("amid the second write", (STARTED, APPROVED)), (MADE, MADE_AFTER_UNDOING)),
-    StoredCrash(214, RUN, Kill("after the second write"), (MADE,)),
-    StoredCrash(215, RUN, Kill("before the note on a run"), (MADE,)),
     StoredCrash(216, RUN, Kill("amid the note on a run", (APPROVED, "DB approved, run made")), (MADE,)),
-    StoredCrash(217, RUN, Kill("after the note on a run"), (MADE,)),
-    StoredCrash(218, DECLINED_RUN, Kill("amid the note on a run", ("DB declined, run due",)), (FAILED,)),
 )
 
 RUN_RECOVERIES = (
@@ -107,6 +100,35 @@ RUN_RECOVERIES = (
         ),
     ),
     StoredCrash(
+        233,
+        ENDED_RUN,
+        Kill("after the order of a run"),
+        (DROPPED,),
+        recoveries=(Kill("amid the drop of a run", (DUE, "run dropped")),),
+    ),
+)
+
+TOKEN_CRASHES = (
+    StoredCrash(242, TOKEN, Kill("after the vault's answer"), (HAS_TOKEN,)),
+    StoredCrash(243, TOKEN, Kill("amid the write of a token", (NO_TOKEN, TOKEN_KEPT)), (HAS_TOKEN,)),
+)
+
+FURTHER_RUN_CRASHES = (
+    StoredCrash(201, RUN, Kill("before the order of a run"), (MADE,)),
+    StoredCrash(203, RUN, Kill("after the order of a run"), (MADE,)),
+    StoredCrash(204, LATE_RUN, Kill("before the order of a run"), (MADE_LATE,)),
+    StoredCrash(206, RUN, Kill("before the first write"), (MADE,)),
+    StoredCrash(207, RUN, Kill("amid the first write", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
+    StoredCrash(208, RUN, Kill("after the first write"), (MADE_AFTER_NOTHING,)),
+    StoredCrash(212, RUN, _ANSWERED, (MADE_AFTER_UNDOING,)),
+    StoredCrash(214, RUN, Kill("after the second write"), (MADE,)),
+    StoredCrash(215, RUN, Kill("before the note on a run"), (MADE,)),
+    StoredCrash(217, RUN, Kill("after the note on a run"), (MADE,)),
+    StoredCrash(218, DECLINED_RUN, Kill("amid the note on a run", ("DB declined, run due",)), (FAILED,)),
+)
+
+FURTHER_RECOVERIES = (
+    StoredCrash(
         232,
         DECLINED_RUN,
         Kill("after the note on a run"),
@@ -114,28 +136,31 @@ RUN_RECOVERIES = (
         recoveries=(Kill("before the first write"), Kill("after the second write"), Kill("after the note on a run")),
     ),
     StoredCrash(
-        233,
-        ENDED_RUN,
-        Kill("after the order of a run"),
-        (DROPPED,),
-        recoveries=(Kill("amid the drop of a run", (DUE, "run dropped")),),
-    ),
-    StoredCrash(
         234, ENDED_RUN, Kill("after the order of a run"), (DROPPED,), recoveries=(Kill("after the drop of a run"),)
     ),
 )
 
-TOKEN_CRASHES = (
+FURTHER_TOKEN_CRASHES = (
     StoredCrash(241, TOKEN, Kill("before the question to the vault"), (HAS_TOKEN,)),
-    StoredCrash(242, TOKEN, Kill("after the vault's answer"), (HAS_TOKEN,)),
-    StoredCrash(243, TOKEN, Kill("amid the write of a token", (NO_TOKEN, TOKEN_KEPT)), (HAS_TOKEN,)),
     StoredCrash(244, TOKEN, Kill("after the write of a token"), (HAS_TOKEN,)),
     StoredCrash(245, REMOVAL, Kill("after the vault's answer"), (HAS_NONE,)),
 )
 
-SECTIONS: dict[str, tuple[StoredCrash, ...]] = {
+Sections = dict[str, tuple[StoredCrash, ...]]
+Shares = tuple[tuple[StoredCrash, ...], ...]
+
+SECTIONS: Sections = {
     "Payments of schedules": (*RUN_CRASHES, *RUN_RECOVERIES),
     "Network tokens": TOKEN_CRASHES,
 }
-SHARES = (RUN_CRASHES, (*RUN_RECOVERIES, *TOKEN_CRASHES))
+SHARES: Shares = ((*RUN_CRASHES, *TOKEN_CRASHES), RUN_RECOVERIES)
 """Each in a world of its own: much of a recovery is waiting."""
+
+FURTHER_SECTIONS: Sections = {
+    "Further moments of schedules and network tokens": (
+        *FURTHER_RUN_CRASHES,
+        *FURTHER_RECOVERIES,
+        *FURTHER_TOKEN_CRASHES,
+    ),
+}
+FURTHER_SHARES: Shares = (FURTHER_RUN_CRASHES, (*FURTHER_RECOVERIES, *FURTHER_TOKEN_CRASHES))

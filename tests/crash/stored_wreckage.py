@@ -8,12 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from acquirer import Entry, Manner
 from api.token_vaults import RecordingVault
 from crash.books import Books, Record
+from crash.calendars import Calendar, let_time_fly, read_calendar
 from crash.schedule_books import bring_back, put_to_sleep, set_aside, wake_jobs
 from crash.server import DEATH_S
 from crash.world import PATIENCE_S, World
@@ -23,9 +24,6 @@ from tollgate.connectors.card import CHARGES
 from tollgate.values import to_instant
 
 LOOK_EVERY_S = 0.2
-STEP_S = 600
-"""How much of the gateway's time passes at every look: more than most of what is waited for."""
-_MONTHS_AHEAD = 3
 
 
 @dataclass(frozen=True)
@@ -51,23 +49,7 @@ class Stage:
     world: World
     vault: RecordingVault
     token_entity_id: str
-    months: tuple[datetime, ...]
-    """The first day of each month from the next one on."""
-
-    @property
-    def due_on(self) -> datetime:
-        return self.months[_MONTHS_AHEAD - 1]
-
-    def is_over(self) -> bool:
-        """Nothing is open, and no time has come that is not taken care of."""
-        due_at = to_instant(self.due_on)
-        is_ordered = not self.world.books.query(f"SELECT id FROM schedules WHERE state = 0 AND next_at <= {due_at}")
-        return is_ordered and self.world.books.is_quiet()
-
-    def pass_time(self) -> None:
-        """On the clock that all gateways share."""
-        moved = f"CAST(CAST(value AS BIGINT) + {STEP_S * 1_000_000} AS TEXT)"
-        self.world.books.query(f"UPDATE settings SET value = {moved} WHERE name = 'clock_offset'")
+    calendar: Calendar
 
 
 @dataclass
@@ -105,7 +87,8 @@ class StoredWreck(Wreck):
                 return world.acquirer.count_requests(asked.path) > seen
             return gateway.find_exit_code() is not None
 
-        wait_in_haste(is_over, stage.pass_time if in_haste else lambda: None, DEATH_S, gateway.read_log)
+        pass_time = partial(let_time_fly, world.books) if in_haste else lambda: None
+        wait_in_haste(is_over, pass_time, DEATH_S, gateway.read_log)
         gateway.kill() if is_held else gateway.wait_for_death()
         self.held.append(describe_store(world, self))
         if asked.asleep:
@@ -135,21 +118,18 @@ def wreck_stored(
     gateway = world.make_gateway()
     gateway.start()
     client = world.make_client(gateway)
-    now = datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"])
-    stage = Stage(world, vault, token_entity_id, tuple(list_months(now)))
+    stage = Stage(world, vault, token_entity_id, read_calendar(client))
     for wreck in wrecks:
         wreck.prepare(stage, client)
     set_aside(world.books)
-    ahead_s = int((stage.due_on - now).total_seconds()) + STEP_S
-    assert client.post("/sandbox/clock", {"advance": str(ahead_s)}).status == 200
+    stage.calendar.jump(client)
     gateway.kill()
     for wreck in wrecks:
         wreck.suffer(stage)
         set_aside(world.books)
     bring_back(world.books)
-    survivor = world.make_gateway()
-    survivor.start()
-    wait_in_haste(stage.is_over, stage.pass_time, PATIENCE_S, lambda: f"still {world.books.list_open()}")
+    world.make_gateway().start()
+    wait_until_over(world, stage.calendar)
     records, ledger = world.books.read_payments(), world.acquirer.read_ledger()
     for wreck in wrecks:
         wreck.look(stage, records, ledger)
@@ -159,6 +139,11 @@ def wreck_stored(
 MakeWreck = Callable[[StoredCrash], StoredWreck]
 
 
-def list_months(now: datetime, count: int = _MONTHS_AHEAD + 13) -> list[datetime]:
-    months = [now.year * 12 + now.month + ahead for ahead in range(count)]
-    return [datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC) for month in months]
+def wait_until_over(world: World, calendar: Calendar) -> None:
+    """Nothing is open, and no time has come that is not taken care of."""
+    books, due_at = world.books, to_instant(calendar.due_on)
+
+    def is_over() -> bool:
+        return books.is_quiet() and not books.query(f"SELECT id FROM schedules WHERE state = 0 AND next_at <= {due_at}")
+
+    wait_in_haste(is_over, partial(let_time_fly, books), PATIENCE_S, lambda: f"still {books.list_open()}")

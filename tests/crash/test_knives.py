@@ -62,7 +62,12 @@ ALL_CRASHES = (
     *FACT_CRASHES,
     *RECOVERY_CRASHES,
     *REVERSAL_CRASHES,
-    *(crash for crashes in stored_crashes.SECTIONS.values() for crash in crashes),
+    *(
+        crash
+        for shares in (stored_crashes.SHARES, stored_crashes.FURTHER_SHARES)
+        for share in shares
+        for crash in share
+    ),
     *(crash for rows in (method_crashes, further_crashes) for share in rows.SHARES for crash in share),
 )
 

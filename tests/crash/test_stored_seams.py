@@ -6,7 +6,7 @@ Each due time is paid once or, where it failed, not at all; none is lost, and no
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,16 +16,17 @@ import pytest
 
 from acquirer import Fate, Manner
 from api.token_vaults import RecordingVault
+from crash import stored_crashes
 from crash.books import find_lies
 from crash.chain_books import find_chain_lies
 from crash.conftest import DATABASES
 from crash.points import compare_with_document, render_section
 from crash.schedule_books import Timetable, find_run_lies
 from crash.schedule_wrecks import RunDeed, RunWreck
-from crash.stored_crashes import SECTIONS, SHARES
 from crash.stored_wreckage import StoredCrash, StoredKill, StoredWreck, wreck_stored
 from crash.token_wrecks import TokenWreck
 from crash.world import World, open_world
+from crash.wreckage import Kill
 from postgres import PostgresCluster
 from tollgate.payments import TokenTerms
 from tollgate.store import insert_channel, list_channels, open_database
@@ -33,10 +34,36 @@ from tollgate.values import ChannelId
 
 pytestmark = pytest.mark.timeout(300)
 
-CRASHES = tuple(crash for crashes in SECTIONS.values() for crash in crashes)
 TOKEN_ENTITY_ID = ChannelId("8a" + "9" * 30)
 
-of_every_crash = pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: crash.name)
+
+@dataclass(frozen=True)
+class Batch:
+    """Crashes of one run: as the document groups them, and as worlds share them."""
+
+    name: str
+    sections: Mapping[str, Sequence[StoredCrash]]
+    shares: Sequence[Sequence[StoredCrash]]
+    marks: tuple[pytest.MarkDecorator, ...] = ()
+
+
+BATCHES = (
+    Batch("every run", stored_crashes.SECTIONS, stored_crashes.SHARES),
+    Batch("the long run", stored_crashes.FURTHER_SECTIONS, stored_crashes.FURTHER_SHARES, (pytest.mark.prove,)),
+)
+
+of_every_batch = pytest.mark.parametrize(
+    "batch", [pytest.param(batch, marks=batch.marks, id=batch.name) for batch in BATCHES]
+)
+of_every_crash = pytest.mark.parametrize(
+    ("batch", "crash"),
+    [
+        pytest.param(batch, crash, marks=batch.marks, id=crash.name)
+        for batch in BATCHES
+        for crashes in batch.sections.values()
+        for crash in crashes
+    ],
+)
 
 
 @dataclass(frozen=True)
@@ -44,13 +71,13 @@ class Shore:
     """What was washed up on one database: the worlds, every wreck by its crash, and what the audits found."""
 
     worlds: list[World] = field(default_factory=list)
+    timetables: list[dict[str, Timetable]] = field(default_factory=list)
+    """What was promised to the schedules of each world."""
     wrecks: dict[StoredCrash, StoredWreck] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 
-    def find_runs(self, world: World) -> list[RunWreck]:
-        share = SHARES[self.worlds.index(world)]
-        made = [self.wrecks[crash] for crash in share]
-        return [wreck for wreck in made if isinstance(wreck, RunWreck)]
+
+Shores = dict[str, Shore]
 
 
 def make_wreck(crash: StoredCrash) -> StoredWreck:
@@ -73,24 +100,51 @@ def wreck_and_audit(world: World, vault: RecordingVault, share: Sequence[StoredC
 
 
 @pytest.fixture(scope="module")
-def shores(cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Shore]]:
+def find_shores(
+    cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[Batch], Shores]]:
+    """Both databases of a batch, wrecked at once when they are first asked for."""
     clusters = {"sqlite": None, "postgresql": cluster}
-    places = [(name, share) for name in DATABASES for share in SHARES]
+    found: dict[str, Shores] = {}
     with ExitStack() as stack:
-        worlds = [stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name, _ in places]
-        vaults = [stack.enter_context(RecordingVault()) for _ in places]
-        with ThreadPoolExecutor(len(places)) as pool:
-            made = [*pool.map(wreck_and_audit, worlds, vaults, [share for _, share in places])]
-        shores = {name: Shore() for name in DATABASES}
-        for (name, share), world, (wrecks, findings) in zip(places, worlds, made, strict=True):
-            shores[name].worlds.append(world)
-            shores[name].wrecks.update(zip(share, wrecks, strict=True))
-            shores[name].findings.append(findings)
-        yield shores
+
+        def wreck(batch: Batch) -> Shores:
+            places = [(name, share) for name in DATABASES for share in batch.shares]
+            worlds = [
+                stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name, _ in places
+            ]
+            vaults = [stack.enter_context(RecordingVault()) for _ in places]
+            with ThreadPoolExecutor(len(places)) as pool:
+                made = [*pool.map(wreck_and_audit, worlds, vaults, [share for _, share in places])]
+            shores = {name: Shore() for name in DATABASES}
+            for (name, _), world, (wrecks, findings) in zip(places, worlds, made, strict=True):
+                fill_shore(shores[name], world, wrecks, findings)
+            return shores
+
+        def find(batch: Batch) -> Shores:
+            if batch.name not in found:
+                found[batch.name] = wreck(batch)
+            return found[batch.name]
+
+        yield find
+
+
+def fill_shore(shore: Shore, world: World, wrecks: Sequence[StoredWreck], findings: str) -> None:
+    shore.worlds.append(world)
+    shore.timetables.append({wreck.schedule_id: wreck.timetable for wreck in wrecks if isinstance(wreck, RunWreck)})
+    for wreck in wrecks:
+        assert isinstance(wreck.crash, StoredCrash)
+        shore.wrecks[wreck.crash] = wreck
+    shore.findings.append(findings)
 
 
 @pytest.fixture
-def shore(database: str, shores: dict[str, Shore]) -> Shore:
+def shores(batch: Batch, find_shores: Callable[[Batch], Shores]) -> Shores:
+    return find_shores(batch)
+
+
+@pytest.fixture
+def shore(database: str, shores: Shores) -> Shore:
     return shores[database]
 
 
@@ -105,13 +159,14 @@ def test_a_write_that_is_cut_off_is_whole_or_absent(shore: Shore, crash: StoredC
         assert held in (kill.leaves or (held,)), kill.seam
 
 
+@of_every_batch
 def test_every_due_time_is_there_once_and_is_paid_once_or_not_at_all(shore: Shore) -> None:
-    for world in shore.worlds:
-        timetables: dict[str, Timetable] = {wreck.schedule_id: wreck.timetable for wreck in shore.find_runs(world)}
+    for world, timetables in zip(shore.worlds, shore.timetables, strict=True):
         assert timetables
         assert find_run_lies(world.books, world.acquirer.read_ledger(), timetables) == []
 
 
+@of_every_batch
 def test_gateway_and_acquirer_tell_the_same_story_afterwards(shore: Shore) -> None:
     assert shore.findings == [""] * len(shore.worlds)
     for world in shore.worlds:
@@ -120,24 +175,25 @@ def test_gateway_and_acquirer_tell_the_same_story_afterwards(shore: Shore) -> No
         assert find_chain_lies(world.books, world.acquirer) == []
 
 
+@pytest.mark.parametrize("batch", BATCHES[:1], ids=lambda batch: batch.name)
 def test_what_the_acquirer_was_still_holding_takes_no_money_when_it_is_let_go(shore: Shore) -> None:
-    kills = [crash.kill for crash in CRASHES]
-    held = [CRASHES[place] for place, kill in enumerate(kills) if isinstance(kill, StoredKill) and is_held(kill)]
-    assert held
-    world = shore.worlds[0]
-    world.acquirer.release()
-    ids = [shore.wrecks[crash].records[0].id for crash in held]
-    assert [world.acquirer.wait_for_charge(id).fate for id in ids] == [Fate.BLOCKED, Fate.REVERSED]
+    held = [wreck for crash, wreck in shore.wrecks.items() if is_held(crash.kill)]
+    acquirer = shore.worlds[0].acquirer
+    acquirer.release()
+    fates = [acquirer.wait_for_charge(wreck.records[0].id).fate for wreck in held]
+    assert fates == [Fate.BLOCKED, Fate.REVERSED]
+    assert find_run_lies(shore.worlds[0].books, acquirer.read_ledger(), shore.timetables[0]) == []
 
 
-def is_held(kill: StoredKill) -> bool:
-    return kill.manner is not Manner.ANSWER
+def is_held(kill: Kill) -> bool:
+    return isinstance(kill, StoredKill) and kill.manner is not Manner.ANSWER
 
 
-def test_the_document_of_crash_points_tells_what_this_run_saw(shores: dict[str, Shore]) -> None:
+@of_every_batch
+def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, shores: Shores) -> None:
     fresh = {
         title: render_section({name: [shore.wrecks[crash] for crash in crashes] for name, shore in shores.items()})
-        for title, crashes in SECTIONS.items()
+        for title, crashes in batch.sections.items()
     }
     written, true = compare_with_document(fresh)
     assert written == true, "if the change is meant: make crashes"

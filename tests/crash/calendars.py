@@ -1,0 +1,66 @@
+"""A day some months ahead on which schedules are due, plans for it, and gateways whose time flies. Nobody dies here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from crash.books import Books
+from crash.schedule_books import Timetable
+from gateway import Client
+from tollgate.values import to_instant
+
+STEP_S = 600
+"""How much of a gateway's time passes at every look: more than most of what is waited for."""
+_MONTHS_AHEAD = 3
+_MONTHS_KNOWN = _MONTHS_AHEAD + 12
+
+
+class Plan(StrEnum):
+    YEARLY = "yearly"
+    MONTHLY = "monthly"
+    """Its first times come while nobody is there."""
+
+
+@dataclass(frozen=True)
+class Calendar:
+    now: datetime
+    """When it was opened."""
+
+    @property
+    def months(self) -> list[datetime]:
+        """The first day of each month from the next one on."""
+        counted = [self.now.year * 12 + self.now.month + ahead for ahead in range(_MONTHS_KNOWN)]
+        return [datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC) for month in counted]
+
+    @property
+    def due_on(self) -> datetime:
+        return self.months[_MONTHS_AHEAD - 1]
+
+    def make_job(self, plan: Plan) -> dict[str, str]:
+        job = {"job.second": "0", "job.minute": "0", "job.hour": "0", "job.dayOfMonth": "1"}
+        return job if plan is Plan.MONTHLY else {**job, "job.month": str(self.due_on.month)}
+
+    def make_timetable(self, plan: Plan) -> Timetable:
+        """Counted without cron, which is doubted here."""
+        months = [to_instant(month) for month in self.months]
+        place = _MONTHS_AHEAD - 1
+        if plan is Plan.MONTHLY:
+            return Timetable(tuple(months[:place]), months[place], months[place + 1])
+        return Timetable((), months[place], months[place + 12])
+
+    def jump(self, client: Client) -> None:
+        """To shortly after everything is due."""
+        ahead_s = int((self.due_on - self.now).total_seconds()) + STEP_S
+        assert client.post("/sandbox/clock", {"advance": str(ahead_s)}).status == 200
+
+
+def read_calendar(client: Client) -> Calendar:
+    return Calendar(datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"]))
+
+
+def let_time_fly(books: Books) -> None:
+    """On the clock that all gateways share."""
+    moved = f"CAST(CAST(value AS BIGINT) + {STEP_S * 1_000_000} AS TEXT)"
+    books.query(f"UPDATE settings SET value = {moved} WHERE name = 'clock_offset'")

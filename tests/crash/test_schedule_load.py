@@ -1,0 +1,106 @@
+"""Many schedules that are due at once, on servers that die at moments nobody chose: every due time is paid once."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from acquirer import DECLINED_CENTS, Manner
+from crash.books import find_lies
+from crash.calendars import Calendar, Plan, let_time_fly, read_calendar
+from crash.chain_books import find_chain_lies
+from crash.load import pause
+from crash.schedule_books import Timetable, bring_back, find_run_lies, read_runs, set_aside
+from crash.schedule_wrecks import make_schedule
+from crash.stored_wreckage import wait_until_over
+from crash.world import World
+from gateway import CARD, Client
+from tollgate.connectors.card import CHARGES
+from tollgate.payments import RunState
+
+SCHEDULES = 60
+"""Several times as many as one server takes at once, so that another gets its share."""
+KILLS = 5
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(1, 10))]
+
+
+@dataclass
+class Subscriptions:
+    """One card, many plans; each has an amount of its own."""
+
+    calendar: Calendar
+    timetables: dict[str, Timetable] = field(default_factory=dict)
+
+    def order(self, client: Client, chance: random.Random, cents: Sequence[int]) -> None:
+        registration = client.post("/v1/registrations", {**CARD, "testMode": "EXTERNAL"})
+        for number in range(1, SCHEDULES + 1):
+            plan = chance.choice(list(Plan))
+            amount = f"{number}.{chance.choice(cents):02d}"
+            schedule_id = make_schedule(client, registration.json["id"], amount, self.calendar.make_job(plan))
+            self.timetables[schedule_id] = self.calendar.make_timetable(plan)
+
+    def check(self, world: World) -> None:
+        ledger = world.acquirer.read_ledger()
+        assert find_run_lies(world.books, ledger, self.timetables) == []
+        assert find_lies(world.books, ledger) == []
+        assert find_chain_lies(world.books, world.acquirer) == []
+        assert world.verify() == ""
+
+    def list_ends(self, world: World) -> set[RunState]:
+        return {rows[-1].state for rows in read_runs(world.books).values()}
+
+
+def subscribe(world: World, client: Client, seed: int, cents: Sequence[int] = (0,)) -> Subscriptions:
+    """All are set aside, and their day has come."""
+    subscriptions = Subscriptions(read_calendar(client))
+    subscriptions.order(client, random.Random(seed), cents)
+    set_aside(world.books)
+    subscriptions.calendar.jump(client)
+    return subscriptions
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_of_two_servers_dies_amid_its_runs_and_the_other_makes_them(postgres_world: World, seed: int) -> None:
+    survivor = postgres_world.make_gateway(name="survivor")
+    survivor.start()
+    subscriptions = subscribe(postgres_world, postgres_world.make_client(survivor), seed)
+    mortal = postgres_world.make_gateway("after the acquirer's answer", name="mortal")
+    mortal.start()
+    postgres_world.acquirer.behave(CHARGES, Manner.SLOW)
+
+    bring_back(postgres_world.books)
+    mortal.wait_for_death()
+    postgres_world.acquirer.behave(CHARGES, Manner.ANSWER)
+    wait_until_over(postgres_world, subscriptions.calendar)
+
+    assert survivor.find_exit_code() is None
+    silent = postgres_world.books.query("SELECT id FROM payments WHERE result_code = '900.100.300'")
+    assert silent, "it died before it had charged anybody"
+    subscriptions.check(postgres_world)
+    assert subscriptions.list_ends(postgres_world) == {RunState.MADE}
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("seed", range(10))
+def test_a_server_killed_again_and_again_while_schedules_are_due_pays_each_once(world: World, seed: int) -> None:
+    gateway = world.make_gateway()
+    gateway.start()
+    subscriptions = subscribe(world, world.make_client(gateway), seed, (0, 0, 0, DECLINED_CENTS))
+    chance = random.Random(seed)
+    world.acquirer.behave(CHARGES, Manner.SLOW)
+
+    bring_back(world.books)
+    for _ in range(KILLS):
+        pause(chance, 0.1, 1.5)
+        gateway.kill()
+        let_time_fly(world.books)
+        time.sleep(chance.choice((0.0, 1.0)))
+        gateway.start()
+    wait_until_over(world, subscriptions.calendar)
+
+    subscriptions.check(world)
+    assert subscriptions.list_ends(world) == {RunState.MADE, RunState.FAILED}
