@@ -80,6 +80,8 @@ class Limits:
     missed_runs_kept: int = 100
     """Times that nobody was there for and that are written down one by one; earlier ones are only counted."""
     missed_runs_counted: int = 5000
+    run_lateness: Instant = HOUR
+    """A run that was ordered so long ago and not begun was missed, if the next one is due already."""
     runs_shown: int = 100
     schedules_shown: int = 100
 

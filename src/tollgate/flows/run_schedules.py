@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.contract import recall_plan
+from tollgate.catalog import LIMITS
 from tollgate.flows.pay import pay
 from tollgate.payments import (
+    Cron,
     Errand,
     Payment,
     Reaction,
@@ -20,10 +21,20 @@ from tollgate.payments import (
     State,
     find_due,
     find_reaction,
+    is_overtaken,
+    is_time_of,
     name_run_payment,
-    parse_plan,
 )
-from tollgate.steps import House, fits_schedule_seal, make_run_order, open_stored, trust, trust_schedule
+from tollgate.steps import (
+    BrokenSeal,
+    House,
+    make_run_order,
+    open_stored,
+    recall_cron,
+    trust,
+    trust_schedule,
+    trust_times,
+)
 from tollgate.store import (
     Job,
     Step,
@@ -33,6 +44,7 @@ from tollgate.store import (
     find_schedule,
     finish_job,
     halt_schedule,
+    list_runs,
     steps_end_schedule,
     steps_fall_due,
     steps_finish_job,
@@ -49,16 +61,29 @@ _UNUSABLE_GROUP = "registration_validation"
 
 async def fall_due(house: House, schedule: Schedule) -> None:
     """Of all times that have come the last one is paid; the others were missed, and are written down as such."""
-    if not fits_schedule_seal(schedule, house.keyring):
+    try:
+        cron = trust_times(house, schedule)
+        await refuse_set_back(house, schedule)
+    except BrokenSeal:
         await halt_schedule(house.database, schedule)
-        trust_schedule(house, schedule)
+        raise
     if schedule.next_at is None:
         return
-    cron = parse_plan(recall_plan(schedule.plan))
     due = find_due(cron, schedule.next_at, schedule.ends_at, house.clock.now())
     run = Run(merchant_id=schedule.merchant_id, schedule_id=schedule.id, due_at=due.due_at, state=RunState.DUE)
     # Refused where another process was faster, or somebody ended the schedule; then that is the truth.
     await house.database.write(steps_fall_due(schedule, due.next_at, due.missed, due.skipped, run))
+
+
+async def refuse_set_back(house: House, schedule: Schedule) -> None:
+    """A time that was due before is not due again, although somebody wrote so."""
+    runs = await list_runs(house.database, schedule.merchant_id, schedule.id, 1)
+    if not runs or schedule.next_at is None or runs[0].due_at < schedule.next_at:
+        return
+    # Read again, because another process may have moved it on: both move in one commit.
+    now_stored = await find_schedule(house.database, schedule.merchant_id, schedule.id)
+    if now_stored is not None and now_stored.next_at == schedule.next_at:
+        raise BrokenSeal(f"schedule {schedule.id} was set back: run `tollgate verify`")
 
 
 # ---- its payment is made ----
@@ -75,14 +100,46 @@ async def make_run(house: House, job: Job) -> bool:
     payment_id = name_run_payment(schedule.id, run.due_at, run.tries + 1)
     payment: Payment | Refusal | None = await find_payment(house.database, schedule.merchant_id, payment_id)
     if payment is None:
-        if schedule.state is not ScheduleState.ACTIVE:
-            return await drop_run(house, job, run)
+        end = await find_end(house, schedule, run)
+        if end is not None:
+            return await drop_run(house, job, run, end)
         if await is_doubtful(house, run):
             return False
-        payment = await try_to_pay(house, trust_schedule(house, schedule), payment_id)
+        payment = await try_to_pay(house, schedule, payment_id)
     if isinstance(payment, Refusal):
         return await end_unpayable(house, job, run, schedule, payment.result.code)
     return payment is not None and await judge_try(house, job, run, schedule, trust(house, payment))
+
+
+async def find_end(house: House, schedule: Schedule, run: Run) -> RunState | None:
+    """What becomes of a run that is not tried any more; None: it is."""
+    if schedule.state is not ScheduleState.ACTIVE:
+        # What is over makes no payment; what was tried before it ended has failed.
+        return RunState.FAILED if run.tries else RunState.DROPPED
+    now, cron = house.clock.now(), recall_cron(trust_schedule(house, schedule))
+    tries = await list_tries(house, schedule, run, cron)
+    if not is_overtaken(cron, run.due_at, schedule.ends_at, now):
+        return None
+    # A later time is paid instead of what nobody began in time, or tried again in time.
+    if tries:
+        return RunState.FAILED if now > tries[0].created_at + house.retrying.lasts else None
+    return RunState.MISSED if now > run.due_at + LIMITS.run_lateness else None
+
+
+async def list_tries(house: House, schedule: Schedule, run: Run, cron: Cron) -> list[Payment]:
+    """The payments that were declined so far. A run is not sealed: it is believed only where they say the same."""
+    tries: list[Payment] = []
+    for attempt in range(1, min(run.tries, house.retrying.tries_max) + 1):
+        name = name_run_payment(schedule.id, run.due_at, attempt)
+        payment = await find_payment(house.database, schedule.merchant_id, name)
+        if payment is not None and trust(house, payment).state is State.DECLINED:
+            tries.append(payment)
+    is_due = is_time_of(cron, run.due_at) and schedule.starts_at <= run.due_at <= house.clock.now()
+    is_behind = schedule.next_at is None or run.due_at < schedule.next_at
+    is_within = schedule.ends_at is None or run.due_at < schedule.ends_at
+    if len(tries) == run.tries and is_due and is_behind and is_within:
+        return tries
+    raise BrokenSeal(f"{run.job_id} is not a run of its schedule: run `tollgate verify`")
 
 
 async def is_doubtful(house: House, run: Run) -> bool:
@@ -138,11 +195,9 @@ async def end_unpayable(house: House, job: Job, run: Run, schedule: Schedule, co
     )
 
 
-async def drop_run(house: House, job: Job, run: Run) -> bool:
-    """A schedule that is over makes no payment; what was tried before it ended has failed."""
-    state = RunState.FAILED if run.tries else RunState.DROPPED
-    dropped = msgspec.structs.replace(run, state=state, settled_at=house.clock.now())
-    return await house.database.write([*steps_move_run(run, dropped), *steps_finish_job(job)])
+async def drop_run(house: House, job: Job, run: Run, state: RunState) -> bool:
+    ended = msgspec.structs.replace(run, state=state, settled_at=house.clock.now())
+    return await house.database.write([*steps_move_run(run, ended), *steps_finish_job(job)])
 
 
 def _steps_stop(schedule: Schedule, code: str, house: House) -> list[Step]:

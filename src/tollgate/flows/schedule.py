@@ -33,6 +33,7 @@ from tollgate.store import (
     steps_claim_answered,
     steps_end_schedule,
     steps_insert_schedule,
+    steps_replace_schedule,
 )
 from tollgate.values import Conflict, MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, make_id
 
@@ -64,7 +65,7 @@ async def reschedule(
         schedule = start_schedule(house, order, its_channel, ndc, test_mode, active.series_id)
         answer = answer_schedule(schedule, SUCCESS_CODES[test_mode], house.envelope, kind=RESCHEDULES)
         unit = [
-            *steps_end_schedule(active, ScheduleState.REPLACED, schedule.created_at),
+            *steps_replace_schedule(active, schedule.created_at),
             *steps_insert_schedule(schedule),
             *steps_claim_answered(claim, channel.merchant_id, answer),
         ]
@@ -73,7 +74,7 @@ async def reschedule(
         earlier = await find_earlier_answer(house, claim)
         if earlier is not None:
             return earlier
-        # A neighbour replaced or ended it between reading and writing, so what may be is judged again.
+        # It fell due, or a neighbour replaced or ended it, between reading and writing: what may be is judged again.
     raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")
 
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tollgate.contract import recall_plan
 from tollgate.flows.verify_report import Audit, group_by_merchant
 from tollgate.payments import (
-    Cron,
     Finding,
     Proof,
     Run,
@@ -19,10 +17,10 @@ from tollgate.payments import (
     ScheduleState,
     State,
     find_next,
+    is_time_of,
     name_run_payment,
-    parse_plan,
 )
-from tollgate.steps import fits_schedule_seal
+from tollgate.steps import fits_schedule_seal, recall_cron
 from tollgate.store import (
     Database,
     Entry,
@@ -35,7 +33,7 @@ from tollgate.store import (
     walk_runs,
     walk_schedules,
 )
-from tollgate.values import Instant, MerchantId
+from tollgate.values import MerchantId
 from tollgate.vault import Keyring
 
 _UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
@@ -95,14 +93,6 @@ async def judge_rest(database: Database, row: KeptSchedule) -> Finding | None:
     if find_next(recall_cron(schedule), after, schedule.ends_at) is None:
         return None
     return _find(Proof.SCHEDULE, row, "its plan goes on, and it would never be due again")
-
-
-def recall_cron(schedule: Schedule) -> Cron:
-    return parse_plan(recall_plan(schedule.plan))
-
-
-def is_time_of(cron: Cron, at: Instant) -> bool:
-    return cron.last_until(at) == at
 
 
 # ---- runs ----

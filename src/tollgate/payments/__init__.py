@@ -62,6 +62,8 @@ from tollgate.payments.falling_due import (
     Due,
     find_due,
     find_next,
+    is_overtaken,
+    is_time_of,
     name_run_payment,
 )
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
@@ -251,6 +253,8 @@ __all__ = [
     "find_reaction",
     "find_token_obstacle",
     "get_known_verdict",
+    "is_overtaken",
+    "is_time_of",
     "judge",
     "list_amounts",
     "list_facts",

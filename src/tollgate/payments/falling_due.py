@@ -45,6 +45,16 @@ def find_next(cron: Cron, after: Instant, ends_at: Instant | None) -> Instant | 
     return None if found is None or (ends_at is not None and found >= ends_at) else found
 
 
+def is_time_of(cron: Cron, at: Instant) -> bool:
+    return cron.last_until(at) == at
+
+
+def is_overtaken(cron: Cron, due_at: Instant, ends_at: Instant | None, now: Instant) -> bool:
+    """Whether a later time of the plan has come."""
+    next_at = find_next(cron, due_at, ends_at)
+    return next_at is not None and next_at <= now
+
+
 def _find_before(cron: Cron, at: Instant, first: Instant) -> Instant | None:
     """What was promised counts as a time of the plan."""
     if at <= first:

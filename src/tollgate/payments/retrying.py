@@ -80,6 +80,11 @@ class RetryTerms(msgspec.Struct, frozen=True, kw_only=True):
     tries_max: int = 5
     window: Instant = 20 * DAY
 
+    @property
+    def lasts(self) -> Instant:
+        """After this time nobody waits for another try any more, although an issuer asked for a pause."""
+        return self.window + max(PAUSES.values())
+
     def find_pause(self, tries: int, code: str) -> Instant | None:
         """How long to wait after so many tries, the last of which had this code; None: there is no other.
 

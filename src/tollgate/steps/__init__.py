@@ -43,8 +43,10 @@ from tollgate.steps.route import DirectoryRoute, Route, choose_directory, choose
 from tollgate.steps.scheduling import (
     fits_schedule_seal,
     make_run_order,
+    recall_cron,
     seal_schedule,
     trust_schedule,
+    trust_times,
 )
 from tollgate.steps.sealed_settings import (
     find_sealed_setting,
@@ -99,6 +101,7 @@ __all__ = [
     "plan_attempt",
     "prepare_registering",
     "put_sealed_setting",
+    "recall_cron",
     "rewrap_settings",
     "seal_case",
     "seal_facts",
@@ -112,6 +115,7 @@ __all__ = [
     "trust",
     "trust_case",
     "trust_schedule",
+    "trust_times",
     "use_network_token",
     "wants_token",
 ]

@@ -10,8 +10,8 @@ from hmac import compare_digest
 
 import msgspec
 
-from tollgate.contract import make_run_fields, read_order
-from tollgate.payments import Channel, Order, Schedule, ScheduleState, StoredAccount
+from tollgate.contract import make_run_fields, read_order, recall_plan
+from tollgate.payments import Channel, Cron, Order, Schedule, ScheduleState, StoredAccount, is_time_of, parse_plan
 from tollgate.steps.house import House
 from tollgate.steps.sealing import BrokenSeal
 from tollgate.values import Money, make_short_id, to_datetime
@@ -33,6 +33,19 @@ def fits_schedule_seal(schedule: Schedule, keyring: Keyring) -> bool:
     """What is over is built upon by nobody, and has lost its seal."""
     is_over = schedule.state in (ScheduleState.REPLACED, ScheduleState.ENDED)
     return is_over or compare_digest(schedule.mac or b"", _seal_plan(schedule, keyring))
+
+
+def recall_cron(schedule: Schedule) -> Cron:
+    return parse_plan(recall_plan(schedule.plan))
+
+
+def trust_times(house: House, schedule: Schedule) -> Cron:
+    """How far it has come is not sealed; so a time that its plan does not have is one that somebody wrote there."""
+    cron = recall_cron(trust_schedule(house, schedule))
+    next_at = schedule.next_at
+    if next_at is None or next_at < schedule.starts_at or not is_time_of(cron, next_at):
+        raise BrokenSeal(f"schedule {schedule.id} is due when its plan is not: run `tollgate verify`")
+    return cron
 
 
 def _seal_plan(schedule: Schedule, keyring: Keyring) -> bytes:

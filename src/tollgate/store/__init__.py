@@ -176,6 +176,7 @@ from tollgate.store.schedules import (
     steps_fall_due,
     steps_insert_schedule,
     steps_move_run,
+    steps_replace_schedule,
 )
 from tollgate.store.sealed_registrations import (
     Rewrapping,
@@ -369,6 +370,7 @@ __all__ = [
     "steps_move_run",
     "steps_postpone_job",
     "steps_reopen",
+    "steps_replace_schedule",
     "steps_settle",
     "steps_start_follow_up",
     "steps_start_payment",

@@ -13,7 +13,7 @@ import msgspec
 from tollgate.payments import Run, Schedule
 from tollgate.store.audit import PAGE, fetch_by_ids, look_up, make_row, walk_pages, walk_table
 from tollgate.store.database import Database, Row
-from tollgate.store.schedules import read_run, read_schedule
+from tollgate.store.schedules import UNREADABLE, read_run, read_schedule
 from tollgate.store.schema_stored import schedule_runs, schedules
 from tollgate.values import Instant, MerchantId
 
@@ -63,7 +63,7 @@ async def walk_runs(db: Database) -> AsyncIterator[list[KeptRun]]:
 def _keep(**named: Any) -> KeptSchedule:
     try:
         schedule = read_schedule(tuple([named[name] for name in _SCHEDULE]))
-    except (ValueError, TypeError, msgspec.MsgspecError):
+    except UNREADABLE:
         schedule = None
     return KeptSchedule(named["merchant_id"], named["id"], schedule)
 

@@ -5,6 +5,7 @@ Every change names the state it expects, so that of two processes that do the sa
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,7 +22,13 @@ from tollgate.store.schema_stored import ACTIVE_SCHEDULE, schedule_runs, schedul
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, Money, RegistrationId, ScheduleId
 
+UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
+"""What reading a row ends in that is none of ours."""
+
+_log = logging.getLogger("tollgate.store")
+
 _COLUMNS = tuple(column.name for column in schedules.columns)
+_MERCHANT_ID_AT, _ID_AT = _COLUMNS.index("merchant_id"), _COLUMNS.index("id")
 _SHOWN = tuple(schedules.columns)
 _RUN = Run.__struct_fields__
 _MOVED = ("state", "tries", "payment_id", "result_code", "settled_at")
@@ -42,6 +49,13 @@ _over = {"state": sa.bindparam("new_state"), "result_code": sa.bindparam("new_re
 
 _insert = Statement(sa.insert(schedules).values({name: sa.bindparam(name) for name in _COLUMNS}))
 _end = Statement(sa.update(schedules).where(*_of_key).values(_over))
+_replace = Statement(
+    sa.update(schedules)
+    .where(
+        *_of_key, schedules.c.next_at.is_not_distinct_from(sa.bindparam("seen_next_at", type_=schedules.c.next_at.type))
+    )
+    .values(_over)
+)
 _end_all = Statement(sa.update(schedules).where(*_of_registration, _is_active).values(_over))
 _halt = Statement(sa.update(schedules).where(*_of_key).values(state=int(ScheduleState.HALTED)))
 _advance = Statement(
@@ -145,6 +159,16 @@ def steps_end_schedule(
     return [Step(_end, over, rows=1 if is_guarded else None), Step(_hasten, {**of, "new_due_at": at})]
 
 
+def steps_replace_schedule(seen: Schedule, at: Instant) -> list[Step]:
+    """As `steps_end_schedule`, for one that another goes on for: the unit is undone also where it has moved on since.
+
+    Or else both would be due at the time that it had before.
+    """
+    of = {"of_merchant_id": seen.merchant_id, "schedule_id": seen.id}
+    over = {**of, "new_state": int(ScheduleState.REPLACED), "new_result_code": "", "seen_next_at": seen.next_at}
+    return [Step(_replace, over, rows=1), Step(_hasten, {**of, "new_due_at": at})]
+
+
 def steps_end_schedules(
     merchant_id: MerchantId, registration_id: RegistrationId, at: Instant, result_code: str = ""
 ) -> list[Step]:
@@ -205,7 +229,11 @@ def steps_move_run(seen: Run, moved: Run) -> list[Step]:
 
 
 async def halt_schedule(db: Database, schedule: Schedule) -> bool:
-    return await db.write([Step(_halt, {"of_merchant_id": schedule.merchant_id, "schedule_id": schedule.id}, rows=1)])
+    return await _halt_row(db, schedule.merchant_id, schedule.id)
+
+
+async def _halt_row(db: Database, merchant_id: MerchantId, schedule_id: ScheduleId) -> bool:
+    return await db.write([Step(_halt, {"of_merchant_id": merchant_id, "schedule_id": schedule_id}, rows=1)])
 
 
 async def retire_schedules(db: Database, limit: int) -> int:
@@ -234,8 +262,15 @@ async def list_schedules(db: Database, merchant_id: MerchantId, registration_id:
 
 
 async def list_due_schedules(db: Database, now: Instant, limit: int) -> list[Schedule]:
-    """Oldest first."""
-    return [read_schedule(row) for row in await db.fetch(_due, {"now": now, "limit": limit})]
+    """Oldest first. One that cannot be read is halted, or else it would stand in the way of all others for ever."""
+    found = []
+    for row in await db.fetch(_due, {"now": now, "limit": limit}):
+        try:
+            found.append(read_schedule(row))
+        except UNREADABLE:
+            _log.exception("a schedule cannot be read and is halted", extra={"schedule": row[_ID_AT]})
+            await _halt_row(db, row[_MERCHANT_ID_AT], row[_ID_AT])
+    return found
 
 
 async def list_runs(db: Database, merchant_id: MerchantId, schedule_id: ScheduleId, limit: int) -> list[Run]:
