@@ -5,13 +5,14 @@ All faults are found, not the first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import msgspec
 
-from tollgate.catalog import Parameter, Secrecy, Situation, check_rules, get_result, resolve
+from tollgate.catalog import LIMITS, Parameter, Secrecy, Situation, check_rules, get_result, resolve
 from tollgate.contract.form import Pairs
-from tollgate.values import Fault, InvalidParameters
+from tollgate.values import Fault, InvalidParameters, TooLarge
 
 _STORABLE = frozenset({Secrecy.OPEN, Secrecy.MASK})
 _Place = tuple[Parameter, str, str, bool]
@@ -65,6 +66,18 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
     if faults:
         raise InvalidParameters(get_result("200.300.404"), faults)
     return Fields(values, frozenset(groups), echo)
+
+
+def merge_echo(kept: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
+    """What was stored of earlier requests with that of a later one; together they have the bounds of a single one.
+
+    Or else a row to which every request adds names of its own would grow for ever.
+    """
+    merged = {**kept, **sent}
+    length = sum(len(name) + len(text) for name, text in merged.items())
+    if len(merged) > LIMITS.parameters_max or length > LIMITS.body_bytes_max:
+        raise TooLarge(get_result("200.100.103"), "more than can be stored in one place")
+    return merged
 
 
 @lru_cache(NAMES_KEPT)

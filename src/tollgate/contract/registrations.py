@@ -13,7 +13,7 @@ import msgspec
 
 from tollgate.catalog import BRANDS, Brand, Protocol, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
-from tollgate.contract.fields import Fields
+from tollgate.contract.fields import Fields, merge_echo
 from tollgate.contract.levers import read_levers
 from tollgate.contract.orders import read_test_mode
 from tollgate.contract.sources import take_source
@@ -166,7 +166,7 @@ def apply_update(
             raise Refusal(get_result(objection))
     if face is not None:
         face = msgspec.structs.replace(face, **{name: text for name, text in changes.items() if name in _FACE})
-    echo = {**registration.echo, **keep_for_registration(fields.echo)}
+    echo = merge_echo(registration.echo, keep_for_registration(fields.echo))
     return msgspec.structs.replace(registration, card=face, echo=echo), account
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from tollgate.catalog import BRANDS, Wallet, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, render_rest, render_result
-from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.fields import Fields, first_word, merge_echo
 from tollgate.contract.jobs import JobPlan, read_plan, render_plan
 from tollgate.payments import Run, Schedule, ScheduleState, StoredAccount
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths, render_timestamp
@@ -89,7 +89,7 @@ def read_reschedule(fields: Fields, active: Schedule, now: Instant) -> ScheduleO
         starts_at=active.starts_at,
         ends_at=active.ends_at,
         next_at=active.next_at or now,
-        echo={**active.echo, **_keep(fields)},
+        echo=merge_echo(active.echo, _keep(fields)),
     )
     if plan is None:
         return kept

@@ -1,0 +1,52 @@
+"""Rows to which every request may add: they stay within the bounds of a single request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tollgate.catalog import LIMITS, Situation
+from tollgate.contract import Answer, read_fields
+from tollgate.flows import reregister, reschedule
+from tollgate.steps import House
+from tollgate.values import TooLarge
+from unit.flows.scheduling import MONTH_END, NDC, REGISTRATION, plan_payments, register_card
+from unit.premises import CHANNEL
+
+pytestmark = pytest.mark.anyio
+
+Change = Callable[[House, str, list[tuple[str, str]]], Awaitable[Answer]]
+
+
+async def change_registration(house: House, _schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
+    fields = read_fields(pairs, Situation("registration_update", None))
+    return await reregister(house, fields, REGISTRATION, CHANNEL, NDC, None)
+
+
+async def change_schedule(house: House, schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
+    fields = read_fields([("amount", "6.00"), *pairs], Situation("schedule", "RS"))
+    return await reschedule(house, fields, schedule_id, CHANNEL, NDC, None)
+
+
+def make_pairs(round_of: int, count: int, length: int) -> list[tuple[str, str]]:
+    return [(f"customParameters[r{round_of}n{number}]", "x" * length) for number in range(count)]
+
+
+@pytest.mark.parametrize("change", [change_registration, change_schedule])
+@pytest.mark.parametrize(
+    ("count", "length"), [(LIMITS.parameters_max * 2 // 3, 1), (400, 1500)], ids=["many names", "long texts"]
+)
+async def test_what_is_added_request_by_request_does_not_grow_for_ever(
+    house: House, change: Change, count: int, length: int
+) -> None:
+    await register_card(house)
+    schedule = await plan_payments(house, MONTH_END)
+    first = make_pairs(0, count, length)
+
+    await change(house, schedule.id, first)
+    again = await change(house, schedule.id, first)
+    with pytest.raises(TooLarge):
+        await change(house, schedule.id, make_pairs(1, count, length))
+
+    assert again.status == 200
