@@ -44,6 +44,9 @@ PAYMENT_CRASHES = (
     Crash(8, DB, Kill("amid the second write", ("DB started", "DB approved")), (taken("DB"), given_back("DB"))),
     Crash(9, DB, Kill("after the second write"), (taken("DB"),)),
     Crash(10, CD, Kill("after the first write"), (NEVER_PAID_OUT,)),
+)
+
+PAYMENT_RECOVERIES = (
     # Each takes up where the one before it died, so one payment outlives six deaths.
     Crash(
         11,

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
 
 import pytest
 
 from acquirer import Manner
 from crash.books import find_lies
 from crash.chain_books import find_chain_lies
-from crash.conftest import DATABASES
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.points import compare_with_document, render_section
-from crash.world import World, open_world
-from crash.wreckage import Crash, Wreck, wreck_everything
+from crash.shores import Shore, wash_up
+from crash.world import World
+from crash.wreckage import Crash
 from postgres import PostgresCluster
 
 pytestmark = pytest.mark.timeout(300)
@@ -33,35 +31,13 @@ SECTIONS: dict[str, tuple[Crash, ...]] = {
 CRASHES = tuple(crash for crashes in SECTIONS.values() for crash in crashes)
 # Facts come first: a reversal that an increment left behind would run into the knife at their second write.
 SHARES = ((*FACT_CRASHES, *SENDING_CRASHES), RECOVERY_CRASHES, REVERSAL_CRASHES)
-"""Each in a world of its own: much of a recovery is waiting for a deadline, and meanwhile others may die."""
 
 of_every_crash = pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: crash.name)
 
 
-@dataclass(frozen=True)
-class Shore:
-    """What was washed up on one database: the worlds, and every wreck by its crash."""
-
-    worlds: list[World]
-    wrecks: dict[Crash, Wreck]
-
-    def find_world(self, crash: Crash) -> World:
-        return next(world for world, share in zip(self.worlds, SHARES, strict=True) if crash in share)
-
-
 @pytest.fixture(scope="module")
 def shores(cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Shore]]:
-    clusters = {"sqlite": None, "postgresql": cluster}
-    with ExitStack() as stack, ThreadPoolExecutor() as pool:
-        shores = {name: Shore([], {}) for name in DATABASES}
-        running = []
-        for name, shore in shores.items():
-            for share in SHARES:
-                world = stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name]))
-                shore.worlds.append(world)
-                running.append((shore, pool.submit(wreck_everything, world, share)))
-        for shore, future in running:
-            shore.wrecks.update({wreck.crash: wreck for wreck in future.result()})
+    with wash_up(SHARES, cluster, tmp_path_factory) as shores:
         yield shores
 
 

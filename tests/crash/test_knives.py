@@ -12,7 +12,7 @@ import pytest
 from crash import further_crashes, method_crashes, stored_crashes
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.knife import CUTS
-from crash.payment_crashes import PAYMENT_CRASHES, STORING_CRASHES
+from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
 
 MODULES = (
     "tollgate.flows.pay",
@@ -57,6 +57,7 @@ SPARED = {
 
 ALL_CRASHES = (
     *PAYMENT_CRASHES,
+    *PAYMENT_RECOVERIES,
     *STORING_CRASHES,
     *SENDING_CRASHES,
     *FACT_CRASHES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,36 +10,40 @@ import pytest
 from acquirer import Fate, Manner
 from crash.books import find_lies
 from crash.chain_books import find_chain_lies
-from crash.payment_crashes import PAYMENT_CRASHES, STORING_CRASHES
+from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
 from crash.points import compare_with_document, render_section
+from crash.shores import Shore, wash_up
 from crash.world import World
-from crash.wreckage import Crash, Wreck, wreck_everything
+from crash.wreckage import Crash, Wreck
 from gateway import Client
+from postgres import PostgresCluster
 
 pytestmark = pytest.mark.timeout(300)
 
 SECTIONS: dict[str, tuple[Crash, ...]] = {
-    "Payments": PAYMENT_CRASHES,
+    "Payments": (*PAYMENT_CRASHES, *PAYMENT_RECOVERIES),
     "Payments that store their card": STORING_CRASHES,
 }
-# Those with recoveries come last in the first section, and wait until everything before them is finished.
-CRASHES = (*STORING_CRASHES, *PAYMENT_CRASHES)
+CRASHES = tuple(crash for crashes in SECTIONS.values() for crash in crashes)
+SHARES = ((*STORING_CRASHES, *PAYMENT_CRASHES), PAYMENT_RECOVERIES)
 
 of_every_crash = pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: crash.name)
 
 
 @pytest.fixture(scope="module")
-def wrecks(worlds: dict[str, World]) -> dict[str, list[Wreck]]:
-    """Both at once, because starting servers is most of the work and there are two cores."""
-    with ThreadPoolExecutor(len(worlds)) as pool:
-        made = pool.map(lambda world: wreck_everything(world, CRASHES), worlds.values())
-        return dict(zip(worlds, made, strict=True))
+def shores(cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Shore]]:
+    with wash_up(SHARES, cluster, tmp_path_factory) as shores:
+        yield shores
 
 
 @pytest.fixture
-def wreckage(database: str, worlds: dict[str, World], wrecks: dict[str, list[Wreck]]) -> World:
-    assert len(wrecks[database]) == len(CRASHES)
-    return worlds[database]
+def shore(database: str, shores: dict[str, Shore]) -> Shore:
+    return shores[database]
+
+
+@pytest.fixture
+def wreckage(shore: Shore, crash: Crash) -> World:
+    return shore.find_world(crash)
 
 
 @pytest.fixture
@@ -47,8 +52,8 @@ def client(wreckage: World) -> Client:
 
 
 @pytest.fixture
-def wreck(database: str, wrecks: dict[str, list[Wreck]], crash: Crash) -> Wreck:
-    return wrecks[database][CRASHES.index(crash)]
+def wreck(shore: Shore, crash: Crash) -> Wreck:
+    return shore.wrecks[crash]
 
 
 @of_every_crash
@@ -70,19 +75,21 @@ def test_a_retry_after_the_crash_answers_what_was_recorded(
         assert recorded[0] == wreck.records[0]
 
 
-def test_what_the_acquirer_was_still_holding_takes_no_money_when_it_is_let_go(
-    database: str, wreckage: World, wrecks: dict[str, list[Wreck]]
-) -> None:
-    ids = [wreck.records[0].id for wreck in wrecks[database] if wreck.crash.manner is not Manner.ANSWER]
-    wreckage.acquirer.release()
-    entries = [wreckage.acquirer.wait_for_charge(id) for id in ids]
+def test_what_the_acquirer_was_still_holding_takes_no_money_when_it_is_let_go(shore: Shore) -> None:
+    held = [crash for crash in PAYMENT_CRASHES if crash.manner is not Manner.ANSWER]
+    acquirer = shore.find_world(held[0]).acquirer
+    acquirer.release()
+    entries = [acquirer.wait_for_charge(shore.wrecks[crash].records[0].id) for crash in held]
     assert [entry.fate for entry in entries] == [Fate.BLOCKED, Fate.REVERSED]
 
 
-def test_gateway_and_acquirer_tell_the_same_story_afterwards(wreckage: World) -> None:
-    assert find_lies(wreckage.books, wreckage.acquirer.read_ledger()) == []
-    assert find_chain_lies(wreckage.books, wreckage.acquirer) == []
-    assert wreckage.verify() == ""
+def test_gateway_and_acquirer_tell_the_same_story_afterwards(shore: Shore) -> None:
+    for world in shore.worlds:
+        assert world.books.is_quiet()
+        assert find_lies(world.books, world.acquirer.read_ledger()) == []
+        assert find_chain_lies(world.books, world.acquirer) == []
+    with ThreadPoolExecutor() as pool:
+        assert [*pool.map(World.verify, shore.worlds)] == [""] * len(shore.worlds)
 
 
 @of_every_crash
@@ -106,11 +113,9 @@ def test_a_retry_after_the_crash_names_the_one_registration_that_was_made(
     assert client.get(f"/v1/payments/{payment_id}").json["registrationId"] == named_id
 
 
-def test_the_document_of_crash_points_tells_what_this_run_saw(wrecks: dict[str, list[Wreck]]) -> None:
+def test_the_document_of_crash_points_tells_what_this_run_saw(shores: dict[str, Shore]) -> None:
     fresh = {
-        title: render_section(
-            {name: [made[CRASHES.index(crash)] for crash in crashes] for name, made in wrecks.items()}
-        )
+        title: render_section({name: [shore.wrecks[crash] for crash in crashes] for name, shore in shores.items()})
         for title, crashes in SECTIONS.items()
     }
     written, true = compare_with_document(fresh)
