@@ -27,8 +27,8 @@ def test_every_row_is_found_by_its_own_path(row: RouteRow) -> None:
 
 
 def name_subject(row: RouteRow) -> tuple[str, Access, list[str]]:
-    """What a row is about: its path without versions and holes."""
-    words = [word for word in row.path.split("/") if not re.fullmatch(r"v[0-9]+|\{id\}", word)]
+    """What a row is about: its path without versions and holes, nor the area that an older version did not have."""
+    words = [word for word in row.path.split("/") if not re.fullmatch(r"v[0-9]+|scheduling|\{id\}", word)]
     return row.method, row.access, words
 
 

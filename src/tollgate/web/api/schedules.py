@@ -79,7 +79,7 @@ ROUTES = (
     RouteRow(
         method="POST",
         path=f"{_PATH}/{{id}}/reschedule",
-        operation=_OPERATION,
+        operation="reschedule",
         summary="Replace a schedule (RS): another plan, amount or registration; its answer has the new id.",
         access=Access.ENTITY,
         handler=replace_schedule,
@@ -87,7 +87,7 @@ ROUTES = (
     RouteRow(
         method="POST",
         path=f"{_PATH}/{{id}}/deschedule",
-        operation=_OPERATION,
+        operation="deschedule",
         summary="End a schedule (DS), named by any id of its series.",
         access=Access.ENTITY,
         handler=end_schedule,
@@ -103,7 +103,7 @@ ROUTES = (
     RouteRow(
         method="DELETE",
         path=f"{_OLDER_PATH}/{{id}}",
-        operation=_OPERATION,
+        operation="delete_schedule",
         summary="The older path to end a schedule (DS).",
         access=Access.ENTITY,
         handler=end_schedule,
