@@ -11,7 +11,7 @@ from enum import Enum
 import msgspec
 
 from tollgate.catalog import get_result
-from tollgate.values import DAY, Instant
+from tollgate.values import DAY, HOUR, Instant
 
 
 class Reaction(Enum):
@@ -66,6 +66,11 @@ GROUP_REACTIONS: Mapping[str, Reaction] = {
 }
 """Of the codes that have no row of their own; every other group is hard."""
 
+LINE_GROUPS = frozenset({"comm_error", "system_error"})
+"""Nobody said no: a line or a system failed, and such things are mended within hours rather than by payday."""
+
+_LINE_PAUSE, _LINE_GROWTH = HOUR, 4
+
 PAUSES: Mapping[str, Instant] = {"700.600.002": 3 * DAY, "700.600.025": DAY}
 """How long an issuer does not want to see a card again."""
 
@@ -88,9 +93,13 @@ class RetryTerms(msgspec.Struct, frozen=True, kw_only=True):
     def find_pause(self, tries: int, code: str) -> Instant | None:
         """How long to wait after so many tries, the last of which had this code; None: there is no other.
 
-        The pauses grow by the same step and fill the window together, so that the first ones come soon.
+        The pauses grow by the same step and fill the window together, so that the first ones come soon. After trouble
+        on the way they are shorter.
         """
         if tries >= self.tries_max or find_reaction(code) is not Reaction.SOFT:
             return None
         steps = self.tries_max * (self.tries_max - 1) // 2
-        return max(self.window * tries // steps, PAUSES.get(code, 0))
+        pause = self.window * tries // steps
+        if get_result(code).group in LINE_GROUPS:
+            return min(pause, _LINE_PAUSE * _LINE_GROWTH ** (tries - 1))
+        return max(pause, PAUSES.get(code, 0))

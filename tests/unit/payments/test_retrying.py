@@ -7,7 +7,7 @@ import pytest
 from tollgate.catalog import RESULTS
 from tollgate.payments import REACTIONS, Reaction, RetryTerms, find_reaction
 from tollgate.payments.retrying import GROUP_REACTIONS, PAUSES
-from tollgate.values import DAY
+from tollgate.values import DAY, HOUR
 
 NO_MONEY = "800.100.203"
 
@@ -68,3 +68,10 @@ def test_an_issuer_is_not_asked_earlier_than_it_wants_to_be() -> None:
     assert RetryTerms().find_pause(1, "700.600.002") == 3 * DAY
     assert RetryTerms(window=DAY).find_pause(1, "700.600.025") == DAY
     assert RetryTerms().find_pause(4, "700.600.002") == 8 * DAY
+
+
+def test_trouble_on_the_way_is_tried_again_within_hours() -> None:
+    pauses = [RetryTerms().find_pause(tries, "900.100.300") for tries in range(1, 6)]
+
+    assert pauses == [HOUR, 4 * HOUR, 16 * HOUR, 64 * HOUR, None]
+    assert RetryTerms(window=10 * HOUR).find_pause(2, "900.100.300") == 2 * HOUR
