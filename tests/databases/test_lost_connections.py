@@ -107,6 +107,29 @@ async def test_a_start_that_lost_the_race_and_its_connection_is_not_taken_for_an
         await db.close()
 
 
+async def test_who_shares_a_batch_with_a_start_that_lost_the_race_is_written_although_the_connection_was_lost(
+    cluster: PostgresCluster, postgres_url: str
+) -> None:
+    async with lay_cable(cluster, postgres_url) as (cable, url):
+        db = await open_database(url)
+        theirs = make_payment(ndc="their trace")
+        assert await start_payment(db, theirs, None, None)
+        batch = [make_payment(), replace(theirs, ndc="our trace"), make_payment()]
+        claims = [None, None, make_claim("key")]
+        cable.cut_reply_to = theirs.id.encode()
+
+        answers = await asyncio.gather(
+            *[start_payment(db, payment, None, claim) for payment, claim in zip(batch, claims, strict=True)]
+        )
+        written = await list_written(db)
+        await db.close()
+
+    assert cable.cuts == 1
+    assert answers == [True, False, True]
+    assert sorted(payment.id for payment in written) == sorted(payment.id for payment in batch)
+    assert "our trace" not in {payment.ndc for payment in written}
+
+
 async def test_a_settling_whose_answer_was_lost_is_found_again_and_happens_once(
     cluster: PostgresCluster, postgres_url: str
 ) -> None:

@@ -92,7 +92,10 @@ class BatchWriter:
         except asyncpg.UniqueViolationError:
             if tries == 0:
                 raise
-            answers = [False] * len(rows)
+            if len(rows) > 1:
+                # Either all are durable, or one that another process made before stands in the way of the others.
+                return [(await self._try(line, [row], tries))[0] for row in rows]
+            answers = [False]
         else:
             answers = [not text.is_guarded] * len(rows)
             for (position,) in accepted:
