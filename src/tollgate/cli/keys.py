@@ -20,7 +20,14 @@ from tollgate.vault import load_keyring, make_keyring, save_keyring
 
 @program.command("rotate-keys")
 @with_settings(*STORE_FLAGS)
-@click.option("--wait", "wait_s", type=click.FloatRange(min=0), default=3.0, show_default=True)
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0),
+    default=3.0,
+    show_default=True,
+    help="Seconds that servers have to take the new key over.",
+)
 @click.option("--retire", is_flag=True, help="Remove older keys, if nothing is sealed under them any more.")
 def rotate_keys(wait_s: float, retire: bool, **flags: Any) -> None:
     """Make a new key and wrap every sealed record under it.
