@@ -139,7 +139,7 @@ SCHEDULE = (
     Row("100.250.106", "The unit of the schedule's duration is absent or unknown."),
     Row("100.250.107", "The unit of the schedule's notice is absent or unknown."),
     Row("100.250.110", "The schedule has no execution section."),
-    Row("100.250.111", "The schedule's expression is absent."),
+    Row("100.250.111", "The schedule's expression is absent or incomplete."),
     Row("100.250.120", "The schedule's values contradict each other and name no moment."),
     Row("100.250.121", "job.hour must lie between 0 and 23."),
     Row("100.250.122", "job.minute and job.second must lie between 0 and 59."),
