@@ -13,7 +13,8 @@ import msgspec
 from tollgate.payments import Run, Schedule
 from tollgate.store.audit import PAGE, fetch_by_ids, look_up, make_row, walk_pages, walk_table
 from tollgate.store.database import Database, Row
-from tollgate.store.schedules import UNREADABLE, read_run, read_schedule
+from tollgate.store.payment_rows import UNREADABLE
+from tollgate.store.schedules import read_run, read_schedule
 from tollgate.store.schema_stored import schedule_runs, schedules
 from tollgate.values import Instant, MerchantId
 

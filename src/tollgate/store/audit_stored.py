@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from tollgate.payments import Registration, RegistrationEvent
 from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
 from tollgate.store.database import Database
+from tollgate.store.payment_rows import UNREADABLE
 from tollgate.store.registrations import SHOWN, read_registration
 from tollgate.store.schema import outbox
 from tollgate.store.schema_stored import registrations
@@ -77,7 +78,7 @@ async def is_announced(db: Database, registration: Registration) -> bool:
 def _keep(**named: Any) -> KeptRegistration:
     try:
         registration = read_registration(tuple([named[name] for name in _SHOWN]))
-    except (ValueError, TypeError, msgspec.MsgspecError):
+    except UNREADABLE:
         registration = None
     return KeptRegistration(
         named["merchant_id"], named["id"], registration, named["sealed_account"], named["sealed_token"]

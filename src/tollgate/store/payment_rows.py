@@ -13,6 +13,9 @@ from tollgate.store.outbox import PAYMENT_SETTLED, Event
 from tollgate.store.schema import payments
 from tollgate.values import Instant, Money, make_timed_id
 
+UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
+"""What reading a row ends in that is none of ours."""
+
 _card_encoder = msgspec.json.Encoder()
 _decode_card = msgspec.json.Decoder(CardFace).decode
 _NO_DETAILS = "{}"

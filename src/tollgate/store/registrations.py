@@ -5,6 +5,7 @@ The sealed account is read by itself, so that nobody carries one about who only 
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import msgspec
@@ -28,11 +29,13 @@ from tollgate.payments import (
 from tollgate.store.database import Database
 from tollgate.store.jobs import Job, steps_ensure_job
 from tollgate.store.outbox import Event, steps_append_event
-from tollgate.store.payment_rows import encode_map
+from tollgate.store.payment_rows import UNREADABLE, encode_map
 from tollgate.store.schema import outbox
 from tollgate.store.schema_stored import OPEN_REGISTRATION, registrations
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, RegistrationId, make_timed_id
+
+_log = logging.getLogger("tollgate.store")
 
 _EVENT_MEMBERS = Event.__struct_fields__
 _SEALED = ("sealed_account", "sealed_token")
@@ -260,8 +263,17 @@ async def list_same_accounts(
 
 
 async def list_outlived(db: Database, now: Instant, limit: int) -> list[Registration]:
-    """Those that are still kept though their time is over, oldest first; none that its payment decides about."""
-    return [read_registration(row) for row in await db.fetch(_outlived, {"now": now, "limit": limit})]
+    """Those that are still kept though their time is over, oldest first; none that its payment decides about.
+
+    One that cannot be read is left to who audits the store, and keeps no other from being erased.
+    """
+    found = []
+    for row in await db.fetch(_outlived, {"now": now, "limit": limit}):
+        try:
+            found.append(read_registration(row))
+        except UNREADABLE:
+            _log.exception("a registration cannot be read", extra={"registration": row[_MEMBERS.index("id")]})
+    return found
 
 
 def _flatten(registration: Registration) -> dict[str, Any]:

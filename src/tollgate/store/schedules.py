@@ -16,14 +16,11 @@ import sqlalchemy as sa
 from tollgate.payments import RUN_TOPIC, Run, RunState, Schedule, ScheduleState, TestMode
 from tollgate.store.database import Database
 from tollgate.store.jobs import Job, steps_insert_job
-from tollgate.store.payment_rows import encode_map
+from tollgate.store.payment_rows import UNREADABLE, encode_map
 from tollgate.store.schema import channels, jobs
 from tollgate.store.schema_stored import ACTIVE_SCHEDULE, schedule_runs, schedules
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, Money, RegistrationId, ScheduleId
-
-UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
-"""What reading a row ends in that is none of ours."""
 
 _log = logging.getLogger("tollgate.store")
 
