@@ -101,5 +101,6 @@ class RetryTerms(msgspec.Struct, frozen=True, kw_only=True):
         steps = self.tries_max * (self.tries_max - 1) // 2
         pause = self.window * tries // steps
         if get_result(code).group in LINE_GROUPS:
-            return min(pause, _LINE_PAUSE * _LINE_GROWTH ** (tries - 1))
+            growth: int = _LINE_GROWTH ** (tries - 1)
+            return min(pause, _LINE_PAUSE * growth)
         return max(pause, PAUSES.get(code, 0))
