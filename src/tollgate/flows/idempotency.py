@@ -14,6 +14,10 @@ from tollgate.values import Conflict
 from tollgate.vault import fingerprint
 
 
+class NotStarted(LookupError):
+    """The store refused an attempt that claimed no key: nothing may be sent without a durable one."""
+
+
 def make_claim(house: House, key: str | None, channel: Channel, method: str, path: str, fields: Fields) -> Claim | None:
     if key is None:
         return None
@@ -38,8 +42,7 @@ async def find_earlier_answer(house: House, claim: Claim | None) -> Answer | Non
 
 async def answer_taken_key(house: House, claim: Claim | None) -> Answer:
     if claim is None:
-        # Nothing may be sent without a durable attempt, whatever the reason that there is none.
-        raise LookupError("an attempt without an Idempotency-Key was refused by the store")
+        raise NotStarted("an attempt without an Idempotency-Key was refused by the store")
     answer = await find_earlier_answer(house, claim)
     if answer is None:
         raise Conflict(get_result("800.600.100"), "the Idempotency-Key is in use")

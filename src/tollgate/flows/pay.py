@@ -6,6 +6,8 @@ A process killed anywhere in it leaves a row that reconcile finishes. Where the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tollgate.catalog import AUTHENTICATION
 from tollgate.contract import Answer, check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
@@ -24,7 +26,7 @@ from tollgate.payments import (
     Verdict,
 )
 from tollgate.steps import House, charge, choose_route, conclude, prepare_registering
-from tollgate.store import start_payment, steps_insert_registration, steps_start_payment
+from tollgate.store import Step, start_payment, steps_insert_registration, steps_start_payment
 from tollgate.values import SECOND, PaymentId, make_id
 from tollgate.vault import name_owner, seal_account
 
@@ -42,10 +44,12 @@ async def pay(
     claim: Claim | None,
     *,
     payment_id: PaymentId | None = None,
+    guards: Sequence[Step] = (),
 ) -> Answer:
     """Of an authentication by itself, too: it is the same story without its money message.
 
-    Who must not pay twice whatever happens names the payment before it is made: the store refuses a second one.
+    Who must not pay twice whatever happens names the payment before it is made: the store refuses a second one. And
+    who pays for a reason that may pass names the reason in `guards`, which hold in the commit that starts the payment.
     """
     route = choose_route(house, channel, order.test_mode, order.brand)
     enrolment = await find_enrolment(house, order, channel)
@@ -56,7 +60,7 @@ async def pay(
     registering = await prepare_registering(house, order, channel, ndc, payment_id)
     order = registering.order
     started = start_attempt(house, order, channel, ndc, payment_id, patience_s)
-    if not await write_start(house, started, seal(house, order, started), claim, registering.new):
+    if not await write_start(house, started, seal(house, order, started), claim, registering.new, guards):
         return await answer_taken_key(house, claim)
     if enrolment is not None:
         return await authenticate_first(house, order, started, enrolment, route, claim)
@@ -65,13 +69,18 @@ async def pay(
 
 
 async def write_start(
-    house: House, started: Payment, sealed: bytes | None, claim: Claim | None, new: NewRegistration | None
+    house: House,
+    started: Payment,
+    sealed: bytes | None,
+    claim: Claim | None,
+    new: NewRegistration | None,
+    guards: Sequence[Step],
 ) -> bool:
     """A registration is written with the payment that makes it, so that its id is good wherever it was answered."""
-    if new is None:
+    if new is None and not guards:
         return await start_payment(house.database, started, sealed, claim)
-    unit = [*steps_start_payment(started, sealed, claim), *steps_insert_registration(new)]
-    return await house.database.write(unit)
+    registered = [] if new is None else steps_insert_registration(new)
+    return await house.database.write([*guards, *steps_start_payment(started, sealed, claim), *registered])
 
 
 def find_refusal(order: Order, channel: Channel) -> Verdict | None:

@@ -5,9 +5,12 @@ Each payment has its name before it is made, so that the store refuses a second 
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from tollgate.catalog import LIMITS
+from tollgate.flows.idempotency import NotStarted
 from tollgate.flows.pay import pay
 from tollgate.payments import (
     Cron,
@@ -48,6 +51,8 @@ from tollgate.store import (
     steps_end_schedule,
     steps_fall_due,
     steps_finish_job,
+    steps_hold_job,
+    steps_hold_schedule,
     steps_move_run,
     steps_postpone_job,
 )
@@ -105,7 +110,7 @@ async def make_run(house: House, job: Job) -> bool:
             return await drop_run(house, job, run, end)
         if await is_doubtful(house, run):
             return False
-        payment = await try_to_pay(house, schedule, payment_id)
+        payment = await try_to_pay(house, job, schedule, payment_id)
     if isinstance(payment, Refusal):
         return await end_unpayable(house, job, run, schedule, payment.result.code)
     return payment is not None and await judge_try(house, job, run, schedule, trust(house, payment))
@@ -153,8 +158,12 @@ async def is_doubtful(house: House, run: Run) -> bool:
     return owed in await find_job_ids(house.database, run.merchant_id, [owed])
 
 
-async def try_to_pay(house: House, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:
-    """The payment, whatever became of it; why the account can no longer be charged; None: not now."""
+async def try_to_pay(house: House, job: Job, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:
+    """The payment, whatever became of it; why the account can no longer be charged; None: not now.
+
+    However long this process slept since it looked: the payment starts only while its schedule goes on and nobody else
+    has taken the run over.
+    """
     channel = house.directory.find_channel(schedule.channel_id)
     if channel is None or channel.is_closed:
         return None
@@ -167,7 +176,9 @@ async def try_to_pay(house: House, schedule: Schedule, payment_id: PaymentId) ->
     order = make_run_order(house, channel, schedule.kind, schedule.money, schedule.echo, stored)
     # A trace of its own: by it the store tells this attempt from one that another process makes under the same name.
     ndc = f"{channel.id}_{make_id(house.chance)}"
-    await pay(house, order, channel, ndc, None, payment_id=payment_id)
+    guards = [*steps_hold_schedule(schedule), *steps_hold_job(job)]
+    with suppress(NotStarted):
+        await pay(house, order, channel, ndc, None, payment_id=payment_id, guards=guards)
     return await find_payment(house.database, schedule.merchant_id, payment_id)
 
 

@@ -71,6 +71,7 @@ def _make_lease(is_of_topic: sa.ColumnElement[bool]) -> Statement:
 _lease_errands = _make_lease(jobs.c.topic.in_([sa.literal_column(f"'{errand}'") for errand in Errand]))
 _lease_topic = _make_lease(jobs.c.topic == sa.bindparam("topic"))
 _finish = Statement(sa.delete(jobs).where(*_mine))
+_hold = Statement(sa.update(jobs).where(*_mine).values(lease_owner=jobs.c.lease_owner))
 _postpone = Statement(
     sa.update(jobs)
     .where(*_mine)
@@ -94,6 +95,11 @@ def steps_insert_job(job: Job) -> list[Step]:
 def steps_finish_job(job: Job) -> list[Step]:
     """Removes a leased job; the unit is undone when the lease was lost."""
     return [Step(_finish, _name_lease(job), rows=1)]
+
+
+def steps_hold_job(job: Job) -> list[Step]:
+    """Changes nothing; the unit is undone where another took the job over meanwhile."""
+    return [Step(_hold, _name_lease(job), rows=1)]
 
 
 def steps_postpone_job(job: Job, due_at: Instant) -> list[Step]:

@@ -45,6 +45,7 @@ _of_registration = (
 _over = {"state": sa.bindparam("new_state"), "result_code": sa.bindparam("new_result_code"), "mac": sa.null()}
 
 _insert = Statement(sa.insert(schedules).values({name: sa.bindparam(name) for name in _COLUMNS}))
+_hold = Statement(sa.update(schedules).where(*_of_key).values(state=schedules.c.state))
 _end = Statement(sa.update(schedules).where(*_of_key).values(_over))
 _replace = Statement(
     sa.update(schedules)
@@ -142,6 +143,11 @@ _find_run = Statement(
 
 def steps_insert_schedule(schedule: Schedule) -> list[Step]:
     return [Step(_insert, _flatten(schedule), rows=1)]
+
+
+def steps_hold_schedule(schedule: Schedule) -> list[Step]:
+    """Changes nothing; the unit is undone where the schedule is over meanwhile."""
+    return [Step(_hold, {"of_merchant_id": schedule.merchant_id, "schedule_id": schedule.id}, rows=1)]
 
 
 def steps_end_schedule(

@@ -1,0 +1,102 @@
+"""A process that falls asleep between looking at a run and paying it, and wakes up in another world."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from tollgate.catalog import Situation
+from tollgate.contract import read_fields
+from tollgate.flows import deregister, deschedule, run_schedules
+from tollgate.payments import RUN_TOPIC, RunState, Schedule
+from tollgate.steps import House
+from tollgate.store import lease_due
+from tollgate.values import HOUR
+from tollgate.workers.schedules import order_runs, pay_runs
+from unit.flows.scheduling import (
+    FIRST,
+    MONTH_END,
+    NDC,
+    REGISTRATION,
+    get_clock,
+    get_runs,
+    list_charges,
+    plan_payments,
+    register_card,
+    work,
+)
+from unit.premises import CHANNEL, ScriptedWire
+
+pytestmark = pytest.mark.anyio
+
+Event = Callable[[House, Schedule], Awaitable[Any]]
+
+
+async def end_schedule(house: House, schedule: Schedule) -> None:
+    fields = read_fields([], Situation("schedule", "DS"))
+    assert (await deschedule(house, fields, schedule.id, CHANNEL, NDC, None)).status == 200
+
+
+async def remove_registration(house: House, _schedule: Schedule) -> None:
+    fields = read_fields([], Situation("registration_removal", "DR"))
+    assert (await deregister(house, fields, REGISTRATION, CHANNEL, NDC, None)).status == 200
+
+
+def sleep_amid(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitable[Any]]) -> None:
+    """Falls asleep once, with everything read and nothing written."""
+    make_order, naps = run_schedules.pay, [meanwhile]
+
+    async def nap(*arguments: Any, **more: Any) -> Any:
+        if naps:
+            await naps.pop()()
+        return await make_order(*arguments, **more)
+
+    monkeypatch.setattr(run_schedules, "pay", nap)
+
+
+@pytest.mark.parametrize("event", [end_schedule, remove_registration])
+async def test_what_ended_meanwhile_is_not_charged(
+    house: House, wire: ScriptedWire, monkeypatch: pytest.MonkeyPatch, event: Event
+) -> None:
+    await register_card(house)
+    schedule = await plan_payments(house, MONTH_END)
+    get_clock(house).at = FIRST
+    await order_runs(house)
+    sleep_amid(monkeypatch, lambda: event(house, schedule))
+
+    await pay_runs(house)
+
+    assert list_charges(wire) == []
+    get_clock(house).at += HOUR
+    await work(house)
+    assert list_charges(wire) == []
+    assert [run.state for run in await get_runs(house, schedule)] == [RunState.DROPPED]
+
+
+async def test_what_another_took_over_meanwhile_is_left_to_it(
+    house: House, wire: ScriptedWire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await register_card(house)
+    schedule = await plan_payments(house, MONTH_END)
+    get_clock(house).at = FIRST
+    await order_runs(house)
+
+    async def take_over() -> None:
+        get_clock(house).at += HOUR
+        now = get_clock(house).at
+        jobs = await lease_due(
+            house.database, now=now, wall_now=now, owner="another", lease_s=60, limit=1, topic=RUN_TOPIC
+        )
+        assert len(jobs) == 1
+
+    sleep_amid(monkeypatch, take_over)
+
+    await pay_runs(house)
+
+    assert list_charges(wire) == []
+    get_clock(house).at += HOUR
+    await work(house)
+    assert len(list_charges(wire)) == 1
+    assert [run.state for run in await get_runs(house, schedule)] == [RunState.MADE]
