@@ -20,14 +20,14 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 
 # Suites in the order they run, and the seconds each may take on two cores. The sum stays under 15 minutes.
 SUITES := tidy unit property databases api browser crash
-BUDGET_check := 55
-BUDGET_tidy := 40
+BUDGET_check := 50
+BUDGET_tidy := 35
 BUDGET_unit := 75
-BUDGET_property := 60
+BUDGET_property := 50
 BUDGET_databases := 90
 BUDGET_api := 290
-BUDGET_browser := 100
-BUDGET_crash := 180
+BUDGET_browser := 95
+BUDGET_crash := 210
 
 # How a suite is shared out to two processes. Files of api stay whole, because their tests share what they prepared; tests
 # of property are dealt out one by one, because the longest stand side by side. The rest has nothing to share, or the clock.

@@ -43,6 +43,7 @@ _RECOVER, _RECONCILE, _CHAINING = "tollgate.flows.recover", "tollgate.workers.re
 _AUTHENTICATE, _RESUME, _HEAR = "tollgate.flows.authenticate", "tollgate.flows.resume", "tollgate.flows.hear"
 _COLLECT, _DESK = "tollgate.flows.collect", "tollgate.steps.desk"
 _RUNS, _TOKENIZE = "tollgate.flows.run_schedules", "tollgate.flows.tokenize"
+_SCHEDULES = "tollgate.workers.schedules"
 _DRIVERS = (("tollgate.store.sqlite", "SqliteDatabase"), ("tollgate.store.postgres", "PostgresDatabase"))
 
 _ALL = tuple(Moment)
@@ -56,6 +57,7 @@ def _cut(seam: str, module: str, name: str, moments: Iterable[Moment], *, is_uni
 CUTS: dict[str, Cut] = {
     **_cut("the first write", _PAY, "start_payment", _ALL),
     **_cut("the first write with a registration", _PAY, "write_start", _ALL, is_unit=True),
+    **_cut("the first write of a run", _PAY, "write_start", _ALL, is_unit=True),
     **_cut("the sending", _CHARGING, "dispatch", [Moment.AMID]),
     **_cut("the acquirer's answer", _CHARGING, "dispatch", [Moment.AFTER]),
     **_cut("the second write", _CHARGING, "settle_payment", _UNDER_WAY_OR_DONE),
@@ -90,7 +92,7 @@ CUTS: dict[str, Cut] = {
     **_cut("the file's write", _COLLECT, "write_file", _ALL, is_unit=True),
     **_cut("the order of a run", _RUNS, "fall_due", _ALL, is_unit=True),
     **_cut("the note on a run", _RUNS, "judge_try", _ALL, is_unit=True),
-    **_cut("the look whether the last try is undone", _RUNS, "is_doubtful", [Moment.AFTER]),
+    **_cut("the postponement of a run", _SCHEDULES, "postpone_job", [Moment.AFTER]),
     **_cut("the drop of a run", _RUNS, "drop_run", _UNDER_WAY_OR_DONE, is_unit=True),
     **_cut("the question to the vault", _TOKENIZE, "converse", [Moment.BEFORE]),
     **_cut("the vault's answer", _TOKENIZE, "converse", [Moment.AFTER]),

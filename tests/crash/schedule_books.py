@@ -90,7 +90,7 @@ def wake_jobs(books: Books, subjects: Iterable[str]) -> None:
 
 def find_run_lies(books: Books, ledger: Mapping[str, Entry], timetables: Mapping[str, Timetable]) -> list[str]:
     """Empty when no due time is lost or doubled, and each is paid once or, where it failed, not at all."""
-    runs, records = read_runs(books), {record.id: record for record in books.read_payments()}
+    runs = read_runs(books)
     next_times = {schedule_id: int(next_at) for schedule_id, next_at in books.query(_NEXT)}
     return [
         *(f"runs of {each}, which nobody made" for each in runs.keys() - timetables.keys()),
@@ -99,8 +99,15 @@ def find_run_lies(books: Books, ledger: Mapping[str, Entry], timetables: Mapping
             for schedule_id, timetable in timetables.items()
             for lie in _compare_times(schedule_id, timetable, runs.get(schedule_id, []), next_times[schedule_id])
         ),
-        *(lie for rows in runs.values() for row in rows for lie in _compare_money(row, records, ledger)),
+        *find_run_charges(books, ledger),
     ]
+
+
+def find_run_charges(books: Books, ledger: Mapping[str, Entry]) -> list[str]:
+    """What was charged for a due time beside what its run says."""
+    records = {record.id: record for record in books.read_payments()}
+    rows = [row for rows in read_runs(books).values() for row in rows]
+    return [lie for row in rows for lie in _compare_money(row, records, ledger)]
 
 
 def _compare_times(schedule_id: str, timetable: Timetable, runs: list[RunRow], next_at: int) -> Iterator[str]:

@@ -44,6 +44,7 @@ HAS_TOKEN = Ending("registration active, token active, active at the vault", "")
 HAS_NONE = Ending("registration deleted, token deleted, deleted at the vault", "")
 
 DUE, STARTED, APPROVED = "run due", "DB started, run due", "DB approved, run due"
+REVERSAL_OWED = "DB declined, run due, a reversal is owed"
 NO_TOKEN, TOKEN_KEPT = "registration active, no token", "registration active, token active"
 
 _ANSWERED = Kill("after the acquirer's answer")
@@ -91,11 +92,12 @@ RUN_RECOVERIES = (
         recoveries=(
             _OVERDUE,
             _NOTED,
-            StoredKill("after the look whether the last try is undone", asleep=Errand.REVERSE),
+            # Nobody has undone the first try yet, so that the second has to wait although its time has come.
+            StoredKill("after the postponement of a run", (REVERSAL_OWED,), asleep=Errand.REVERSE),
             StoredKill("amid the wait for an acquirer that has undone it", manner=Manner.ACT_AND_HOLD, path=REVERSALS),
             StoredKill("after the answer to the errand", asleep=RUN_TOPIC),
             StoredKill("after the errand", asleep=RUN_TOPIC),
-            Kill("before the first write"),
+            Kill("before the first write of a run"),
             _ANSWERED,
         ),
     ),
@@ -117,9 +119,9 @@ FURTHER_RUN_CRASHES = (
     StoredCrash(201, RUN, Kill("before the order of a run"), (MADE,)),
     StoredCrash(203, RUN, Kill("after the order of a run"), (MADE,)),
     StoredCrash(204, LATE_RUN, Kill("before the order of a run"), (MADE_LATE,)),
-    StoredCrash(206, RUN, Kill("before the first write"), (MADE,)),
-    StoredCrash(207, RUN, Kill("amid the first write", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
-    StoredCrash(208, RUN, Kill("after the first write"), (MADE_AFTER_NOTHING,)),
+    StoredCrash(206, RUN, Kill("before the first write of a run"), (MADE,)),
+    StoredCrash(207, RUN, Kill("amid the first write of a run", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
+    StoredCrash(208, RUN, Kill("after the first write of a run"), (MADE_AFTER_NOTHING,)),
     StoredCrash(212, RUN, _ANSWERED, (MADE_AFTER_UNDOING,)),
     StoredCrash(214, RUN, Kill("after the second write"), (MADE,)),
     StoredCrash(215, RUN, Kill("before the note on a run"), (MADE,)),
@@ -133,7 +135,7 @@ FURTHER_RECOVERIES = (
         DECLINED_RUN,
         Kill("after the note on a run"),
         (FAILED,),
-        recoveries=(Kill("before the first write"), Kill("after the second write"), Kill("after the note on a run")),
+        recoveries=(Kill("before the first write of a run"), Kill("after the second write"), Kill("after the note on a run")),
     ),
     StoredCrash(
         234, ENDED_RUN, Kill("after the order of a run"), (DROPPED,), recoveries=(Kill("after the drop of a run"),)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -88,7 +89,12 @@ class StoredWreck(Wreck):
             return gateway.find_exit_code() is not None
 
         pass_time = partial(let_time_fly, world.books) if in_haste else lambda: None
-        wait_in_haste(is_over, pass_time, DEATH_S, gateway.read_log)
+        wait_in_haste(
+            is_over,
+            pass_time,
+            DEATH_S,
+            lambda: f"{gateway.read_log()}\n{self.crash.name}: alive at {kill.seam}, {describe_store(world, self)}",
+        )
         gateway.kill() if is_held else gateway.wait_for_death()
         self.held.append(describe_store(world, self))
         if asked.asleep:
@@ -105,7 +111,7 @@ def wait_in_haste(
 ) -> None:
     deadline = time.monotonic() + within_s
     while not is_over():
-        assert time.monotonic() < deadline, f"{tell()}\nnot over after {within_s} s"
+        assert time.monotonic() < deadline, f"{tell()} after {within_s} s"
         time.sleep(LOOK_EVERY_S)
         pass_time()
 
@@ -129,7 +135,7 @@ def wreck_stored(
         set_aside(world.books)
     bring_back(world.books)
     world.make_gateway().start()
-    wait_until_over(world, stage.calendar)
+    wait_until_over(world, stage.calendar.due_on)
     records, ledger = world.books.read_payments(), world.acquirer.read_ledger()
     for wreck in wrecks:
         wreck.look(stage, records, ledger)
@@ -139,9 +145,9 @@ def wreck_stored(
 MakeWreck = Callable[[StoredCrash], StoredWreck]
 
 
-def wait_until_over(world: World, calendar: Calendar) -> None:
-    """Nothing is open, and no time has come that is not taken care of."""
-    books, due_at = world.books, to_instant(calendar.due_on)
+def wait_until_over(world: World, due_on: datetime) -> None:
+    """Nothing is open, and no time up to this one is left that is not taken care of."""
+    books, due_at = world.books, to_instant(due_on)
 
     def is_over() -> bool:
         return books.is_quiet() and not books.query(f"SELECT id FROM schedules WHERE state = 0 AND next_at <= {due_at}")

@@ -1,4 +1,4 @@
-"""Many schedules that are due at once, on servers that die at moments nobody chose: every due time is paid once."""
+"""Schedules on servers that die at moments nobody chose, or for months: every due time is paid once or not at all."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from crash.books import find_lies
 from crash.calendars import Calendar, Plan, let_time_fly, read_calendar
 from crash.chain_books import find_chain_lies
 from crash.load import pause
-from crash.schedule_books import Timetable, bring_back, find_run_lies, read_runs, set_aside
+from crash.schedule_books import Timetable, bring_back, find_run_charges, find_run_lies, read_runs, set_aside
 from crash.schedule_wrecks import make_schedule
 from crash.stored_wreckage import wait_until_over
 from crash.world import World
 from gateway import CARD, Client
 from tollgate.connectors.card import CHARGES
 from tollgate.payments import RunState
+from tollgate.values import to_instant
 
 SCHEDULES = 60
 """Several times as many as one server takes at once, so that another gets its share."""
 KILLS = 5
+DEAD_S = 62 * 24 * 3600
+"""From the first of any month on, two more firsts and never three."""
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(1, 10))]
 
 
@@ -75,7 +78,7 @@ def test_one_of_two_servers_dies_amid_its_runs_and_the_other_makes_them(postgres
     bring_back(postgres_world.books)
     mortal.wait_for_death()
     postgres_world.acquirer.behave(CHARGES, Manner.ANSWER)
-    wait_until_over(postgres_world, subscriptions.calendar)
+    wait_until_over(postgres_world, subscriptions.calendar.due_on)
 
     assert survivor.find_exit_code() is None
     silent = postgres_world.books.query("SELECT id FROM payments WHERE result_code = '900.100.300'")
@@ -100,7 +103,46 @@ def test_a_server_killed_again_and_again_while_schedules_are_due_pays_each_once(
         let_time_fly(world.books)
         time.sleep(chance.choice((0.0, 1.0)))
         gateway.start()
-    wait_until_over(world, subscriptions.calendar)
+    wait_until_over(world, subscriptions.calendar.due_on)
 
     subscriptions.check(world)
     assert subscriptions.list_ends(world) == {RunState.MADE, RunState.FAILED}
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize(
+    ("seam", "end"),
+    [
+        ("after the order of a run", RunState.MISSED),
+        ("after the acquirer's answer", RunState.FAILED),
+        ("after the second write", RunState.MADE),
+    ],
+)
+def test_a_run_that_was_cut_off_and_overtaken_by_later_ones_is_not_paid_after_all(
+    world: World, seam: str, end: RunState
+) -> None:
+    """Its server is dead for two more times: the last of them is paid, and what was begun ends as it was begun."""
+    gateway = world.make_gateway()
+    gateway.start()
+    client = world.make_client(gateway)
+    calendar = read_calendar(client)
+    registration = client.post("/v1/registrations", {**CARD, "testMode": "EXTERNAL"})
+    schedule_id = make_schedule(client, registration.json["id"], "7.00", calendar.make_job(Plan.MONTHLY))
+    set_aside(world.books)
+    calendar.jump(client)
+    gateway.kill()
+
+    bring_back(world.books)
+    dying = world.make_gateway(seam)
+    dying.launch()
+    dying.wait_for_death()
+    let_time_fly(world.books, DEAD_S)
+    gateway.start()
+    wait_until_over(world, calendar.months[calendar.months.index(calendar.due_on) + 2])
+
+    runs = read_runs(world.books)[schedule_id]
+    assert [run.state for run in runs] == [*[RunState.MISSED] * 2, end, RunState.MISSED, RunState.MADE]
+    assert [run.due_at for run in runs] == [to_instant(month) for month in calendar.months[: len(runs)]]
+    assert find_run_charges(world.books, world.acquirer.read_ledger()) == []
+    assert find_chain_lies(world.books, world.acquirer) == []
+    assert world.verify() == ""
