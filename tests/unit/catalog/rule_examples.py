@@ -233,6 +233,14 @@ EXAMPLES = [
         ["card.number", "card.expiryMonth", "card.expiryYear"],
     ),
     Example(
+        "stored_alone",
+        "payment",
+        {**MONEY, "paymentType": "DB", "registrationId": "8a" * 16, "card.cvv": "123", "card.holder": "Jane"},
+        {**DEBIT, "registrationId": "8a" * 16},
+        ["card.number"],
+    ),
+    Example("stored_alone", "registration_payment", without(DEBIT, *CARD), DEBIT, ["card.number"]),
+    Example(
         "number_elsewhere",
         "payment",
         {**DEBIT, "card.holder": "Jane 4200", "sender.accountNumber": CARD["card.number"]},

@@ -144,8 +144,12 @@ def test_an_expired_card_is_named_before_a_missing_beginning() -> None:
 # ---- what is stored, and what comes along ----
 
 
-def test_a_stored_account_is_paid_with_whatever_else_came_along() -> None:
-    order = read({**ACCOUNT, "card.number": "5454545454545454", "createRegistration": "true"}, CARD)
+def test_on_a_lenient_channel_a_stored_account_is_paid_with_whatever_else_came_along() -> None:
+    sent = {**ACCOUNT, "card.number": "5454545454545454", "createRegistration": "true"}
+    with pytest.raises(InvalidParameters):
+        read(sent, CARD)
+
+    order = read(sent, CARD, replace(CHANNEL, is_lenient=True))
 
     assert isinstance(order.account, CardAccount)
     assert order.account.number.matches(CARD.number)

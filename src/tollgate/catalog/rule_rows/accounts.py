@@ -160,6 +160,14 @@ def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
     return fault_missing(brand.needs, fields)
 
 
+def _check_stored_alone(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    """A second account would leave open whose money is taken."""
+    if situation.operation != "registration_payment" and "registrationId" not in fields:
+        return ()
+    sent = [name for name in (*_NUMBERS, "virtualAccount.accountId") if name in fields]
+    return [Fault(name, "must not be sent together with a registration") for name in sent]
+
+
 def _check_number_elsewhere(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     """Shoppers do type the number into the field for the name, and what is stored in clear must not have it."""
     numbers = [fields[name] for name in _NUMBERS if len(fields.get(name, "")) >= _NUMBER_LENGTH_MIN]
@@ -208,6 +216,14 @@ ACCOUNT_RULES = (
         _check_card_complete,
         groups=frozenset({"card"}),
         operations=_CHARGING,
+    ),
+    Rule(
+        "stored_alone",
+        "A payment with a stored account brings no second one; a lenient channel ignores it.",
+        _check_stored_alone,
+        groups=frozenset({"card", "tokenAccount", "bankAccount", "virtualAccount"}),
+        operations=frozenset({"payment", "registration_payment", "three_d_secure"}),
+        binds_lenient=False,
     ),
     Rule(
         "number_elsewhere",
