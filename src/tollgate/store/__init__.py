@@ -146,7 +146,6 @@ from tollgate.store.payments import (
 from tollgate.store.registrations import (
     find_registration,
     find_sealed_registration,
-    get_sealed_registration,
     list_outlived,
     list_same_accounts,
     make_registration_event,
@@ -283,7 +282,6 @@ __all__ = [
     "get_directory_version",
     "get_sealed_account",
     "get_sealed_body",
-    "get_sealed_registration",
     "get_setting",
     "halt_schedule",
     "has_open_chain",

@@ -61,7 +61,6 @@ _find = Statement(sa.select(*SHOWN).where(*_by_key), is_quick=True)
 _find_sealed = Statement(
     sa.select(*SHOWN, registrations.c.sealed_account, registrations.c.sealed_token).where(*_by_key), is_quick=True
 )
-_get_sealed = Statement(sa.select(registrations.c.sealed_account, registrations.c.sealed_token).where(*_by_key))
 _same = Statement(
     sa.select(*SHOWN)
     .where(
@@ -168,7 +167,7 @@ def steps_end_payment(change: RegistrationChange) -> list[Step]:
             )
             moved = {"new_state": int(change.state), "new_result_code": change.result_code, "new_initial": initial}
             told = {f"event_{name}": getattr(event, name) for name in _EVENT_MEMBERS}
-            # Who removed it while it waited is not told that it was made.
+            # Nobody is told of one that is not there, whoever took it away.
             steps = [Step(_conclude, {**of, **moved}), Step(_announce, {**of, **told})]
             if not change.wants_token:
                 return steps
@@ -244,14 +243,6 @@ async def find_sealed_registration(
     """With its sealed account and its sealed network token, for who pays with it: one read, so that they fit."""
     row = await db.fetch_one(_find_sealed, {"merchant_id": merchant_id, "id": registration_id})
     return None if row is None else (read_registration(row[:-2]), row[-2], row[-1])
-
-
-async def get_sealed_registration(
-    db: Database, merchant_id: MerchantId, registration_id: RegistrationId
-) -> tuple[bytes | None, bytes | None]:
-    """The sealed account and the sealed network token, as far as there are any."""
-    row = await db.fetch_one(_get_sealed, {"merchant_id": merchant_id, "id": registration_id})
-    return (None, None) if row is None else (row[0], row[1])
 
 
 async def list_same_accounts(
