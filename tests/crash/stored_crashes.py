@@ -135,7 +135,11 @@ FURTHER_RECOVERIES = (
         DECLINED_RUN,
         Kill("after the note on a run"),
         (FAILED,),
-        recoveries=(Kill("before the first write of a run"), Kill("after the second write"), Kill("after the note on a run")),
+        recoveries=(
+            Kill("before the first write of a run"),
+            Kill("after the second write"),
+            Kill("after the note on a run"),
+        ),
     ),
     StoredCrash(
         234, ENDED_RUN, Kill("after the order of a run"), (DROPPED,), recoveries=(Kill("after the drop of a run"),)

@@ -19,6 +19,7 @@ SEPA = {
     "bankAccount.iban": "DE89370400440532013000",
     "bankAccount.bic": "COBADEFFXXX",
 }
+STORED_BANK = {name: text for name, text in SEPA.items() if name not in (*MONEY, "paymentType")}
 UNLISTED_BANK = {**SEPA, "bankAccount.iban": "AT611904300234573201"}
 ALONE = {**MONEY, "paymentBrand": "VISA", **CARD, "shopperResultUrl": "https://shop.example/back"}
 NAMES = {"customer.givenName": "Jane", "customer.surname": "Jones"}
@@ -32,6 +33,7 @@ BROWSER = {
     "customer.browser.javaEnabled": "false",
 }
 TOKEN = {**MONEY, "paymentType": "DB", "paymentBrand": "VISA", "walletB.paymentToken": "x"}
+BY_ID = {**MONEY, "paymentType": "DB", "registrationId": "8a" * 16}
 SCHEDULE = {**MONEY, "registrationId": "8a" * 16, "job.dayOfMonth": "1"}
 OPENED_WALLET = {**DEBIT, "walletA.source": "app", "threeDSecure.verificationId": "x", "threeDSecure.eci": "05"}
 
@@ -232,13 +234,7 @@ EXAMPLES = [
         {"card.cvv": "123"},
         ["card.number", "card.expiryMonth", "card.expiryYear"],
     ),
-    Example(
-        "stored_alone",
-        "payment",
-        {**MONEY, "paymentType": "DB", "registrationId": "8a" * 16, "card.cvv": "123", "card.holder": "Jane"},
-        {**DEBIT, "registrationId": "8a" * 16},
-        ["card.number"],
-    ),
+    Example("stored_alone", "payment", {**BY_ID, "card.cvv": "123"}, {**DEBIT, **BY_ID}, ["card.number"]),
     Example("stored_alone", "registration_payment", without(DEBIT, *CARD), DEBIT, ["card.number"]),
     Example(
         "number_elsewhere",
@@ -250,8 +246,8 @@ EXAMPLES = [
     Example(
         "number_elsewhere",
         "registration",
-        without(SEPA, *MONEY, "paymentType"),
-        {**without(SEPA, *MONEY, "paymentType"), "bankAccount.holder": "de89 3704 0044 0532 0130 00"},
+        STORED_BANK,
+        {**STORED_BANK, "bankAccount.holder": "de89 3704 0044 0532 0130 00"},
         ["bankAccount.holder"],
     ),
     Example(
