@@ -22,12 +22,12 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 SUITES := tidy unit property databases api browser crash
 BUDGET_check := 50
 BUDGET_tidy := 35
-BUDGET_unit := 75
-BUDGET_property := 50
-BUDGET_databases := 90
-BUDGET_api := 290
-BUDGET_browser := 95
-BUDGET_crash := 210
+BUDGET_unit := 95
+BUDGET_property := 65
+BUDGET_databases := 95
+BUDGET_api := 275
+BUDGET_browser := 75
+BUDGET_crash := 205
 
 # How a suite is shared out to two processes. Files of api stay whole, because their tests share what they prepared; tests
 # of property are dealt out one by one, because the longest stand side by side. The rest has nothing to share, or the clock.

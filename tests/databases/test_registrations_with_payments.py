@@ -284,7 +284,6 @@ BY_KEY = "registrations USING INDEX sqlite_autoindex_registrations_1 (merchant_i
 STATEMENTS = {
     "find": (registrations._find, BY_KEY),
     "find sealed": (registrations._find_sealed, BY_KEY),
-    "get sealed": (registrations._get_sealed, BY_KEY),
     "conclude": (registrations._conclude, BY_KEY),
     "reject": (registrations._reject, BY_KEY),
     "announce": (registrations._announce, BY_KEY),

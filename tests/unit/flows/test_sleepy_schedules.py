@@ -9,7 +9,7 @@ import pytest
 
 from tollgate.catalog import Situation
 from tollgate.contract import read_fields
-from tollgate.flows import deregister, deschedule, run_schedules
+from tollgate.flows import deregister, deschedule, pay, run_schedules
 from tollgate.payments import RUN_TOPIC, RunState, Schedule
 from tollgate.steps import House
 from tollgate.store import lease_due
@@ -46,12 +46,12 @@ async def remove_registration(house: House, _schedule: Schedule) -> None:
 
 def sleep_amid(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitable[Any]]) -> None:
     """Falls asleep once, with everything read and nothing written."""
-    make_order, naps = run_schedules.pay, [meanwhile]
+    naps = [meanwhile]
 
     async def nap(*arguments: Any, **more: Any) -> Any:
         if naps:
             await naps.pop()()
-        return await make_order(*arguments, **more)
+        return await pay(*arguments, **more)
 
     monkeypatch.setattr(run_schedules, "pay", nap)
 
