@@ -5,36 +5,29 @@ What happens in between is told in `flows`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from tollgate.catalog import Situation
 from tollgate.contract import (
     Answer,
     Fields,
     answer_registration,
     check_alone,
     find_wallet_call,
-    read_fields,
     read_registration_order,
 )
 from tollgate.flows import (
     deregister,
     extend_life,
-    find_earlier_answer,
-    make_claim,
     register,
     reregister,
     show_registration,
 )
-from tollgate.payments import Channel, Claim
+from tollgate.payments import Claim
 from tollgate.steps import House, open_wallet
 from tollgate.values import to_datetime
-from tollgate.web.api.payments import begin, read_key, replay
+from tollgate.web.api.changes import answer_once, change_named
+from tollgate.web.api.payments import begin
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 _PATH = "/v1/registrations"
-_Story = Callable[[Fields, Claim | None], Awaitable[Answer]]
-_Change = Callable[[House, Fields, str, Channel, str, Claim | None], Awaitable[Answer]]
 
 
 async def create_registration(request: Request, caller: Caller, house: House) -> Reply:
@@ -52,7 +45,7 @@ async def create_registration(request: Request, caller: Caller, house: House) ->
         )
         return await register(house, order, channel, caller.ndc, claim)
 
-    return await _answer_once(request, caller, house, "registration", _PATH, store)
+    return await answer_once(request, caller, house, _PATH, store, operation="registration")
 
 
 async def read_registration(request: Request, caller: Caller, house: House) -> Reply:
@@ -61,43 +54,25 @@ async def read_registration(request: Request, caller: Caller, house: House) -> R
 
 
 async def update_registration(request: Request, caller: Caller, house: House) -> Reply:
-    return await _change(request, caller, house, "registration_update", "", reregister)
+    return await change_named(request, caller, house, _name(request), reregister, operation="registration_update")
 
 
 async def delete_registration(request: Request, caller: Caller, house: House) -> Reply:
-    return await _change(request, caller, house, "registration_removal", "", deregister)
+    return await change_named(request, caller, house, _name(request), deregister, operation="registration_removal")
 
 
 async def extend_registration(request: Request, caller: Caller, house: House) -> Reply:
-    return await _change(request, caller, house, "registration_extension", "/extendlife", extend_life)
+    return await change_named(
+        request, caller, house, _name(request, "/extendlife"), extend_life, operation="registration_extension"
+    )
 
 
 async def pay_registration(request: Request, caller: Caller, house: House) -> Reply:
-    registration_id = request.names[0]
-    path = f"{_PATH}/{registration_id}/payments"
-    return await begin(request, caller, house, "registration_payment", path, registration_id)
+    return await begin(request, caller, house, "registration_payment", _name(request, "/payments"), request.names[0])
 
 
-async def _change(
-    request: Request, caller: Caller, house: House, operation: str, suffix: str, change: _Change
-) -> Reply:
-    channel, registration_id = get_channel(caller), request.names[0]
-
-    async def tell(fields: Fields, claim: Claim | None) -> Answer:
-        return await change(house, fields, registration_id, channel, caller.ndc, claim)
-
-    return await _answer_once(request, caller, house, operation, f"{_PATH}/{registration_id}{suffix}", tell)
-
-
-async def _answer_once(
-    request: Request, caller: Caller, house: House, operation: str, path: str, story: _Story
-) -> Reply:
-    """An answer without a code was kept for its key by a request that came at the same time."""
-    channel = get_channel(caller)
-    fields = read_fields(request.pairs, Situation(operation, None, channel.is_lenient, house.is_live))
-    claim = make_claim(house, read_key(request), channel, request.method, path, fields)
-    answer = await find_earlier_answer(house, claim) or await story(fields, claim)
-    return reply_with(answer) if answer.code else replay(answer)
+def _name(request: Request, suffix: str = "") -> str:
+    return f"{_PATH}/{request.names[0]}{suffix}"
 
 
 ROUTES = (

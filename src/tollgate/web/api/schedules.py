@@ -5,28 +5,23 @@ What happens in between is told in `flows`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from tollgate.catalog import Situation
-from tollgate.contract import DESCHEDULES, RESCHEDULES, SCHEDULES, Answer, Fields, read_fields
-from tollgate.flows import create_schedule, deschedule, find_earlier_answer, make_claim, reschedule, show_schedule
-from tollgate.payments import Channel, Claim
+from tollgate.contract import DESCHEDULES, RESCHEDULES, SCHEDULES, Answer, Fields
+from tollgate.flows import create_schedule, deschedule, reschedule, show_schedule
+from tollgate.payments import Claim
 from tollgate.steps import House
-from tollgate.web.api.payments import read_key, replay
+from tollgate.web.api.changes import Change, answer_once, change_named
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 _PATH = "/scheduling/v1/schedules"
 _OLDER_PATH = "/v1/schedules"
 _OPERATION = "schedule"
-_Story = Callable[[Fields, Claim | None], Awaitable[Answer]]
-_Change = Callable[[House, Fields, str, Channel, str, Claim | None], Awaitable[Answer]]
 
 
 async def make_schedule(request: Request, caller: Caller, house: House) -> Reply:
     async def make(fields: Fields, claim: Claim | None) -> Answer:
         return await create_schedule(house, fields, get_channel(caller), caller.ndc, claim)
 
-    return await _answer_once(request, caller, house, SCHEDULES, _PATH, make)
+    return await answer_once(request, caller, house, _PATH, make, operation=_OPERATION, kind=SCHEDULES)
 
 
 async def replace_schedule(request: Request, caller: Caller, house: House) -> Reply:
@@ -41,22 +36,9 @@ async def read_schedule(request: Request, caller: Caller, house: House) -> Reply
     return reply_with(await show_schedule(house, caller.merchant_id, request.names[0], caller.ndc))
 
 
-async def _change(request: Request, caller: Caller, house: House, kind: str, change: _Change) -> Reply:
-    named_id = request.names[0]
-
-    async def tell(fields: Fields, claim: Claim | None) -> Answer:
-        return await change(house, fields, named_id, get_channel(caller), caller.ndc, claim)
-
-    return await _answer_once(request, caller, house, kind, f"{_PATH}/{named_id}/{kind}", tell)
-
-
-async def _answer_once(request: Request, caller: Caller, house: House, kind: str, path: str, story: _Story) -> Reply:
-    """An answer without a code was kept for its key by a request that came at the same time."""
-    channel = get_channel(caller)
-    fields = read_fields(request.pairs, Situation(_OPERATION, kind, channel.is_lenient, house.is_live))
-    claim = make_claim(house, read_key(request), channel, request.method, path, fields)
-    answer = await find_earlier_answer(house, claim) or await story(fields, claim)
-    return reply_with(answer) if answer.code else replay(answer)
+async def _change(request: Request, caller: Caller, house: House, kind: str, change: Change) -> Reply:
+    path = f"{_PATH}/{request.names[0]}/{kind}"
+    return await change_named(request, caller, house, path, change, operation=_OPERATION, kind=kind)
 
 
 ROUTES = (
