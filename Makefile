@@ -22,10 +22,10 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 SUITES := tidy unit property databases api browser crash
 BUDGET_check := 50
 BUDGET_tidy := 35
-BUDGET_unit := 95
-BUDGET_property := 65
-BUDGET_databases := 95
-BUDGET_api := 275
+BUDGET_unit := 80
+BUDGET_property := 50
+BUDGET_databases := 115
+BUDGET_api := 285
 BUDGET_browser := 75
 BUDGET_crash := 205
 
