@@ -31,7 +31,6 @@ _CARD_FIELDS = ("card.number", "card.expiryMonth", "card.expiryYear")
 _NUMBERS = ("card.number", "tokenAccount.number", "bankAccount.iban", "bankAccount.number")
 _NUMBER_LENGTH_MIN = 12
 """Shorter ones may be in any text by chance."""
-_GAPS = str.maketrans("", "", " -")
 _OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
 
 
@@ -170,17 +169,27 @@ def _check_stored_alone(fields: Fields, situation: Situation) -> Iterable[Fault]
 
 def _check_number_elsewhere(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     """Shoppers do type the number into the field for the name, and what is stored in clear must not have it."""
-    numbers = [fields[name] for name in _NUMBERS if len(fields.get(name, "")) >= _NUMBER_LENGTH_MIN]
+    for name in _NUMBERS:
+        number = fields.get(name)
+        if number is None or len(number) < _NUMBER_LENGTH_MIN:
+            continue
+        number = _compact(number)
+        # One look through everything at once, because nearly nobody does: only a number found twice is looked for.
+        if _compact("\0".join(fields.values())).count(number) > 1:
+            return _find_number(fields, number)
+    return ()
+
+
+def _find_number(fields: Fields, number: str) -> list[Fault]:
     return [
         Fault(name, "must not contain the number of the account")
         for name, text in fields.items()
-        if any(_contains(text, number) for number in numbers) and name not in _NUMBERS and _is_stored_in_clear(name)
+        if name not in _NUMBERS and number in _compact(text) and _is_stored_in_clear(name)
     ]
 
 
-def _contains(text: str, number: str) -> bool:
-    # Most texts are shorter than a number, and need not be looked through.
-    return len(text) >= len(number) and number.upper() in text.translate(_GAPS).upper()
+def _compact(text: str) -> str:
+    return text.replace(" ", "").replace("-", "").upper()
 
 
 def _is_stored_in_clear(name: str) -> bool:
