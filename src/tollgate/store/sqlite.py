@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -28,6 +29,7 @@ from tollgate.store.writer_thread import WriterThread
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
 VERSION_MIN = (3, 51, 3)
 BUSY_TIMEOUT_MS = 5_000
+_OPENINGS_MAX, _OPENING_PAUSE_S = 10, 0.05
 READERS = 2
 BATCH_MAX = 128
 
@@ -243,10 +245,19 @@ def _open_writer(path: Path) -> apsw.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Made before SQLite does, so that the file and its companions are the owner's alone.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    writer = _open(path, WRITER_PRAGMAS)
+    writer = _open_new(path)
     if _read_revision(writer) != HEAD:
         _migrate(writer)
     return writer
+
+
+def _open_new(path: Path) -> apsw.Connection:
+    """A new file changes its way of journalling once, and of several who do that together SQLite lets some not wait."""
+    for _ in range(_OPENINGS_MAX):
+        with suppress(Unavailable):
+            return _open(path, WRITER_PRAGMAS)
+        time.sleep(_OPENING_PAUSE_S)
+    return _open(path, WRITER_PRAGMAS)
 
 
 def _open(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
