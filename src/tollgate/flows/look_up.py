@@ -5,20 +5,11 @@ Another merchant's is as unknown as none.
 
 from __future__ import annotations
 
-import re
-
 from tollgate.catalog import get_result
 from tollgate.payments import UNUSABLE, WIPED, Payment, Registration
 from tollgate.steps import House, get_registration
 from tollgate.store import find_payment, find_registration
-from tollgate.values import MerchantId, NotFound, PaymentId, Refusal
-
-_ID = re.compile("[0-9a-f]{32}")
-
-
-def is_id(text: str) -> bool:
-    """What cannot be an id is not looked for: a path may hold text that no database takes, such as NUL."""
-    return _ID.fullmatch(text) is not None
+from tollgate.values import MerchantId, NotFound, PaymentId, Refusal, is_id
 
 
 async def look_up(house: House, merchant_id: MerchantId, payment_id: str) -> Payment | None:

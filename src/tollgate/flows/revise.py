@@ -12,11 +12,10 @@ import msgspec
 from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import Answer
 from tollgate.flows.idempotency import find_earlier_answer
-from tollgate.flows.look_up import is_id
 from tollgate.payments import Claim, Registration, RegistrationState
 from tollgate.steps import House
 from tollgate.store import Step, find_sealed_registration, steps_claim_answered
-from tollgate.values import Conflict, MerchantId, Refusal
+from tollgate.values import Conflict, MerchantId, Refusal, is_id
 
 
 class Kept(msgspec.Struct, frozen=True):

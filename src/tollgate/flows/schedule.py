@@ -22,7 +22,7 @@ from tollgate.contract import (
     refuse_shopper_brands,
 )
 from tollgate.flows.idempotency import answer_taken_key, find_earlier_answer
-from tollgate.flows.look_up import is_id, look_up_registration
+from tollgate.flows.look_up import look_up_registration
 from tollgate.payments import Channel, Claim, Schedule, ScheduleState, TestMode
 from tollgate.steps import SUCCESS_CODES, House, choose_route, make_run_order, open_stored, seal_schedule
 from tollgate.store import (
@@ -35,7 +35,7 @@ from tollgate.store import (
     steps_insert_schedule,
     steps_replace_schedule,
 )
-from tollgate.values import Conflict, MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, make_id
+from tollgate.values import Conflict, MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, is_id, make_id
 
 _NOT_SCHEDULED = {RESCHEDULES: "100.360.300", DESCHEDULES: "100.360.303"}
 _NOT_LIVE = "100.360.400"

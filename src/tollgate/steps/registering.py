@@ -5,13 +5,10 @@ Which requests about a registration there are is told in the flows.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from tollgate.catalog import get_result
 from tollgate.contract import (
-    RegistrationLink,
     RegistrationOrder,
     choose_reference,
     keep_for_registration,
@@ -47,13 +44,12 @@ from tollgate.store import (
     list_same_accounts,
     note_use,
 )
-from tollgate.values import DAY, Instant, MerchantId, PaymentId, Refusal, RegistrationId, make_id, to_datetime
+from tollgate.values import DAY, Instant, MerchantId, PaymentId, Refusal, RegistrationId, is_id, make_id, to_datetime
 from tollgate.vault import fingerprint_account, name_owner, open_account, seal_account
 
 REGISTRATION_NOUN = "registration"
 """Of what is sealed in a registration's row."""
 
-_ID = re.compile("[0-9a-f]{32}")
 _SAME_MAX = 20
 
 
@@ -212,7 +208,7 @@ async def get_registration(
 
 def _check_id(registration_id: str) -> None:
     """Before a database sees it: no store holds what cannot be an id, and some cannot even be asked for it."""
-    if _ID.fullmatch(registration_id) is None:
+    if not is_id(registration_id):
         raise Refusal(get_result("100.150.101"))
 
 
@@ -251,16 +247,14 @@ def find_registration_change(house: House, settled: Payment) -> RegistrationChan
         merchant_id=settled.merchant_id,
         state=ended if link.is_new else None,
         result_code=settled.result_code,
-        initial=_note_initial(settled, link) if is_approved else None,
+        initial=_note_initial(settled) if is_approved else None,
         at=settled.settled_at or settled.created_at,
         wants_token=wants_token(house, settled.channel_id, settled.brand, settled.test_mode),
     )
 
 
-def _note_initial(settled: Payment, link: RegistrationLink) -> InitialPayment | None:
+def _note_initial(settled: Payment) -> InitialPayment:
     """Later payments may go back to one that began a series, or that left the account here with its holder present."""
-    if not (link.is_new or link.begins_series):
-        return None
     details = settled.details
     return InitialPayment(
         reference=choose_reference(settled.echo, details),

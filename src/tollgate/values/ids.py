@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import NewType
 
@@ -19,6 +20,8 @@ Chance = Callable[[int], bytes]
 
 system_chance: Chance = os.urandom
 
+_ID = re.compile("[0-9a-f]{32}")
+
 
 def make_id(chance: Chance = system_chance) -> str:
     """32 lower-case hex digits: `8a` and 120 random bits.
@@ -26,6 +29,11 @@ def make_id(chance: Chance = system_chance) -> str:
     Never a leading 0, because some clients compare ids as numbers.
     """
     return "8a" + chance(15).hex()
+
+
+def is_id(text: str) -> bool:
+    """What cannot be an id is not looked for: a path may hold text that no database takes, such as NUL."""
+    return _ID.fullmatch(text) is not None
 
 
 def make_short_id(chance: Chance = system_chance) -> str:
