@@ -12,6 +12,7 @@ import msgspec
 from tollgate.connectors import Exchange
 from tollgate.contract import answer_payment, keep_references, says_final
 from tollgate.payments import (
+    DECIDED,
     OPEN_STATES,
     Action,
     Errand,
@@ -34,6 +35,7 @@ from tollgate.steps import (
     settle_sealed,
     start_after,
     trust,
+    weigh_lateness,
 )
 from tollgate.store import (
     Job,
@@ -114,7 +116,8 @@ async def _resolve(house: House, job: Job, payment: Payment, route: Route, excha
         # Decided by another way meanwhile; there is nothing left to ask.
         return await finish_job(house.database, job)
     verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
-    if verdict.outcome not in (Outcome.APPROVED, Outcome.DECLINED):
+    verdict = await weigh_lateness(house, payment, verdict)
+    if verdict.outcome not in DECIDED:
         return False
     settlement = settle_sealed(house, payment, verdict)
     return await house.database.write([*steps_finish_job(job), *steps_settle(settlement, expected=payment.state)])

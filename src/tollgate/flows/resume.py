@@ -22,11 +22,14 @@ from tollgate.flows.authenticate import (
 )
 from tollgate.flows.recover import OUT_OF_TIME
 from tollgate.payments import (
+    DECIDED,
+    PAID_TWICE_CODE,
     AuthenticationCase,
     AuthenticationRow,
     AuthenticationWish,
     Browser,
     CardAccount,
+    CheckoutState,
     Order,
     Outcome,
     Payment,
@@ -44,20 +47,26 @@ from tollgate.steps import (
     settle_sealed,
     trust,
     trust_case,
+    weigh_lateness,
 )
 from tollgate.store import (
     find_authentication,
+    find_checkout,
     find_payment,
     get_sealed_account,
     move_authentication,
     settle_payment,
+    steps_claim_checkout,
     steps_end_authentication,
     steps_move_authentication,
     steps_reopen,
     steps_settle,
 )
-from tollgate.values import SECOND, Secret
+from tollgate.values import SECOND, CheckoutId, Secret, find_checkout_id
 from tollgate.vault import name_owner, open_account, open_hidden, open_once
+
+_SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code="900.300.600")
+_PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=PAID_TWICE_CODE)
 
 
 class Arrival(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +130,8 @@ async def return_from_provider(house: House, payment: Payment) -> Next:
         route = choose_route(house, channel, payment.test_mode, payment.brand)
         question = route.connector.inquire(payment.id, route.approved_code)
         verdict = await dispatch(question, route.wire, timeout_s=house.acquirer_timeout_s)
-        if verdict.outcome in (Outcome.APPROVED, Outcome.DECLINED):
+        verdict = await weigh_lateness(house, payment, verdict)
+        if verdict.outcome in DECIDED:
             await house.database.write(steps_settle(settle_sealed(house, payment, verdict), expected=State.WAITING))
     return go_home(payment)
 
@@ -220,12 +230,29 @@ async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: 
         await close(house, payment, await pass_on(house, order, payment, route, case))
         return
     deadline_at = house.clock.wall() + int(house.patience_s * SECOND)
-    unit = [*steps_reopen(payment, deadline_at), *steps_end_authentication(payment.merchant_id, payment.id)]
-    if not await house.database.write(unit):
+    checkout_id = find_checkout_id(payment.ndc)
+    claiming = (
+        steps_claim_checkout(payment.merchant_id, checkout_id, payment.id, house.clock.now()) if checkout_id else []
+    )
+    ending = steps_end_authentication(payment.merchant_id, payment.id)
+    if not await house.database.write([*claiming, *steps_reopen(payment, deadline_at), *ending]):
+        if checkout_id:
+            await _give_up(house, payment, checkout_id)
         return
     started = await get_payment(house, payment, payment.id)
-    verdict = await pass_on(house, order, started, route, case)
+    verdict = await weigh_lateness(house, started, await pass_on(house, order, started, route, case))
     await settle_payment(house.database, settle_sealed(house, started, verdict), None)
+
+
+async def _give_up(house: House, payment: Payment, checkout_id: CheckoutId) -> None:
+    """Before any money was asked for, where another attempt has the checkout. A tab beside this one is no other."""
+    checkout = await find_checkout(house.database, payment.merchant_id, checkout_id)
+    if checkout is not None and checkout.subject_id == payment.id and checkout.state is not CheckoutState.OPEN:
+        return
+    if checkout is None or checkout.expires_at <= house.clock.now():
+        await close(house, payment, _SESSION_OVER)
+    elif checkout.state is not CheckoutState.OPEN:
+        await close(house, payment, _PAID_ELSEWHERE)
 
 
 async def close(house: House, payment: Payment, verdict: Verdict) -> bool:

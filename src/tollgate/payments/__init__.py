@@ -36,6 +36,15 @@ from tollgate.payments.chain import (
     list_start_touches,
 )
 from tollgate.payments.channel import Channel, Credential, Creditor, Merchant, ThreeDsTerms, TokenTerms
+from tollgate.payments.checkout import (
+    REMIND_TOPIC,
+    Checkout,
+    CheckoutEnd,
+    CheckoutKind,
+    CheckoutState,
+    Reminder,
+    Script,
+)
 from tollgate.payments.cron import (
     CRON_BEGINS_AT,
     CRON_ENDS_AT,
@@ -72,6 +81,7 @@ from tollgate.payments.moves import (
     MOVES,
     NATURES,
     OPEN_STATES,
+    PAID_TWICE_CODE,
     SILENT_CODE,
     Errand,
     Move,
@@ -125,12 +135,17 @@ from tollgate.payments.settlement import (
     list_lines,
     settle,
 )
-from tollgate.payments.verdict import Outcome, Verdict
+from tollgate.payments.verdict import (
+    DECIDED,
+    Outcome,
+    Verdict,
+)
 from tollgate.payments.wallet import OpenedWallet, SigningKey, WalletKey, WalletPublic
 
 __all__ = [
     "CRON_BEGINS_AT",
     "CRON_ENDS_AT",
+    "DECIDED",
     "ERRAND_DELAYS",
     "FOLLOWINGS",
     "FOREVER",
@@ -140,8 +155,10 @@ __all__ = [
     "NO_BOUND",
     "NO_DETAILS",
     "OPEN_STATES",
+    "PAID_TWICE_CODE",
     "REACTIONS",
     "REFUSALS",
+    "REMIND_TOPIC",
     "RUN_TOPIC",
     "SILENT_CODE",
     "SYSTEM_ONLY",
@@ -167,6 +184,10 @@ __all__ = [
     "CardNews",
     "CartItem",
     "Channel",
+    "Checkout",
+    "CheckoutEnd",
+    "CheckoutKind",
+    "CheckoutState",
     "Claim",
     "Credential",
     "Creditor",
@@ -210,12 +231,14 @@ __all__ = [
     "RegistrationChange",
     "RegistrationEvent",
     "RegistrationState",
+    "Reminder",
     "Retention",
     "RetryTerms",
     "Run",
     "RunState",
     "Schedule",
     "ScheduleState",
+    "Script",
     "Search",
     "Sequence",
     "Settlement",

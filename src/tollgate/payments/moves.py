@@ -81,6 +81,7 @@ class Move(msgspec.Struct, frozen=True):
 
 SILENT_CODE = "900.100.300"
 PENDING_CODE = "000.200.000"
+PAID_TWICE_CODE = "800.110.100"
 
 MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.APPROVED): Move(State.APPROVED),
@@ -89,6 +90,8 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
     (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, Errand.REVERSE, SILENT_CODE),
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
+    # Nobody pays twice for one thing: what came second goes back.
+    (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, Errand.REVERSE, PAID_TWICE_CODE),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
@@ -105,6 +108,7 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, Errand.REPEAT),
     (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, Errand.REPEAT, PENDING_CODE),
     (Nature.FOLLOWS, Outcome.UNSENT): Move(State.DECLINED),
+    **{(nature, Outcome.LATE): Move(State.APPROVED) for nature in Nature if nature is not Nature.TAKES},
     # Nothing was sent, so nothing has to be asked for: it ends by itself when nobody comes.
     **{(nature, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE) for nature in Nature},
 }

@@ -11,11 +11,12 @@ from tollgate.payments.attempt import Payment
 from tollgate.payments.balance import Touch
 from tollgate.payments.book import FIRST_POSTINGS, Account, Line
 from tollgate.payments.chain import list_settle_touches
+from tollgate.payments.checkout import CheckoutEnd
 from tollgate.payments.following import FOLLOWINGS
-from tollgate.payments.moves import MOVES, NATURES, Errand, State
+from tollgate.payments.moves import MOVES, NATURES, Errand, Nature, State
 from tollgate.payments.registration import RegistrationChange
 from tollgate.payments.verdict import Outcome, Verdict
-from tollgate.values import Instant, make_timed_id
+from tollgate.values import Instant, find_checkout_id, make_timed_id
 
 
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,8 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     """What it moves on the balances of the chain."""
     registration: RegistrationChange | None = None
     """What it does to the stored account that it names."""
+    checkout: CheckoutEnd | None = None
+    """What it does to the checkout that it was made for."""
 
 
 def settle(started: Payment, verdict: Verdict, now: Instant) -> Settlement:
@@ -40,7 +43,24 @@ def settle(started: Payment, verdict: Verdict, now: Instant) -> Settlement:
         settled_at=now,
     )
     touches = list_settle_touches(started, settled) if started.chain_id else []
-    return Settlement(payment=settled, errand=move.errand, touches=touches)
+    return Settlement(payment=settled, errand=move.errand, touches=touches, checkout=find_checkout_end(settled))
+
+
+def find_checkout_end(settled: Payment) -> CheckoutEnd | None:
+    """What an attempt that was made for a checkout does to it; None for most payments.
+
+    What is still open and may have paid out keeps its checkout claimed.
+    """
+    checkout_id = find_checkout_id(settled.ndc)
+    if checkout_id is None or settled.chain_id is not None or settled.state is State.UNRESOLVED:
+        return None
+    return CheckoutEnd(
+        id=checkout_id,
+        merchant_id=settled.merchant_id,
+        subject_id=settled.id,
+        is_done=settled.state is State.APPROVED,
+        is_sole=NATURES[settled.kind] is Nature.TAKES,
+    )
 
 
 def get_known_verdict(decided: Payment) -> Verdict:

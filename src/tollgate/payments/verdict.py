@@ -19,6 +19,12 @@ class Outcome(StrEnum):
     """It was sent and no answer came: nobody knows whether money moved."""
     UNSENT = "unsent"
     """It never left, so nothing happened."""
+    LATE = "late"
+    """Approved, but what it pays for is paid already."""
+
+
+DECIDED = frozenset({Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE})
+"""Nobody has to be asked any more."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,15 @@ from tollgate.steps.charging import charge, conclude, make_shopper_url
 from tollgate.steps.desk import BankDesk
 from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import converse, dispatch
-from tollgate.steps.house import SUCCESS_CODES, House, leave_alone
+from tollgate.steps.house import (
+    NO_SCRIPT,
+    SUCCESS_CODES,
+    House,
+    leave_alone,
+)
+from tollgate.steps.lateness import (
+    weigh_lateness,
+)
 from tollgate.steps.network_tokens import (
     TOKEN_NOUN,
     TokenVault,
@@ -58,6 +66,7 @@ from tollgate.steps.sealing import BrokenSeal, fits_case_seal, seal_case, seal_f
 from tollgate.steps.wallets import open_wallet
 
 __all__ = [
+    "NO_SCRIPT",
     "REGISTRATION_NOUN",
     "SUCCESS_CODES",
     "TOKEN_NOUN",
@@ -118,4 +127,5 @@ __all__ = [
     "trust_times",
     "use_network_token",
     "wants_token",
+    "weigh_lateness",
 ]

@@ -12,6 +12,7 @@ from tollgate.payments import Claim, Order, Outcome, Payment, Verdict
 from tollgate.steps.chaining import get_payment
 from tollgate.steps.dispatch import dispatch
 from tollgate.steps.house import House
+from tollgate.steps.lateness import weigh_lateness
 from tollgate.steps.network_tokens import use_network_token
 from tollgate.steps.route import Route
 from tollgate.steps.sealing import settle_sealed
@@ -35,7 +36,7 @@ async def charge(house: House, order: Order, started: Payment, route: Route) -> 
 
 
 async def conclude(house: House, started: Payment, verdict: Verdict, claim: Claim | None) -> Answer:
-    settlement = settle_sealed(house, started, verdict)
+    settlement = settle_sealed(house, started, await weigh_lateness(house, started, verdict))
     answer = answer_payment(settlement.payment, house.envelope)
     if await settle_payment(house.database, settlement, answer if claim else None):
         return answer

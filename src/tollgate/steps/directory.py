@@ -10,7 +10,7 @@ from hmac import compare_digest
 
 from tollgate.payments import Channel, Credential, WalletKey
 from tollgate.store import Database, get_directory_version, list_wallet_keys, load_directory
-from tollgate.values import ChannelId, Secret
+from tollgate.values import ChannelId, MerchantId, Secret, name_node
 from tollgate.vault import hash_token
 
 
@@ -22,6 +22,7 @@ class Directory:
         self._channels: dict[str, Channel] = {}
         self._credentials: dict[bytes, Credential] = {}
         self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
+        self._merchants: dict[str, frozenset[MerchantId]] = {}
 
     async def refresh(self, database: Database) -> bool:
         """True when something changed."""
@@ -40,6 +41,10 @@ class Directory:
         self._credentials = {
             credential.token_hash: credential for credential in credentials if credential.revoked_at is None
         }
+        self._merchants = {}
+        for merchant_id in {channel.merchant_id for channel in self._channels.values()}:
+            node = name_node(merchant_id)
+            self._merchants[node] = self._merchants.get(node, frozenset()) | {merchant_id}
         self._wallet_keys = {}
         for key in wallet_keys:
             place = key.channel_id, key.wallet
@@ -50,6 +55,10 @@ class Directory:
 
     def get_channel(self, channel_id: ChannelId) -> Channel:
         return self._channels[channel_id]
+
+    def list_merchants_of(self, node: str) -> frozenset[MerchantId]:
+        """Whose checkouts are named by this node: one merchant's, but for an accident among very many."""
+        return self._merchants.get(node, frozenset())
 
     def find_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
         return self._wallet_keys.get((channel_id, wallet), ())

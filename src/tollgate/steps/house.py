@@ -10,14 +10,18 @@ from pathlib import Path
 
 import msgspec
 
+from tollgate.catalog import THROTTLES, Throttle
 from tollgate.contract import Envelope
-from tollgate.payments import Retention, RetryTerms, TestMode
+from tollgate.payments import Retention, RetryTerms, Script, TestMode
 from tollgate.steps.directory import Directory
 from tollgate.steps.ranges import RangeBook
 from tollgate.store import Database
 from tollgate.values import Chance, Clock, Instant, system_chance
 from tollgate.vault import Keyring
 from tollgate.wire import Wire
+
+NO_SCRIPT = Script("", "", b"")
+"""Of a house without a door for shoppers, such as a command's."""
 
 
 def leave_alone(wire: Wire) -> Wire:
@@ -46,6 +50,10 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """Answers as an acquirer would; exists on a test host only."""
     ranges: RangeBook = msgspec.field(default_factory=RangeBook)
     """Which cards can be authenticated."""
+    script: Script = NO_SCRIPT
+    """What shops load to show the payment form."""
+    status_reads: Throttle = THROTTLES["read_checkout"]
+    """How often the status of a checkout may be asked for."""
     base_url: str = ""
     """How browsers and partners reach this host."""
     disturb: Callable[[Wire], Wire] = leave_alone

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from tollgate.payments import ERRAND_DELAYS, Claim, Errand, Payment, Settlement, State, find_posting, list_lines
 from tollgate.store.book import steps_post_line
 from tollgate.store.chains import steps_touch
+from tollgate.store.checkouts import steps_end_attempt
 from tollgate.store.claims import Answer, steps_claim
 from tollgate.store.database import Database
 from tollgate.store.hot import SETTLE, START
@@ -78,7 +79,7 @@ async def settle_payment(db: Database, settlement: Settlement, answer: Answer | 
 
     For what begins a chain; a later transaction also moves balances and is settled by `settle_follow_up`.
     """
-    if settlement.registration is not None:
+    if settlement.registration is not None or settlement.checkout is not None:
         return await db.write(steps_settle(settlement, answer))
     payment, errand, money = settlement.payment, settlement.errand, settlement.payment.money
     settled_at = get_settled_at(payment)
@@ -187,6 +188,8 @@ def steps_settle(
         steps += steps_post_line(line)
     if settlement.registration is not None:
         steps += steps_end_payment(settlement.registration)
+    if settlement.checkout is not None:
+        steps += steps_end_attempt(settlement.checkout)
     if errand is not None:
         steps += steps_insert_job(
             Job(

@@ -14,6 +14,7 @@ MerchantId = NewType("MerchantId", str)
 ChannelId = NewType("ChannelId", str)
 RegistrationId = NewType("RegistrationId", str)
 ScheduleId = NewType("ScheduleId", str)
+CheckoutId = NewType("CheckoutId", str)
 
 Chance = Callable[[int], bytes]
 """Gives that many unpredictable bytes."""
@@ -21,6 +22,9 @@ Chance = Callable[[int], bytes]
 system_chance: Chance = os.urandom
 
 _ID = re.compile("[0-9a-f]{32}")
+_CHECKOUT_ID = re.compile(r"[0-9A-F]{32}\.[a-z0-9-]{1,63}")
+_CHECKOUT_DOT_AT = 32
+_NODE_LENGTH = 12
 
 
 def make_id(chance: Chance = system_chance) -> str:
@@ -34,6 +38,26 @@ def make_id(chance: Chance = system_chance) -> str:
 def is_id(text: str) -> bool:
     """What cannot be an id is not looked for: a path may hold text that no database takes, such as NUL."""
     return _ID.fullmatch(text) is not None
+
+
+def make_checkout_id(merchant_id: MerchantId, chance: Chance = system_chance) -> CheckoutId:
+    """32 upper-case hex digits, a dot, and a node by which its merchant is found. Never as long as any other id."""
+    return CheckoutId(f"{chance(16).hex().upper()}.{name_node(merchant_id)}")
+
+
+def name_node(merchant_id: MerchantId) -> str:
+    """Tells a merchant's checkouts from others', so that every key of a store begins with the merchant."""
+    return merchant_id[-_NODE_LENGTH:]
+
+
+def find_node(checkout_id: str) -> str | None:
+    """None for what cannot be the id of a checkout."""
+    return checkout_id[_CHECKOUT_DOT_AT + 1 :] if _CHECKOUT_ID.fullmatch(checkout_id) else None
+
+
+def find_checkout_id(ndc: str) -> CheckoutId | None:
+    """What is done for a checkout carries its id as its trace, and no other trace looks like one."""
+    return CheckoutId(ndc) if ndc[_CHECKOUT_DOT_AT : _CHECKOUT_DOT_AT + 1] == "." else None
 
 
 def make_short_id(chance: Chance = system_chance) -> str:

@@ -25,6 +25,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Query and body, in the order sent."""
     trace: str
     """32 hex digits that name this request in logs and answers."""
+    address: str = ""
+    """The caller's, as far as it is known."""
     body: bytes = b""
     """As it came, where the route takes something else than a form."""
 

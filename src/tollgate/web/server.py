@@ -36,6 +36,7 @@ _FRESH_HEADERS = [
     (b"pragma", b"no-cache"),
 ]
 _DECISIVE_HEADERS = (b"authorization", b"idempotency-key", b"content-type")
+_NOBODY = ("", 0)
 _TLS_HEADER = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
 
 
@@ -82,6 +83,7 @@ class Gateway:
             headers=headers,
             pairs=[] if row.takes_bytes else _read_pairs(visit.method, headers, scope["query_string"], body),
             trace=visit.trace,
+            address=(scope.get("client") or _NOBODY)[0],
             body=body if row.takes_bytes else b"",
         )
         if row.access is Access.OPEN:

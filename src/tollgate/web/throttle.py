@@ -18,7 +18,9 @@ class Throttles:
     """A window opens with the first call and lets `count` of them through."""
 
     def __init__(self, rows: Iterable[Throttle], clock: Clock) -> None:
-        self._rows: Mapping[str, Throttle] = {row.operation: row for row in rows if row.is_on}
+        self._rows: Mapping[str, Throttle] = {
+            row.operation: row for row in rows if row.is_on and row.counted_by != "row"
+        }
         self._clock = clock
         self._counters: dict[tuple[str, str], tuple[int, int]] = {}
         """(operation, who) to (window's end, calls so far)."""

@@ -1,0 +1,199 @@
+"""Checkouts: prepared, changed, claimed by the attempt that pays, read, forgotten. What may happen is decided before.
+
+Every change names the state it expects, so that of two who do the same one has no effect.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.catalog import LIMITS
+from tollgate.payments import (
+    REMIND_TOPIC,
+    Checkout,
+    CheckoutEnd,
+    CheckoutKind,
+    CheckoutState,
+    Reminder,
+)
+from tollgate.store.database import Database
+from tollgate.store.jobs import Job, steps_ensure_job
+from tollgate.store.schema_checkouts import checkouts
+from tollgate.store.statements import Statement, Step
+from tollgate.values import CheckoutId, Instant, MerchantId
+
+_COLUMNS = Checkout.__struct_fields__
+_KIND_AT, _STATE_AT = _COLUMNS.index("kind"), _COLUMNS.index("state")
+
+_of_key = (
+    checkouts.c.merchant_id == sa.bindparam("of_merchant_id"),
+    checkouts.c.id == sa.bindparam("checkout_id"),
+)
+_is_open = checkouts.c.state == int(CheckoutState.OPEN)
+_is_alive = checkouts.c.expires_at > sa.bindparam("now")
+_is_as_seen = checkouts.c.revision == sa.bindparam("seen_revision")
+_is_mine = checkouts.c.subject_id == sa.bindparam("of_subject_id")
+_is_done = checkouts.c.state >= int(CheckoutState.DONE)
+
+_insert = Statement(sa.insert(checkouts).values({name: sa.bindparam(name) for name in _COLUMNS}))
+_find = Statement(
+    sa.select(*[checkouts.c[name] for name in _COLUMNS]).where(
+        checkouts.c.merchant_id == sa.bindparam("merchant_id"), checkouts.c.id == sa.bindparam("id")
+    ),
+    is_quick=True,
+)
+_change = Statement(
+    sa.update(checkouts)
+    .where(*_of_key, _is_open, _is_alive, _is_as_seen)
+    .values(
+        kind=sa.bindparam("new_kind"),
+        return_url=sa.bindparam("new_return_url"),
+        sealed_fields=sa.bindparam("new_sealed_fields"),
+        revision=checkouts.c.revision + sa.literal_column("1"),
+    )
+)
+_submit = Statement(
+    sa.update(checkouts)
+    .where(
+        *_of_key,
+        _is_open,
+        _is_alive,
+        _is_as_seen,
+        checkouts.c.attempts < sa.literal_column(str(LIMITS.checkout_attempts_max)),
+    )
+    .values(
+        state=int(CheckoutState.CLAIMED),
+        subject_id=sa.bindparam("new_subject_id"),
+        attempts=checkouts.c.attempts + sa.literal_column("1"),
+        submitted_at=sa.bindparam("now"),
+        return_url=sa.bindparam("new_return_url"),
+    )
+)
+_claim = Statement(
+    sa.update(checkouts)
+    .where(*_of_key, _is_open, _is_alive)
+    .values(state=int(CheckoutState.CLAIMED), subject_id=sa.bindparam("new_subject_id"))
+)
+_finish = Statement(
+    sa.update(checkouts)
+    .where(*_of_key, checkouts.c.state < int(CheckoutState.DONE))
+    .values(state=int(CheckoutState.DONE), subject_id=sa.bindparam("new_subject_id"))
+)
+_done_by_another = Statement(
+    sa.update(checkouts)
+    .where(*_of_key, _is_done, checkouts.c.subject_id != sa.bindparam("of_subject_id"))
+    .values(state=checkouts.c.state)
+)
+_release = Statement(
+    sa.update(checkouts)
+    .where(*_of_key, checkouts.c.state == int(CheckoutState.CLAIMED), _is_mine)
+    .values(state=int(CheckoutState.OPEN))
+)
+_is_window_over = checkouts.c.window_ends_at <= sa.bindparam("now")
+_count_read = Statement(
+    sa.update(checkouts)
+    .where(*_of_key, sa.or_(_is_window_over, checkouts.c.window_reads < sa.bindparam("reads_max")))
+    .values(
+        window_ends_at=sa.case((_is_window_over, sa.bindparam("new_window_ends_at")), else_=checkouts.c.window_ends_at),
+        window_reads=sa.case(
+            (_is_window_over, sa.literal_column("1")), else_=checkouts.c.window_reads + sa.literal_column("1")
+        ),
+    )
+)
+_note_read = Statement(sa.update(checkouts).where(*_of_key).values(read_at=sa.bindparam("now")))
+_spend = Statement(
+    sa.update(checkouts)
+    .where(*_of_key, checkouts.c.state == int(CheckoutState.DONE), _is_mine)
+    .values(state=int(CheckoutState.SPENT), read_at=sa.bindparam("now"))
+)
+_note_reminder = Statement(
+    sa.update(checkouts)
+    .where(*_of_key)
+    .values(reminder=sa.bindparam("new_reminder"), reminded_at=sa.bindparam("new_reminded_at"))
+)
+
+
+async def find_checkout(db: Database, merchant_id: MerchantId, checkout_id: str) -> Checkout | None:
+    row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": checkout_id})
+    if row is None:
+        return None
+    members = dict(zip(_COLUMNS, row, strict=True))
+    members |= {"kind": CheckoutKind(row[_KIND_AT]), "state": CheckoutState(row[_STATE_AT])}
+    return Checkout(**members)
+
+
+def steps_insert_checkout(checkout: Checkout) -> list[Step]:
+    params = msgspec.structs.asdict(checkout) | {"kind": checkout.kind.value, "state": int(checkout.state)}
+    return [Step(_insert, params, rows=1)]
+
+
+def steps_change_checkout(seen: Checkout, changed: Checkout, now: Instant) -> list[Step]:
+    """Undone where it was changed, submitted or over meanwhile."""
+    params = _name(seen) | {
+        "seen_revision": seen.revision,
+        "new_kind": changed.kind.value,
+        "new_return_url": changed.return_url,
+        "new_sealed_fields": changed.sealed_fields,
+        "now": now,
+    }
+    return [Step(_change, params, rows=1)]
+
+
+def steps_submit_checkout(seen: Checkout, subject_id: str, return_url: str | None, now: Instant) -> list[Step]:
+    """The attempt takes the checkout, and the shop is owed a reminder. Undone where another has it, or it is over."""
+    params = _name(seen) | {
+        "seen_revision": seen.revision,
+        "new_subject_id": subject_id,
+        "new_return_url": return_url,
+        "now": now,
+    }
+    owed = Job(
+        id=f"{REMIND_TOPIC}.{seen.id}",
+        merchant_id=seen.merchant_id,
+        topic=REMIND_TOPIC,
+        subject_id=seen.id,
+        due_at=seen.created_at + LIMITS.checkout_reminder_after,
+    )
+    return [Step(_submit, params, rows=1), *steps_ensure_job(owed)]
+
+
+def steps_claim_checkout(merchant_id: MerchantId, checkout_id: CheckoutId, subject_id: str, now: Instant) -> list[Step]:
+    """By an attempt whose shopper came back, just before its money message. Undone as above."""
+    of = {"of_merchant_id": merchant_id, "checkout_id": checkout_id}
+    return [Step(_claim, {**of, "new_subject_id": subject_id, "now": now}, rows=1)]
+
+
+def steps_end_attempt(end: CheckoutEnd) -> list[Step]:
+    """Undone where it would be the second that does it. A checkout that is long forgotten objects to nothing."""
+    of = {"of_merchant_id": end.merchant_id, "checkout_id": end.id}
+    if not end.is_done:
+        return [Step(_release, {**of, "of_subject_id": end.subject_id})]
+    finishing = Step(_finish, {**of, "new_subject_id": end.subject_id})
+    if not end.is_sole:
+        return [finishing]
+    return [finishing, Step(_done_by_another, {**of, "of_subject_id": end.subject_id}, rows=0)]
+
+
+async def count_read(db: Database, checkout: Checkout, now: Instant, reads_max: int, window: Instant) -> bool:
+    """False: it was asked for too often. A window opens with the first call."""
+    params = _name(checkout) | {"now": now, "reads_max": reads_max, "new_window_ends_at": now + window}
+    return await db.write([Step(_count_read, params, rows=1)])
+
+
+async def note_read(db: Database, checkout: Checkout, now: Instant) -> None:
+    await db.write([Step(_note_read, _name(checkout) | {"now": now})])
+
+
+async def spend_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
+    """False: another was told before."""
+    params = _name(checkout) | {"of_subject_id": checkout.subject_id, "now": now}
+    return await db.write([Step(_spend, params, rows=1)])
+
+
+def steps_note_reminder(checkout: Checkout, word: Reminder, at: Instant) -> list[Step]:
+    return [Step(_note_reminder, _name(checkout) | {"new_reminder": word.value, "new_reminded_at": at}, rows=1)]
+
+
+def _name(checkout: Checkout) -> dict[str, object]:
+    return {"of_merchant_id": checkout.merchant_id, "checkout_id": checkout.id}
