@@ -1,0 +1,218 @@
+"""Draws a mark for every brand as an SVG file: rows with a shape of their own, and a plate with the label for the rest.
+Colours and letters stand in mark_rows; no file may hold a script, a style sheet or a reference to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from math import cos, pi, sin
+from types import MappingProxyType
+
+from tollgate.catalog import BRANDS
+from tollgate.widget.mark_rows import MARK_ROWS, NEUTRAL_INK, NEUTRAL_PANEL, Mark
+
+WIDTH, HEIGHT = 40, 26
+
+TEXT_WIDTH_MAX = 34.0
+"""Leaves the rounded corners free."""
+
+_FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif"
+_FONT_SIZE_MAX = 11.0
+_FONT_SIZE_MIN = 5.0
+_LINE_HEIGHT = 1.15
+_NARROW, _WIDE = frozenset("fijlrtI.'()- 1/"), frozenset("mwMW")
+
+
+def estimate_width(text: str, font_size: float) -> float:
+    """About how wide bold letters run, so that a text can be given a size before a browser has seen it."""
+    ems = sum(_estimate_letter(letter) for letter in text)
+    return ems * font_size
+
+
+def _estimate_letter(letter: str) -> float:
+    if letter in _NARROW:
+        return 0.36
+    if letter in _WIDE:
+        return 0.92
+    return 0.72 if letter.isupper() else 0.6
+
+
+def split_label(text: str) -> tuple[str, ...]:
+    """A long label in two lines of about the same length."""
+    words = text.split(" ")
+    if len(text) <= 9 or len(words) == 1:
+        return (text,)
+    cuts = ((" ".join(words[:cut]), " ".join(words[cut:])) for cut in range(1, len(words)))
+    return min(cuts, key=lambda lines: max(map(len, lines)))
+
+
+def _letters(
+    text: str,
+    ink: str,
+    *,
+    middle_x: float = WIDTH / 2,
+    middle_y: float = HEIGHT / 2,
+    width_max: float = TEXT_WIDTH_MAX,
+    size_max: float = _FONT_SIZE_MAX,
+) -> str:
+    """Lines around a middle. Their length is told to the browser, so that no font can run over the edge."""
+    lines = split_label(text)
+    size = min(size_max, min(width_max / estimate_width(line, 1) for line in lines))
+    if len(lines) > 1:
+        size = min(size, 8.5)
+    size = max(size, _FONT_SIZE_MIN)
+    top = middle_y - (len(lines) - 1) * size * _LINE_HEIGHT / 2 + size * 0.35
+    drawn = []
+    for number, line in enumerate(lines):
+        length = min(width_max, estimate_width(line, size))
+        drawn.append(
+            f'<text x="{middle_x:g}" y="{top + number * size * _LINE_HEIGHT:.2f}" font-size="{size:.2f}"'
+            f' textLength="{length:.2f}" lengthAdjust="spacingAndGlyphs" fill="{ink}">{escape(line)}</text>'
+        )
+    return f'<g font-family="{_FONT}" font-weight="700" text-anchor="middle">{"".join(drawn)}</g>'
+
+
+def _draw_plain(row: Mark) -> str:
+    return _letters(row.text, row.ink)
+
+
+def _draw_underlined(row: Mark) -> str:
+    return (
+        f'{_letters(row.text, row.ink, middle_y=12)}<path d="M8 20.5h24" stroke="{row.colours[0]}" stroke-width="2.5"/>'
+    )
+
+
+def _draw_discs(row: Mark) -> str:
+    left, right, shared = row.colours
+    return (
+        f'<circle cx="15.5" cy="13" r="7.5" fill="{left}"/><circle cx="24.5" cy="13" r="7.5" fill="{right}"/>'
+        f'<path d="M20 7a7.5 7.5 0 0 1 0 12a7.5 7.5 0 0 1 0-12z" fill="{shared}"/>'
+    )
+
+
+def _draw_halves(row: Mark) -> str:
+    disc, field = row.colours
+    return (
+        f'<circle cx="20" cy="13" r="9" fill="{disc}"/><circle cx="20" cy="13" r="6.6" fill="{field}"/>'
+        f'<path d="M18.6 8.2v9.6a5 5 0 0 1 0-9.6zM21.4 8.2v9.6a5 5 0 0 0 0-9.6z" fill="{disc}"/>'
+    )
+
+
+def _draw_sunrise(row: Mark) -> str:
+    return (
+        f'<path d="M39.5 14v8.5a3 3 0 0 1-3 3H14q18-2 25.5-11.5z" fill="{row.colours[0]}"/>'
+        f"{_letters(row.text, row.ink, middle_y=10)}"
+    )
+
+
+def _draw_columns(row: Mark) -> str:
+    drawn = []
+    for number, (colour, letter) in enumerate(zip(row.colours, row.text, strict=True)):
+        x = 6.5 + number * 9.25
+        drawn.append(f'<path d="M{x + 3} 4h5.5v15a3 3 0 0 1-3 3h-5.5v-15a3 3 0 0 1 3-3z" fill="{colour}"/>')
+        drawn.append(_letters(letter, row.ink, middle_x=x + 4.25, width_max=7, size_max=8))
+    return "".join(drawn)
+
+
+def _draw_slats(row: Mark) -> str:
+    slats = (
+        f'<path d="M{8 + number * 8} 4h9.5l-3.5 18h-9.5z" fill="{colour}"/>'
+        for number, colour in enumerate(row.colours)
+    )
+    return "".join(slats) + _letters(row.text, row.ink, size_max=10)
+
+
+def _draw_stacked(row: Mark) -> str:
+    upper, lower = row.colours
+    return (
+        f'<path d="M5 6h13" stroke="{upper}" stroke-width="3"/><path d="M5 20h13" stroke="{lower}" stroke-width="3"/>'
+        f"{_letters(row.text, row.ink, size_max=9)}"
+    )
+
+
+def _draw_ribbons(row: Mark) -> str:
+    upper, lower = row.colours
+    return (
+        f'<path d="M6 12h8q4 0 7-3t7-3h6v5q0 2-2 2h-9z" fill="{lower}"/>'
+        f'<path d="M34 14h-8q-4 0-7 3t-7 3h-6v-5q0-2 2-2h9z" fill="{upper}"/>'
+    )
+
+
+def _draw_dots(row: Mark) -> str:
+    first = WIDTH / 2 - (len(row.colours) - 1) * 2.5
+    dots = (
+        f'<circle cx="{first + number * 5:g}" cy="20.5" r="1.7" fill="{colour}"/>'
+        for number, colour in enumerate(row.colours)
+    )
+    return _letters(row.text, row.ink, middle_y=10.5) + "".join(dots)
+
+
+def _draw_chevrons(row: Mark) -> str:
+    return (
+        f'<g fill="none" stroke="{row.colours[0]}" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round">'
+        '<path d="M11 7.5h4l6 5.5-6 5.5h-4"/><path d="M22 7.5l6.5 5.5-6.5 5.5"/></g>'
+    )
+
+
+def _draw_circle_of_dots(row: Mark) -> str:
+    angles = (2 * pi * number / 12 for number in range(12))
+    dots = (
+        f'<circle cx="{20 + 15 * sin(angle):.2f}" cy="{13 - 9.5 * cos(angle):.2f}" r="1" fill="{row.colours[0]}"/>'
+        for angle in angles
+    )
+    return "".join(dots) + _letters(row.text, row.ink, width_max=24, size_max=9)
+
+
+def _draw_doorway(row: Mark) -> str:
+    return (
+        f'<path d="M5 5h5a8 8 0 0 1 0 16h-5z" fill="{row.colours[0]}"/>'
+        f'<circle cx="9" cy="10" r="2" fill="{row.panel}"/><path d="M7.2 13.5h3.6v5h-3.6z" fill="{row.panel}"/>'
+        f"{_letters(row.text, row.ink, middle_x=28.5, width_max=18)}"
+    )
+
+
+def _draw_twin_letters(row: Mark) -> str:
+    behind = _letters(row.text[1], row.colours[0], middle_x=23, middle_y=14.5, size_max=17)
+    return behind + _letters(row.text[0], row.ink, middle_x=18.5, middle_y=12, size_max=17)
+
+
+SHAPES: Mapping[str, Callable[[Mark], str]] = {
+    "chevrons": _draw_chevrons,
+    "circle_of_dots": _draw_circle_of_dots,
+    "columns": _draw_columns,
+    "discs": _draw_discs,
+    "doorway": _draw_doorway,
+    "dots": _draw_dots,
+    "halves": _draw_halves,
+    "plain": _draw_plain,
+    "ribbons": _draw_ribbons,
+    "slats": _draw_slats,
+    "stacked": _draw_stacked,
+    "sunrise": _draw_sunrise,
+    "twin_letters": _draw_twin_letters,
+    "underlined": _draw_underlined,
+}
+
+
+def render_mark(row: Mark, label: str) -> bytes:
+    plate = 'x=".5" y=".5" width="39" height="25" rx="3.5"'
+    # The rim keeps a white panel in sight on white and a black one on black.
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+        f' role="img"><title>{escape(label)}</title>'
+        f'<rect {plate} fill="{row.panel}"/>{SHAPES[row.shape](row)}'
+        f'<rect {plate} fill="none" stroke="#8a96a8" stroke-opacity=".55"/></svg>\n'
+    ).encode()
+
+
+_DRAWN: Mapping[str, Mark] = {row.code: row for row in MARK_ROWS}
+
+
+def _find_row(code: str, label: str) -> Mark:
+    return _DRAWN.get(code) or Mark(code, "plain", label, NEUTRAL_PANEL, NEUTRAL_INK)
+
+
+MARKS: Mapping[str, bytes] = MappingProxyType(
+    {f"{code}.svg": render_mark(_find_row(code, brand.label), brand.label) for code, brand in BRANDS.items()}
+)
