@@ -1,6 +1,6 @@
-"""Outbound network: carries requests to a configured system and tells what never left from what was never answered.
+"""Carries requests to a system that the house was configured with, such as an acquirer.
 
-Timeouts and size caps are enforced here; what an answer means is not decided here.
+Such an address is trusted; one that a merchant wrote is the courier's.
 """
 
 from __future__ import annotations
@@ -12,14 +12,7 @@ import aiohttp
 
 from tollgate.catalog import LIMITS
 from tollgate.connectors import WireReply, WireRequest
-
-
-class Unsent(Exception):
-    """The request never left this machine, so nothing can have happened."""
-
-
-class Silent(Exception):
-    """The request left and no usable answer came back: anything may have happened."""
+from tollgate.wire.faults import Silent, Unsent
 
 
 class Wire(Protocol):
