@@ -47,19 +47,22 @@ def name_source(url: str) -> str:
 
 
 def make_headers(
-    form_targets: Sequence[str], framed_by: Sequence[str], frames: Sequence[str]
+    form_targets: Sequence[str] | None, framed_by: Sequence[str], frames: Sequence[str], connects: Sequence[str] = ()
 ) -> tuple[tuple[bytes, bytes], ...]:
-    policy = "; ".join(
-        (
-            _FIXED_POLICY,
-            _directive("form-action", ("'self'", *map(name_source, form_targets))),
-            _directive("frame-ancestors", tuple(map(name_source, framed_by)) or ("'none'",)),
-            _directive("frame-src", tuple(map(name_source, frames)) or ("'none'",)),
-        )
-    )
+    """Without a list of `form_targets` the page has no form at all."""
+    own_forms = () if form_targets is None else ("'self'", *map(name_source, form_targets))
+    directives = [
+        _FIXED_POLICY,
+        _directive("form-action", own_forms),
+        _directive("frame-ancestors", tuple(map(name_source, framed_by))),
+        _directive("frame-src", tuple(map(name_source, frames))),
+    ]
+    if connects:
+        directives.append(_directive("connect-src", tuple(map(name_source, connects))))
+    policy = "; ".join(directives)
     permissions = ", ".join(f"{name}=()" for name in _PERMISSIONS)
     return ((b"content-security-policy", policy.encode()), (b"permissions-policy", permissions.encode()))
 
 
 def _directive(name: str, sources: Sequence[str]) -> str:
-    return " ".join((name, *dict.fromkeys(sources)))
+    return " ".join((name, *(dict.fromkeys(sources) or ("'none'",))))

@@ -39,17 +39,19 @@ class Pages:
         self,
         name: str,
         *,
-        form_targets: Sequence[str] = (),
+        form_targets: Sequence[str] | None = (),
         framed_by: Sequence[str] = (),
         frames: Sequence[str] = (),
+        connects: Sequence[str] = (),
         status: int = 200,
         **values: object,
     ) -> Reply:
-        """Addresses in `form_targets`, `framed_by` and `frames` are reduced to their origins.
+        """Addresses in `form_targets`, `framed_by`, `frames` and `connects` are reduced to their origins.
 
+        A page whose `form_targets` are None has no form; `connects` are the addresses its scripts may ask.
         A browser holds `form_targets` against every redirect that follows a form as well. A form that ends at an
         address unknown to its page therefore must be answered by a page that goes on by itself (`leave.html`),
         not by a redirect.
         """
         text = self._environment.get_template(name).render(values)
-        return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames))
+        return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames, connects))

@@ -1,0 +1,117 @@
+"""The service's frames in a shop's page, each with one field that the shop must not read: page, script and style.
+
+What a frame does is written in its script; the shop's side of it, in the shop's script.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tollgate.catalog import CARD_BRANDS, Brand, get_result
+from tollgate.steps import House
+from tollgate.values import NotFound
+from tollgate.web import Access, Pages, Reply, Request, RouteRow
+
+FOLDER = Path(__file__).parent / "frames"
+
+PURE_PARTS = ("digits", "brands", "expiry", "fields", "options")
+"""They touch no page, so they run anywhere."""
+PARTS = (*PURE_PARTS, "page", "siblings", "submitting", "start")
+
+ORIGINS_MAX = 5
+_ORIGIN_LENGTH_MAX = 270
+_LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+# Exactly as browsers spell an origin; what a policy has no word for (such as IPv6) cannot be fenced in and is refused.
+_ORIGIN = re.compile(rf"https?://{_LABEL}(?:\.{_LABEL})*(?::[1-9][0-9]{{0,4}})?")
+_PORT_MAX = 65535
+_VERSION_LENGTH = 16
+
+_pages = Pages(FOLDER)
+
+
+class Field(msgspec.Struct, frozen=True):
+    name: str
+    label: str
+    """Until the shop's script has told a text in the shopper's language."""
+    keyboard: str
+    completion: str
+
+
+FIELDS: Mapping[str, Field] = {
+    "number": Field("card.number", "Card number", "numeric", "cc-number"),
+    "cvv": Field("card.cvv", "CVV", "numeric", "cc-csc"),
+    "holder": Field("card.holder", "Card holder", "text", "cc-name"),
+    "expiry": Field("card.expiry", "Expiry date", "numeric", "cc-exp"),
+}
+
+
+def _describe(brand: Brand) -> dict[str, object]:
+    return {
+        "prefixes": brand.prefixes,
+        "lengths": brand.lengths,
+        "cvvLength": brand.cvv_length,
+        "luhn": brand.luhn,
+        "grouping": brand.grouping,
+        "shares": brand.shares,
+    }
+
+
+def join_parts(parts: Sequence[str]) -> str:
+    """The brand rows and these parts, which see each other and nobody else."""
+    rows = json.dumps({brand.code: _describe(brand) for brand in CARD_BRANDS}, separators=(",", ":"))
+    texts = [(FOLDER / "parts" / f"{part}.js").read_text("utf-8") for part in parts]
+    return "\n".join((f"const BRAND_ROWS = {rows};", *texts))
+
+
+def _join_script() -> bytes:
+    return f'(() => {{\n"use strict";\n{join_parts(PARTS)}}})();\n'.encode()
+
+
+FRAME_ASSETS: Mapping[str, bytes] = {"frame.css": (FOLDER / "frame.css").read_bytes(), "frame.js": _join_script()}
+
+FRAME_VERSION = hashlib.sha256(b"\0".join(FRAME_ASSETS.values())).hexdigest()[:_VERSION_LENGTH]
+
+
+def is_origin(text: str) -> bool:
+    if len(text) > _ORIGIN_LENGTH_MAX or not _ORIGIN.fullmatch(text):
+        return False
+    port = text.rpartition(":")[2]
+    return not port.isdecimal() or int(port) <= _PORT_MAX
+
+
+async def read_frame(request: Request, _house: House) -> Reply:
+    (key,) = request.names
+    field = FIELDS.get(key)
+    if field is None:
+        raise NotFound(get_result("200.300.404"), "no such field")
+    origins = [value for name, value in request.pairs if name == "origin"]
+    if not 1 <= len(origins) <= ORIGINS_MAX or not all(map(is_origin, origins)):
+        title, text = "No page to show this in", "The address does not name the shop's page as its origin."
+        return _pages.render("end.html", status=400, title=title, text=text, link=None)
+    return _pages.render(
+        "frame.html",
+        form_targets=None,
+        framed_by=origins,
+        connects=("/",),
+        key=key,
+        field=field,
+        folder=f"/v1/paymentWidgets/{FRAME_VERSION}",
+    )
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path="/v1/paymentWidgets/frame/{field}",
+        operation="payment_form_frame",
+        summary="A field of the payment form that the shop's page cannot read; `origin` names that page.",
+        access=Access.OPEN,
+        handler=read_frame,
+    ),
+)

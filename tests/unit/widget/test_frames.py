@@ -1,0 +1,148 @@
+"""The frames' pages as they are served: who may show them, what they may do, and what their files hold."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+import pytest
+
+from tollgate.catalog import CARD_BRANDS
+from tollgate.steps import House
+from tollgate.values import NotFound
+from tollgate.web import Reply, Request
+from tollgate.widget.frames import (
+    FIELDS,
+    FRAME_ASSETS,
+    FRAME_VERSION,
+    ORIGINS_MAX,
+    PARTS,
+    ROUTES,
+    is_origin,
+    join_parts,
+)
+
+pytestmark = pytest.mark.anyio
+
+SHOP = "https://shop.example"
+NO_HOUSE = cast(House, None)
+
+
+async def read_frame(field: str, *origins: str) -> Reply:
+    pairs = [("origin", origin) for origin in origins]
+    request = Request(method="GET", path="", names=(field,), headers={}, pairs=pairs, trace="")
+    handler: Any = ROUTES[0].handler
+    reply: Reply = await handler(request, NO_HOUSE)
+    return reply
+
+
+def read_policy(reply: Reply) -> dict[str, str]:
+    policy = dict(reply.headers)[b"content-security-policy"].decode()
+    return {name: sources for name, _, sources in (part.partition(" ") for part in policy.split("; "))}
+
+
+async def test_a_frame_is_shown_by_the_named_pages_only_and_may_do_very_little() -> None:
+    reply = await read_frame("number", SHOP, "http://127.0.0.1:8081")
+
+    assert reply.status == 200
+    assert read_policy(reply) == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": "'self'",
+        "connect-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-src": "'none'",
+        "frame-ancestors": f"{SHOP} http://127.0.0.1:8081",
+    }
+    assert b"payment=()" in dict(reply.headers)[b"permissions-policy"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+async def test_every_frame_has_the_one_input_that_browsers_know_how_to_fill(field: str) -> None:
+    page = (await read_frame(field, SHOP)).body.decode()
+
+    assert page.count("<input") == 1
+    assert f'name="{FIELDS[field].name}"' in page
+    assert f'autocomplete="{FIELDS[field].completion}"' in page
+    assert f'src="/v1/paymentWidgets/{FRAME_VERSION}/frame.js"' in page
+    assert "style=" not in page
+    assert not re.search(r"<script[^>]*>[^<]", page), "a script stands in the page itself"
+
+
+async def test_a_frame_without_an_origin_or_with_a_malformed_one_is_refused_and_framed_by_nobody() -> None:
+    for origins in ((), ("null",), ("*",), (SHOP, "https://*.example"), (SHOP,) * (ORIGINS_MAX + 1)):
+        reply = await read_frame("cvv", *origins)
+        assert (reply.status, read_policy(reply)["frame-ancestors"]) == (400, "'none'")
+        assert b"<input" not in reply.body
+
+
+async def test_a_field_that_is_none_is_not_found() -> None:
+    with pytest.raises(NotFound):
+        await read_frame("pin", SHOP)
+
+
+@pytest.mark.parametrize(
+    "origin", [SHOP, "http://localhost", "https://xn--mnchen-3ya.example:8443", "http://10.0.0.1:80"]
+)
+def test_an_origin_is_taken_as_browsers_spell_it(origin: str) -> None:
+    assert is_origin(origin)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "https://",
+        "https://shop.example/",
+        "https://shop.example/path",
+        "https://shop.example?x",
+        "HTTPS://shop.example",
+        "https://Shop.example",
+        "https://shop.example:",
+        "https://shop.example:0",
+        "https://shop.example:65536",
+        "https://user@shop.example",
+        "https://shop.example;script-src *",
+        "https://shop.example https://other.example",
+        "https://shop.example\n",
+        "https://*.example",
+        "https://-.example",
+        "https://shop..example",
+        "https://[::1]:8080",
+        "ftp://shop.example",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "'self'",
+        f"https://{'a' * 300}.example",
+    ],
+)
+def test_what_is_no_plain_origin_is_refused(text: str) -> None:
+    assert not is_origin(text)
+
+
+def test_the_script_is_one_strict_closure_over_all_parts_and_the_rows_of_all_cards() -> None:
+    script = FRAME_ASSETS["frame.js"].decode()
+
+    assert script.startswith('(() => {\n"use strict";\n')
+    assert join_parts(PARTS) in script
+    assert all(f'"{brand.code}":{{' in script for brand in CARD_BRANDS)
+
+
+def test_the_script_keeps_nothing_and_speaks_to_exact_origins_only() -> None:
+    script = FRAME_ASSETS["frame.js"].decode()
+
+    for banned in ("console.", "localStorage", "sessionStorage", "indexedDB", "cookie", "innerHTML", "eval(", '"*"'):
+        assert banned not in script
+    # One to siblings, with the service's own origin as the only reader; one over the port that the page handed in.
+    assert re.findall(r"(\w+)\.postMessage\(", script) == ["sibling", "port"]
+    assert "}, location.origin);" in script
+
+
+def test_the_style_loads_nothing() -> None:
+    style = FRAME_ASSETS["frame.css"].decode()
+
+    assert "url(" not in style
+    assert "@import" not in style
