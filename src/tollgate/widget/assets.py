@@ -1,0 +1,36 @@
+"""The files that the payment form loads besides its script: styles, marks of brands, and what the frames load.
+
+What they hold is said where they are made; they are kept in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from tollgate.widget.frames import FRAME_ASSETS
+from tollgate.widget.marks import MARKS
+
+STYLES = Path(__file__).parent / "styles"
+
+_CONTENT_TYPES = {
+    ".css": b"text/css;charset=UTF-8",
+    ".js": b"text/javascript;charset=UTF-8",
+    ".svg": b"image/svg+xml",
+}
+
+
+class Asset(msgspec.Struct, frozen=True):
+    body: bytes
+    content_type: bytes
+
+
+def _gather() -> dict[str, Asset]:
+    styles = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))}
+    files = {**styles, **FRAME_ASSETS, **MARKS}
+    return {name: Asset(body, _CONTENT_TYPES[Path(name).suffix]) for name, body in sorted(files.items())}
+
+
+ASSETS: Mapping[str, Asset] = _gather()

@@ -1,0 +1,42 @@
+// The billing address, where the page wants it, and any other field that a brand asks for.
+const BILLING_FIELDS = {
+  country: "billingCountry",
+  state: "billingState",
+  city: "billingCity",
+  postcode: "billingPostcode",
+  street1: "billingStreet1",
+  street2: "billingStreet2",
+};
+// What nobody needs unless the page says so.
+const OPTIONAL_BILLING = ["state", "street2"];
+
+function isGiven(parameter) {
+  return (page.configuration.given || []).includes(parameter);
+}
+
+function makeBillingBlock(voice) {
+  const { billingAddress, mandatoryBilling } = page.settings;
+  if (!billingAddress) {
+    return null;
+  }
+  const wanted = Object.keys(BILLING_FIELDS).filter((word) => !isGiven(`billing.${word}`));
+  const fields = wanted.map((word) =>
+    makeInputField(voice, BILLING_FIELDS[word], {
+      isNeeded: isOn(mandatoryBilling[word], !OPTIONAL_BILLING.includes(word) && !(word in mandatoryBilling)),
+      value: String(billingAddress[word] || ""),
+    }),
+  );
+  if (!fields.length) {
+    return null;
+  }
+  const legend = make("legend", "wpwl-label wpwl-label-billing", {}, voice.say("billingAddress"));
+  const group = make("fieldset", "wpwl-group wpwl-group-billing", {}, legend, ...fields.map((field) => field.group));
+  return { group, fields };
+}
+
+// Fields a brand asks for by their parameters, but for those that stand in the form already.
+function makeAskedFields(voice, asks, present) {
+  const there = new Set(present.flatMap((field) => field.names));
+  const names = asks.filter((parameter) => !there.has(parameter)).map(findInputName);
+  return [...new Set(names.filter(Boolean))].map((name) => makeInputField(voice, name));
+}

@@ -1,0 +1,114 @@
+// Fields of a card that live in frames of the service, and how a form answers to what they say.
+const FRAME_FIELDS = {
+  number: { name: "cardNumber", label: "cardNumber", names: ["card.number"], blurHook: "onBlurCardNumber" },
+  cvv: { name: "cvv", label: "cvv", names: ["card.cvv"], blurHook: "onBlurSecurityCode" },
+  holder: { name: "cardHolder", label: "cardHolder", names: ["card.holder"], blurHook: "onBlurCardHolder" },
+  expiry: {
+    name: "expiry",
+    label: "expiryDate",
+    names: ["card.expiry", "card.expiryMonth", "card.expiryYear"],
+    blurHook: "onBlurExpiryDate",
+    placeholder: "mmyy",
+  },
+};
+
+// `more()` gives the options that only this form knows: brands, whether empty will do.
+function makeFrameField(widget, field, more) {
+  const row = FRAME_FIELDS[field];
+  const { voice } = widget;
+  const label = voice.say(row.label);
+  const made = { name: row.name, names: row.names, fault: "" };
+  const options = () => ({
+    lang: voice.tag,
+    dir: voice.dir,
+    label,
+    placeholder: page.settings.showPlaceholders ? voice.say(row.placeholder || row.label) : "",
+    hint: made.fault ? voice.say(made.fault) : "",
+    autofocus: page.settings.autofocus === row.names[0],
+    checkoutId: source.checkoutId,
+    resource: source.resource,
+    ...readFrameLooks(frame.element, widget.form.querySelector("input.wpwl-control"), readWishedStyles(field)),
+    ...more(),
+  });
+  const classes = `wpwl-control wpwl-control-iframe wpwl-control-${row.name}`;
+  const wish = { field, group: widget.group, classes, title: label, options };
+  const frame = makeFrame(wish, (message) => hearField(widget, made, row, message));
+  Object.assign(made, makeGroup(voice, row.name, label, frame.element, { isFrame: true }), {
+    control: frame.element,
+    frame,
+    judge: () => judgeFrame(made, options().allowsEmpty),
+    isEmpty: () => frame.state.isEmpty,
+    isHopeless: () => !frame.state.isPotentiallyValid,
+    focus() {
+      frame.element.focus();
+      sendFrame(frame, { type: "focus" });
+    },
+  });
+  made.label.addEventListener("click", made.focus);
+  widget.frames.push(frame);
+  return made;
+}
+
+function judgeFrame(field, mayBeEmpty) {
+  const { isValid, isEmpty } = field.frame.state;
+  return isValid || (isEmpty && mayBeEmpty) ? "" : field.lastError || usualError(field);
+}
+
+const FRAME_EVENTS = {
+  ready(widget, field) {
+    tell("onReadyIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
+  },
+  focus(widget, field) {
+    field.wrapper.classList.add("wpwl-wrapper--focus");
+    field.control.classList.add("wpwl-control--focus");
+    tell("onFocusIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
+  },
+  blur(widget, field, row, message) {
+    field.wrapper.classList.remove("wpwl-wrapper--focus");
+    field.control.classList.remove("wpwl-control--focus");
+    judgeOnLeaving(widget.voice, field);
+    tell("onBlurIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
+    tell(row.blurHook, hookSelf(widget, field.frame), Boolean(message.isValid));
+  },
+  change(widget, field) {
+    field.lastError = "";
+    judgeWhileTyping(widget.voice, field);
+  },
+  brands(widget, field, row, message) {
+    if (widget.hearBrands) {
+      widget.hearBrands(readList(message.detected), message.active);
+    }
+  },
+  enter(widget) {
+    if (!page.settings.disableSubmitOnEnter) {
+      startPaying(widget);
+    }
+  },
+};
+
+function hearField(widget, field, row, message) {
+  const react = Object.hasOwn(FRAME_EVENTS, message.type) ? FRAME_EVENTS[message.type] : null;
+  if (react) {
+    react(widget, field, row, message);
+  }
+}
+
+// Asks the frames themselves, because a word of theirs may still be on its way.
+async function judgeFrames(widget) {
+  const shown = widget.fields.filter((field) => field.frame && isShown(field));
+  await Promise.all(
+    shown.map(async (field) => {
+      const { isValid, errors } = await askFrame(field.frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
+      field.frame.state = { ...field.frame.state, isValid };
+      field.lastError = (errors || {})[field.frame.field] || "";
+    }),
+  );
+}
+
+function refreshLooks() {
+  for (const widget of page.widgets) {
+    for (const frame of widget.frames) {
+      updateFrame(frame, frame.options());
+    }
+  }
+}

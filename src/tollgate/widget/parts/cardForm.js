@@ -1,0 +1,136 @@
+// The form for a new card: brand, number, expiry, holder, security code, and what the page wants besides.
+function makeCardForm(place, codes) {
+  const widget = makeWidget("card", { container: "card", form: "card" }, place, null);
+  const { voice } = widget;
+  const brandField = makeBrandField(voice, codes, (code) => changeBrand(widget, code));
+  Object.assign(widget, {
+    brandField,
+    codes,
+    readBrand: () => brandField.control.value,
+    hearBrands(detected, active) {
+      tell("onDetectBrand", hookSelf(widget), detected, active);
+      if (followNumber(brandField, detected, active)) {
+        changeBrand(widget, brandField.control.value);
+      }
+    },
+  });
+  const fields = makeCardFields(widget);
+  const billing = makeBillingBlock(voice);
+  const asks = codes.flatMap((code) => page.configuration.brands[code].asks);
+  const present = [...fields, ...(billing ? billing.fields : [])];
+  const asked = makeAskedFields(voice, asks.filter((name) => !name.startsWith("card.")), present);
+  widget.fields = [...present, ...asked];
+  widget.form.append(
+    ...fields.map((field) => field.group),
+    ...fields.flatMap((field) => field.hiddens || []),
+    ...(billing ? [billing.group] : []),
+    ...asked.map((field) => field.group),
+  );
+  widget.submitter = () => widget.fields.find((field) => field.name === "cardNumber").frame;
+  return widget;
+}
+
+function makeCardFields(widget) {
+  const { settings } = page;
+  const isFramed = settings.enableSAQACompliance;
+  const number = makeFrameField(widget, "number", () => ({
+    ...brandOptions(widget),
+    detects: settings.brandDetection,
+    priority: settings.detectionPriority,
+    formats: settings.numberFormatting,
+    required: true,
+  }));
+  const cvv = makeFrameField(widget, "cvv", () => ({
+    ...brandOptions(widget),
+    masks: settings.maskCvv,
+    allowsEmpty: mayCvvBeEmpty(),
+    required: !mayCvvBeEmpty(),
+  }));
+  widget.cvvField = cvv;
+  const expiry = isFramed ? makeFrameField(widget, "expiry", () => ({ required: true })) : makeExpiryField(widget.voice);
+  if (!isFramed) {
+    expiry.control.addEventListener("blur", () => tell("onBlurExpiryDate", hookSelf(widget), expiry.judge() === ""));
+  }
+  addCvvHelp(widget, cvv);
+  showCvv(widget);
+  return [widget.brandField, number, expiry, ...makeHolderFields(widget, isFramed), cvv];
+}
+
+function brandOptions(widget) {
+  const rows = page.configuration.brands;
+  const brands = Object.fromEntries(widget.codes.map((code) => [code, rows[code]]));
+  return { brands, accepted: widget.codes, brand: widget.brandField.control.value };
+}
+
+function mayCvvBeEmpty() {
+  return page.settings.allowEmptyCvv && !page.configuration.requiresCvv;
+}
+
+function makeHolderFields(widget, isFramed) {
+  const { settings } = page;
+  if (!settings.showCardHolder) {
+    return [];
+  }
+  if (isFramed) {
+    const mayBeEmpty = settings.allowEmptyCardHolderName;
+    return [makeFrameField(widget, "holder", () => ({ allowsEmpty: mayBeEmpty, required: !mayBeEmpty }))];
+  }
+  if (settings.forceCardHolderEqualsBillingName) {
+    const names = ["givenName", "surname"].map((name) => makeInputField(widget.voice, name));
+    widget.addFields = () => ({ "card.holder": names.map((field) => field.control.value.trim()).join(" ") });
+    return names;
+  }
+  const holder = makeInputField(widget.voice, "cardHolder", { isNeeded: !settings.allowEmptyCardHolderName });
+  holder.control.addEventListener("blur", () => tell("onBlurCardHolder", hookSelf(widget), holder.judge() === ""));
+  return [holder];
+}
+
+function changeBrand(widget, code) {
+  for (const field of widget.fields) {
+    if (field.name === "cardNumber" || field.name === "cvv") {
+      updateFrame(field.frame, { brand: code });
+    }
+  }
+  showCvv(widget);
+  tell("onChangeBrand", hookSelf(widget), code);
+}
+
+// Some brands have no security code, and some pages do not want to ask for it.
+function showCvv(widget) {
+  const { requireCvv } = page.settings;
+  const { cvvLength } = page.configuration.brands[widget.readBrand()];
+  widget.cvvField.group.hidden = cvvLength === 0 || (!requireCvv && !page.configuration.requiresCvv);
+  if (widget.cvvHelp) {
+    widget.cvvHelp.textContent = widget.voice.say(cvvLength === 4 ? "cvvHintAmex" : "cvvHint");
+  }
+}
+
+function addCvvHelp(widget, cvv) {
+  if (!page.settings.showCVVHint) {
+    return;
+  }
+  const id = makeId("cvvHelp");
+  widget.cvvHelp = make("div", "wpwl-help wpwl-help-cvv", { id, role: "tooltip" });
+  cvv.control.setAttribute("aria-describedby", id);
+  cvv.group.append(widget.cvvHelp);
+}
+
+// "Save my card", unless the page brings a box of its own or the merchant has decided already.
+function addSaveBox(widget) {
+  const isWanted = page.settings.offersRegistration && source.resource === "payment" && !isGiven("createRegistration");
+  if (!isWanted || widget.form.querySelector("[name=createRegistration]")) {
+    return;
+  }
+  const id = makeId("save");
+  const box = make("input", "wpwl-control-createRegistration", { id, type: "checkbox", name: "createRegistration", value: "true" });
+  const label = make("label", "wpwl-label-createRegistration", { for: id }, widget.voice.say("saveCard"));
+  widget.saveBox = make("div", "wpwl-group wpwl-group-createRegistration", {}, box, label);
+  widget.form.append(widget.saveBox);
+}
+
+// The page's own code may have brought its box while it was told that the form is ready.
+function dropSecondSaveBox(widget) {
+  if (widget.saveBox && widget.form.querySelectorAll("[name=createRegistration]").length > 1) {
+    widget.saveBox.remove();
+  }
+}

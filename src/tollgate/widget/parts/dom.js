@@ -1,0 +1,52 @@
+// Builds elements. Text is set as text and styles through their objects, so that a shop's policy may forbid
+// inline styles and scripts, and so that nothing that somebody typed can become markup.
+let elementsMade = 0;
+
+function make(tag, classes, attributes, ...children) {
+  const element = document.createElement(tag);
+  if (classes) {
+    element.className = classes;
+  }
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === true) {
+      element.setAttribute(name, "");
+    } else if (value !== false && value !== null && value !== undefined) {
+      element.setAttribute(name, String(value));
+    }
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function makeId(word) {
+  elementsMade += 1;
+  return `wpwl-${word}-${elementsMade}`;
+}
+
+// Twelve digits, as pages know them from the containers' ids.
+function makeContainerId(word) {
+  const digits = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte % 10);
+  return `${word}_${digits.join("")}`;
+}
+
+function makeHex(bytes) {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function setStyles(element, styles) {
+  for (const [name, value] of Object.entries(styles)) {
+    element.style.setProperty(name, value);
+  }
+}
+
+function describe(control, id, isDescribed) {
+  const ids = (control.getAttribute("aria-describedby") || "").split(" ").filter((each) => each && each !== id);
+  if (isDescribed) {
+    ids.push(id);
+  }
+  if (ids.length) {
+    control.setAttribute("aria-describedby", ids.join(" "));
+  } else {
+    control.removeAttribute("aria-describedby");
+  }
+}

@@ -1,0 +1,137 @@
+// The shell of every form: container, form element, pay button, message, and the state of being busy.
+// A widget is { kind, key, brand, voice, container, form, fields, frames, submitter(), button, ... }.
+const FORM_HOOKS = {
+  card: "onBeforeSubmitCard",
+  registration: "onBeforeSubmitOneClickCard",
+  directDebit: "onBeforeSubmitDirectDebit",
+  onlineTransfer: "onBeforeSubmitOnlineTransfer",
+  virtualAccount: "onBeforeSubmitVirtualAccount",
+  prepayment: "onBeforeSubmitPrepayment",
+};
+
+// `names`: the last words of the container's and the form's class. `brand` is null where the form itself asks for it.
+function makeWidget(kind, names, place, brand) {
+  const { voice, target } = place;
+  const form = make("form", `wpwl-form wpwl-form-${names.form} wpwl-clearfix`, {
+    action: checkoutAddress(source.resource),
+    method: "POST",
+    target: page.settings.paymentTarget || "cnpIframe",
+    lang: voice.tag,
+    dir: voice.dir,
+    "accept-charset": "UTF-8",
+  });
+  // What is wrong is said by us, beside the field and in the shopper's language.
+  form.noValidate = true;
+  const container = make(
+    "div",
+    `wpwl-container wpwl-container-${names.container}`,
+    { id: makeContainerId(names.id || kind), lang: voice.tag, dir: voice.dir },
+    form,
+  );
+  const widget = {
+    kind,
+    key: names.container,
+    brand,
+    voice,
+    place,
+    container,
+    form,
+    hook: FORM_HOOKS[kind],
+    fields: [],
+    frames: [],
+    group: makeHex(16),
+    submitter: () => null,
+    readBrand: () => brand,
+    resultTarget: page.settings.resultTarget || target || "_top",
+    message: make("div", "wpwl-message", { role: "alert", hidden: true }),
+    status: make("div", "wpwl-status", { role: "status" }),
+  };
+  listenToForm(widget);
+  return widget;
+}
+
+function listenToForm(widget) {
+  const { form } = widget;
+  form.addEventListener("submit", (event) => {
+    const isBlocked = event.defaultPrevented;
+    event.preventDefault();
+    // A form of the shop around ours has nothing to do with it.
+    if (widget.container.closest("form")) {
+      event.stopPropagation();
+    }
+    if (!isBlocked) {
+      pay(widget);
+    }
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && page.settings.disableSubmitOnEnter && event.target.tagName === "INPUT") {
+      event.preventDefault();
+    }
+  });
+  // Pages submit forms by themselves too; the browser's own way would post what is in the page, and only that.
+  form.submit = () => startPaying(widget);
+}
+
+function startPaying(widget) {
+  widget.form.requestSubmit();
+}
+
+function makeSubmitGroup(widget, text, classes) {
+  const attributes = { type: "submit", name: "pay", "data-action": "submit" };
+  const label = make("span", "wpwl-button-text", {}, text);
+  widget.button = make("button", `wpwl-button wpwl-button-pay ${classes || ""}`.trim(), attributes, label);
+  const wrapper = make("div", "wpwl-wrapper wpwl-wrapper-submit", {}, widget.button);
+  return make("div", "wpwl-group wpwl-group-submit wpwl-clearfix", {}, widget.message, wrapper, widget.status);
+}
+
+// Inputs that the page put into its own form come along, as the first form's own; hidden ones with every form.
+function adoptInputs(widget, isFirst) {
+  const children = Array.from(widget.place.element.children);
+  if (isFirst) {
+    widget.form.append(...children);
+    return;
+  }
+  const hiddens = widget.place.hiddens.map((input) => input.cloneNode(true));
+  widget.form.append(...hiddens);
+}
+
+function addResultUrl(widget) {
+  if (!page.configuration.resultUrl) {
+    widget.form.append(make("input", "", { type: "hidden", name: "shopperResultUrl", value: widget.place.resultUrl }));
+  }
+}
+
+function showMessage(widget, text) {
+  widget.message.textContent = text;
+  widget.message.hidden = text === "";
+}
+
+function setBusy(widget, isBusy, text) {
+  widget.form.classList.toggle("wpwl-form-busy", isBusy);
+  widget.container.setAttribute("aria-busy", String(isBusy));
+  widget.button.classList.toggle("wpwl-button-pay-disabled", isBusy);
+  widget.button.setAttribute("aria-disabled", String(isBusy));
+  widget.status.textContent = isBusy ? text || widget.voice.say("processing") : "";
+  const spinner = widget.button.querySelector(".wpwl-spinner");
+  if (isBusy && !spinner) {
+    widget.button.append(make("span", "wpwl-spinner", { "aria-hidden": "true" }));
+  } else if (!isBusy && spinner) {
+    spinner.remove();
+  }
+}
+
+// Names that only frames may fill, and helpers of the form that mean nothing to the service.
+const NEVER_SENT = ["card.number", "card.cvv", "card.expiry", "pay"];
+
+function collectFields(widget) {
+  const pairs = Array.from(new FormData(widget.form)).filter(
+    ([name, value]) => typeof value === "string" && value !== "" && !NEVER_SENT.includes(name),
+  );
+  return {
+    ...Object.fromEntries(pairs),
+    ...describeBrowser(),
+    ...(widget.readBrand() ? { paymentBrand: widget.readBrand() } : {}),
+    ...(widget.addFields ? widget.addFields() : {}),
+    shopOrigin: location.origin,
+  };
+}

@@ -1,0 +1,103 @@
+// The shop's side of one service frame: makes it, connects to it over a channel of their own, and speaks with it.
+// What is typed in there stays there; only claims about it come out.
+const FRAME_PATIENCE_MS = 20000;
+const ANSWER_PATIENCE_MS = 70000;
+const VALIDITY_PATIENCE_MS = 5000;
+const FRAME_NAMES = { number: "card.number", cvv: "card.cvv", holder: "card.holder", expiry: "card.expiry" };
+const ANCESTORS_MAX = 5;
+
+function frameAddress(field) {
+  const above = Array.from(location.ancestorOrigins || []);
+  const origins = [...new Set([location.origin, ...above])].slice(0, ANCESTORS_MAX);
+  return `${source.origin}/v1/paymentWidgets/frame/${field}?${origins.map((origin) => `origin=${encodeURIComponent(origin)}`).join("&")}`;
+}
+
+// `wish`: field, group, classes, title, options; hear(message) is told what the frame says.
+function makeFrame(wish, hear) {
+  const element = make("iframe", wish.classes, {
+    name: FRAME_NAMES[wish.field],
+    title: wish.title,
+    src: frameAddress(wish.field),
+    height: 46,
+    frameborder: 0,
+    scrolling: "no",
+    referrerpolicy: "no-referrer",
+  });
+  const frame = {
+    element,
+    field: wish.field,
+    state: { isValid: false, isPotentiallyValid: true, isEmpty: true },
+    options: wish.options,
+    port: null,
+    asks: new Map(),
+    asked: 0,
+  };
+  frame.ready = new Promise((resolve) => {
+    frame.becomesReady = resolve;
+  });
+  element.addEventListener("load", () => connectFrame(frame, wish.group, hear));
+  setTimeout(() => complainIfSilent(frame), FRAME_PATIENCE_MS);
+  return frame;
+}
+
+function connectFrame(frame, group, hear) {
+  const { port1, port2 } = new MessageChannel();
+  closeFrame(frame);
+  frame.port = port1;
+  port1.onmessage = (event) => hearFrame(frame, event.data, hear);
+  const connect = { tollgate: "connect", field: frame.field, group, options: frame.options() };
+  frame.element.contentWindow.postMessage(connect, source.origin, [port2]);
+}
+
+function hearFrame(frame, message, hear) {
+  if (message === null || typeof message !== "object") {
+    return;
+  }
+  if (message.type === "change" || message.type === "blur") {
+    frame.state = { ...frame.state, ...message };
+  }
+  if (message.type === "ready") {
+    frame.becomesReady(true);
+  }
+  if (message.type === "validity" || message.type === "answer") {
+    const answer = frame.asks.get(message.ask);
+    frame.asks.delete(message.ask);
+    return answer && answer(message);
+  }
+  return hear(message, frame);
+}
+
+function complainIfSilent(frame) {
+  if (!frame.port && frame.element.isConnected && !page.isUnloaded) {
+    tellFault("PciIframeCommunicationError", `the frame ${FRAME_NAMES[frame.field]} does not answer`);
+  }
+  frame.becomesReady(false);
+}
+
+function sendFrame(frame, message) {
+  if (frame.port) {
+    frame.port.postMessage(message);
+  }
+}
+
+function updateFrame(frame, options) {
+  sendFrame(frame, { type: "options", options });
+}
+
+// Answers are bounded: a frame that was taken away says nothing more.
+function askFrame(frame, message, patience) {
+  frame.asked += 1;
+  const ask = frame.asked;
+  return new Promise((resolve) => {
+    frame.asks.set(ask, resolve);
+    setTimeout(() => resolve({ type: "silence", status: 0, isValid: false, errors: {} }), patience);
+    sendFrame(frame, { ...message, ask });
+  });
+}
+
+function closeFrame(frame) {
+  if (frame.port) {
+    frame.port.close();
+    frame.port = null;
+  }
+}

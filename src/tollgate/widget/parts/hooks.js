@@ -1,0 +1,78 @@
+// Calls the functions that pages put into wpwlOptions. They are looked up when they are due, so a page may set
+// them late; a fault in one of them is told to the page's console and stops nothing of ours.
+function makeFault(name, message, more) {
+  return Object.assign(new Error(message), { name }, more);
+}
+
+function tellLater(fault) {
+  setTimeout(() => {
+    throw fault;
+  });
+}
+
+function tell(name, self, ...values) {
+  const hook = page.options[name];
+  if (typeof hook !== "function") {
+    return undefined;
+  }
+  try {
+    return hook.apply(self, values);
+  } catch (fault) {
+    return tellLater(fault);
+  }
+}
+
+function tellFault(name, message, more) {
+  tell("onError", page.options, makeFault(name, message, more));
+}
+
+// Pages know these members from a library; here they are plain lists of one element.
+function hookSelf(widget, frame) {
+  return { $form: [widget.form], $iframe: frame ? [frame.element] : [], form: widget.form };
+}
+
+function isPromise(value) {
+  return value !== null && typeof value === "object" && typeof value.then === "function";
+}
+
+// Whether the page lets the shopper pay: true, false, or a promise of one of them.
+function askHook(name, widget) {
+  const verdict = callGuard(name, widget);
+  if (verdict === false) {
+    return false;
+  }
+  const promised = typeof page.options[`${name}Promise`] === "function" ? tell(`${name}Promise`, widget.form) : undefined;
+  const waits = [verdict, promised].filter(isPromise);
+  return waits.length ? agreeAll(waits) : promised !== false;
+}
+
+// The page may also speak by the event: it is a real one, dispatched to the form, so its target is the form.
+function callGuard(name, widget) {
+  const hook = page.options[name];
+  if (typeof hook !== "function") {
+    return true;
+  }
+  let verdict = false;
+  const event = new Event("wpwl:beforesubmit", { cancelable: true });
+  const call = (dispatched) => {
+    try {
+      verdict = hook.call(widget.form, dispatched);
+    } catch (fault) {
+      tellLater(fault);
+    }
+  };
+  widget.form.addEventListener(event.type, call, { once: true });
+  widget.form.dispatchEvent(event);
+  if (event.defaultPrevented) {
+    return false;
+  }
+  return isPromise(verdict) ? verdict.then((answer) => answer !== false && !event.defaultPrevented) : verdict !== false;
+}
+
+async function agreeAll(waits) {
+  try {
+    return (await Promise.all(waits)).every((answer) => answer !== false);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,94 @@
+// Fields that live in the shop's page: one row for each, and the engine that makes an input of a row.
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/;
+
+// name of the group: parameter, key of its label, what browsers fill in, longest value, whether a text will do.
+const INPUTS = {
+  cardHolder: { names: ["card.holder"], label: "cardHolder", autocomplete: "cc-name", max: 128, fits: isHolder },
+  givenName: { names: ["customer.givenName"], label: "givenName", autocomplete: "cc-given-name", max: 48 },
+  surname: { names: ["customer.surname"], label: "surname", autocomplete: "cc-family-name", max: 48 },
+  accountHolder: { names: ["bankAccount.holder"], label: "accountHolder", autocomplete: "name", max: 128, fits: isHolder },
+  accountIban: { names: ["bankAccount.iban"], label: "accountIban", autocomplete: "off", max: 42, fits: isIban, isLatin: true },
+  accountBic: { names: ["bankAccount.bic"], label: "accountBic", autocomplete: "off", max: 14, fits: isBic, isLatin: true },
+  accountBank: { names: ["bankAccount.bankName"], label: "bankName", autocomplete: "off", max: 255 },
+  accountNumber: { names: ["bankAccount.number"], label: "accountNumber", autocomplete: "off", max: 64, isLatin: true },
+  accountCountry: { names: ["bankAccount.country"], label: "country", autocomplete: "country", isCountry: true },
+  virtualAccount: { names: ["virtualAccount.accountId"], label: "accountNumber", autocomplete: "off", max: 100 },
+  email: { names: ["customer.email"], label: "email", autocomplete: "email", type: "email", max: 128, fits: isEmail },
+  mobilePhone: { names: ["customer.mobile"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
+  phone: { names: ["customer.phone"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
+  billingCountry: { names: ["billing.country"], label: "country", autocomplete: "billing country", isCountry: true },
+  billingState: { names: ["billing.state"], label: "state", autocomplete: "billing address-level1", max: 50 },
+  billingCity: { names: ["billing.city"], label: "city", autocomplete: "billing address-level2", max: 80 },
+  billingPostcode: { names: ["billing.postcode"], label: "postcode", autocomplete: "billing postal-code", max: 16 },
+  billingStreet1: { names: ["billing.street1"], label: "street1", autocomplete: "billing address-line1", max: 100 },
+  billingStreet2: { names: ["billing.street2"], label: "street2", autocomplete: "billing address-line2", max: 100 },
+};
+
+// Three characters at least, and not a card number that went astray.
+function isHolder(text) {
+  return text.length >= 3 && text.length <= 128 && !/\d{4}/.test(text.replace(/[\s-]/g, ""));
+}
+
+function isEmail(text) {
+  return EMAIL.test(text);
+}
+
+function squeeze(text) {
+  return text.replace(/[\s.-]/g, "").toUpperCase();
+}
+
+function isBic(text) {
+  return BIC.test(squeeze(text));
+}
+
+// The check digits of ISO 13616; countries' own lengths are left to the service.
+function isIban(text) {
+  const iban = squeeze(text);
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban)) {
+    return false;
+  }
+  const moved = iban.slice(4) + iban.slice(0, 4);
+  const digits = moved.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
+  return Array.from(digits).reduce((rest, digit) => (rest * 10 + Number(digit)) % 97, 0) === 1;
+}
+
+function findInputName(parameter) {
+  return Object.keys(INPUTS).find((name) => INPUTS[name].names.includes(parameter));
+}
+
+// A field of the page. `isNeeded`: an empty one is a fault.
+function makeInputField(voice, name, { isNeeded = true, value = "", groupName = name } = {}) {
+  const row = INPUTS[name];
+  const id = makeId(name);
+  const text = voice.say(row.label);
+  const attributes = { id, name: row.names[0], autocomplete: row.autocomplete, "aria-required": isNeeded ? "true" : null };
+  const classes = `wpwl-control wpwl-control-${groupName}`;
+  const control = row.isCountry
+    ? makeCountrySelect(voice, classes, attributes, value)
+    : make("input", classes, { ...attributes, type: row.type || "text", maxlength: row.max, dir: row.isLatin ? "ltr" : null });
+  if (!row.isCountry) {
+    control.value = value;
+    control.placeholder = page.settings.showPlaceholders ? text : "";
+  }
+  const field = {
+    name,
+    names: row.names,
+    control,
+    frame: null,
+    fault: "",
+    isEmpty: () => control.value.trim() === "",
+    isHopeless: () => false,
+    focus: () => control.focus(),
+    judge() {
+      if (field.isEmpty()) {
+        return isNeeded ? usualError(field) : "";
+      }
+      return row.fits && !row.fits(control.value.trim()) ? usualError(field) : "";
+    },
+  };
+  Object.assign(field, makeGroup(voice, groupName, text, control, { controlId: id }));
+  control.addEventListener("input", () => judgeWhileTyping(voice, field));
+  control.addEventListener("blur", () => judgeOnLeaving(voice, field));
+  return field;
+}

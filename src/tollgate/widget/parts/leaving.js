@@ -1,0 +1,56 @@
+// Brings the shopper to the result page, once the service says where that is: in an answer, or by the word of one
+// of its pages that came back in a frame or a window.
+const FORBIDDEN_SCHEMES = ["javascript:", "data:", "vbscript:", "blob:", "file:", "about:", "filesystem:"];
+const APP_PATIENCE_MS = 5000;
+
+function readAddress(url) {
+  try {
+    const address = new URL(url);
+    return FORBIDDEN_SCHEMES.includes(address.protocol) ? null : address;
+  } catch {
+    return null;
+  }
+}
+
+// False where the address is none that a page may lead to.
+function leave(url, target) {
+  const address = readAddress(url);
+  if (!address) {
+    return false;
+  }
+  if (target && !target.startsWith("_")) {
+    window.open(address.href, target);
+  } else {
+    navigate(address.href, target);
+  }
+  // An app takes over without this page going away.
+  if (!/^https?:$/.test(address.protocol)) {
+    setTimeout(() => page.attempt && endAttempt(page.attempt), APP_PATIENCE_MS);
+  }
+  return true;
+}
+
+function navigate(url, target) {
+  const frames = { _parent: window.parent, _top: window.top };
+  try {
+    (frames[target] || window).location.assign(url);
+  } catch {
+    // A page around ours that does not let us lead it away; then this page goes alone.
+    window.location.assign(url);
+  }
+}
+
+function hearReturn(event) {
+  const { data } = event;
+  if (event.origin !== source.origin || data === null || typeof data !== "object") {
+    return;
+  }
+  if (data.tollgate !== "returned" || data.checkoutId !== source.checkoutId || typeof data.url !== "string") {
+    return;
+  }
+  const { attempt } = page;
+  if (leave(data.url, attempt ? attempt.widget.resultTarget : "_top") && attempt) {
+    attempt.isLeaving = true;
+    closePopup(attempt);
+  }
+}

@@ -1,0 +1,138 @@
+// Puts forms in the place of the page's own. A place is one form of the page: its element, language, where its
+// result goes, and the inputs that the page has put into it.
+const TAKEN = new WeakSet();
+const UNLOADED = "data-wpwl-unloaded";
+
+function readPlace(element) {
+  const { settings, options } = page;
+  const action = settings.resultUrl || element.getAttribute("action") || element.getAttribute("data-action") || "";
+  return {
+    element,
+    codes: readBrandCodes(element),
+    voice: makeVoice(chooseLanguage(settings.locale, element.lang, document.documentElement.lang), options),
+    resultUrl: new URL(action, document.baseURI).href,
+    target: element.getAttribute("target") || "",
+    hiddens: Array.from(element.querySelectorAll("input[type=hidden]")),
+    adopted: Array.from(element.children),
+    nodes: [],
+  };
+}
+
+async function mountAll(elements) {
+  page.options = readGlobalOptions();
+  page.settings = readSettings(page.options);
+  try {
+    const configuration = await configure([...new Set(elements.flatMap(readBrandCodes))]);
+    // Some pages set their options as late as this.
+    page.options = readGlobalOptions();
+    page.settings = readSettings(page.options);
+    page.styled = page.styled || loadStyles(page.settings.style);
+    await page.styled;
+    const there = elements.filter((element) => element.isConnected && !page.isUnloaded);
+    if (there.length && !(configuration.state === "paid" && configuration.returnUrl && leave(configuration.returnUrl, "_top"))) {
+      await mountPlaces(there.map(readPlace));
+    }
+  } catch (fault) {
+    elements.filter((element) => element.isConnected && !page.isUnloaded).forEach((element) => showDead(element, fault));
+    tell("onError", page.options, fault);
+  }
+}
+
+async function mountPlaces(places) {
+  const isFirst = page.widgets.length === 0;
+  const mounted = places.flatMap((place, index) => mountPlace(place, isFirst && index === 0));
+  page.widgets.push(...mounted);
+  publish();
+  await Promise.all(mounted.flatMap((widget) => widget.frames).map((frame) => frame.ready));
+  if (page.isUnloaded) {
+    return;
+  }
+  tell("onReady", page.options, mounted.map(describeContainer));
+  mounted.forEach(dropSecondSaveBox);
+  focusWished(mounted);
+}
+
+function describeContainer(widget) {
+  return { containerKey: widget.key, ccMethods: widget.codes || (widget.brand ? [widget.brand] : []) };
+}
+
+function mountPlace(place, isFirst) {
+  const { brands, registrations } = page.configuration;
+  const codes = place.codes.filter((code) => brands[code]);
+  const cards = codes.filter((code) => brands[code].kind === "card");
+  const forms = codes.filter((code) => code === cards[0] || !cards.includes(code)).map((code) => makeForm(place, code, cards));
+  forms.forEach((widget, index) => finishForm(widget, index === 0));
+  place.nodes = forms.map((widget) => widget.container);
+  if (isFirst && page.settings.showOneClickWidget && (registrations || []).length) {
+    const { widget, block } = makeStoredCards(place);
+    hideOtherForms(block, forms, place.voice);
+    place.nodes.unshift(block);
+    forms.unshift(widget);
+  }
+  if (!forms.length) {
+    const fault = makeFault("WidgetError", "none of the form's brands can be paid with here", { brand: place.codes.join(" ") });
+    showDead(place.element, fault);
+    tell("onError", page.options, fault);
+    return [];
+  }
+  place.element.replaceWith(...place.nodes);
+  onUnload(() => putBack(place));
+  return forms;
+}
+
+const FORM_MAKERS = { card: (place, code, cards) => makeCardForm(place, cards), directDebit: makeDirectDebit };
+
+function makeForm(place, code, cards) {
+  return (FORM_MAKERS[page.configuration.brands[code].kind] || makeOtherBrand)(place, code, cards);
+}
+
+function finishForm(widget, isFirst) {
+  adoptInputs(widget, isFirst);
+  if (widget.kind === "card") {
+    addSaveBox(widget);
+  }
+  const usual = widget.voice.say(source.resource === "registration" ? "register" : "submit");
+  widget.form.append(makeSubmitGroup(widget, widget.buttonText || usual, widget.brand ? "wpwl-button-brand" : ""));
+  addResultUrl(widget);
+}
+
+function focusWished(widgets) {
+  const wished = widgets.flatMap((widget) => widget.fields).find((field) => field.names.includes(page.settings.autofocus));
+  if (wished) {
+    wished.focus();
+  }
+}
+
+// Where there is nothing to pay, the shopper is told, and may go back to the shop.
+function showDead(element, fault) {
+  const voice = makeVoice(chooseLanguage(page.settings.locale, element.lang, document.documentElement.lang), page.options);
+  const key = { InvalidCheckoutIdError: "sessionGone", WidgetError: "unexpectedError" }[fault.name] || "networkError";
+  const message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key));
+  const container = make("div", "wpwl-container wpwl-container-message", { lang: voice.tag, dir: voice.dir }, message);
+  element.replaceWith(container);
+  onUnload(() => putBack({ element, adopted: [], nodes: [container] }));
+}
+
+// Unseen, and only for a script that finds no newer form: frameworks make a form of their own for every visit.
+function putBack(place) {
+  const first = place.nodes.find((node) => node.isConnected);
+  if (first) {
+    place.element.append(...place.adopted);
+    place.element.hidden = true;
+    place.element.setAttribute(UNLOADED, "");
+    first.before(place.element);
+  }
+  place.nodes.forEach((node) => node.remove());
+}
+
+// What frameworks have taken off the page needs no care any more.
+function forgetRemoved() {
+  const gone = page.widgets.filter((widget) => !widget.container.isConnected);
+  for (const widget of gone) {
+    widget.frames.forEach(closeFrame);
+    if (page.attempt && page.attempt.widget === widget && !page.attempt.isLeaving) {
+      endAttempt(page.attempt);
+    }
+  }
+  page.widgets = page.widgets.filter((widget) => !gone.includes(widget));
+}

@@ -1,0 +1,82 @@
+// Reads wpwlOptions. Pages set it before or after this script, with var, let or const, and sometimes write
+// booleans as words; here it becomes one settings object with nothing left out.
+const CHALLENGE_SIZES = {
+  1: ["250px", "400px"],
+  2: ["390px", "400px"],
+  3: ["500px", "600px"],
+  4: ["600px", "400px"],
+  5: ["100%", "100%"],
+};
+
+const SWITCHES = {
+  numberFormatting: true,
+  showLabels: true,
+  showPlaceholders: true,
+  showCVVHint: false,
+  showCardHolder: true,
+  requireCvv: true,
+  allowEmptyCvv: false,
+  maskCvv: false,
+  allowEmptyCardHolderName: true,
+  forceCardHolderEqualsBillingName: false,
+  brandDetection: true,
+  disableCardExpiryDateValidation: false,
+  disableSubmitOnEnter: false,
+  enableSAQACompliance: false,
+  hideOtherPaymentButton: false,
+  showOneClickWidget: true,
+};
+
+function readGlobalOptions() {
+  // A page's let or const is no property of the window, yet seen from here.
+  const given = typeof wpwlOptions === "undefined" ? window.wpwlOptions : wpwlOptions;
+  return given !== null && typeof given === "object" ? given : {};
+}
+
+function isOn(value, usual) {
+  if (value === undefined || value === null) {
+    return usual;
+  }
+  return value === "false" ? false : Boolean(value);
+}
+
+function readList(value) {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function readObject(value) {
+  return value !== null && typeof value === "object" ? value : null;
+}
+
+function readSettings(options) {
+  const switches = Object.fromEntries(Object.entries(SWITCHES).map(([name, usual]) => [name, isOn(options[name], usual)]));
+  const registrations = readObject(options.registrations) || {};
+  return Object.freeze({
+    ...switches,
+    locale: options.locale,
+    style: ["card", "plain", "logos", "none"].includes(options.style) ? options.style : "card",
+    autofocus: String(options.autofocus || ""),
+    detectionPriority: readList(options.brandDetectionPriority),
+    iframeStyles: readObject(options.iframeStyles) || {},
+    billingAddress: readObject(options.billingAddress) || (options.billingAddress === true ? {} : null),
+    mandatoryBilling: readObject(options.mandatoryBillingFields) || {},
+    storedRequireCvv: isOn(registrations.requireCvv, false),
+    hidesOtherForms: isOn(registrations.hideInitialPaymentForms, false),
+    offersRegistration: readObject(options.registrations) !== null,
+    paymentTarget: options.paymentTarget ? String(options.paymentTarget) : "",
+    resultTarget: options.shopperResultTarget ? String(options.shopperResultTarget) : "",
+    resultUrl: options.shopperResultUrl ? String(options.shopperResultUrl) : "",
+    ...readChallengeSize(options),
+  });
+}
+
+function readChallengeSize(options) {
+  const window = String((readObject(options.browser) || {}).threeDChallengeWindow || "");
+  const [width, height] = CHALLENGE_SIZES[window] || ["500px", "600px"];
+  const wished = readObject(options.threeDIframeSize) || {};
+  return {
+    challengeWindow: window in CHALLENGE_SIZES ? window : "",
+    challengeWidth: String(wished.width || width),
+    challengeHeight: String(wished.height || height),
+  };
+}

@@ -1,0 +1,17 @@
+// Forms of brands that are paid elsewhere: at a bank, in a wallet, by a voucher. A mark, what the brand asks for,
+// and a button.
+const POPUP_KINDS = ["onlineTransfer", "virtualAccount"];
+
+function makeOtherBrand(place, code) {
+  const { kind, label, asks } = page.configuration.brands[code];
+  const word = `${kind}-${code}`;
+  const widget = makeWidget(kind, { container: word, form: word, id: kind }, place, code);
+  widget.fields = makeAskedFields(widget.voice, asks, []);
+  widget.opensPopup = POPUP_KINDS.includes(kind) && !page.settings.paymentTarget;
+  widget.buttonText = widget.voice.say("payWith", { brand: label });
+  if (widget.fields.length) {
+    widget.form.classList.add("wpwl-form-has-inputs");
+  }
+  widget.form.append(makeBrandGroup(code, label), ...widget.fields.map((field) => field.group));
+  return widget;
+}

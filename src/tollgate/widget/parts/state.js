@@ -1,0 +1,24 @@
+// What one run of this script knows: the options of the page, the checkout's configuration, the forms it has
+// shown, and the one attempt that may be under way. Everything else is read from here.
+const page = {
+  options: {},
+  settings: null,
+  configuration: null,
+  widgets: [],
+  attempt: null,
+  isUnloaded: false,
+  undoing: [],
+};
+
+function onUnload(undo) {
+  page.undoing.push(undo);
+}
+
+function listen(target, kind, listener, options) {
+  target.addEventListener(kind, listener, options);
+  onUnload(() => target.removeEventListener(kind, listener, options));
+}
+
+function wait(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

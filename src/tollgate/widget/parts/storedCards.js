@@ -1,0 +1,94 @@
+// Cards that the shopper has stored with this merchant: one is chosen, and one click pays.
+function makeStoredCards(place) {
+  const names = { container: "registration", form: "registrations", id: "registration" };
+  const widget = makeWidget("registration", names, place, null);
+  widget.form.classList.add("wpwl-form-has-inputs");
+  widget.form.setAttribute("data-action", "submit-registration");
+  widget.form.setAttribute("target", page.settings.paymentTarget || "registrations-target");
+  widget.rows = page.configuration.registrations.map((card) => makeStoredCard(widget, card));
+  const legend = make("legend", "wpwl-label wpwl-label-registrations", {}, widget.voice.say("storedCards"));
+  widget.form.append(make("fieldset", "wpwl-registrations", {}, legend, ...widget.rows.map((row) => row.group)));
+  widget.submitter = () => (widget.chosen && widget.chosen.cvvField ? widget.chosen.cvvField.frame : null);
+  widget.form.append(makeSubmitGroup(widget, widget.voice.say("submit")));
+  addResultUrl(widget);
+  const block = make("div", "wpwl-registrations-block", { id: "wpwl-registrations" }, widget.container);
+  chooseStoredCard(widget, widget.rows[0]);
+  return { widget, block };
+}
+
+function makeStoredCard(widget, card) {
+  const part = (name, ...content) => make("div", `wpwl-wrapper wpwl-wrapper-registration wpwl-wrapper-registration-${name}`, {}, ...content);
+  const radio = make("input", "wpwl-control-registration", {
+    type: "radio",
+    name: "registrationId",
+    value: card.id,
+    "data-action": "change-registration",
+  });
+  const expiry = card.expiryMonth ? `${card.expiryMonth} / ${String(card.expiryYear).slice(-2)}` : "";
+  const brandLabel = (page.configuration.brands[card.brand] || { label: card.brand }).label;
+  const mark = makeMark(card.brand, brandLabel, "wpwl-brand-inline");
+  mark.firstChild.setAttribute("alt", brandLabel);
+  const details = part(
+    "details",
+    part("number", make("bdi", "", {}, card.number || card.last4 || "")),
+    expiry ? part("expiry", make("bdi", "", {}, expiry)) : null,
+    card.holder ? part("holder", card.holder) : null,
+  );
+  const label = make("label", "wpwl-registration", {}, part("registrationId", radio), part("brand", mark), details);
+  const row = { card, radio, cvvField: null, cvvPlace: part("cvv") };
+  row.group = make("div", "wpwl-group wpwl-group-registration", {}, label, row.cvvPlace);
+  radio.addEventListener("change", () => chooseStoredCard(widget, row));
+  return row;
+}
+
+function needsStoredCvv() {
+  return page.settings.storedRequireCvv || page.configuration.requiresCvv;
+}
+
+// A frame is made when its card is first chosen; moving one about would load it again.
+function chooseStoredCard(widget, row) {
+  widget.chosen = row;
+  row.radio.checked = true;
+  for (const other of widget.rows) {
+    other.group.classList.toggle("wpwl-selected", other === row);
+    other.cvvPlace.hidden = other !== row;
+  }
+  if (needsStoredCvv() && !row.cvvField) {
+    const { brand } = row.card;
+    const brands = { [brand]: page.configuration.brands[brand] };
+    const group = { ...widget, group: makeHex(16) };
+    row.cvvField = makeFrameField(group, "cvv", () => ({
+      brands,
+      brand,
+      accepted: [brand],
+      masks: page.settings.maskCvv,
+      allowsEmpty: false,
+      required: true,
+    }));
+    row.cvvPlace.append(row.cvvField.group);
+  }
+  widget.fields = row.cvvField ? [row.cvvField] : [];
+}
+
+// Where the page hides the other forms, a button brings them back.
+function hideOtherForms(block, others, voice) {
+  if (!page.settings.hidesOtherForms) {
+    return;
+  }
+  const show = (isShown) => others.forEach((widget) => (widget.container.hidden = !isShown));
+  show(false);
+  if (page.settings.hideOtherPaymentButton) {
+    return;
+  }
+  const text = voice.say("showOtherPaymentMethods");
+  const button = make("button", "wpwl-button wpwl-button-other", { type: "button", "data-action": "show-initial-forms" }, text);
+  button.addEventListener("click", () => {
+    show(true);
+    button.parentElement.remove();
+    const first = others.flatMap((widget) => widget.fields)[0];
+    if (first) {
+      first.focus();
+    }
+  });
+  block.append(make("div", "wpwl-group wpwl-group-button", {}, button));
+}
