@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation
+from tollgate.catalog.rule import OPERATIONS, Check, Fields, Rule, Situation
 from tollgate.catalog.rule_rows import ROWS
 from tollgate.values import Fault
 
@@ -24,16 +24,17 @@ _CHOICES_KEPT = 512
 def check_rules(fields: Fields, situation: Situation, groups_present: AbstractSet[str]) -> list[Fault]:
     """Faults in the order of the rows; a rule none of whose groups was sent is not even asked."""
     faults: list[Fault] = []
-    for rule in _choose_rules(situation.operation, situation.is_lenient, frozenset(groups_present)):
-        faults.extend(rule.check(fields, situation))
+    for check in _choose_checks(situation.operation, situation.is_lenient, frozenset(groups_present)):
+        if found := check(fields, situation):
+            faults += found
     return faults
 
 
 @lru_cache(_CHOICES_KEPT)
-def _choose_rules(operation: str, is_lenient: bool, groups: frozenset[str]) -> tuple[Rule, ...]:
+def _choose_checks(operation: str, is_lenient: bool, groups: frozenset[str]) -> tuple[Check, ...]:
     """Remembered, because a shop's requests differ in their values, hardly ever in what groups they have."""
     return tuple(
-        rule
+        rule.check
         for rule in _BY_OPERATION[operation]
         if not (rule.groups and rule.groups.isdisjoint(groups)) and (rule.binds_lenient or not is_lenient)
     )

@@ -5,7 +5,7 @@ All faults are found, not the first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import msgspec
@@ -15,8 +15,9 @@ from tollgate.contract.form import Pairs
 from tollgate.values import Fault, InvalidParameters, TooLarge
 
 _STORABLE = frozenset({Secrecy.OPEN, Secrecy.MASK})
-_Place = tuple[Parameter, str, str, bool]
-"""A parameter's row, its canonical name, that name's first word, and whether its value may be stored in clear."""
+_Place = tuple[Parameter, Callable[[str], bool], str, str, bool]
+"""A parameter's row, its test of a value, its canonical name, that name's first word, and whether its value may be
+stored in clear."""
 NAMES_KEPT = 4096
 """How many names of past requests are remembered in pieces: shops send the same few again and again."""
 
@@ -42,16 +43,16 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
     faults: list[Fault] = []
     lenient = situation.is_lenient
     for sent_name, value in pairs:
-        place = _find_place(sent_name) if value else None
+        place = _find_place(sent_name, lenient) if value else None
         if place is None:
             continue
         if isinstance(place, Fault):
             faults.append(place)
             continue
-        parameter, name, group, is_storable = place
+        parameter, accepts, name, group, is_storable = place
         # A faulty field was still sent: rules that ask whether a group is there must not miss it.
         groups.add(group)
-        fault = parameter.check_value(sent_name, value, is_lenient=lenient)
+        fault = None if accepts(value) else parameter.check_value(sent_name, value, is_lenient=lenient)
         if fault is None and name in values and not lenient:
             fault = Fault(sent_name, "must not be repeated", parameter.show(value))
         if fault is not None:
@@ -60,12 +61,14 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         values[name] = value
         if is_storable:
             echo[name] = value
-    # A rule speaks of fields that are each acceptable; one already found faulty would be complained about twice.
-    faulty = {fault.name for fault in faults}
-    faults += [fault for fault in check_rules(values, situation, groups) if fault.name not in faulty]
-    if faults:
+    present = frozenset(groups)
+    broken = check_rules(values, situation, present)
+    if faults or broken:
+        # A rule speaks of fields that are each acceptable; one already found faulty would be complained about twice.
+        faulty = {fault.name for fault in faults}
+        faults += [fault for fault in broken if fault.name not in faulty]
         raise InvalidParameters(get_result("200.300.404"), faults)
-    return Fields(values, frozenset(groups), echo)
+    return Fields(values, present, echo)
 
 
 def merge_echo(kept: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, str]:
@@ -81,13 +84,14 @@ def merge_echo(kept: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, st
 
 
 @lru_cache(NAMES_KEPT)
-def _find_place(sent_name: str) -> _Place | Fault | None:
-    """All that depends on the name alone."""
+def _find_place(sent_name: str, is_lenient: bool) -> _Place | Fault | None:
+    """All that depends on the name alone, and on how strict the channel is."""
     resolved = resolve(sent_name)
     if resolved is None or isinstance(resolved, Fault):
         return resolved
     parameter, name = resolved.parameter, resolved.canonical_name
-    return parameter, name, first_word(name), parameter.secrecy in _STORABLE
+    accepts = parameter.shape_for(is_lenient=is_lenient).accepts
+    return parameter, accepts, name, first_word(name), parameter.secrecy in _STORABLE
 
 
 @lru_cache(NAMES_KEPT)

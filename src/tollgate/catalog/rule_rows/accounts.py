@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tollgate.catalog.brand_rows import Account, Brand
-from tollgate.catalog.brands import detect_brand, find_brand
+from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.ibans import find_bic
 from tollgate.catalog.parameters import Parameter, Secrecy, find_parameter
 from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, required
@@ -43,6 +43,11 @@ def _has_token(fields: Fields) -> bool:
 
 
 def _brand_of(fields: Fields, situation: Situation) -> Brand | None:
+    # Asked by every rule about brands, and nearly everybody spells the code as its row does.
+    return BRANDS.get(fields.get("paymentBrand", "")) or _tell_brand(fields, situation)
+
+
+def _tell_brand(fields: Fields, situation: Situation) -> Brand | None:
     code = fields.get("paymentBrand")
     brand = find_brand(code, lenient=situation.is_lenient) if code else None
     if brand is None and (code is None or situation.is_lenient):
@@ -84,9 +89,8 @@ def _has_card(fields: Fields) -> bool:
 
 
 def _check_card_complete(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    if _names_stored_account(fields) or _has_token(fields):
-        return ()
-    return fault_missing(_CARD_FIELDS, fields)
+    missing = fault_missing(_CARD_FIELDS, fields)
+    return () if not missing or _names_stored_account(fields) or _has_token(fields) else missing
 
 
 def _check_wallet_mode(fields: Fields, _situation: Situation) -> Iterable[Fault]:

@@ -35,6 +35,8 @@ def _not_digits_only(address: str) -> Check:
     street1, street2, house_number = (f"{address}.{field}" for field in ("street1", "street2", "houseNumber1"))
 
     def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+        if street1 not in fields and street2 not in fields:
+            return ()
         # Beside a house number the second line is not read.
         second = "" if house_number in fields else fields.get(street2, "")
         letters = "".join((fields.get(street1, "") + second).split())
