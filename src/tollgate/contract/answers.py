@@ -85,7 +85,8 @@ def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more:
     body["buildNumber"] = envelope.build_number
     body["timestamp"] = render_timestamp(at)
     body["ndc"] = ndc
-    return encode_answer(get_result(body["result"]["code"]).http_status, body | more)
+    body |= more
+    return encode_answer(get_result(body["result"]["code"]).http_status, body)
 
 
 def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
@@ -106,7 +107,8 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     if payment.state is State.APPROVED:
         reference = tell_series_reference(echo, find_scheme_reference(payment.details))
         echo = {**echo, **reference} if reference else echo
-    return body | render_rest(payment.result_code, payment.card, echo, payment.details, handover)
+    body |= render_rest(payment.result_code, payment.card, echo, payment.details, handover)
+    return body
 
 
 def render_rest(
@@ -161,22 +163,27 @@ def answer_refusal(refusal: Refusal, envelope: Envelope, ndc: str, now: int) -> 
 def nest_fields(fields: Iterable[tuple[str, str]]) -> Json:
     """`cart.items[0].name` and `customParameters[key]` to nested objects and lists; gaps between indices close."""
     tree: Json = {}
+    has_lists = False
     for name, text in fields:
         place: Any = tree
-        path, last = _split_name(name)
+        path, last, is_in_list = _split_name(name)
         for step in path:
             place = place.setdefault(step, {})
         place[last] = text
-    return {key: _close(value) for key, value in tree.items()}
+        has_lists = has_lists or is_in_list
+    return {key: _close(value) for key, value in tree.items()} if has_lists else tree
 
 
 @lru_cache(NAMES_KEPT)
-def _split_name(name: str) -> tuple[tuple[str | int, ...], str | int]:
-    """The way to a value, and its last step: a hole before a dot counts members of a list, one at the end is a key."""
+def _split_name(name: str) -> tuple[tuple[str | int, ...], str | int, bool]:
+    """The way to a value, its last step, and whether a list is on the way.
+
+    A hole before a dot counts members of a list, one at the end is a key.
+    """
     *path, last = (
         int(match["index"]) if match["index"] else match["word"] or match["key"] for match in _STEP.finditer(name)
     )
-    return tuple(path), last
+    return tuple(path), last, any(isinstance(step, int) for step in path)
 
 
 def _close(value: Any) -> Any:
