@@ -186,7 +186,8 @@ def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: M
 
 
 def read_processing_code(values: Mapping[str, str]) -> ProcessingCode:
-    return ProcessingCode(values.get("transactionProcessingCode", ProcessingCode.PURCHASE))
+    code = values.get("transactionProcessingCode")
+    return ProcessingCode.PURCHASE if code is None else ProcessingCode(code)
 
 
 def read_test_mode(text: str | None, is_live: bool) -> TestMode | None:

@@ -40,7 +40,7 @@ def find_registration_id(fields: Fields) -> str | None:
 
 
 def asks_to_register(values: Mapping[str, str]) -> bool:
-    return is_true(values.get(_WISH)) and _ID not in values
+    return _WISH in values and is_true(values[_WISH]) and _ID not in values
 
 
 def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: bool) -> dict[str, str]:
