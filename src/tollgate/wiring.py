@@ -13,25 +13,29 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog import Throttle
 from tollgate.config import Settings
 from tollgate.contract import Envelope
-from tollgate.payments import Retention, RetryTerms
+from tollgate.payments import Retention, RetryTerms, Script
 from tollgate.steps import Directory, House, leave_alone
 from tollgate.store import Database, get_setting, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault import Keyring, load_keyring, make_keyring, save_keyring
 from tollgate.web import METRICS, ROUTES, Gateway, RouteRow, Throttles, configure_throttles
-from tollgate.wire import HttpWire, Wire
+from tollgate.widget import ROUTES as WIDGET_ROUTES
+from tollgate.widget import SCRIPT
+from tollgate.wire import HttpCourier, HttpWire, Wire
 from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
 
 BASE_URL = "base_url"
 
 
 class Wires:
-    """One wire per configured address, opened when it is first needed."""
+    """One wire per configured address, opened when it is first needed; and a courier to all other addresses."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_live: bool) -> None:
         self._wires: dict[str, HttpWire] = {}
+        self.courier = HttpCourier(is_live=is_live)
 
     def find(self, address: str) -> Wire:
         wire = self._wires.get(address)
@@ -42,6 +46,7 @@ class Wires:
     async def close(self) -> None:
         for wire in self._wires.values():
             await wire.close()
+        await self.courier.close()
 
 
 class Greeting(msgspec.Struct, frozen=True):
@@ -72,7 +77,7 @@ async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wir
     keyring = get_keyring(settings)
     database = await open_database(settings.database_url, exclusive=exclusive)
     clock = SystemClock(0 if settings.is_live else int(await get_setting(database, CLOCK_OFFSET, "0")))
-    wires = Wires()
+    wires, throttles = Wires(is_live=settings.is_live), _read_throttles(settings)
     house = House(
         database=database,
         directory=Directory(),
@@ -91,6 +96,8 @@ async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wir
         ),
         retrying=RetryTerms(tries_max=settings.schedule_tries, window=int(settings.schedule_retry_days * DAY)),
         find_wire=wires.find,
+        courier=wires.courier,
+        status_reads=next(row for row in throttles if row.operation == "read_checkout"),
         simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
         base_url=settings.base_url,
         disturb=leave_alone if settings.is_live else _find_disturbance(),
@@ -102,23 +109,29 @@ async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wir
 async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     """`exclusive` keeps a second server off an embedded database."""
     house, wires = await open_house(settings, exclusive=exclusive)
+    house = msgspec.structs.replace(house, script=Script(SCRIPT.version, SCRIPT.integrity, SCRIPT.body))
     database, clock = house.database, house.clock
     if not settings.is_live:
         await make_greeting(database, house.keyring, settings.base_url, clock)
         await put_setting(database, BASE_URL, settings.base_url)
     await house.directory.refresh(database)
-    throttles = Throttles(configure_throttles(settings.throttles), clock)
+    throttles = Throttles(_read_throttles(settings), clock)
     gateway = Gateway(house, join_routes(settings), throttles)
     loop = Loop(house, WORKERS)
     return Host(house, gateway, Gateway(house, (METRICS,), throttles), loop, wires)
 
 
+def _read_throttles(settings: Settings) -> list[Throttle]:
+    return configure_throttles(settings.throttles, is_live=settings.is_live)
+
+
 def join_routes(settings: Settings) -> tuple[RouteRow, ...]:
+    routes = (*ROUTES, *WIDGET_ROUTES)
     if settings.is_live:
-        return ROUTES
+        return routes
     from tollgate.sandbox import ROUTES as SANDBOX_ROUTES
 
-    return (*ROUTES, *SANDBOX_ROUTES) if settings.metrics_port else (*ROUTES, METRICS, *SANDBOX_ROUTES)
+    return (*routes, *SANDBOX_ROUTES) if settings.metrics_port else (*routes, METRICS, *SANDBOX_ROUTES)
 
 
 def get_keyring(settings: Settings) -> Keyring:
@@ -130,7 +143,7 @@ def get_keyring(settings: Settings) -> Keyring:
     return load_keyring(path)
 
 
-_CODE = frozenset({".py", ".html", ".js", ".css", ".svg"})
+_CODE = frozenset({".py", ".html", ".js", ".css", ".json", ".svg"})
 """What decides how this host behaves and looks."""
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from tollgate.catalog.limits import LIMITS
+from tollgate.values import SECOND
+
 _MINUTE_S = 60
 _HOUR_S = 3600
 
@@ -14,17 +17,26 @@ _HOUR_S = 3600
 @dataclass(frozen=True, slots=True)
 class Throttle:
     operation: str
-    counted_by: Literal["entity", "id", "row"]
-    """The caller; what it asks for; or the row of what it asks for, which all processes share."""
+    counted_by: Literal["entity", "id", "row", "address"]
+    """The caller; what it asks for; the row of what it asks for, which all processes share; or where it calls from."""
     count: int
     window_s: int
     is_on: bool = False
     """All rows but the checkout status wait for the configuration."""
+    is_on_when_live: bool = False
+    """A test host does without it: there, one address is many shoppers."""
 
 
 _ROWS = (
     # The specification's own number, and it holds for any number of processes.
     Throttle("read_checkout", "row", 2, _MINUTE_S, is_on=True),
+    Throttle(
+        "submit_checkout",
+        "address",
+        LIMITS.checkout_attempts_per_address_max,
+        LIMITS.checkout_lifetime // SECOND,
+        is_on_when_live=True,
+    ),
     Throttle("create_checkout", "entity", 600, _MINUTE_S),
     Throttle("update_checkout", "id", 200, _MINUTE_S),
     Throttle("create_payment", "entity", 600, _MINUTE_S),

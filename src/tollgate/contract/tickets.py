@@ -10,8 +10,8 @@ from urllib.parse import quote
 import msgspec
 
 from tollgate.catalog import AUTHENTICATION
-from tollgate.payments import Payment
-from tollgate.values import MerchantId, PaymentId, Secret
+from tollgate.payments import Checkout, CheckoutKind, Payment
+from tollgate.values import CheckoutId, MerchantId, PaymentId, Secret, find_checkout_id
 
 _ID_BYTES = 16
 _KEY_BYTES = 32
@@ -49,13 +49,28 @@ def read_ticket(text: str) -> Ticket | None:
 
 
 def make_return_url(address: str, payment: Payment) -> str:
-    """The shopper's way home, with what names the payment; whatever stood in the address stays."""
+    """The shopper's way home, with what names the payment, or the checkout that it was made for."""
+    checkout_id = find_checkout_id(payment.ndc)
+    if checkout_id is not None:
+        return _make_return_url(address, checkout_id, name_checkout_path(checkout_id, CheckoutKind.PAYMENT))
+    return _make_return_url(address, payment.id, get_resource_path(payment))
+
+
+def make_checkout_return_url(address: str, checkout: Checkout) -> str:
+    return _make_return_url(address, checkout.id, name_checkout_path(checkout.id, checkout.kind))
+
+
+def name_checkout_path(checkout_id: CheckoutId, kind: CheckoutKind) -> str:
+    return f"/v1/checkouts/{checkout_id}/{kind}"
+
+
+def _make_return_url(address: str, subject_id: str, path: str) -> str:
+    """Whatever stood in the address stays."""
     base, hash_sign, fragment = address.partition("#")
     joint = "&" if "?" in base else "?"
     if base.endswith(("?", "&")):
         joint = ""
-    path = get_resource_path(payment)
-    return f"{base}{joint}id={payment.id}&resourcePath={quote(path, safe='')}{hash_sign}{fragment}"
+    return f"{base}{joint}id={subject_id}&resourcePath={quote(path, safe='')}{hash_sign}{fragment}"
 
 
 def get_resource_path(payment: Payment) -> str:
@@ -78,6 +93,15 @@ def name_handover(url: str, method_url: str | None = None, method_data: str = ""
         f"{first}.parameters[0].name": METHOD_FIELD,
         f"{first}.parameters[0].value": method_data,
     }
+
+
+def find_handover(details: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
+    """The address and the fields that a provider wants posted, from what it said."""
+    url = details.get("redirect.url")
+    if url is None:
+        return None
+    names = [name for name in details if name.startswith("redirect.parameters[") and name.endswith(".name")]
+    return url, {details[name]: details[name.removesuffix("name") + "value"] for name in names}
 
 
 def _encode(raw: bytes) -> str:

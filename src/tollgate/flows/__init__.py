@@ -1,5 +1,11 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
+from tollgate.flows.check_out import (
+    change_checkout,
+    find_promised_script,
+    prepare_checkout,
+    read_checkout,
+)
 from tollgate.flows.collect import collect
 from tollgate.flows.deregister import deregister
 from tollgate.flows.erase import (
@@ -16,6 +22,7 @@ from tollgate.flows.pay import pay
 from tollgate.flows.record import record
 from tollgate.flows.recover import run_errand, settle_overdue
 from tollgate.flows.register import register
+from tollgate.flows.remind import remind
 from tollgate.flows.report import list_all_settled, list_settled, search, show_chain, show_chains, sum_up
 from tollgate.flows.reregister import reregister
 from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Next, Wait, arrive
@@ -29,6 +36,12 @@ from tollgate.flows.schedule import (
     deschedule,
     reschedule,
     show_schedule,
+)
+from tollgate.flows.submit import (
+    Submitted,
+    go_to_provider,
+    show_form,
+    submit_checkout,
 )
 from tollgate.flows.take_returns import ReturnNote, ReturnReport, take_returns
 from tollgate.flows.tokenize import follow_token, hear_token_event
@@ -46,8 +59,10 @@ __all__ = [
     "Next",
     "ReturnNote",
     "ReturnReport",
+    "Submitted",
     "Wait",
     "arrive",
+    "change_checkout",
     "collect",
     "count_retired",
     "create_schedule",
@@ -58,8 +73,10 @@ __all__ = [
     "extend_life",
     "fall_due",
     "find_earlier_answer",
+    "find_promised_script",
     "follow_token",
     "follow_up",
+    "go_to_provider",
     "hear_method",
     "hear_result",
     "hear_token_event",
@@ -70,8 +87,11 @@ __all__ = [
     "make_claim",
     "make_run",
     "pay",
+    "prepare_checkout",
+    "read_checkout",
     "record",
     "register",
+    "remind",
     "reregister",
     "reschedule",
     "rewrap_everything",
@@ -80,8 +100,10 @@ __all__ = [
     "settle_overdue",
     "show_chain",
     "show_chains",
+    "show_form",
     "show_registration",
     "show_schedule",
+    "submit_checkout",
     "sum_up",
     "take_returns",
     "verify",

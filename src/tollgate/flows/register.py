@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from tollgate.catalog import is_pending, is_success
@@ -12,14 +14,30 @@ from tollgate.steps import SUCCESS_CODES, House, find_same, seal_registration, s
 from tollgate.store import Step, steps_claim_answered, steps_insert_registration
 from tollgate.values import RegistrationId, make_id
 
+Guard = Callable[[Registration], list[Step]]
+"""What has to hold, and happens, in the commit that answers with this registration."""
 
-async def register(house: House, order: RegistrationOrder, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
+
+def no_guard(_registration: Registration) -> list[Step]:
+    return []
+
+
+async def register(
+    house: House,
+    order: RegistrationOrder,
+    channel: Channel,
+    ndc: str,
+    claim: Claim | None,
+    *,
+    guard: Guard = no_guard,
+) -> Answer:
     """What is refused is written down too, without its account, so that the merchant can read why."""
     known = await _find_known(house, order, channel)
     if known is not None:
-        return await _write(house, [], known, claim)
+        return await _write(house, guard(known), known, claim)
     new = _make(house, order, channel, ndc)
-    return await _write(house, steps_insert_registration(new), new.registration, claim)
+    unit = [*guard(new.registration), *steps_insert_registration(new)]
+    return await _write(house, unit, new.registration, claim)
 
 
 async def _find_known(house: House, order: RegistrationOrder, channel: Channel) -> Registration | None:

@@ -13,6 +13,14 @@ from tollgate.steps.chaining import (
     start_after,
 )
 from tollgate.steps.charging import charge, conclude, make_shopper_url
+from tollgate.steps.checkouts import (
+    CHECKOUT_NOUN,
+    find_any_checkout,
+    get_open_checkout,
+    get_own_checkout,
+    open_prepared,
+    seal_prepared,
+)
 from tollgate.steps.desk import BankDesk
 from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import converse, dispatch
@@ -66,6 +74,7 @@ from tollgate.steps.sealing import BrokenSeal, fits_case_seal, seal_case, seal_f
 from tollgate.steps.wallets import open_wallet
 
 __all__ = [
+    "CHECKOUT_NOUN",
     "NO_SCRIPT",
     "REGISTRATION_NOUN",
     "SUCCESS_CODES",
@@ -86,11 +95,14 @@ __all__ = [
     "conclude",
     "converse",
     "dispatch",
+    "find_any_checkout",
     "find_registration_change",
     "find_same",
     "find_sealed_setting",
     "fits_case_seal",
     "fits_schedule_seal",
+    "get_open_checkout",
+    "get_own_checkout",
     "get_payment",
     "get_registration",
     "get_wire_word",
@@ -105,6 +117,7 @@ __all__ = [
     "make_wish",
     "name_registration_owner",
     "name_token_owner",
+    "open_prepared",
     "open_stored",
     "open_wallet",
     "plan_attempt",
@@ -114,6 +127,7 @@ __all__ = [
     "rewrap_settings",
     "seal_case",
     "seal_facts",
+    "seal_prepared",
     "seal_registration",
     "seal_schedule",
     "settle_decided",

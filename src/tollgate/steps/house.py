@@ -6,6 +6,7 @@ Built once in wiring, passed as an argument.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,7 @@ from tollgate.steps.ranges import RangeBook
 from tollgate.store import Database
 from tollgate.values import Chance, Clock, Instant, system_chance
 from tollgate.vault import Keyring
-from tollgate.wire import Wire
+from tollgate.wire import Courier, HttpCourier, Wire
 
 NO_SCRIPT = Script("", "", b"")
 """Of a house without a door for shoppers, such as a command's."""
@@ -46,6 +47,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     """How often a payment of a schedule is tried."""
     find_wire: Callable[[str], Wire]
     """The wire to a configured address; one pool of connections for each."""
+    courier: Courier = msgspec.field(default_factory=partial(HttpCourier, is_live=True))
+    """Carries word to shops."""
     simulator: Wire | None = None
     """Answers as an acquirer would; exists on a test host only."""
     ranges: RangeBook = msgspec.field(default_factory=RangeBook)

@@ -83,17 +83,7 @@ from tollgate.store.bank_files import (
     steps_insert_bank_file,
 )
 from tollgate.store.chains import list_chain, steps_start_follow_up
-from tollgate.store.checkouts import (
-    count_read,
-    find_checkout,
-    note_read,
-    spend_checkout,
-    steps_change_checkout,
-    steps_claim_checkout,
-    steps_insert_checkout,
-    steps_note_reminder,
-    steps_submit_checkout,
-)
+from tollgate.store.checkouts import (count_read, find_checkout, note_read, spend_checkout, steps_change_checkout, steps_claim_checkout, steps_end_attempt, steps_insert_checkout, steps_note_reminder, steps_submit_checkout,)
 from tollgate.store.claims import NO_PAYMENT, StoredClaim, find_claim, purge_claims, steps_claim_answered
 from tollgate.store.database import Database
 from tollgate.store.directory import (
@@ -232,6 +222,7 @@ from tollgate.store.wallets import (
 )
 
 __all__ = [
+    "steps_end_attempt",
     "NO_PAYMENT",
     "PAYMENT_SETTLED",
     "Aged",

@@ -78,6 +78,8 @@ class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     handler: Handler | OpenHandler
     hides_path: bool = False
     """Whether a name in its path is a secret, which no log may show."""
+    is_for_any_origin: bool = False
+    """Whether scripts of any shop's page may read its answers, refusals too."""
     takes_bytes: bool = False
     """Whether its body is not a form but bytes for the handler to read."""
 

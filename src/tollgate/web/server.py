@@ -37,6 +37,10 @@ _FRESH_HEADERS = [
 ]
 _DECISIVE_HEADERS = (b"authorization", b"idempotency-key", b"content-type")
 _NOBODY = ("", 0)
+_ANY_ORIGIN = (
+    (b"access-control-allow-origin", b"*"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+)
 _TLS_HEADER = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
 
 
@@ -63,7 +67,7 @@ class Gateway:
             self._in_flight -= 1
         if reply is None:
             return
-        await _send_reply(reply, scope["scheme"], send)
+        await _send_reply(reply, scope["scheme"], send, _ANY_ORIGIN if visit.is_for_any_origin else ())
         seconds = perf_counter() - began
         count_request(visit.operation, reply.status, seconds)
         tell_access(visit, reply.status, seconds)
@@ -73,7 +77,7 @@ class Gateway:
             raise Overloaded(get_result("800.800.800"), retry_after_s=1)
         match = self._routes.find(visit.method, scope["path"])
         row = match.row
-        visit.operation = row.operation
+        visit.operation, visit.is_for_any_origin = row.operation, row.is_for_any_origin
         headers = _read_headers(scope["headers"])
         body = await read_body(headers, receive, is_whole=is_whole(scope))
         request = Request(
@@ -87,7 +91,7 @@ class Gateway:
             body=body if row.takes_bytes else b"",
         )
         if row.access is Access.OPEN:
-            self._throttles.check(row.operation, "", None)
+            self._throttles.check(row.operation, request.address, None)
             return await cast(OpenHandler, row.handler)(request, self._house)
         caller = recognise(request, row.access, self._house.directory)
         visit.ndc = caller.ndc
@@ -120,12 +124,13 @@ def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body:
     return [pair for pair in sent_in_query if is_identity_name(pair[0])] + read_form(body)
 
 
-async def _send_reply(reply: Reply, scheme: str, send: Send) -> None:
+async def _send_reply(reply: Reply, scheme: str, send: Send, more: Sequence[tuple[bytes, bytes]]) -> None:
     headers = [
         (b"content-type", reply.content_type),
         (b"content-length", str(len(reply.body)).encode()),
         *_FIXED_HEADERS,
         *reply.headers,
+        *more,
     ]
     # Nothing is kept by anybody on the way, unless the answer itself says that it may be.
     if not any(name == b"cache-control" for name, _ in reply.headers):

@@ -25,12 +25,12 @@ class Throttles:
         self._counters: dict[tuple[str, str], tuple[int, int]] = {}
         """(operation, who) to (window's end, calls so far)."""
 
-    def check(self, operation: str, entity_id: str, subject_id: str | None) -> None:
+    def check(self, operation: str, caller: str, subject_id: str | None) -> None:
         row = self._rows.get(operation)
         if row is None:
             return
         # The caller is part of the name: whoever asks for another's id must not use up its owner's calls.
-        who = f"{entity_id}/{subject_id}" if row.counted_by == "id" and subject_id else entity_id
+        who = f"{caller}/{subject_id}" if row.counted_by == "id" and subject_id else caller
         now = self._clock.now()
         ends_at, calls = self._counters.get((operation, who), (0, 0))
         if ends_at <= now:
@@ -49,7 +49,7 @@ class Throttles:
             self._counters.clear()
 
 
-def configure_throttles(text: str) -> list[Throttle]:
+def configure_throttles(text: str, *, is_live: bool = False) -> list[Throttle]:
     """`create_payment=200/60,query=2/60` switches rows on with these numbers; the rest stay as they are."""
     changes: dict[str, tuple[int, int]] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
@@ -61,7 +61,8 @@ def configure_throttles(text: str) -> list[Throttle]:
     unknown = changes.keys() - THROTTLES.keys()
     if unknown:
         raise ValueError(f"no throttle row for {', '.join(sorted(unknown))}")
-    return [_change(row, changes.get(row.operation)) for row in THROTTLES.values()]
+    rows = [replace(row, is_on=row.is_on or (is_live and row.is_on_when_live)) for row in THROTTLES.values()]
+    return [_change(row, changes.get(row.operation)) for row in rows]
 
 
 def _change(row: Throttle, numbers: tuple[int, int] | None) -> Throttle:

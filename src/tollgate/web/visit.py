@@ -14,3 +14,4 @@ class Visit(msgspec.Struct):
     method: str
     path: str
     operation: str = "unknown"
+    is_for_any_origin: bool = False

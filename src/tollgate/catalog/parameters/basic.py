@@ -96,6 +96,12 @@ ACCESS = mount(
 ASYNC = mount(
     "",
     (
+        Parameter(
+            "shopOrigin",
+            pattern(r"https?://[a-zA-Z0-9.\-\[\]:]{1,255}", 8, 263),
+            secrecy=OPEN,
+            note="Origin of the page that shows the payment form; sent by the form itself",
+        ),
         Parameter("shopperResultUrl", return_url(), CONDITIONAL, note="Where the shopper's browser comes back to"),
         Parameter("notificationUrl", url(), note="Called with id and resourcePath when a result is known (deprecated)"),
     ),

@@ -5,6 +5,7 @@ So are the rows of the files that the shopper's pages load.
 
 from tollgate.web.api import (
     authentications,
+    checkouts,
     host,
     network_tokens,
     payments,
@@ -19,6 +20,7 @@ from tollgate.web.pages import ROUTES as PAGE_ROUTES
 
 ROUTES = (
     *payments.ROUTES,
+    *checkouts.ROUTES,
     *registrations.ROUTES,
     *schedules.ROUTES,
     *authentications.ROUTES,

@@ -1,0 +1,101 @@
+"""What the shopper's form is told of a checkout: what it pays for, with what, and what is still to be asked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from tollgate.catalog import BRANDS, Account, Brand, get_result
+from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
+from tollgate.contract.fields import first_word
+from tollgate.contract.tickets import make_checkout_return_url
+from tollgate.payments import Checkout, CheckoutState, Registration
+from tollgate.values import Instant
+
+_FORM_KINDS = {
+    "CC": "card",
+    "DC": "card",
+    "DD": "directDebit",
+    "OT": "onlineTransfer",
+    "VA": "virtualAccount",
+    "PP": "prepayment",
+}
+_STATES = {CheckoutState.OPEN: "open", CheckoutState.CLAIMED: "busy"}
+_ASKED_GROUPS = frozenset({"customer", "billing", "bankAccount", "virtualAccount"})
+_BRANDS_MAX = 200
+_DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
+
+
+class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for a form beside what its merchant prepared."""
+
+    is_test: bool
+    requires_cvv: bool
+    registrations: list[Registration]
+    codes: str
+    """Of the brands that the page shows, with blanks between them."""
+
+
+def answer_form(
+    checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms, envelope: Envelope, now: Instant
+) -> Answer:
+    given = sorted(name for name in prepared if first_word(name) in _ASKED_GROUPS)
+    is_paid = checkout.state >= CheckoutState.DONE
+    more: Json = {"id": checkout.id, "kind": checkout.kind.value, "state": _STATES.get(checkout.state, "paid")}
+    more |= {name: prepared[name] for name in ("amount", "currency") if name in prepared}
+    more |= {
+        "isTest": terms.is_test,
+        "requiresCvv": terms.requires_cvv,
+        "resultUrl": prepared.get("shopperResultUrl"),
+        "returnUrl": _find_home(checkout) if is_paid else None,
+        "given": given,
+        "brands": {brand.code: _show_brand(brand, prepared) for brand in _list_brands(terms.codes)},
+        "registrations": [_show_registration(registration) for registration in terms.registrations],
+    }
+    result = get_result("000.200.000")
+    return encode_answer(result.http_status, envelope.wrap(result, checkout.id, now, **more))
+
+
+def _find_home(checkout: Checkout) -> str | None:
+    return make_checkout_return_url(checkout.return_url, checkout) if checkout.return_url else None
+
+
+def _list_brands(codes: str) -> Iterable[Brand]:
+    """Wallets have sheets of their own, which a form cannot show."""
+    wanted = list(dict.fromkeys(codes.split()))[:_BRANDS_MAX]
+    return [BRANDS[code] for code in wanted if code in BRANDS and BRANDS[code].account is not Account.WALLET]
+
+
+def _show_brand(brand: Brand, prepared: Mapping[str, str]) -> Mapping[str, Any]:
+    kind = _FORM_KINDS[brand.method]
+    needs = _DEBIT_NEEDS if kind == "directDebit" else brand.needs
+    return {
+        "label": brand.label,
+        "kind": kind,
+        "prefixes": brand.prefixes,
+        "lengths": brand.lengths,
+        "cvvLength": brand.cvv_length,
+        "luhn": brand.luhn,
+        "grouping": brand.grouping,
+        "shares": brand.shares,
+        "asks": [name for name in needs if name not in prepared],
+    }
+
+
+def _show_registration(registration: Registration) -> Mapping[str, str]:
+    """As much as lets the shopper know it again."""
+    shown = {"id": registration.id, "brand": registration.brand}
+    card = registration.card
+    if card is not None:
+        shown |= {
+            "number": f"•••• {card.last_digits}",
+            "last4": card.last_digits,
+            "expiryMonth": card.expiry_month,
+            "expiryYear": card.expiry_year,
+        }
+        return shown | ({"holder": card.holder} if card.holder else {})
+    tail = registration.echo.get("bankAccount.iban", "")[-4:]
+    holder = registration.echo.get("bankAccount.holder")
+    return shown | ({"number": f"•••• {tail}", "last4": tail} if tail else {}) | ({"holder": holder} if holder else {})

@@ -1,0 +1,188 @@
+"""Checkouts in the merchant's words: what one prepares, what the shopper's form may add, and what is answered. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import orjson
+
+from tollgate.catalog import Wallet, get_result, is_true, resolve
+from tollgate.contract.answers import Answer, Envelope, encode_answer
+from tollgate.contract.fields import Fields, first_word, is_never_stored
+from tollgate.contract.form import Pairs
+from tollgate.contract.objections import find_amount_objection
+from tollgate.contract.tickets import make_checkout_return_url
+from tollgate.payments import Checkout, CheckoutKind
+from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths
+
+_SESSION_GONE = "No payment session found for the requested id: it was read, it has expired, or it is of another host"
+
+_ACCOUNT_WORDS = frozenset({"card", "bankAccount", "virtualAccount", *(wallet.value for wallet in Wallet)})
+_CHOICES = frozenset({"paymentBrand", "registrationId"})
+"""What the shopper says, whatever was prepared."""
+_PERSON_WORDS = frozenset({"customer", "billing"})
+_GAPS = frozenset({"createRegistration", "shopperResultUrl", "shopOrigin"})
+"""What the shopper's form may add, but not change."""
+_SHOPPER_KEY = "customParameters[SHOPPER_"
+_PREPARING_WORDS = frozenset({"integrity", "registrations", "overridePaymentType"})
+"""What a checkout is told and no payment."""
+_OVERRIDE = "overridePaymentType[{}]"
+_BROWSER = "customer.browser."
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True):
+    """What a shopper's browser sent, and what it says of itself by sending it."""
+
+    pairs: Pairs
+    address: str
+    accept: str | None
+    user_agent: str | None
+
+
+class Next(msgspec.Struct, frozen=True):
+    """Where the shopper goes on, by GET."""
+
+    kind: str
+    url: str
+
+
+RESULT, CHALLENGE, PROVIDER = "result", "challenge", "provider"
+
+
+def tell_kind(values: Mapping[str, str]) -> CheckoutKind:
+    return CheckoutKind.PAYMENT if "paymentType" in values else CheckoutKind.REGISTRATION
+
+
+def check_prepared(values: Mapping[str, str]) -> None:
+    """What could never be paid is refused before a shopper meets it."""
+    if "amount" not in values or "currency" not in values:
+        return
+    money = Money(read_hundredths(values["amount"]), values["currency"])
+    objection = find_amount_objection(values.get("paymentType", ""), money)
+    if objection:
+        raise Refusal(get_result(objection))
+
+
+def keep_prepared(fields: Fields) -> dict[str, str]:
+    """What is stored of it, sealed."""
+    return {name: text for name, text in fields.values.items() if not is_never_stored(name)}
+
+
+def list_offered(prepared: Mapping[str, str]) -> list[str]:
+    """The registrations that the shopper may pay with, in the merchant's order and each once."""
+    offered = ((name, text) for name, text in prepared.items() if first_word(name) == "registrations")
+    in_order = sorted(offered, key=lambda pair: int(pair[0].partition("[")[2].partition("]")[0]))
+    return list(dict.fromkeys(text for _, text in in_order))
+
+
+def join_form(prepared: Mapping[str, str], sent: Submission) -> Pairs:
+    """What was prepared and what the form adds to it. All else that the form says is not heard."""
+    heard = [(name, text) for name, text in sent.pairs if text and _may_say(name, prepared)]
+    said = {_name(name) for name, _ in heard}
+    kept = [
+        (name, text) for name, text in prepared.items() if name not in said and first_word(name) not in _PREPARING_WORDS
+    ]
+    return kept + heard + _describe_browser([*kept, *heard], sent)
+
+
+def _name(sent_name: str) -> str:
+    resolved = resolve(sent_name)
+    return sent_name if resolved is None or isinstance(resolved, Fault) else resolved.canonical_name
+
+
+def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
+    name = _name(sent_name)
+    word = first_word(name)
+    if word in _ACCOUNT_WORDS or name in _CHOICES:
+        return True
+    is_addition = word in _PERSON_WORDS or name in _GAPS or name.startswith(_SHOPPER_KEY)
+    return is_addition and name not in prepared
+
+
+def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
+    """What the request itself tells. A form that says nothing of its browser is asked by our own page, if need be."""
+    names = {_name(name) for name, _ in pairs}
+    own = {"customer.ip": sent.address}
+    if any(name.startswith(_BROWSER) for name in names):
+        own |= {f"{_BROWSER}acceptHeader": sent.accept or "*/*", f"{_BROWSER}userAgent": sent.user_agent or ""}
+    return [(name, text) for name, text in own.items() if text and name not in names]
+
+
+def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
+    """The stored account that the shopper chose, if any: one that the merchant offered."""
+    chosen = fields.values.get("registrationId")
+    if chosen is not None and chosen not in list_offered(prepared):
+        fault = Fault("registrationId", "is not offered by this checkout", chosen)
+        raise InvalidParameters(get_result("200.300.404"), [fault])
+    return chosen
+
+
+def override_kind(fields: Fields, prepared: Mapping[str, str], brand: str) -> Fields:
+    kind = prepared.get(_OVERRIDE.format(brand))
+    if kind is None:
+        return fields
+    change = {"paymentType": kind}
+    return Fields({**fields.values, **change}, fields.groups, {**fields.echo, **change})
+
+
+def get_return_url(fields: Fields) -> str:
+    address = fields.values.get("shopperResultUrl")
+    if address is None:
+        raise InvalidParameters(get_result("200.300.404"), [Fault("shopperResultUrl", "may not be empty")])
+    return address
+
+
+def make_session_refusal(hint: str = "") -> Refusal:
+    return Refusal(get_result("200.300.404"), f"{_SESSION_GONE}{hint}")
+
+
+# ---- answers ----
+
+
+def answer_checkout(checkout: Checkout, envelope: Envelope, code: str, now: Instant, integrity: str = "") -> Answer:
+    """Of one that has nothing else to tell yet."""
+    more = {"integrity": integrity} if integrity else {}
+    result = get_result(code)
+    return encode_answer(result.http_status, envelope.wrap(result, checkout.id, now, id=checkout.id, **more))
+
+
+def asks_for_integrity(values: Mapping[str, str]) -> bool:
+    return is_true(values.get("integrity"))
+
+
+class Ways(msgspec.Struct, frozen=True, kw_only=True):
+    """The addresses between which a shopper's way is chosen."""
+
+    home_url: str
+    """The shop's, with what names the checkout."""
+    own_url: str
+    """How the pages begin that bring a shopper back here."""
+    onward_url: str
+    """Our page that sends a form on to a provider."""
+
+
+def find_ways(checkout: Checkout, address: str, base_url: str) -> Ways:
+    return Ways(
+        home_url=make_checkout_return_url(address, checkout),
+        own_url=f"{base_url}/v1/shopper/",
+        onward_url=f"{base_url}/v1/checkouts/{checkout.id}/provider",
+    )
+
+
+def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[Answer, Next]:
+    """What the shopper's browser is told of an attempt: how it stands and where to go, and nothing of the account."""
+    told = orjson.loads(answer.body)
+    going_on = _find_next(told.get("redirect"), ways)
+    body = {name: told[name] for name in ("result", "buildNumber", "timestamp", "ndc")}
+    body |= {"id": checkout.id, "next": {"kind": going_on.kind, "url": going_on.url}}
+    return encode_answer(answer.status, body), going_on
+
+
+def _find_next(redirect: Mapping[str, str] | None, ways: Ways) -> Next:
+    if redirect is None:
+        return Next(RESULT, ways.home_url)
+    if redirect["url"].startswith(ways.own_url):
+        return Next(CHALLENGE, redirect["url"])
+    # A provider that wants a form posted gets it from a page of ours, so that everybody goes on in the same way.
+    return Next(PROVIDER, redirect["url"] if redirect.get("method") == "GET" else ways.onward_url)

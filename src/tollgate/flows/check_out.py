@@ -1,0 +1,122 @@
+"""The merchant's side of a checkout: prepare it, change it, ask how it stands. The shopper's is told in `submit`."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.contract import (
+    Answer,
+    Fields,
+    answer_checkout,
+    answer_payment,
+    answer_registration,
+    asks_for_integrity,
+    check_prepared,
+    find_return_url,
+    keep_prepared,
+    merge_echo,
+    read_fields,
+    tell_kind,
+)
+from tollgate.flows.idempotency import answer_taken_key
+from tollgate.payments import Channel, Checkout, CheckoutKind, CheckoutState, Claim, Script
+from tollgate.steps import House, find_any_checkout, get_own_checkout, get_registration, open_prepared, seal_prepared
+from tollgate.store import (
+    count_read,
+    find_payment,
+    find_script,
+    note_read,
+    spend_checkout,
+    steps_change_checkout,
+    steps_claim_answered,
+    steps_insert_checkout,
+)
+from tollgate.values import SECOND, Refusal, TooMany, make_checkout_id
+
+CREATED, CHANGED, PENDING, BUSY = "000.200.100", "000.200.101", "000.200.000", "800.700.100"
+
+
+async def prepare_checkout(house: House, fields: Fields, channel: Channel, claim: Claim | None) -> Answer:
+    check_prepared(fields.values)
+    now, checkout_id = house.clock.now(), make_checkout_id(channel.merchant_id, house.chance)
+    checkout = Checkout(
+        id=checkout_id,
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        kind=tell_kind(fields.values),
+        created_at=now,
+        expires_at=now + LIMITS.checkout_lifetime,
+        return_url=find_return_url(fields.values),
+        script=house.script.version,
+        sealed_fields=seal_prepared(house, channel.merchant_id, checkout_id, keep_prepared(fields)),
+    )
+    integrity = house.script.integrity if asks_for_integrity(fields.values) else ""
+    answer = answer_checkout(checkout, house.envelope, CREATED, now, integrity)
+    unit = [*steps_insert_checkout(checkout), *steps_claim_answered(claim, channel.merchant_id, answer)]
+    if await house.database.write(unit):
+        return answer
+    return await answer_taken_key(house, claim)
+
+
+async def change_checkout(
+    house: House, fields: Fields, checkout_id: str, channel: Channel, _ndc: str, claim: Claim | None
+) -> Answer:
+    """What was prepared, with what is said now. While somebody pays it, it stays as it was when the payment began."""
+    seen = await get_own_checkout(house, channel, checkout_id, None)
+    merged = merge_echo(open_prepared(house, seen), keep_prepared(fields))
+    situation = Situation("checkout", None, channel.is_lenient, house.is_live)
+    whole = read_fields(list(merged.items()), situation)
+    check_prepared(whole.values)
+    changed = msgspec.structs.replace(
+        seen,
+        kind=tell_kind(whole.values),
+        return_url=find_return_url(whole.values),
+        sealed_fields=seal_prepared(house, seen.merchant_id, seen.id, keep_prepared(whole)),
+    )
+    now = house.clock.now()
+    answer = answer_checkout(changed, house.envelope, CHANGED, now)
+    unit = [*steps_change_checkout(seen, changed, now), *steps_claim_answered(claim, seen.merchant_id, answer)]
+    if await house.database.write(unit):
+        return answer
+    fresh = await get_own_checkout(house, channel, checkout_id, None)
+    if fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
+        raise Refusal(get_result(BUSY), "the checkout was paid or changed at the same time")
+    return await answer_taken_key(house, claim)
+
+
+async def read_checkout(house: House, checkout_id: str, kind: CheckoutKind, channel: Channel) -> Answer:
+    """What became of it. A success is told once, and then the checkout is no more."""
+    checkout = await get_own_checkout(house, channel, checkout_id, kind)
+    now, limit = house.clock.now(), house.status_reads
+    if not await count_read(house.database, checkout, now, limit.count, limit.window_s * SECOND):
+        wait_s = max(1, -(-(checkout.window_ends_at - now) // SECOND))
+        raise TooMany(get_result("800.120.100"), retry_after_s=wait_s, subject_id=checkout.id)
+    checkout = await get_own_checkout(house, channel, checkout_id, kind)
+    answer = await _tell(house, checkout)
+    if checkout.state is not CheckoutState.DONE:
+        await note_read(house.database, checkout, now)
+    elif not await spend_checkout(house.database, checkout, now):
+        # Another was told in this very moment.
+        await get_own_checkout(house, channel, checkout_id, kind)
+    return answer
+
+
+async def _tell(house: House, checkout: Checkout) -> Answer:
+    if checkout.subject_id is None:
+        return answer_checkout(checkout, house.envelope, PENDING, house.clock.now())
+    if checkout.kind is CheckoutKind.REGISTRATION:
+        registration = await get_registration(house, checkout.merchant_id, checkout.subject_id)
+        return answer_registration(registration, house.envelope)
+    payment = await find_payment(house.database, checkout.merchant_id, checkout.subject_id)
+    if payment is None:
+        raise LookupError(f"checkout {checkout.id} names a payment that does not exist")
+    return answer_payment(payment, house.envelope)
+
+
+async def find_promised_script(house: House, checkout_id: str) -> Script | None:
+    """The bytes that a checkout was promised, where they are not those of this very process."""
+    checkout = await find_any_checkout(house, checkout_id)
+    if checkout is None or checkout.script == house.script.version or checkout.is_over(house.clock.now()):
+        return None
+    return await find_script(house.database, checkout.script)

@@ -1,0 +1,58 @@
+"""The call to a shop that has not asked how its checkout ended, a minute before the checkout does.
+
+What comes of it is written down together with the end of its job: a process that dies in between calls once more, and
+none is lost while there is time.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from tollgate.catalog import LIMITS
+from tollgate.contract import make_checkout_return_url
+from tollgate.payments import Checkout, Reminder
+from tollgate.steps import House
+from tollgate.store import Job, find_checkout, finish_job, steps_finish_job, steps_note_reminder
+from tollgate.wire import Forbidden, Silent, Unsent
+
+_log = logging.getLogger("tollgate.reminder")
+
+
+async def remind(house: House, job: Job) -> bool:
+    """True when it is decided and its job gone; False asks for another try soon."""
+    checkout = await find_checkout(house.database, job.merchant_id, job.subject_id)
+    if checkout is None or checkout.reminder == Reminder.SENT:
+        return await finish_job(house.database, job)
+    word = _find_word(house, job, checkout) or await _call(house, checkout)
+    if word is None:
+        return False
+    noting = steps_note_reminder(checkout, word, house.clock.now())
+    is_done = await house.database.write([*noting, *steps_finish_job(job)])
+    if is_done:
+        level = logging.WARNING if word in (Reminder.MISSED, Reminder.FAILED) else logging.INFO
+        _log.log(level, "a reminder was decided", extra={"checkout": checkout.id, "reminder": word.value})
+    return is_done
+
+
+def _find_word(house: House, job: Job, checkout: Checkout) -> Reminder | None:
+    """What is decided without a call."""
+    if not checkout.is_unread:
+        return Reminder.UNNEEDED
+    if checkout.expires_at <= house.clock.now():
+        return Reminder.MISSED if job.tries <= 1 else Reminder.FAILED
+    return Reminder.IMPOSSIBLE if checkout.return_url is None else None
+
+
+async def _call(house: House, checkout: Checkout) -> Reminder | None:
+    """None: nobody could be reached. Whoever was reached was told, whatever came back."""
+    url = make_checkout_return_url(checkout.return_url or "", checkout)
+    try:
+        status = await house.courier.get(url, LIMITS.notification_timeout_s)
+    except Forbidden:
+        return Reminder.IMPOSSIBLE
+    except Unsent:
+        return None
+    except Silent:
+        status = 0
+    _log.info("a shop was called", extra={"checkout": checkout.id, "status": status or "none"})
+    return Reminder.SENT

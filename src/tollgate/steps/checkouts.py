@@ -1,0 +1,60 @@
+"""Finding a checkout, and opening what its merchant prepared. What is done with it is told in the flows."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.contract import make_session_refusal
+from tollgate.payments import Channel, Checkout, CheckoutKind
+from tollgate.steps.house import House
+from tollgate.store import find_checkout
+from tollgate.values import MerchantId, find_node
+from tollgate.vault import name_owner, open_sealed, seal
+
+CHECKOUT_NOUN = "checkout"
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(dict[str, str]).decode
+
+
+async def find_any_checkout(house: House, checkout_id: str) -> Checkout | None:
+    """By its id alone, which is all that a shopper's browser has."""
+    node = find_node(checkout_id)
+    for merchant_id in () if node is None else sorted(house.directory.list_merchants_of(node)):
+        found = await find_checkout(house.database, merchant_id, checkout_id)
+        if found is not None:
+            return found
+    return None
+
+
+async def get_open_checkout(house: House, checkout_id: str) -> Checkout:
+    """As a shopper may see it: neither told to its merchant nor too old."""
+    checkout = await find_any_checkout(house, checkout_id)
+    if checkout is None or checkout.is_over(house.clock.now()):
+        raise make_session_refusal()
+    return checkout
+
+
+async def get_own_checkout(house: House, channel: Channel, checkout_id: str, kind: CheckoutKind | None) -> Checkout:
+    """As its merchant may see it. Another merchant's is as unknown as none."""
+    checkout = None
+    if find_node(checkout_id) is not None:
+        checkout = await find_checkout(house.database, channel.merchant_id, checkout_id)
+    if checkout is None or checkout.is_over(house.clock.now()) or kind not in (None, checkout.kind):
+        raise make_session_refusal()
+    if checkout.channel_id != channel.id:
+        raise make_session_refusal(" (it was made with another entityId)")
+    return checkout
+
+
+def seal_prepared(house: House, merchant_id: MerchantId, checkout_id: str, prepared: dict[str, str]) -> bytes:
+    """As a whole, so that nobody reads it in the store, and nobody changes the amount there."""
+    owner = name_owner(CHECKOUT_NOUN, merchant_id, checkout_id)
+    return seal(_encode(prepared), owner=owner, keyring=house.keyring)
+
+
+def open_prepared(house: House, checkout: Checkout) -> dict[str, str]:
+    if checkout.sealed_fields is None:
+        raise make_session_refusal()
+    owner = name_owner(CHECKOUT_NOUN, checkout.merchant_id, checkout.id)
+    return _decode(open_sealed(checkout.sealed_fields, owner=owner, keyring=house.keyring))

@@ -1,0 +1,158 @@
+"""Checkouts for the hosted payment form: the merchant prepares and asks, the shopper's form looks and submits.
+
+What happens in between is told in `flows`.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog import get_result
+from tollgate.contract import Answer, Fields, Submission
+from tollgate.flows import (
+    change_checkout,
+    go_to_provider,
+    prepare_checkout,
+    read_checkout,
+    show_form,
+    submit_checkout,
+)
+from tollgate.payments import CheckoutKind, Claim
+from tollgate.steps import House
+from tollgate.web.api.changes import answer_once, change_named
+from tollgate.web.metrics import count_payment
+from tollgate.web.pages import ANYWHERE, Pages
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
+
+_PATH = "/v1/checkouts"
+_pages = Pages()
+
+
+async def create_checkout(request: Request, caller: Caller, house: House) -> Reply:
+    async def prepare(fields: Fields, claim: Claim | None) -> Answer:
+        return await prepare_checkout(house, fields, get_channel(caller), claim)
+
+    return await answer_once(request, caller, house, _PATH, prepare, operation="checkout")
+
+
+async def update_checkout(request: Request, caller: Caller, house: House) -> Reply:
+    path = f"{_PATH}/{request.names[0]}"
+    return await change_named(request, caller, house, path, change_checkout, operation="checkout_update")
+
+
+async def read_payment_status(request: Request, caller: Caller, house: House) -> Reply:
+    return reply_with(await read_checkout(house, request.names[0], CheckoutKind.PAYMENT, get_channel(caller)))
+
+
+async def read_registration_status(request: Request, caller: Caller, house: House) -> Reply:
+    return reply_with(await read_checkout(house, request.names[0], CheckoutKind.REGISTRATION, get_channel(caller)))
+
+
+async def describe_form(request: Request, house: House) -> Reply:
+    codes = " ".join(text for name, text in request.pairs if name == "brands")
+    return reply_with(await show_form(house, request.names[0], codes))
+
+
+async def submit_payment(request: Request, house: House) -> Reply:
+    return await _submit(request, house, CheckoutKind.PAYMENT)
+
+
+async def submit_registration(request: Request, house: House) -> Reply:
+    return await _submit(request, house, CheckoutKind.REGISTRATION)
+
+
+async def _submit(request: Request, house: House, kind: CheckoutKind) -> Reply:
+    """A script wants to read the answer; a form without one is sent where its shopper goes next."""
+    accept = request.header(b"accept")
+    sent = Submission(
+        pairs=request.pairs, address=request.address, accept=accept, user_agent=request.header(b"user-agent")
+    )
+    done = await submit_checkout(house, request.names[0], kind, sent)
+    if done.kind:
+        count_payment(done.kind, get_result(done.answer.code).group)
+    if "json" in (accept or ""):
+        return reply_with(done.answer)
+    return Reply(303, b"", b"text/plain", ((b"location", done.going_on.url.encode()),))
+
+
+async def send_to_provider(request: Request, house: House) -> Reply:
+    forward = await go_to_provider(house, request.names[0])
+    return _pages.render(
+        "forward.html",
+        form_targets=ANYWHERE,
+        framed_by=ANYWHERE,
+        title="On to your payment",
+        text="You finish the payment on the provider's page.",
+        url=forward.url,
+        method="post",
+        fields=forward.fields,
+    )
+
+
+ROUTES = (
+    RouteRow(
+        method="POST",
+        path=_PATH,
+        operation="create_checkout",
+        summary="Prepare a checkout for the hosted payment form; lives for 30 minutes.",
+        access=Access.ENTITY,
+        handler=create_checkout,
+    ),
+    RouteRow(
+        method="POST",
+        path=f"{_PATH}/{{id}}",
+        operation="update_checkout",
+        summary="Change a prepared checkout that nobody is paying, such as its amount.",
+        access=Access.ENTITY,
+        handler=update_checkout,
+    ),
+    RouteRow(
+        method="GET",
+        path=f"{_PATH}/{{id}}/payment",
+        operation="read_checkout",
+        summary="What became of a checkout; a success is told once. Twice a minute at most.",
+        access=Access.ENTITY,
+        handler=read_payment_status,
+    ),
+    RouteRow(
+        method="GET",
+        path=f"{_PATH}/{{id}}/registration",
+        operation="read_checkout",
+        summary="What became of a checkout that stores an account; a success is told once.",
+        access=Access.ENTITY,
+        handler=read_registration_status,
+    ),
+    RouteRow(
+        method="POST",
+        path=f"{_PATH}/{{id}}/payment",
+        operation="submit_checkout",
+        summary="The shopper's form pays; JSON where `Accept` names it, else 303 to where the shopper goes next.",
+        access=Access.OPEN,
+        handler=submit_payment,
+        is_for_any_origin=True,
+    ),
+    RouteRow(
+        method="POST",
+        path=f"{_PATH}/{{id}}/registration",
+        operation="submit_checkout",
+        summary="The shopper's form stores an account.",
+        access=Access.OPEN,
+        handler=submit_registration,
+        is_for_any_origin=True,
+    ),
+    RouteRow(
+        method="GET",
+        path=f"{_PATH}/{{id}}/form",
+        operation="describe_form",
+        summary="What the payment form has to know of a checkout, for its script.",
+        access=Access.OPEN,
+        handler=describe_form,
+        is_for_any_origin=True,
+    ),
+    RouteRow(
+        method="GET",
+        path=f"{_PATH}/{{id}}/provider",
+        operation="send_to_provider",
+        summary="The page that takes a shopper on to a provider which wants a form.",
+        access=Access.OPEN,
+        handler=send_to_provider,
+    ),
+)
