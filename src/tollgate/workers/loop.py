@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -20,6 +20,11 @@ _Item = TypeVar("_Item")
 
 _BREATH_MAX = 20
 """Rounds that found work follow each other at once, but not more often than this without a pause."""
+
+_LOOK_EVERY_S = 0.5
+"""How soon more is looked for while some are under way."""
+_GRACE_S = 3.0
+"""How long a worker that is stopped waits for what it began."""
 
 
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +71,32 @@ async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[
     One item that breaks leaves the others alone; it stays in the store and comes again.
     """
     await asyncio.gather(*[_run_guarded(item, run_one) for item in items])
+
+
+async def run_as_they_come(
+    find: Callable[[int], Awaitable[Sequence[_Item]]], run_one: Callable[[_Item], Awaitable[None]], *, at_once: int
+) -> int:
+    """Finds more while some are under way, so that one that hangs keeps only its own place; tells how many it found.
+
+    `find` is told how many there is room for. When the worker is stopped, what is under way may still end.
+    """
+    under_way: set[asyncio.Task[None]] = set()
+    count = 0
+    try:
+        while True:
+            room = at_once - len(under_way)
+            found = await find(room) if room else ()
+            under_way |= {asyncio.create_task(_run_guarded(item, run_one)) for item in found}
+            count += len(found)
+            if not under_way:
+                return count
+            _, under_way = await asyncio.wait(under_way, timeout=_LOOK_EVERY_S)
+    finally:
+        if under_way:
+            _, under_way = await asyncio.wait(under_way, timeout=_GRACE_S)
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
 
 
 async def _run_guarded(item: _Item, run_one: Callable[[_Item], Awaitable[None]]) -> None:

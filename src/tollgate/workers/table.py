@@ -5,6 +5,7 @@ from __future__ import annotations
 from tollgate.flows import collect
 from tollgate.workers.loop import Worker
 from tollgate.workers.reconcile import follow_tokens, reconcile, run_errands
+from tollgate.workers.reminders import send_reminders
 from tollgate.workers.retention import erase_registrations, wipe_accounts
 from tollgate.workers.schedules import order_runs, pay_runs
 from tollgate.workers.upkeep import (
@@ -25,6 +26,7 @@ WORKERS = (
     Worker(name="network tokens", every_s=0.5, run=follow_tokens),
     Worker(name="due schedules", every_s=0.5, run=order_runs),
     Worker(name="scheduled payments", every_s=0.5, run=pay_runs),
+    Worker(name="reminders", every_s=0.5, run=send_reminders),
     Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=wipe_accounts),
