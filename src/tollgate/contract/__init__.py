@@ -56,7 +56,13 @@ from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
 from tollgate.contract.jobs import JobPlan, read_plan, recall_plan, render_plan
 from tollgate.contract.objections import find_fraction_objection
-from tollgate.contract.orders import find_return_url, find_window, read_order, recall_order
+from tollgate.contract.orders import (
+    find_return_url,
+    find_shop_origin,
+    find_window,
+    read_order,
+    recall_order,
+)
 from tollgate.contract.registrations import (
     RegistrationOrder,
     answer_registration,
@@ -167,6 +173,7 @@ __all__ = [
     "find_reference",
     "find_registration_id",
     "find_return_url",
+    "find_shop_origin",
     "find_wallet_call",
     "find_ways",
     "find_window",

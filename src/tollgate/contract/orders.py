@@ -167,6 +167,11 @@ def find_return_url(echo: Mapping[str, str]) -> str | None:
     return echo.get("shopperResultUrl")
 
 
+def find_shop_origin(echo: Mapping[str, str]) -> str:
+    """Of the page that shows the payment form; empty where there was none."""
+    return echo.get("shopOrigin", "")
+
+
 def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
     """Whether the brand can do what is asked for, on this channel."""
     if kind == AUTHENTICATION:

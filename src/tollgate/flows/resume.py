@@ -12,7 +12,15 @@ import msgspec
 
 from tollgate.catalog import AUTHENTICATION
 from tollgate.connectors import threeds
-from tollgate.contract import Ticket, find_return_url, find_window, make_return_url, read_ticket, recall_order
+from tollgate.contract import (
+    Ticket,
+    find_return_url,
+    find_shop_origin,
+    find_window,
+    make_return_url,
+    read_ticket,
+    recall_order,
+)
 from tollgate.flows.authenticate import (
     ask_directory,
     make_method_url,
@@ -83,6 +91,10 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
 class GoHome(msgspec.Struct, frozen=True):
     url: str | None
     """None where the merchant named no address."""
+    checkout_id: CheckoutId | None = None
+    """Where the shopper came by the payment form, whose page may be waiting."""
+    shop_origin: str = ""
+    """Of that page."""
 
 
 class Forward(msgspec.Struct, frozen=True):
@@ -279,4 +291,7 @@ async def _recall(house: House, payment: Payment, cvv: Secret | None) -> Order:
 
 def go_home(payment: Payment) -> GoHome:
     address = find_return_url(payment.echo)
-    return GoHome(None if address is None else make_return_url(address, payment))
+    if address is None:
+        return GoHome(None)
+    origin = find_shop_origin(payment.echo)
+    return GoHome(make_return_url(address, payment), find_checkout_id(payment.ndc), origin)

@@ -29,6 +29,8 @@ async def receive_shopper(request: Request, house: House) -> Reply:
         has_answer=any(name == _ANSWER for name, _ in request.pairs),
     )
     match await arrive(house, arrival):
+        case GoHome(url=url, checkout_id=checkout_id, shop_origin=origin) if url and checkout_id:
+            return _bring_home(url, checkout_id, origin)
         case GoHome(url=url):
             return _go(request, url) if url else _end("Thank you", "You can close this page now.")
         case Forward(url=url, fields=fields):
@@ -63,6 +65,19 @@ def _go(request: Request, url: str) -> Reply:
         return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
     return _pages.render(
         "leave.html", framed_by=ANYWHERE, title="Back to the shop", text="You are being taken back.", url=url
+    )
+
+
+def _bring_home(url: str, checkout_id: str, origin: str) -> Reply:
+    """The shop's page may stand around this one, or have opened it."""
+    return _pages.render(
+        "home.html",
+        framed_by=ANYWHERE,
+        title="Back to the shop",
+        text="You are being taken back.",
+        url=url,
+        checkout_id=checkout_id,
+        origin=origin,
     )
 
 
