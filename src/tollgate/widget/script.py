@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from tollgate.widget.assets import ASSETS
+from tollgate.widget.frames import FOLDER as FRAMES
 from tollgate.widget.languages import ALIASES, LANGUAGES
 
 FOLDER = Path(__file__).parent / "parts"
@@ -31,7 +32,7 @@ PARTS = (
     "frames",
     "fields",
     "inputs",
-    "expiry",
+    "expiryField",
     "brands",
     "countries",
     "billing",
@@ -52,6 +53,9 @@ PARTS = (
     "start",
 )
 """In the order in which they are joined; each may use all of them once the last one runs."""
+
+SHARED_PARTS = ("digits", "expiry", "fields")
+"""Of the frames, and used in the page as well where a field of a card stands in it."""
 
 _VERSION_LENGTH = 16
 
@@ -77,10 +81,10 @@ def make_version(contents: Iterable[bytes]) -> str:
     return digest.hexdigest()[:_VERSION_LENGTH]
 
 
-def _read_part(name: str) -> str:
+def _read_part(path: Path) -> str:
     """A part as browsers need it: comments and margins are for those who read it here."""
-    lines = (line.strip() for line in (FOLDER / f"{name}.js").read_text("utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
 
 
 def _render_languages() -> str:
@@ -96,7 +100,8 @@ def _render(value: object) -> str:
 
 
 def _join() -> Script:
-    parts, languages = "\n".join(map(_read_part, PARTS)), _render_languages()
+    paths = (*(FRAMES / "parts" / f"{name}.js" for name in SHARED_PARTS), *(FOLDER / f"{name}.js" for name in PARTS))
+    parts, languages = "\n".join(map(_read_part, paths)), _render_languages()
     assets = (text for name in sorted(ASSETS) for text in (name.encode(), ASSETS[name].body))
     version = make_version((parts.encode(), languages.encode(), *assets))
     head = f'"use strict";\nconst VERSION = "{version}";\n{languages}'

@@ -1,22 +1,23 @@
 """Serves the shop's script and the files it loads, to pages of any shop.
 
-Which script a checkout was promised is not decided here.
+Which script a checkout was promised is decided in `flows`.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tollgate.catalog import get_result
+from tollgate.flows import find_promised_script
 from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web import Access, Reply, Request, RouteRow
 from tollgate.widget.assets import ASSETS
 from tollgate.widget.frames import FRAME_VERSION
-from tollgate.widget.script import SCRIPT, Script
+from tollgate.widget.script import SCRIPT, Script, make_script
 
 _JAVASCRIPT = b"text/javascript;charset=UTF-8"
 
-# Shops have any origin, and pages that isolate themselves load only what says that it may be loaded.
-_FOR_ANY_SHOP = ((b"access-control-allow-origin", b"*"), (b"cross-origin-resource-policy", b"cross-origin"))
 # The address names the checkout, and a checkout gets the same bytes for as long as it lives.
 _KEPT_FOR_A_CHECKOUT = (b"cache-control", b"public, max-age=1800")
 _KEPT_FOR_GOOD = (b"cache-control", b"public, max-age=31536000, immutable")
@@ -25,13 +26,20 @@ _ASKED_AGAIN = (b"cache-control", b"no-cache")
 _VERSIONS = frozenset({SCRIPT.version, FRAME_VERSION})
 
 
-async def read_script(request: Request, _house: House) -> Reply:
-    return serve_script(request, SCRIPT)
+async def read_script(request: Request, house: House) -> Reply:
+    """A page from before a release holds the script against the hash that its checkout was promised then."""
+    named = next((text for name, text in request.pairs if name == "checkoutId"), "")
+    promised = await find_promised_script(house, named.partition("/")[0])
+    return _serve(request, SCRIPT if promised is None else _make_earlier(promised.body, promised.version))
 
 
-def serve_script(request: Request, script: Script) -> Reply:
+_make_earlier = lru_cache(maxsize=2)(make_script)
+"""Few releases are younger than a checkout may be old, and packing a script takes its time."""
+
+
+def _serve(request: Request, script: Script) -> Reply:
     tag = f'"{script.integrity}"'.encode()
-    headers = (*_FOR_ANY_SHOP, (b"etag", tag), (b"vary", b"accept-encoding"), _KEPT_FOR_A_CHECKOUT)
+    headers = ((b"etag", tag), (b"vary", b"accept-encoding"), _KEPT_FOR_A_CHECKOUT)
     if tag in _split(request.headers.get(b"if-none-match", b"")):
         return Reply(304, b"", _JAVASCRIPT, headers)
     if b"gzip" in (coding.partition(b";")[0] for coding in _split(request.headers.get(b"accept-encoding", b""))):
@@ -46,7 +54,7 @@ async def read_widget_asset(request: Request, _house: House) -> Reply:
         raise NotFound(get_result("200.300.404"), "no such file")
     # A form from before a release still gets its files, but nobody keeps them under the name of the older ones.
     kept = _KEPT_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
-    return Reply(200, asset.body, asset.content_type, (*_FOR_ANY_SHOP, kept))
+    return Reply(200, asset.body, asset.content_type, (kept,))
 
 
 def _split(header: bytes) -> list[bytes]:
@@ -61,6 +69,7 @@ ROUTES = (
         summary="The script that shows the payment form in a shop's page; `checkoutId` names the checkout.",
         access=Access.OPEN,
         handler=read_script,
+        is_for_any_origin=True,
     ),
     RouteRow(
         method="GET",
@@ -69,5 +78,6 @@ ROUTES = (
         summary="A style, a mark or a script of the payment form.",
         access=Access.OPEN,
         handler=read_widget_asset,
+        is_for_any_origin=True,
     ),
 )

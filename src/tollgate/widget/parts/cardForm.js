@@ -43,8 +43,8 @@ function makeCardFields(widget) {
   const cvv = makeFrameField(widget, "cvv", () => ({
     ...brandOptions(widget),
     masks: settings.maskCvv,
-    allowsEmpty: mayCvvBeEmpty(),
-    required: !mayCvvBeEmpty(),
+    allowsEmpty: mayCvvBeEmpty(widget),
+    required: !mayCvvBeEmpty(widget),
   }));
   widget.cvvField = cvv;
   const expiry = isFramed ? makeFrameField(widget, "expiry", () => ({ required: true })) : makeExpiryField(widget.voice);
@@ -53,17 +53,22 @@ function makeCardFields(widget) {
   }
   addCvvHelp(widget, cvv);
   showCvv(widget);
-  return [widget.brandField, number, expiry, ...makeHolderFields(widget, isFramed), cvv];
+  // In the order in which they are read and tabbed through.
+  return [widget.brandField, number, expiry, cvv, ...makeHolderFields(widget, isFramed)];
 }
 
 function brandOptions(widget) {
-  const rows = page.configuration.brands;
-  const brands = Object.fromEntries(widget.codes.map((code) => [code, rows[code]]));
-  return { brands, accepted: widget.codes, brand: widget.brandField.control.value };
+  return { accepted: widget.codes, brand: widget.brandField.control.value };
 }
 
-function mayCvvBeEmpty() {
-  return page.settings.allowEmptyCvv && !page.configuration.requiresCvv;
+// Some brands have no security code, and some pages do not want to ask for it.
+function isCvvAsked(widget) {
+  const { cvvLength } = page.configuration.brands[widget.readBrand()];
+  return cvvLength !== 0 && (page.settings.requireCvv || page.configuration.requiresCvv);
+}
+
+function mayCvvBeEmpty(widget) {
+  return (page.settings.allowEmptyCvv && !page.configuration.requiresCvv) || !isCvvAsked(widget);
 }
 
 function makeHolderFields(widget, isFramed) {
@@ -86,20 +91,16 @@ function makeHolderFields(widget, isFramed) {
 }
 
 function changeBrand(widget, code) {
-  for (const field of widget.fields) {
-    if (field.name === "cardNumber" || field.name === "cvv") {
-      updateFrame(field.frame, { brand: code });
-    }
+  for (const frame of widget.frames.filter(({ field }) => field === "number" || field === "cvv")) {
+    updateFrame(frame, { brand: code, ...(frame.field === "cvv" ? { allowsEmpty: mayCvvBeEmpty(widget) } : {}) });
   }
   showCvv(widget);
   tell("onChangeBrand", hookSelf(widget), code);
 }
 
-// Some brands have no security code, and some pages do not want to ask for it.
 function showCvv(widget) {
-  const { requireCvv } = page.settings;
   const { cvvLength } = page.configuration.brands[widget.readBrand()];
-  widget.cvvField.group.hidden = cvvLength === 0 || (!requireCvv && !page.configuration.requiresCvv);
+  widget.cvvField.group.hidden = !isCvvAsked(widget);
   if (widget.cvvHelp) {
     widget.cvvHelp.textContent = widget.voice.say(cvvLength === 4 ? "cvvHintAmex" : "cvvHint");
   }

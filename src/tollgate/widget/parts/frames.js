@@ -5,6 +5,7 @@ const ANSWER_PATIENCE_MS = 70000;
 const VALIDITY_PATIENCE_MS = 5000;
 const FRAME_NAMES = { number: "card.number", cvv: "card.cvv", holder: "card.holder", expiry: "card.expiry" };
 const ANCESTORS_MAX = 5;
+const EMPTY = Object.freeze({ isValid: false, isPotentiallyValid: true, isEmpty: true });
 
 function frameAddress(field) {
   const above = Array.from(location.ancestorOrigins || []);
@@ -26,7 +27,7 @@ function makeFrame(wish, hear) {
   const frame = {
     element,
     field: wish.field,
-    state: { isValid: false, isPotentiallyValid: true, isEmpty: true },
+    state: EMPTY,
     options: wish.options,
     port: null,
     asks: new Map(),
@@ -44,6 +45,8 @@ function connectFrame(frame, group, hear) {
   const { port1, port2 } = new MessageChannel();
   closeFrame(frame);
   frame.port = port1;
+  // A page that moves the frame about makes the browser load it anew.
+  frame.state = EMPTY;
   port1.onmessage = (event) => hearFrame(frame, event.data, hear);
   const connect = { tollgate: "connect", field: frame.field, group, options: frame.options() };
   frame.element.contentWindow.postMessage(connect, source.origin, [port2]);

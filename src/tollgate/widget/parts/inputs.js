@@ -25,9 +25,8 @@ const INPUTS = {
   billingStreet2: { names: ["billing.street2"], label: "street2", autocomplete: "billing address-line2", max: 100 },
 };
 
-// Three characters at least, and not a card number that went astray.
 function isHolder(text) {
-  return text.length >= 3 && text.length <= 128 && !/\d{4}/.test(text.replace(/[\s-]/g, ""));
+  return judgeHolder(text).isValid;
 }
 
 function isEmail(text) {

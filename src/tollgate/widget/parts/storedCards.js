@@ -41,8 +41,9 @@ function makeStoredCard(widget, card) {
   return row;
 }
 
-function needsStoredCvv() {
-  return page.settings.storedRequireCvv || page.configuration.requiresCvv;
+// A bank account that was stored has none.
+function needsStoredCvv(card) {
+  return Boolean(card.expiryMonth) && (page.settings.storedRequireCvv || page.configuration.requiresCvv);
 }
 
 // A frame is made when its card is first chosen; moving one about would load it again.
@@ -53,12 +54,10 @@ function chooseStoredCard(widget, row) {
     other.group.classList.toggle("wpwl-selected", other === row);
     other.cvvPlace.hidden = other !== row;
   }
-  if (needsStoredCvv() && !row.cvvField) {
+  if (needsStoredCvv(row.card) && !row.cvvField) {
     const { brand } = row.card;
-    const brands = { [brand]: page.configuration.brands[brand] };
     const group = { ...widget, group: makeHex(16) };
     row.cvvField = makeFrameField(group, "cvv", () => ({
-      brands,
       brand,
       accepted: [brand],
       masks: page.settings.maskCvv,

@@ -1,0 +1,81 @@
+// The expiry date as a field of the page; how it is written and judged is shared with the frames.
+function readToday() {
+  const today = new Date();
+  return { year: today.getFullYear(), month: today.getMonth() + 1 };
+}
+
+function judgeExpiryText(text) {
+  const judged = judgeExpiry(text, readToday());
+  // A page that wants no judgement about the date still gets a whole one.
+  const isForgiven = page.settings.disableCardExpiryDateValidation && judged.error !== "expiryError";
+  return isForgiven ? { ...judged, error: null, isPotentiallyValid: true } : judged;
+}
+
+function writeWhileTyping(control, event) {
+  if (event.isComposing) {
+    return;
+  }
+  const isDeleting = String(event.inputType || "").startsWith("delete");
+  const { text, caret } = setExpiry(control.value, control.selectionStart, isDeleting);
+  if (text !== control.value) {
+    control.value = text;
+    // In a field that is not being used, this would steal the focus in some browsers.
+    if (document.activeElement === control) {
+      control.setSelectionRange(caret, caret);
+    }
+  }
+}
+
+// Deleting at the slash means the digit beyond it.
+function hopOverSlash(control, event) {
+  const isForward = event.inputType === "deleteContentForward";
+  if (control.selectionStart !== control.selectionEnd || (!isForward && event.inputType !== "deleteContentBackward")) {
+    return;
+  }
+  const left = deleteAcross(control.value, control.selectionStart, isForward);
+  if (left) {
+    event.preventDefault();
+    control.value = left.text;
+    control.setSelectionRange(left.caret, left.caret);
+    control.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: event.inputType }));
+  }
+}
+
+function makeExpiryField(voice) {
+  const id = makeId("expiry");
+  const control = make("input", "wpwl-control wpwl-control-expiry", {
+    id,
+    name: "card.expiry",
+    type: "text",
+    inputmode: "numeric",
+    autocomplete: "cc-exp",
+    maxlength: 9,
+    dir: "ltr",
+    "aria-required": "true",
+    placeholder: page.settings.showPlaceholders ? voice.say("mmyy") : null,
+  });
+  const month = make("input", "", { type: "hidden", name: "card.expiryMonth" });
+  const year = make("input", "", { type: "hidden", name: "card.expiryYear" });
+  const field = {
+    name: "expiry",
+    names: ["card.expiry", "card.expiryMonth", "card.expiryYear"],
+    control,
+    hiddens: [month, year],
+    frame: null,
+    fault: "",
+    judge: () => judgeExpiryText(control.value).error || "",
+    isEmpty: () => control.value === "",
+    isHopeless: () => !field.isEmpty() && !judgeExpiryText(control.value).isPotentiallyValid,
+    focus: () => control.focus(),
+  };
+  Object.assign(field, makeGroup(voice, "expiry", voice.say("expiryDate"), control, { controlId: id }));
+  control.addEventListener("beforeinput", (event) => hopOverSlash(control, event));
+  control.addEventListener("input", (event) => {
+    writeWhileTyping(control, event);
+    const judged = judgeExpiryText(control.value);
+    [month.value, year.value] = judged.error ? ["", ""] : [judged.month, judged.year];
+    judgeWhileTyping(voice, field);
+  });
+  control.addEventListener("blur", () => judgeOnLeaving(voice, field));
+  return field;
+}
