@@ -169,7 +169,13 @@ def render_brands() -> str:
 
 def render_test_data() -> str:
     cards = (
-        (code(card.number), card.brand, card.behaviour.value, "yes" if card.has_method_data else "no")
+        (
+            code(card.number),
+            card.brand,
+            card.behaviour.value,
+            "yes" if card.has_method_data else "no",
+            code(card.result_code) if card.result_code else "approved",
+        )
         for card in TEST_CARDS.values()
     )
     accounts = ((row.country, row.holder, code(row.iban), code(row.bic)) for row in TEST_ACCOUNTS)
@@ -179,7 +185,7 @@ def render_test_data() -> str:
         "Test data",
         ["All of this exists on test hosts only. Any CVV of the right length and any later expiry date will do.", ""],
         section("Cards"),
-        table(("number", "brand", "3D Secure", "collects device data"), cards),
+        table(("number", "brand", "3D Secure", "collects device data", "then"), cards),
         section("Bank accounts", "For `DIRECTDEBIT_SEPA`; any other well-formed account will do as well."),
         table(("country", "holder", "IBAN", "BIC"), accounts),
         section(

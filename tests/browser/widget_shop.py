@@ -20,7 +20,7 @@ from tollgate.web import Reply
 TILL = "/till"
 NONCE = "c2hvcA"
 NUMBER = "4200000000000000"
-DECLINED = "4100000000000000"
+DECLINED = "4000000000000002"
 
 Piece = str
 

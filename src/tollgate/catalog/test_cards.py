@@ -34,6 +34,8 @@ class TestCard:
     behaviour: Behaviour
     has_method_data: bool = False
     """Whether a hidden frame collects device data first."""
+    result_code: str = ""
+    """What the simulated acquirer answers where no lever says it, as a shopper has none; empty: it approves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,9 @@ def _cards(brand: str, behaviour: Behaviour, numbers: str, *, has_method_data: b
 
 
 _ROWS = (
+    TestCard("4000000000000002", "VISA", Behaviour.NO_3DS, result_code="800.100.152"),
+    TestCard("4000000000009995", "VISA", Behaviour.NO_3DS, result_code="800.100.155"),
+    TestCard("5200000000000817", "MASTER", Behaviour.NO_3DS, result_code="800.100.152"),
     *_cards("VISA", Behaviour.NO_3DS, "4200000000000000 4242424242424242 4111111111111111"),
     *_cards("MASTER", Behaviour.NO_3DS, "5454545454545454 5105105105105100"),
     *_cards("AMEX", Behaviour.NO_3DS, "377777777777770"),

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import TEST_CARDS
 from tollgate.connectors import WireReply, WireRequest, card
 from tollgate.payments import Outcome
 from tollgate.sandbox.misbehaving import WORDS, misbehave
@@ -45,7 +46,8 @@ class SimulatedAcquirer:
         """Act and tell. Which faults happen on the way is the wire's affair."""
         match path:
             case card.CHARGES:
-                reply = self._perform(_read_charge(body).key, levers or {})
+                charge = _read_charge(body)
+                reply = self._perform(charge.key, levers or {}, _find_own_code(charge))
             case card.FOLLOW_UPS:
                 reply = self._perform(_read_follow_up(body).key, levers or {})
             case card.REVERSALS:
@@ -59,18 +61,17 @@ class SimulatedAcquirer:
     async def _act(self, request: WireRequest) -> WireReply:
         return WireReply(200, self.answer(request.path, request.body, request.levers))
 
-    def _perform(self, key: str, levers: Mapping[str, str]) -> card.AcquirerReply:
+    def _perform(self, key: str, levers: Mapping[str, str], own_code: str = "") -> card.AcquirerReply:
         known = self._ledger.get(key)
         if known is not None:
             # The same key is the same transaction: a repeat is told what the first one was told.
             return known
-        reply = self._decide(levers)
+        reply = self._decide(levers.get(card.FORCED_CODE, own_code))
         self._remember(key, reply)
         return reply
 
-    def _decide(self, levers: Mapping[str, str]) -> card.AcquirerReply:
+    def _decide(self, forced_code: str) -> card.AcquirerReply:
         dice = self._chance(9).hex()
-        forced_code = levers.get(card.FORCED_CODE, "")
         outcome = card.classify(forced_code) if forced_code else Outcome.APPROVED
         # In the words of the protocol, so that a later inquiry tells the same as the first answer.
         status, response_code, message = WORDS[outcome]
@@ -106,3 +107,9 @@ class SimulatedAcquirer:
         self._ledger[key] = reply
         if len(self._ledger) > _LEDGER_MAX:
             self._ledger.popitem(last=False)
+
+
+def _find_own_code(charge: card.ChargeMessage) -> str:
+    """Some test cards are declined by their number."""
+    known = TEST_CARDS.get(charge.card.number) if charge.card else None
+    return known.result_code if known else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from tollgate.connectors import WireRequest
@@ -11,8 +12,9 @@ from tollgate.connectors.acquiring import encode_message
 from tollgate.connectors.card import CHARGES, FOLLOW_UP_TYPES, FOLLOW_UPS, INQUIRIES, REVERSALS, FollowUpMessage
 from tollgate.connectors.card.messages import make_charge
 from tollgate.sandbox import SimulatedAcquirer
+from tollgate.values import Secret
 from tollgate.wire import Silent, Unsent
-from unit.premises import ORDER
+from unit.premises import CARD, ORDER
 
 pytestmark = pytest.mark.anyio
 
@@ -53,6 +55,17 @@ async def test_a_charge_is_approved_with_references(acquirer: SimulatedAcquirer)
     assert answer["status"] == "approved"
     assert answer["reference"]
     assert answer["authorization_code"]
+
+
+@pytest.mark.parametrize(("number", "code"), [("4000000000000002", "800.100.152"), ("4000000000009995", "800.100.155")])
+async def test_some_cards_are_declined_by_their_number(acquirer: SimulatedAcquirer, number: str, code: str) -> None:
+    card = msgspec.structs.replace(CARD, number=Secret(number))
+    message = make_charge(msgspec.structs.replace(ORDER, account=card), "8a01")
+    request = WireRequest(path=CHARGES, body=encode_message(message), key="8a01")
+
+    answer = json.loads((await acquirer.send(request, PATIENCE_S)).body)
+
+    assert (answer["status"], answer["result_code"]) == ("declined", code)
 
 
 async def test_a_repeat_is_told_what_the_first_was_told(acquirer: SimulatedAcquirer) -> None:

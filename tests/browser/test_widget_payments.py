@@ -1,0 +1,269 @@
+"""A shopper pays through the payment form of a shop on another origin, in every way, and the shop learns no number."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
+
+from browser.conftest import OpenContext
+from browser.shops import Site
+from browser.walks import CHALLENGED
+from browser.watching import Watch
+from browser.widget_shop import (
+    DECLINED,
+    NUMBER,
+    Prepared,
+    Till,
+    cvv_field,
+    fill_card,
+    form,
+    inline,
+    number_field,
+    options,
+    pay_button,
+)
+from gateway import CARD, Client
+
+APPROVED = "000.100.110"
+SPY = """
+    window.heard = [];
+    addEventListener("message", (event) => heard.push(JSON.stringify(event.data)));
+    const say = MessagePort.prototype.postMessage;
+    MessagePort.prototype.postMessage = function (...args) {
+      heard.push(JSON.stringify(args[0]));
+      return say.apply(this, args);
+    };
+    const listen = Object.getOwnPropertyDescriptor(MessagePort.prototype, "onmessage");
+    Object.defineProperty(MessagePort.prototype, "onmessage", {
+      set(hear) { listen.set.call(this, (event) => { heard.push(JSON.stringify(event.data)); hear(event); }); },
+    });
+    const add = MessagePort.prototype.addEventListener;
+    MessagePort.prototype.addEventListener = function (name, hear, ...rest) {
+      return add.call(this, name, (event) => { heard.push(JSON.stringify(event.data)); hear(event); }, ...rest);
+    };
+"""
+"""A shop that listens to all that is said to its page, and to all that its page says."""
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def show_till(page: Page, till: Till, brands: str, *before: str, **changes: str) -> Prepared:
+    checkout = till.prepare(**changes)
+    till.show(page, *before, till.script(checkout), form(brands))
+    return checkout
+
+
+def list_told(context: BrowserContext) -> list[str]:
+    told: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        told.append(message.text)
+
+    context.on("console", note)
+    return told
+
+
+def test_a_shop_never_sees_the_number(open_context: OpenContext, till: Till) -> None:
+    """Swept: its page, its messages, its address, its storage, its console and what it asks for; while the shopper
+    types, when the card is declined, and at the result page."""
+    context = open_context()
+    page, told = context.new_page(), list_told(context)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    checkout = show_till(page, till, "VISA MASTER", inline(SPY))
+    fill_card(page)
+
+    swept = page.evaluate(
+        """() => [document.documentElement.outerHTML, JSON.stringify(heard), location.href, document.cookie,
+            JSON.stringify({...localStorage}), JSON.stringify({...sessionStorage}),
+            ...Array.from(document.querySelectorAll("input, select"), (input) => input.value),
+            ...Array.from(document.querySelectorAll("iframe"), (frame) => String(frame.contentDocument))]"""
+    )
+    heard = page.evaluate("heard.length")
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+
+    everything = [*swept, *told, *asked, *(str(visit) for visit in till.shop.visits)]
+    assert heard > 5, "the spy heard nothing, so it proves nothing"
+    assert [text for text in everything if NUMBER in "".join(filter(str.isdigit, text))] == []
+    assert "null" in swept[-1], "the shop can look into a frame"
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_declined_shopper_pays_with_another_card_in_the_same_checkout(page: Page, till: Till, watch: Watch) -> None:
+    checkout = show_till(page, till, "VISA MASTER")
+    fill_card(page, DECLINED)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == "800.100.152"
+    assert len(watch.take()) == 1, "the browser tells of the answer 400"
+
+    page.go_back()
+    fill_card(page)
+    pay_button(page).click()
+
+    expect(page.get_by_role("heading", name="Welcome back")).to_be_visible()
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "VISA")
+    fill_card(page, CHALLENGED)
+    pay_button(page).click()
+
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert page.url.endswith("/till"), "the shop's page went away"
+    page.frame_locator('iframe[name="cnpIframe"]').get_by_role("button", name="Send outcome").click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_bank_asks_who_pays_in_the_whole_window(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "VISA", options({"paymentTarget": "_top"}))
+    fill_card(page, CHALLENGED)
+    pay_button(page).click()
+
+    page.get_by_role("button", name="Send outcome").click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_shopper_who_closes_the_banks_question_may_pay_otherwise(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "VISA")
+    fill_card(page, CHALLENGED)
+    pay_button(page).click()
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+
+    expect(pay_button(page)).to_be_enabled()
+    number_field(page).fill(NUMBER)
+    cvv_field(page).fill("123")
+    pay_button(page).click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_shopper_approves_in_the_providers_window(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "PAYPAL")
+
+    with page.expect_popup() as opened:
+        pay_button(page).click()
+    opened.value.get_by_role("button", name="Approve").click()
+
+    till.expect_home(page, checkout)
+    assert opened.value.is_closed()
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_shopper_who_closes_the_providers_window_pays_by_card(page: Page, till: Till) -> None:
+    closing = options({}, onLightboxCancel="() => { window.cancelled = true; }")
+    checkout = show_till(page, till, "VISA PAYPAL", closing)
+    wallet, card = page.locator(".wpwl-form-virtualAccount-PAYPAL"), page.locator(".wpwl-form-card")
+    with page.expect_popup() as opened:
+        pay_button(wallet).click()
+    expect(opened.value.get_by_role("button", name="Approve")).to_be_visible()
+    opened.value.close()
+
+    expect(pay_button(wallet)).to_be_enabled()
+    assert page.evaluate("window.cancelled") is True
+    fill_card(card)
+    pay_button(card).click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_provider_that_wants_a_form_gets_it_in_its_window(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "GIROPAY", bankAccount__country="DE")
+
+    with page.expect_popup() as opened:
+        pay_button(page).click()
+    opened.value.get_by_role("button", name="Approve").click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_stored_card_pays_with_one_click(page: Page, till: Till, client: Client) -> None:
+    stored = client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
+    checkout = show_till(page, till, "VISA", **{"registrations[0].id": stored})
+
+    expect(page.locator(".wpwl-form-registrations")).to_contain_text("0000")
+    pay_button(page.locator(".wpwl-form-registrations")).click()
+
+    till.expect_home(page, checkout)
+    paid = client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    assert (paid["result"]["code"], paid["registrationId"]) == (APPROVED, stored)
+
+
+def test_a_stored_card_asks_for_its_code_where_the_shop_wants_it(page: Page, till: Till, client: Client) -> None:
+    stored = client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
+    wish = options({"registrations": {"requireCvv": True, "hideInitialPaymentForms": True}})
+    checkout = show_till(page, till, "VISA", wish, **{"registrations[0].id": stored})
+    block = page.locator(".wpwl-form-registrations")
+    expect(page.locator(".wpwl-form-card")).to_be_hidden()
+
+    pay_button(block).click()
+    expect(block.locator(".wpwl-hint-cvvError")).to_be_visible()
+    cvv_field(block).press_sequentially("123")
+    cvv_field(block).press("Enter")
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_bank_account_is_debited(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "DIRECTDEBIT_SEPA")
+    page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
+    page.locator(".wpwl-control-accountIban").fill("DE89 3704 0044 0532 0130 01")
+    pay_button(page).click()
+    expect(page.locator(".wpwl-hint-accountIbanError")).to_be_visible()
+
+    page.locator(".wpwl-control-accountIban").fill("DE89 3704 0044 0532 0130 00")
+    pay_button(page).click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_card_is_stored_without_a_payment(page: Page, till: Till, client: Client) -> None:
+    checkout = till.prepare(amount=None, currency=None, paymentType=None, createRegistration="true")
+    till.show(page, till.script(checkout, path="/registration"), form("VISA"))
+    fill_card(page)
+    pay_button(page).click()
+
+    till.expect_home(page, checkout, "registration")
+    stored = client.get(f"/v1/checkouts/{checkout.id}/registration")
+    assert stored.code == APPROVED
+    assert client.get(f"/v1/registrations/{stored.json['id']}").json["card"]["last4Digits"] == NUMBER[-4:]
+
+
+def test_a_spent_checkout_says_that_it_has_ended(page: Page, till: Till, watch: Watch) -> None:
+    checkout = show_till(page, till, "VISA", options({}, onError="(fault) => { window.fault = fault.name; }"))
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+    page.goto(f"{till.shop.url}/till")
+
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert page.evaluate("window.fault") == "InvalidCheckoutIdError"
+    assert len(watch.take()) == 1, "the browser tells of the answer 400"
+
+
+def test_a_paid_checkout_brings_whoever_comes_back_to_the_result(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "VISA")
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+
+    page.goto(f"{till.shop.url}/till")
+
+    till.expect_home(page, checkout)
+    assert len(till.shop.visits_to("/back")) == 2
