@@ -1,0 +1,187 @@
+"""The payment form comes to every page that has a place for it, whenever script, form and options arrive."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.shops import BACK, HTML, Site
+from browser.watching import Watch
+from browser.widget_shop import Till, fill_card, form, inline, number_field, options, pay_button
+from gateway import Client
+from tollgate.web import Reply
+
+LATE_OPTIONS = inline(
+    "document.addEventListener('DOMContentLoaded', () => { window.wpwlOptions = {labels: {submit: 'Order now'}}; });"
+)
+ADD_SCRIPT = "const tag = document.createElement('script'); tag.src = {src!r}; document.head.append(tag);"
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def test_the_script_may_stand_before_the_form_and_pays(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.show(page, till.script(checkout), form("VISA MASTER"))
+
+    fill_card(page)
+    expect(page.locator("form.paymentWidgets")).to_have_count(0)
+    assert page.locator(".wpwl-container-card").get_attribute("id")
+    pay_button(page).click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == "000.100.110"
+
+
+@pytest.mark.parametrize("word", ["", "async", "defer"])
+def test_the_script_may_stand_after_the_form(page: Page, till: Till, word: str) -> None:
+    till.show(page, form(), till.script(till.prepare(), word=word))
+
+    expect(number_field(page)).to_be_visible()
+    expect(page.locator(".wpwl-control-brand option")).to_have_text(["Visa", "Mastercard", "American Express"])
+
+
+def test_options_may_be_set_when_the_page_is_there(page: Page, till: Till) -> None:
+    till.show(page, till.script(till.prepare()), LATE_OPTIONS, form())
+
+    expect(pay_button(page)).to_have_text("Order now")
+
+
+def test_options_may_be_a_constant_of_the_page(page: Page, till: Till) -> None:
+    constant = inline("const wpwlOptions = {labels: {submit: 'Order now'}};")
+
+    till.show(page, constant, form(), till.script(till.prepare()))
+
+    expect(pay_button(page)).to_have_text("Order now")
+
+
+def test_script_and_form_may_be_added_by_other_scripts_in_any_order(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.show(page, "<div id=app></div>")
+    src = f"{till.client.base_url}/v1/paymentWidgets.js?checkoutId={checkout.id}"
+
+    page.evaluate(ADD_SCRIPT.format(src=src))
+    page.wait_for_function("() => window.wpwl")
+    page.evaluate(f"document.getElementById('app').innerHTML = {form('MASTER')!r}")
+
+    expect(number_field(page)).to_be_visible()
+    assert page.evaluate("[wpwl.checkout.id, typeof wpwl.checkout.config.customRedirectPageConfig]") == [
+        checkout.id,
+        "object",
+    ]
+
+
+def test_brands_may_be_the_text_of_the_form(page: Page, till: Till) -> None:
+    older = f'<form action="{BACK}" class="paymentWidgets">VISA MASTER</form>'
+
+    till.show(page, older, till.script(till.prepare()))
+
+    expect(page.locator(".wpwl-control-brand option")).to_have_text(["Visa", "Mastercard"])
+
+
+def test_several_forms_each_become_their_own_and_the_inputs_of_the_page_come_along(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    wish = '<input type=hidden name="customParameters[SHOPPER_wish]" value="gift">'
+    ready = "function (containers) { window.told = containers; }"
+    pieces = (options(onReady=ready), form("VISA", wish), form("MASTER PAYPAL"), till.script(checkout))
+    till.show(page, *pieces)
+    first, second = page.locator(".wpwl-container-card").nth(0), page.locator(".wpwl-container-card").nth(1)
+
+    expect(number_field(second)).to_be_visible()
+    expect(page.locator(".wpwl-container-virtualAccount-PAYPAL")).to_be_visible()
+    page.wait_for_function("() => window.told")
+    assert page.evaluate("told.map((each) => each.containerKey + ':' + each.ccMethods)") == [
+        "card:VISA",
+        "card:MASTER",
+        "virtualAccount-PAYPAL:PAYPAL",
+    ]
+    fill_card(first)
+    pay_button(first).click()
+
+    till.expect_home(page, checkout)
+    status = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    assert status["customParameters"]["SHOPPER_wish"] == "gift"
+
+
+def test_inside_another_form_the_fields_are_not_submitted_with_it(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    place = form("VISA", tag="div")
+    outer = f'<form action="/outer"><input name=voucher value=X>{place}<button id=outer>Redeem</button></form>'
+    till.shop.pages["/outer"] = Reply(200, b"<!doctype html><title>Outer</title>", HTML)
+    counting = inline("window.outerSubmits = 0; document.forms[0].onsubmit = () => { window.outerSubmits += 1; };")
+    till.show(page, outer, counting, till.script(checkout))
+
+    fill_card(page)
+    assert page.evaluate("[...new FormData(document.forms[0]).keys()]") == ["voucher"]
+    page.locator(".wpwl-control-cardHolder").press("Enter")
+    till.expect_home(page, checkout)
+    assert till.shop.visits_to("/outer") == []
+
+    till.show(page, outer, counting, till.script(till.prepare()))
+    expect(number_field(page)).to_be_visible()
+    page.locator("#outer").click()
+    expect(page).to_have_title("Outer")
+    assert [visit.fields for visit in till.shop.visits_to("/outer")] == [{"voucher": "X"}]
+
+
+def test_it_can_be_unloaded_and_mounted_again_with_another_checkout(page: Page, till: Till) -> None:
+    first, second = till.prepare(), till.prepare(amount="5.00")
+    till.show(page, form("VISA"), till.script(first))
+    expect(number_field(page)).to_be_visible()
+
+    page.evaluate("wpwl.unload()")
+    assert page.locator("[class*=wpwl-]:visible").count() == 0
+    assert page.locator("iframe, link[rel=stylesheet]").count() == 0
+    page.evaluate("wpwl.unload()")
+
+    src = f"{till.client.base_url}/v1/paymentWidgets.js?checkoutId={second.id}"
+    page.evaluate(f"document.querySelector('form.paymentWidgets').outerHTML = {form('VISA')!r}")
+    page.evaluate(ADD_SCRIPT.format(src=src))
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, second)
+
+
+def test_a_form_that_was_unloaded_serves_again_where_the_page_has_no_newer_one(page: Page, till: Till) -> None:
+    first, second = till.prepare(), till.prepare()
+    till.show(page, form("VISA", "<p>Dear shopper</p>"), till.script(first))
+    expect(page.get_by_text("Dear shopper")).to_be_visible()
+
+    # Another checkout's script, with the first one still there: the newer one takes over.
+    src = f"{till.client.base_url}/v1/paymentWidgets.js?checkoutId={second.id}"
+    page.evaluate(ADD_SCRIPT.format(src=src))
+    page.wait_for_function("(id) => wpwl.checkout.id === id", arg=second.id)
+
+    expect(number_field(page)).to_be_visible()
+    expect(page.locator(".wpwl-container-card")).to_have_count(1)
+    expect(page.get_by_text("Dear shopper")).to_be_visible()
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, second)
+
+
+def test_a_wrong_integrity_refuses_to_run(page: Page, till: Till, watch: Watch) -> None:
+    wrong = "sha384-" + base64.b64encode(hashlib.sha384(b"another script").digest()).decode()
+
+    till.show(page, form("VISA"), till.script(till.prepare(), integrity=wrong))
+
+    expect(page.locator("form.paymentWidgets")).to_have_count(1)
+    assert page.evaluate("typeof window.wpwl") == "undefined"
+    assert any("integrity" in complaint for complaint in watch.take())
+
+
+def test_a_checkout_that_is_gone_is_said_instead_of_a_form(page: Page, till: Till, watch: Watch) -> None:
+    ended = till.prepare()
+    gone = type(ended)("0" * 32 + ended.id[32:], ended.integrity)
+    note = "function (fault) { window.fault = fault.name; }"
+
+    till.show(page, options(onError=note), form("VISA"), till.script(gone))
+
+    expect(page.get_by_role("alert")).to_contain_text("session has ended")
+    assert page.evaluate("fault") == "InvalidCheckoutIdError"
+    assert any("400" in complaint for complaint in watch.take())
