@@ -6,7 +6,7 @@ A process killed anywhere in it leaves a row that reconcile finishes. Where the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from tollgate.catalog import AUTHENTICATION
 from tollgate.contract import Answer, check_authentication_fields
@@ -57,10 +57,12 @@ async def pay(
         check_authentication_fields(order.echo, is_lenient=channel.is_lenient)
     patience_s = house.patience_s + (house.acquirer_timeout_s if enrolment else 0)
     payment_id = payment_id or PaymentId(make_id(house.chance))
-    registering = await prepare_registering(house, order, channel, ndc, payment_id)
-    order = registering.order
+    new = None
+    if order.registers:
+        registering = await prepare_registering(house, order, channel, ndc, payment_id)
+        order, new = registering.order, registering.new
     started = start_attempt(house, order, channel, ndc, payment_id, patience_s)
-    if not await write_start(house, started, seal(house, order, started), claim, registering.new, guards):
+    if not await write_start(house, started, seal(house, order, started), claim, new, guards):
         return await answer_taken_key(house, claim)
     if enrolment is not None:
         return await authenticate_first(house, order, started, enrolment, route, claim)
@@ -68,19 +70,19 @@ async def pay(
     return await conclude(house, started, verdict, claim)
 
 
-async def write_start(
+def write_start(
     house: House,
     started: Payment,
     sealed: bytes | None,
     claim: Claim | None,
     new: NewRegistration | None,
     guards: Sequence[Step],
-) -> bool:
+) -> Awaitable[bool]:
     """A registration is written with the payment that makes it, so that its id is good wherever it was answered."""
     if new is None and not guards:
-        return await start_payment(house.database, started, sealed, claim)
+        return start_payment(house.database, started, sealed, claim)
     registered = [] if new is None else steps_insert_registration(new)
-    return await house.database.write([*guards, *steps_start_payment(started, sealed, claim), *registered])
+    return house.database.write([*guards, *steps_start_payment(started, sealed, claim), *registered])
 
 
 def find_refusal(order: Order, channel: Channel) -> Verdict | None:
