@@ -1,5 +1,12 @@
 """The routes of a test host, joined. Each file keeps its own rows."""
 
-from tollgate.sandbox import clock, disputes, issuer, provider_pages, token_events
+from tollgate.sandbox import clock, disputes, issuer, provider_pages, shop, token_events
 
-ROUTES = (*clock.ROUTES, *disputes.ROUTES, *issuer.ROUTES, *provider_pages.ROUTES, *token_events.ROUTES)
+ROUTES = (
+    *clock.ROUTES,
+    *disputes.ROUTES,
+    *issuer.ROUTES,
+    *provider_pages.ROUTES,
+    *shop.ROUTES,
+    *token_events.ROUTES,
+)

@@ -1,0 +1,152 @@
+"""What the demo shop's server does: prepares a checkout, knows it again, and asks how it ended.
+
+It speaks to the flows as a merchant's request does, on the sandbox merchant's channel, and decides nothing of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import orjson
+
+from tollgate.catalog import Situation, get_result
+from tollgate.contract import answer_payment, answer_refusal, name_checkout_path, read_fields
+from tollgate.flows import deregister, find_promised_script, look_up, prepare_checkout, read_checkout
+from tollgate.payments import Channel, Checkout, CheckoutKind, CheckoutState
+from tollgate.sandbox.shop.goods import CURRENCY, Cart, fill_cart, render_price
+from tollgate.sandbox.tenant import find_tenant
+from tollgate.steps import House, find_any_checkout, open_prepared
+from tollgate.values import Refusal
+
+_ORDER_PREFIX = "demo-shop-"
+_REFERENCE_BYTES = 4
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A checkout that this shop has prepared."""
+
+    checkout: Checkout
+    reference: str
+    cart: Cart
+    integrity: str
+    """Of the script that was promised for it."""
+
+    @property
+    def id(self) -> str:
+        return self.checkout.id
+
+    @property
+    def resource_path(self) -> str:
+        return name_checkout_path(self.checkout.id, CheckoutKind.PAYMENT)
+
+    @property
+    def is_paid(self) -> bool:
+        return self.checkout.state >= CheckoutState.DONE
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How an order stands, as the merchant's server was told."""
+
+    body: Mapping[str, Any]
+    refusal: str
+    """Why the status was not told this time; then the body is what the shop knows from before. Else empty."""
+
+    @property
+    def code(self) -> str:
+        code: str = self.body["result"]["code"]
+        return code
+
+    @property
+    def stored_id(self) -> str | None:
+        """The card that the shopper let the merchant keep."""
+        return self.body.get("registrationId")
+
+
+async def get_channel_of_shop(house: House) -> Channel:
+    """The strict one of the sandbox merchant, who is there as soon as a test host has started."""
+    tenant = await find_tenant(house.database)
+    channel = None if tenant is None else house.directory.find_channel(tenant.entity_id)
+    if channel is None or channel.is_closed:
+        raise Refusal(get_result("500.100.203"), "the sandbox merchant's channel is closed")
+    return channel
+
+
+async def place_order(house: House, channel: Channel, cart: Cart, stored_ids: Sequence[str]) -> str:
+    """The id of the checkout that was made for it."""
+    said = {
+        "amount": render_price(cart.total),
+        "currency": CURRENCY,
+        "paymentType": "DB",
+        "merchantTransactionId": f"{_ORDER_PREFIX}{house.chance(_REFERENCE_BYTES).hex()}",
+    }
+    for index, line in enumerate(cart.bought):
+        item = f"cart.items[{index}]"
+        said |= {
+            f"{item}.merchantItemId": line.product.key,
+            f"{item}.name": line.product.name,
+            f"{item}.quantity": str(line.quantity),
+            f"{item}.price": render_price(line.product.price),
+        }
+    said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
+    fields = read_fields(list(said.items()), Situation("checkout", None, channel.is_lenient, house.is_live))
+    answer = orjson.loads((await prepare_checkout(house, fields, channel, None)).body)
+    checkout_id: str = answer["id"]
+    return checkout_id
+
+
+async def find_order(house: House, channel: Channel, checkout_id: str) -> Order | None:
+    """Only what this shop has prepared: to ask about another program's checkout might spend it."""
+    checkout = await find_any_checkout(house, checkout_id)
+    if checkout is None or checkout.channel_id != channel.id or checkout.sealed_fields is None:
+        return None
+    prepared = open_prepared(house, checkout)
+    reference = prepared.get("merchantTransactionId", "")
+    if not reference.startswith(_ORDER_PREFIX):
+        return None
+    promised = await find_promised_script(house, checkout.id) or house.script
+    return Order(checkout=checkout, reference=reference, cart=_recall_cart(prepared), integrity=promised.integrity)
+
+
+def _recall_cart(prepared: Mapping[str, str]) -> Cart:
+    keys = {name: text for name, text in prepared.items() if name.endswith("].merchantItemId")}
+    return fill_cart(
+        {key: int(prepared[name.replace("merchantItemId", "quantity")]) for name, key in keys.items()},
+    )
+
+
+async def ask_ending(house: House, channel: Channel, order: Order, ndc: str) -> Ending:
+    """By the status of the checkout, which tells a success once and anything at most twice a minute.
+
+    A merchant keeps what it was told; this shop looks up the payment again instead.
+    """
+    try:
+        answer = await read_checkout(house, order.id, CheckoutKind.PAYMENT, channel)
+    except Refusal as refusal:
+        refused = orjson.loads(answer_refusal(refusal, house.envelope, ndc, house.clock.now()).body)
+        known = await _recall_ending(house, channel, order)
+        return Ending(known or refused, _describe(refused))
+    return Ending(orjson.loads(answer.body), "")
+
+
+async def _recall_ending(house: House, channel: Channel, order: Order) -> Mapping[str, Any] | None:
+    checkout = await find_any_checkout(house, order.id) or order.checkout
+    payment = await look_up(house, channel.merchant_id, checkout.subject_id or "")
+    if payment is None:
+        return None
+    known: Mapping[str, Any] = orjson.loads(answer_payment(payment, house.envelope).body)
+    return known
+
+
+def _describe(answer: Mapping[str, Any]) -> str:
+    return f"{answer['result']['code']}: {answer['result']['description']}"
+
+
+async def forget_card(house: House, channel: Channel, stored_id: str, ndc: str) -> None:
+    fields = read_fields([], Situation("registration_removal", None, channel.is_lenient, house.is_live))
+    try:
+        await deregister(house, fields, stored_id, channel, ndc, None)
+    except Refusal:
+        # Somebody has removed it already, and that is all that was wished.
+        return
