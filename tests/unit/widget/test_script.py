@@ -1,0 +1,172 @@
+"""The script for the shop's page: what its bytes hold, how small they are, and how they are served."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import tollgate.widget.serving as serving
+from tollgate.payments import Script as Promised
+from tollgate.steps import House
+from tollgate.values import NotFound
+from tollgate.web import Reply, Request
+from tollgate.widget import SCRIPT
+from tollgate.widget.assets import ASSETS
+from tollgate.widget.frames import FRAME_VERSION
+from tollgate.widget.script import FOLDER, PARTS, make_script, make_version
+
+GZIPPED_MAX = 60_000
+NO_HOUSE = cast(House, None)
+
+NEVER = {
+    "runs text as code": r"\beval\(|new Function\(|setTimeout\(\s*[\"'`]",
+    "makes markup of text": r"innerHTML|outerHTML|insertAdjacentHTML|document\.write",
+    "speaks to any origin": r"postMessage\([^)]*[\"']\*[\"']",
+    "keeps anything in the browser": r"localStorage|sessionStorage|document\.cookie|indexedDB",
+    "writes to the console": r"\bconsole\.",
+    "sets styles as text": r"cssText|setAttribute\(\s*[\"']style[\"']",
+    "waits for a framework": r"\bjQuery\b|\brequire\(|\bimport\b",
+}
+
+
+def read_parts() -> dict[str, str]:
+    return {path.stem: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.js"))}
+
+
+def test_the_script_is_small_enough() -> None:
+    assert gzip.decompress(SCRIPT.gzipped) == SCRIPT.body
+    assert len(SCRIPT.gzipped) <= GZIPPED_MAX
+
+
+def test_the_integrity_is_the_hash_of_the_very_bytes() -> None:
+    digest = base64.b64encode(hashlib.sha384(SCRIPT.body).digest()).decode()
+    assert SCRIPT.integrity == f"sha384-{digest}"
+
+
+def test_every_part_is_joined_once() -> None:
+    assert sorted(PARTS) == sorted(read_parts())
+
+
+def test_the_script_is_well_formed(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    assert node is not None, "node is not installed: make machine"
+    path = tmp_path / "script.js"
+    path.write_bytes(SCRIPT.body)
+    subprocess.run([node, "--check", path], check=True, capture_output=True, timeout=30)
+
+
+def test_the_bytes_do_not_depend_on_chance() -> None:
+    """Several processes serve one page, and each must serve what the others have promised."""
+    code = "from tollgate.widget import SCRIPT; print(SCRIPT.integrity, SCRIPT.version)"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={"PYTHONHASHSEED": "7"},
+    )
+    assert told.stdout.split() == [SCRIPT.integrity, SCRIPT.version]
+
+
+def test_the_bytes_name_no_host() -> None:
+    assert re.findall(rb"https?://[\w.]+", SCRIPT.body) == []
+
+
+@pytest.mark.parametrize("what", NEVER)
+def test_no_part(what: str) -> None:
+    found = {name for name, text in read_parts().items() if re.search(NEVER[what], text)}
+    assert found == set()
+
+
+@pytest.mark.parametrize("name", sorted(read_parts()))
+def test_every_part_says_first_what_lives_in_it(name: str) -> None:
+    assert read_parts()[name].startswith("// ")
+
+
+def test_the_version_changes_with_any_file() -> None:
+    assert make_version([b"a", b"b"]) != make_version([b"ab"]) != make_version([b"a", b"c"])
+
+
+# ---- serving ----
+
+
+async def ask(operation: str, *names: str, pairs: tuple[tuple[str, str], ...] = (), **headers: str) -> Reply:
+    sent = {name.replace("_", "-").encode(): text.encode() for name, text in headers.items()}
+    request = Request(method="GET", path="", names=names, headers=sent, pairs=list(pairs), trace="")
+    row = next(row for row in serving.ROUTES if row.operation == operation)
+    handler: Any = row.handler
+    reply: Reply = await handler(request, NO_HOUSE)
+    return reply
+
+
+@pytest.fixture
+def promises(monkeypatch: pytest.MonkeyPatch) -> dict[str, Promised]:
+    """What earlier releases promised, by the id of the checkout."""
+    kept: dict[str, Promised] = {}
+
+    async def find(_house: House, checkout_id: str) -> Promised | None:
+        return kept.get(checkout_id)
+
+    monkeypatch.setattr(serving, "find_promised_script", find)
+    return kept
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("promises")
+async def test_the_script_is_packed_for_those_who_can_unpack_it() -> None:
+    plain = await ask("payment_form_script")
+    packed = await ask("payment_form_script", accept_encoding="br;q=1.0, gzip;q=0.8")
+
+    assert plain.body == gzip.decompress(packed.body) == SCRIPT.body
+    assert (b"content-encoding", b"gzip") in packed.headers
+    assert (b"vary", b"accept-encoding") in plain.headers
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("promises")
+async def test_a_browser_that_has_the_script_is_not_sent_it_again() -> None:
+    tag = dict((await ask("payment_form_script")).headers)[b"etag"].decode()
+
+    assert (await ask("payment_form_script", if_none_match=f'"older", W/{tag}')).status == 304
+    assert (await ask("payment_form_script", if_none_match='"older"')).status == 200
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("ending", ["", "/registration"])
+async def test_a_checkout_gets_the_bytes_it_was_promised(promises: dict[str, Promised], ending: str) -> None:
+    earlier = make_script(b"older();", "older")
+    promises["A1.node"] = Promised(earlier.version, earlier.integrity, earlier.body)
+
+    assert (await ask("payment_form_script", pairs=(("checkoutId", f"A1.node{ending}"),))).body == b"older();"
+    assert (await ask("payment_form_script", pairs=(("checkoutId", "B2.node"),))).body == SCRIPT.body
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [SCRIPT.version, FRAME_VERSION])
+async def test_files_are_kept_for_good_under_their_own_version_only(version: str) -> None:
+    for name in ("widget.css", "frame.js", "VISA.svg"):
+        right, wrong = await ask("payment_form_files", version, name), await ask("payment_form_files", "older", name)
+        assert right.body == wrong.body == ASSETS[name].body
+        assert b"immutable" in dict(right.headers)[b"cache-control"]
+        assert dict(wrong.headers)[b"cache-control"] == b"no-cache"
+
+
+@pytest.mark.anyio
+async def test_no_other_file_is_served() -> None:
+    for name in ("script.py", "..", "frame.html", ""):
+        with pytest.raises(NotFound):
+            await ask("payment_form_files", SCRIPT.version, name)
+
+
+def test_scripts_of_any_shop_may_load_them() -> None:
+    assert all(row.is_for_any_origin for row in serving.ROUTES)
