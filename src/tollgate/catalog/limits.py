@@ -38,6 +38,10 @@ class Limits:
     checkout_reminder_after: Instant = 29 * MINUTE
     checkout_attempts_max: int = 10
     checkout_attempts_per_address_max: int = 100
+    checkout_fields_memory: Instant = DAY
+    """After its end; what was prepared is of no use by then."""
+    checkout_memory: Instant = 100 * DAY
+    """A voucher may be paid long after, and must still meet its checkout if that was paid otherwise meanwhile."""
     challenge_lifetime: Instant = 15 * MINUTE
     script_lifetime: Instant = 30 * MINUTE
 

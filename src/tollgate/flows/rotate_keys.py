@@ -6,22 +6,25 @@ Contents are not decrypted; what changes meanwhile is met again in the next roun
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 
 from tollgate.catalog import LIMITS
 from tollgate.flows.collect import FILE_NOUN
-from tollgate.steps import REGISTRATION_NOUN, TOKEN_NOUN, list_retired_settings, rewrap_settings
+from tollgate.steps import CHECKOUT_NOUN, REGISTRATION_NOUN, TOKEN_NOUN, list_retired_settings, rewrap_settings
 from tollgate.store import (
     Database,
     Rewrapping,
     SealedAccount,
+    SealedCheckout,
     SealedFile,
     SealedRegistration,
     list_credentials,
     list_sealed,
+    list_sealed_checkouts,
     list_sealed_files,
     list_sealed_registrations,
     list_wallet_keys,
+    rewrap_checkout,
     rewrap_file,
     rewrap_registrations,
     rewrap_sealed,
@@ -51,7 +54,7 @@ async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress
     """How many records were wrapped again."""
     done = await _rewrap_accounts(database, keyring, tell)
     done += await _rewrap_registrations(database, keyring, lambda count: tell(done + count))
-    for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, rewrap_settings, _rewrap_files):
+    for rewrap_each in (_rewrap_checkouts, _rewrap_credentials, _rewrap_wallet_keys, rewrap_settings, _rewrap_files):
         done += await rewrap_each(database, keyring)
     return done
 
@@ -61,11 +64,13 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
     prefix = sealed_prefix(keyring.active_id)
     accounts = await list_sealed(database, None, prefix, limit=1)
     stored = await list_sealed_registrations(database, None, prefix, limit=1)
+    checkouts = await list_sealed_checkouts(database, None, prefix, limit=1)
     tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
     files = await list_sealed_files(database, None, prefix, limit=1)
     keys = [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)]
     settings = await list_retired_settings(database, keyring)
-    return len(accounts) + len(stored) + len(tokens) + len(files) + len(keys) + len(settings)
+    found: tuple[Sized, ...] = (accounts, stored, checkouts, tokens, files, keys, settings)
+    return sum(map(len, found))
 
 
 async def _rewrap_credentials(database: Database, keyring: Keyring) -> int:
@@ -120,6 +125,19 @@ async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Prog
     return done
 
 
+async def _rewrap_checkouts(database: Database, keyring: Keyring) -> int:
+    done = 0
+    last: SealedCheckout | None = None
+    prefix = sealed_prefix(keyring.active_id)
+    while batch := await list_sealed_checkouts(database, last, prefix, LIMITS.rewrap_batch):
+        for checkout in batch:
+            fresh = _rewrap_safely(checkout.sealed, CHECKOUT_NOUN, checkout.merchant_id, checkout.id, keyring)
+            if fresh is not None:
+                done += await rewrap_checkout(database, checkout, fresh)
+        last = batch[-1]
+    return done
+
+
 def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> Rewrapping:
     account, token = [
         None if sealed is None else _rewrap_safely(sealed, noun, found.merchant_id, found.id, keyring) or sealed
@@ -133,7 +151,7 @@ def _rewrap_safely(sealed: bytes, noun: str, merchant_id: MerchantId, row_id: st
     try:
         return rewrap(sealed, owner=name_owner(noun, merchant_id, row_id), keyring=keyring)
     except (EnvelopeError, KeyringError) as fault:
-        _log.error("a sealed account does not open", extra={"of": noun, "row": row_id, "why": str(fault)})
+        _log.error("what is sealed in a row does not open", extra={"of": noun, "row": row_id, "why": str(fault)})
         return None
 
 

@@ -9,12 +9,16 @@ from tollgate.workers.reminders import send_reminders
 from tollgate.workers.retention import erase_registrations, wipe_accounts
 from tollgate.workers.schedules import order_runs, pay_runs
 from tollgate.workers.upkeep import (
+    SCRIPT_EVERY_S,
     follow_clock,
     follow_directory,
     follow_keys,
+    follow_scripts,
+    purge_old_checkouts,
     purge_old_claims,
     purge_old_sessions,
     purge_old_wallet_uses,
+    wipe_old_checkouts,
 )
 
 WORKERS = (
@@ -30,6 +34,9 @@ WORKERS = (
     Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=wipe_accounts),
+    Worker(name="scripts", every_s=SCRIPT_EVERY_S, run=follow_scripts),
+    Worker(name="old checkouts", every_s=60.0, run=wipe_old_checkouts),
+    Worker(name="forgotten checkouts", every_s=600.0, run=purge_old_checkouts),
     Worker(name="claims", every_s=600.0, run=purge_old_claims),
     Worker(name="wallet uses", every_s=600.0, run=purge_old_wallet_uses),
     Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),

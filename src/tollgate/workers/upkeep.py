@@ -7,10 +7,20 @@ from __future__ import annotations
 
 from tollgate.catalog import LIMITS
 from tollgate.steps import House
-from tollgate.store import get_setting, purge_claims, purge_simulated_sessions, purge_wallet_uses
-from tollgate.values import SystemClock
+from tollgate.store import (
+    get_setting,
+    keep_script,
+    purge_checkouts,
+    purge_claims,
+    purge_scripts,
+    purge_simulated_sessions,
+    purge_wallet_uses,
+    wipe_checkouts,
+)
+from tollgate.values import SECOND, SystemClock
 
 CLOCK_OFFSET = "clock_offset"
+SCRIPT_EVERY_S = 60.0
 
 
 async def follow_directory(house: House) -> int:
@@ -46,3 +56,26 @@ async def purge_old_wallet_uses(house: House) -> int:
 async def purge_old_sessions(house: House) -> int:
     before = house.clock.now() - LIMITS.simulated_session_memory
     return await purge_simulated_sessions(house.database, before, LIMITS.job_batch)
+
+
+async def wipe_old_checkouts(house: House) -> int:
+    before = house.clock.now() - LIMITS.checkout_fields_memory
+    return await wipe_checkouts(house.database, before, LIMITS.job_batch)
+
+
+async def purge_old_checkouts(house: House) -> int:
+    before = house.clock.now() - LIMITS.checkout_memory
+    return await purge_checkouts(house.database, before, LIMITS.job_batch)
+
+
+async def follow_scripts(house: House) -> int:
+    """What this process promises to checkouts outlives it by as long as they live: a later release serves it to them.
+
+    A checkout may be younger than the last time that its script was written down, by as much as two such times lie
+    apart.
+    """
+    now = house.clock.now()
+    if house.script.version:
+        await keep_script(house.database, house.script, now)
+    await purge_scripts(house.database, now - LIMITS.script_lifetime - 2 * int(SCRIPT_EVERY_S) * SECOND)
+    return 0
