@@ -34,6 +34,7 @@ from tollgate.contract.checkouts import (
     list_offered,
     make_session_refusal,
     override_kind,
+    read_prepared_money,
     tell_kind,
 )
 from tollgate.contract.cursors import read_cursor, render_cursor
@@ -209,6 +210,7 @@ __all__ = [
     "read_identity",
     "read_order",
     "read_plan",
+    "read_prepared_money",
     "read_question",
     "read_registration_order",
     "read_reschedule",

@@ -22,6 +22,8 @@ _ACCOUNT_WORDS = frozenset({"card", "bankAccount", "virtualAccount", *(wallet.va
 _CHOICES = frozenset({"paymentBrand", "registrationId"})
 """What the shopper says, whatever was prepared."""
 _PERSON_WORDS = frozenset({"customer", "billing"})
+_SEEN = frozenset({"customer.ip"})
+"""What we know better than the form."""
 _GAPS = frozenset({"createRegistration", "shopperResultUrl", "shopOrigin"})
 """What the shopper's form may add, but not change."""
 _SHOPPER_KEY = "customParameters[SHOPPER_"
@@ -54,12 +56,16 @@ def tell_kind(values: Mapping[str, str]) -> CheckoutKind:
     return CheckoutKind.PAYMENT if "paymentType" in values else CheckoutKind.REGISTRATION
 
 
+def read_prepared_money(values: Mapping[str, str]) -> Money | None:
+    if "amount" not in values or "currency" not in values:
+        return None
+    return Money(read_hundredths(values["amount"]), values["currency"])
+
+
 def check_prepared(values: Mapping[str, str]) -> None:
     """What could never be paid is refused before a shopper meets it."""
-    if "amount" not in values or "currency" not in values:
-        return
-    money = Money(read_hundredths(values["amount"]), values["currency"])
-    objection = find_amount_objection(values.get("paymentType", ""), money)
+    money = read_prepared_money(values)
+    objection = None if money is None else find_amount_objection(values.get("paymentType", ""), money)
     if objection:
         raise Refusal(get_result(objection))
 
@@ -97,7 +103,7 @@ def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
     if word in _ACCOUNT_WORDS or name in _CHOICES:
         return True
     is_addition = word in _PERSON_WORDS or name in _GAPS or name.startswith(_SHOPPER_KEY)
-    return is_addition and name not in prepared
+    return is_addition and name not in prepared and name not in _SEEN
 
 
 def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
@@ -174,8 +180,8 @@ def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[A
     """What the shopper's browser is told of an attempt: how it stands and where to go, and nothing of the account."""
     told = orjson.loads(answer.body)
     going_on = _find_next(told.get("redirect"), ways)
-    body = {name: told[name] for name in ("result", "buildNumber", "timestamp", "ndc")}
-    body |= {"id": checkout.id, "next": {"kind": going_on.kind, "url": going_on.url}}
+    body = {name: told[name] for name in ("result", "buildNumber", "timestamp")}
+    body |= {"id": checkout.id, "ndc": checkout.id, "next": {"kind": going_on.kind, "url": going_on.url}}
     return encode_answer(answer.status, body), going_on
 
 

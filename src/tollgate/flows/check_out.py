@@ -68,9 +68,12 @@ async def change_checkout(
     situation = Situation("checkout", None, channel.is_lenient, house.is_live)
     whole = read_fields(list(merged.items()), situation)
     check_prepared(whole.values)
+    kind = tell_kind(whole.values)
     changed = msgspec.structs.replace(
         seen,
-        kind=tell_kind(whole.values),
+        kind=kind,
+        # What was tried for another purpose is not what is asked for now.
+        subject_id=seen.subject_id if kind is seen.kind else None,
         return_url=find_return_url(whole.values),
         sealed_fields=seal_prepared(house, seen.merchant_id, seen.id, keep_prepared(whole)),
     )
@@ -107,7 +110,8 @@ async def _tell(house: House, checkout: Checkout) -> Answer:
         return answer_checkout(checkout, house.envelope, PENDING, house.clock.now())
     if checkout.kind is CheckoutKind.REGISTRATION:
         registration = await get_registration(house, checkout.merchant_id, checkout.subject_id)
-        return answer_registration(registration, house.envelope)
+        # One that was stored before goes by the name of what was asked for here.
+        return answer_registration(msgspec.structs.replace(registration, ndc=checkout.id), house.envelope)
     payment = await find_payment(house.database, checkout.merchant_id, checkout.subject_id)
     if payment is None:
         raise LookupError(f"checkout {checkout.id} names a payment that does not exist")

@@ -18,6 +18,7 @@ from tollgate.contract import (
     find_shop_origin,
     find_window,
     make_return_url,
+    read_prepared_money,
     read_ticket,
     recall_order,
 )
@@ -49,8 +50,10 @@ from tollgate.steps import (
     House,
     choose_directory,
     choose_route,
+    conclude,
     dispatch,
     get_payment,
+    open_prepared,
     seal_case,
     settle_sealed,
     trust,
@@ -58,12 +61,12 @@ from tollgate.steps import (
     weigh_lateness,
 )
 from tollgate.store import (
+    Step,
     find_authentication,
     find_checkout,
     find_payment,
     get_sealed_account,
     move_authentication,
-    settle_payment,
     steps_claim_checkout,
     steps_end_authentication,
     steps_move_authentication,
@@ -75,6 +78,8 @@ from tollgate.vault import name_owner, open_account, open_hidden, open_once
 
 _SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code="900.300.600")
 _PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=PAID_TWICE_CODE)
+_CLAIMS_MAX = 3
+"""Between looking at a checkout and claiming it another may come and go."""
 
 
 class Arrival(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,30 +246,36 @@ async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: 
     if threeds.judge_result(case) is not None or payment.kind == AUTHENTICATION:
         await close(house, payment, await pass_on(house, order, payment, route, case))
         return
-    deadline_at = house.clock.wall() + int(house.patience_s * SECOND)
     checkout_id = find_checkout_id(payment.ndc)
-    claiming = (
-        steps_claim_checkout(payment.merchant_id, checkout_id, payment.id, house.clock.now()) if checkout_id else []
-    )
-    ending = steps_end_authentication(payment.merchant_id, payment.id)
-    if not await house.database.write([*claiming, *steps_reopen(payment, deadline_at), *ending]):
-        if checkout_id:
-            await _give_up(house, payment, checkout_id)
-        return
-    started = await get_payment(house, payment, payment.id)
-    verdict = await weigh_lateness(house, started, await pass_on(house, order, started, route, case))
-    await settle_payment(house.database, settle_sealed(house, started, verdict), None)
+    for _ in range(_CLAIMS_MAX):
+        claiming = [] if checkout_id is None else await _claim(house, payment, checkout_id)
+        if claiming is None:
+            return
+        deadline_at = house.clock.wall() + int(house.patience_s * SECOND)
+        ending = steps_end_authentication(payment.merchant_id, payment.id)
+        if await house.database.write([*claiming, *steps_reopen(payment, deadline_at), *ending]):
+            started = await get_payment(house, payment, payment.id)
+            await conclude(house, started, await pass_on(house, order, started, route, case), None)
+            return
+        if checkout_id is None:
+            return
 
 
-async def _give_up(house: House, payment: Payment, checkout_id: CheckoutId) -> None:
-    """Before any money was asked for, where another attempt has the checkout. A tab beside this one is no other."""
-    checkout = await find_checkout(house.database, payment.merchant_id, checkout_id)
-    if checkout is not None and checkout.subject_id == payment.id and checkout.state is not CheckoutState.OPEN:
-        return
-    if checkout is None or checkout.expires_at <= house.clock.now():
+async def _claim(house: House, payment: Payment, checkout_id: CheckoutId) -> list[Step] | None:
+    """None: it was given up before any money was asked for, because another attempt has the checkout, or because
+    what it pays for is over or was changed. A tab beside this one is no other attempt."""
+    checkout, now = await find_checkout(house.database, payment.merchant_id, checkout_id), house.clock.now()
+    if checkout is None or checkout.expires_at <= now:
         await close(house, payment, _SESSION_OVER)
-    elif checkout.state is not CheckoutState.OPEN:
-        await close(house, payment, _PAID_ELSEWHERE)
+        return None
+    if checkout.state is not CheckoutState.OPEN:
+        if checkout.subject_id != payment.id:
+            await close(house, payment, _PAID_ELSEWHERE)
+        return None
+    if read_prepared_money(open_prepared(house, checkout)) != payment.money:
+        await close(house, payment, _SESSION_OVER)
+        return None
+    return steps_claim_checkout(checkout, payment.id, now)
 
 
 async def close(house: House, payment: Payment, verdict: Verdict) -> bool:

@@ -9,6 +9,7 @@ import hmac
 from collections.abc import Sequence
 
 from tollgate.flows.verify_chains import check_chains
+from tollgate.flows.verify_checkouts import check_checkouts
 from tollgate.flows.verify_methods import check_methods
 from tollgate.flows.verify_registrations import check_registrations
 from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
@@ -37,6 +38,7 @@ async def verify(
     await check_methods(audit)
     await check_registrations(audit)
     await check_schedules(audit)
+    await check_checkouts(audit)
     return report
 
 

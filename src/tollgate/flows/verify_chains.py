@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from tollgate.flows.verify_checkouts import find_paid_beside
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.flows.verify_report import Audit, AuditReport, Purse
 from tollgate.payments import (
+    LATE_DETAIL,
     MOVES,
     NATURES,
     OPEN_STATES,
@@ -99,6 +101,7 @@ async def check_chains(audit: Audit) -> None:
         for key, entries in chains.items():
             report.add(doubtful.get(key, []))
             note_accounts(report, entries)
+        report.add(await find_paid_beside(audit, page))
         report.chains_count += len(chains)
         audit.walk("payments", len(page))
 
@@ -166,7 +169,7 @@ def expect_jobs(payment: Payment) -> list[str]:
     """Each of them will do."""
     nature = NATURES.get(payment.kind)
     errands = ERRANDS.get((nature, payment.state), frozenset()) if nature else frozenset()
-    if is_silent_taking(payment):
+    if is_silent_taking(payment) or is_late_taking(payment):
         errands = frozenset({Errand.REVERSE})
     return [f"{errand}.{payment.id}" for errand in sorted(errands)]
 
@@ -178,6 +181,11 @@ def is_silent_taking(payment: Payment) -> bool:
     """
     takes = NATURES.get(payment.kind) is Nature.TAKES and payment.state is State.DECLINED
     return takes and payment.result_code == SILENT_CODE and all("." in name for name in payment.details)
+
+
+def is_late_taking(payment: Payment) -> bool:
+    """What paid for a checkout that was paid already."""
+    return payment.state is State.DECLINED and LATE_DETAIL in payment.details
 
 
 # ---- one chain ----

@@ -78,6 +78,7 @@ from tollgate.payments.falling_due import (
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
 from tollgate.payments.moves import (
     ERRAND_DELAYS,
+    LATE_DETAIL,
     MOVES,
     NATURES,
     OPEN_STATES,
@@ -150,6 +151,7 @@ __all__ = [
     "FOLLOWINGS",
     "FOREVER",
     "LAST_DIGITS",
+    "LATE_DETAIL",
     "MOVES",
     "NATURES",
     "NO_BOUND",

@@ -38,6 +38,7 @@ class Proof(StrEnum):
     FILE = "file"
     REGISTRATION = "registration"
     SCHEDULE = "schedule"
+    CHECKOUT = "checkout"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,6 +82,8 @@ class Move(msgspec.Struct, frozen=True):
 SILENT_CODE = "900.100.300"
 PENDING_CODE = "000.200.000"
 PAID_TWICE_CODE = "800.110.100"
+LATE_DETAIL = "LateApproval"
+"""Among the details of what was approved too late: the code with which it was. What has it goes back."""
 
 MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.APPROVED): Move(State.APPROVED),

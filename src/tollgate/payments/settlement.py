@@ -13,10 +13,12 @@ from tollgate.payments.book import FIRST_POSTINGS, Account, Line
 from tollgate.payments.chain import list_settle_touches
 from tollgate.payments.checkout import CheckoutEnd
 from tollgate.payments.following import FOLLOWINGS
-from tollgate.payments.moves import MOVES, NATURES, Errand, Nature, State
+from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, Errand, Nature, State
 from tollgate.payments.registration import RegistrationChange
 from tollgate.payments.verdict import Outcome, Verdict
 from tollgate.values import Instant, find_checkout_id, make_timed_id
+
+_UNRESOLVED = frozenset({State.UNRESOLVED})
 
 
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +54,7 @@ def find_checkout_end(settled: Payment) -> CheckoutEnd | None:
     What is still open and may have paid out keeps its checkout claimed.
     """
     checkout_id = find_checkout_id(settled.ndc)
-    if checkout_id is None or settled.chain_id is not None or settled.state is State.UNRESOLVED:
+    if checkout_id is None or settled.chain_id is not None or settled.state in _holding(NATURES[settled.kind]):
         return None
     return CheckoutEnd(
         id=checkout_id,
@@ -61,6 +63,10 @@ def find_checkout_end(settled: Payment) -> CheckoutEnd | None:
         is_done=settled.state is State.APPROVED,
         is_sole=NATURES[settled.kind] is Nature.TAKES,
     )
+
+
+def _holding(nature: Nature) -> frozenset[State]:
+    return OPEN_STATES if nature is Nature.GIVES else _UNRESOLVED
 
 
 def get_known_verdict(decided: Payment) -> Verdict:

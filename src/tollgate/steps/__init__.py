@@ -18,6 +18,7 @@ from tollgate.steps.checkouts import (
     find_any_checkout,
     get_open_checkout,
     get_own_checkout,
+    name_checkout_owner,
     open_prepared,
     seal_prepared,
 )
@@ -115,6 +116,7 @@ __all__ = [
     "make_start_steps",
     "make_terms",
     "make_wish",
+    "name_checkout_owner",
     "name_registration_owner",
     "name_token_owner",
     "open_prepared",

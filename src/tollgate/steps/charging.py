@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.contract import Answer, answer_payment, write_ticket
-from tollgate.payments import Claim, Order, Outcome, Payment, Verdict
+from tollgate.payments import Claim, Order, Outcome, Payment, State, Verdict
 from tollgate.steps.chaining import get_payment
 from tollgate.steps.dispatch import dispatch
 from tollgate.steps.house import House
@@ -17,6 +17,9 @@ from tollgate.steps.network_tokens import use_network_token
 from tollgate.steps.route import Route
 from tollgate.steps.sealing import settle_sealed
 from tollgate.store import settle_payment
+
+_WEIGHINGS = 2
+"""Of an approval: another that pays for the same thing may come in between, once."""
 
 
 def make_shopper_url(house: House, payment: Payment, key: bytes = b"") -> str:
@@ -36,9 +39,14 @@ async def charge(house: House, order: Order, started: Payment, route: Route) -> 
 
 
 async def conclude(house: House, started: Payment, verdict: Verdict, claim: Claim | None) -> Answer:
-    settlement = settle_sealed(house, started, await weigh_lateness(house, started, verdict))
-    answer = answer_payment(settlement.payment, house.envelope)
-    if await settle_payment(house.database, settlement, answer if claim else None):
-        return answer
+    found = started
+    for _ in range(_WEIGHINGS):
+        settlement = settle_sealed(house, started, await weigh_lateness(house, started, verdict))
+        answer = answer_payment(settlement.payment, house.envelope)
+        if await settle_payment(house.database, settlement, answer if claim else None):
+            return answer
+        found = await get_payment(house, started, started.id)
+        if found.state is not State.STARTED:
+            break
     # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
-    return answer_payment(await get_payment(house, started, started.id), house.envelope)
+    return answer_payment(found, house.envelope)

@@ -47,14 +47,18 @@ async def get_own_checkout(house: House, channel: Channel, checkout_id: str, kin
     return checkout
 
 
+def name_checkout_owner(merchant_id: MerchantId, checkout_id: str) -> str:
+    return name_owner(CHECKOUT_NOUN, merchant_id, checkout_id)
+
+
 def seal_prepared(house: House, merchant_id: MerchantId, checkout_id: str, prepared: dict[str, str]) -> bytes:
     """As a whole, so that nobody reads it in the store, and nobody changes the amount there."""
-    owner = name_owner(CHECKOUT_NOUN, merchant_id, checkout_id)
+    owner = name_checkout_owner(merchant_id, checkout_id)
     return seal(_encode(prepared), owner=owner, keyring=house.keyring)
 
 
 def open_prepared(house: House, checkout: Checkout) -> dict[str, str]:
     if checkout.sealed_fields is None:
         raise make_session_refusal()
-    owner = name_owner(CHECKOUT_NOUN, checkout.merchant_id, checkout.id)
+    owner = name_checkout_owner(checkout.merchant_id, checkout.id)
     return _decode(open_sealed(checkout.sealed_fields, owner=owner, keyring=house.keyring))

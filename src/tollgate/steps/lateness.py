@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.payments import NATURES, CheckoutState, Nature, Outcome, Payment, Verdict
+from tollgate.payments import LATE_DETAIL, NATURES, CheckoutState, Nature, Outcome, Payment, Verdict
 from tollgate.steps.house import House
 from tollgate.store import find_checkout
 from tollgate.values import find_checkout_id
@@ -18,5 +18,7 @@ async def weigh_lateness(house: House, payment: Payment, verdict: Verdict) -> Ve
     checkout = await find_checkout(house.database, payment.merchant_id, checkout_id)
     if checkout is None or checkout.state < CheckoutState.DONE or checkout.subject_id == payment.id:
         return verdict
-    is_due_back = NATURES[payment.kind] is Nature.TAKES
-    return msgspec.structs.replace(verdict, outcome=Outcome.LATE) if is_due_back else verdict
+    if NATURES[payment.kind] is not Nature.TAKES:
+        return verdict
+    details = {**verdict.details, LATE_DETAIL: verdict.code}
+    return msgspec.structs.replace(verdict, outcome=Outcome.LATE, details=details)

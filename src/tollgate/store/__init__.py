@@ -34,6 +34,7 @@ from tollgate.store.audit import (
     walk_events,
     walk_jobs,
 )
+from tollgate.store.audit_checkouts import KeptCheckout, find_kept_checkouts, walk_checkouts
 from tollgate.store.audit_methods import (
     FiledGroup,
     KeptAuthentication,
@@ -83,7 +84,18 @@ from tollgate.store.bank_files import (
     steps_insert_bank_file,
 )
 from tollgate.store.chains import list_chain, steps_start_follow_up
-from tollgate.store.checkouts import (count_read, find_checkout, note_read, spend_checkout, steps_change_checkout, steps_claim_checkout, steps_end_attempt, steps_insert_checkout, steps_note_reminder, steps_submit_checkout,)
+from tollgate.store.checkouts import (
+    count_read,
+    find_checkout,
+    note_read,
+    spend_checkout,
+    steps_change_checkout,
+    steps_claim_checkout,
+    steps_end_attempt,
+    steps_insert_checkout,
+    steps_note_reminder,
+    steps_submit_checkout,
+)
 from tollgate.store.claims import NO_PAYMENT, StoredClaim, find_claim, purge_claims, steps_claim_answered
 from tollgate.store.database import Database
 from tollgate.store.directory import (
@@ -222,7 +234,6 @@ from tollgate.store.wallets import (
 )
 
 __all__ = [
-    "steps_end_attempt",
     "NO_PAYMENT",
     "PAYMENT_SETTLED",
     "Aged",
@@ -241,6 +252,7 @@ __all__ = [
     "InstructionState",
     "Job",
     "KeptAuthentication",
+    "KeptCheckout",
     "KeptFile",
     "KeptInstruction",
     "KeptRegistration",
@@ -281,6 +293,7 @@ __all__ = [
     "find_instructions",
     "find_job_ids",
     "find_kept_authentications",
+    "find_kept_checkouts",
     "find_kept_instructions",
     "find_kept_registrations",
     "find_kept_schedules",
@@ -378,6 +391,7 @@ __all__ = [
     "steps_claim_answered",
     "steps_claim_checkout",
     "steps_close_authentication",
+    "steps_end_attempt",
     "steps_end_authentication",
     "steps_end_schedule",
     "steps_end_schedules",
@@ -409,6 +423,7 @@ __all__ = [
     "walk_authentications",
     "walk_book",
     "walk_chains",
+    "walk_checkouts",
     "walk_claims",
     "walk_events",
     "walk_files",

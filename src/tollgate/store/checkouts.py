@@ -17,14 +17,14 @@ from tollgate.payments import (
     CheckoutState,
     Reminder,
 )
-from tollgate.store.database import Database
+from tollgate.store.database import Database, Row
 from tollgate.store.jobs import Job, steps_ensure_job
 from tollgate.store.schema_checkouts import checkouts
 from tollgate.store.statements import Statement, Step
-from tollgate.values import CheckoutId, Instant, MerchantId
+from tollgate.values import Instant, MerchantId
 
-_COLUMNS = Checkout.__struct_fields__
-_KIND_AT, _STATE_AT = _COLUMNS.index("kind"), _COLUMNS.index("state")
+COLUMNS = Checkout.__struct_fields__
+_KIND_AT, _STATE_AT = COLUMNS.index("kind"), COLUMNS.index("state")
 
 _of_key = (
     checkouts.c.merchant_id == sa.bindparam("of_merchant_id"),
@@ -36,9 +36,9 @@ _is_as_seen = checkouts.c.revision == sa.bindparam("seen_revision")
 _is_mine = checkouts.c.subject_id == sa.bindparam("of_subject_id")
 _is_done = checkouts.c.state >= int(CheckoutState.DONE)
 
-_insert = Statement(sa.insert(checkouts).values({name: sa.bindparam(name) for name in _COLUMNS}))
+_insert = Statement(sa.insert(checkouts).values({name: sa.bindparam(name) for name in COLUMNS}))
 _find = Statement(
-    sa.select(*[checkouts.c[name] for name in _COLUMNS]).where(
+    sa.select(*[checkouts.c[name] for name in COLUMNS]).where(
         checkouts.c.merchant_id == sa.bindparam("merchant_id"), checkouts.c.id == sa.bindparam("id")
     ),
     is_quick=True,
@@ -50,6 +50,7 @@ _change = Statement(
         kind=sa.bindparam("new_kind"),
         return_url=sa.bindparam("new_return_url"),
         sealed_fields=sa.bindparam("new_sealed_fields"),
+        subject_id=sa.bindparam("new_subject_id"),
         revision=checkouts.c.revision + sa.literal_column("1"),
     )
 )
@@ -72,7 +73,7 @@ _submit = Statement(
 )
 _claim = Statement(
     sa.update(checkouts)
-    .where(*_of_key, _is_open, _is_alive)
+    .where(*_of_key, _is_open, _is_alive, _is_as_seen)
     .values(state=int(CheckoutState.CLAIMED), subject_id=sa.bindparam("new_subject_id"))
 )
 _finish = Statement(
@@ -116,9 +117,11 @@ _note_reminder = Statement(
 
 async def find_checkout(db: Database, merchant_id: MerchantId, checkout_id: str) -> Checkout | None:
     row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": checkout_id})
-    if row is None:
-        return None
-    members = dict(zip(_COLUMNS, row, strict=True))
+    return None if row is None else read_checkout(row)
+
+
+def read_checkout(row: Row) -> Checkout:
+    members = dict(zip(COLUMNS, row, strict=True))
     members |= {"kind": CheckoutKind(row[_KIND_AT]), "state": CheckoutState(row[_STATE_AT])}
     return Checkout(**members)
 
@@ -135,6 +138,7 @@ def steps_change_checkout(seen: Checkout, changed: Checkout, now: Instant) -> li
         "new_kind": changed.kind.value,
         "new_return_url": changed.return_url,
         "new_sealed_fields": changed.sealed_fields,
+        "new_subject_id": changed.subject_id,
         "now": now,
     }
     return [Step(_change, params, rows=1)]
@@ -158,10 +162,10 @@ def steps_submit_checkout(seen: Checkout, subject_id: str, return_url: str | Non
     return [Step(_submit, params, rows=1), *steps_ensure_job(owed)]
 
 
-def steps_claim_checkout(merchant_id: MerchantId, checkout_id: CheckoutId, subject_id: str, now: Instant) -> list[Step]:
+def steps_claim_checkout(seen: Checkout, subject_id: str, now: Instant) -> list[Step]:
     """By an attempt whose shopper came back, just before its money message. Undone as above."""
-    of = {"of_merchant_id": merchant_id, "checkout_id": checkout_id}
-    return [Step(_claim, {**of, "new_subject_id": subject_id, "now": now}, rows=1)]
+    params = {"seen_revision": seen.revision, "new_subject_id": subject_id, "now": now}
+    return [Step(_claim, _name(seen) | params, rows=1)]
 
 
 def steps_end_attempt(end: CheckoutEnd) -> list[Step]:

@@ -1,0 +1,156 @@
+"""The sixth part of an audit: checkouts. What is paid was paid by the attempt it names, and by no other.
+
+What was prepared opens where it lies. A checkout that is forgotten is missed by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.payments import (
+    NATURES,
+    Checkout,
+    CheckoutKind,
+    CheckoutState,
+    Finding,
+    Nature,
+    Payment,
+    Proof,
+    RegistrationState,
+    State,
+    find_on,
+)
+from tollgate.steps import name_checkout_owner
+from tollgate.store import (
+    Entry,
+    KeptCheckout,
+    KeptRegistration,
+    find_entries,
+    find_kept_checkouts,
+    find_kept_registrations,
+    walk_checkouts,
+)
+from tollgate.values import MerchantId, find_checkout_id
+from tollgate.vault import EnvelopeError, Keyring, KeyringError, open_sealed
+
+_NEVER_STORED = frozenset({RegistrationState.PENDING, RegistrationState.REJECTED})
+
+Entries = Mapping[str, Entry]
+Stored = Mapping[str, KeptRegistration]
+
+
+async def check_checkouts(audit: Audit) -> None:
+    async for page in walk_checkouts(audit.database):
+        for merchant_id, rows in group_by_merchant(page).items():
+            audit.report.add(await judge_checkouts(audit, merchant_id, rows))
+        audit.walk("checkouts", len(page))
+
+
+async def judge_checkouts(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptCheckout]) -> list[Finding]:
+    """What looks wrong is read again, and then its attempt: one that ended in between looks right by now."""
+    doubtful = await _list_doubtful(audit, merchant_id, rows)
+    again = await find_kept_checkouts(audit.database, merchant_id, [finding.row_id for finding in doubtful])
+    return await _list_doubtful(audit, merchant_id, again)
+
+
+async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptCheckout]) -> list[Finding]:
+    checkouts = [row.checkout for row in rows if row.checkout]
+    paid, stored = [
+        sorted({each.subject_id for each in checkouts if each.kind is kind and each.subject_id})
+        for kind in (CheckoutKind.PAYMENT, CheckoutKind.REGISTRATION)
+    ]
+    entries = await find_entries(audit.database, merchant_id, paid)
+    kept = {each.id: each for each in await find_kept_registrations(audit.database, merchant_id, stored)}
+    findings = [judge_checkout(row, entries, kept, audit.keyring) for row in rows]
+    return [finding for finding in findings if finding is not None]
+
+
+def judge_checkout(row: KeptCheckout, entries: Entries, kept: Stored, keyring: Keyring) -> Finding | None:
+    checkout = row.checkout
+    if checkout is None:
+        return _find(Proof.ROW, row, "it cannot be read: a word or a number in it is none of ours")
+    is_payment = checkout.kind is CheckoutKind.PAYMENT
+    text = doubt_attempt(checkout, entries) if is_payment else doubt_registration(checkout, kept)
+    text = text or doubt_fields(checkout, keyring)
+    return None if text is None else _find(Proof.CHECKOUT, row, text)
+
+
+def doubt_attempt(checkout: Checkout, entries: Entries) -> str | None:
+    if checkout.state is CheckoutState.OPEN:
+        return None
+    entry = entries.get(checkout.subject_id or "")
+    if entry is None:
+        return f"there is no payment {checkout.subject_id}, which has it"
+    payment = entry.payment
+    if payment is None:
+        return None
+    if payment.ndc != checkout.id or payment.chain_id is not None:
+        return f"payment {payment.id} was not made for it"
+    if checkout.state is CheckoutState.CLAIMED:
+        return None if _may_hold(payment) else f"payment {payment.id}, which holds it, has ended"
+    return None if payment.state is State.APPROVED else f"payment {payment.id} did not pay it"
+
+
+def _may_hold(payment: Payment) -> bool:
+    """Only what may move money this moment; what has to wait lets others try, unless it pays out."""
+    waits = payment.state is State.WAITING and NATURES.get(payment.kind) is Nature.GIVES
+    return waits or payment.state in (State.STARTED, State.UNRESOLVED)
+
+
+def doubt_registration(checkout: Checkout, kept: Stored) -> str | None:
+    """Storing takes one commit, so nobody ever holds it."""
+    if checkout.state is CheckoutState.OPEN:
+        return None
+    if checkout.state is CheckoutState.CLAIMED:
+        return "it is held, and nothing is being stored"
+    row = kept.get(checkout.subject_id or "")
+    if row is None:
+        return f"there is no registration {checkout.subject_id}, which was stored for it"
+    is_stored = row.registration is None or row.registration.state not in _NEVER_STORED
+    return None if is_stored else f"registration {row.id} was never good to be paid with"
+
+
+def doubt_fields(checkout: Checkout, keyring: Keyring) -> str | None:
+    if checkout.sealed_fields is None:
+        return None
+    try:
+        open_sealed(
+            checkout.sealed_fields, owner=name_checkout_owner(checkout.merchant_id, checkout.id), keyring=keyring
+        )
+    except (EnvelopeError, KeyringError):
+        return "what is sealed in it does not open there with the keys at hand"
+    return None
+
+
+def _find(proof: Proof, row: KeptCheckout, text: str) -> Finding:
+    return Finding(proof=proof, table="checkouts", merchant_id=row.merchant_id, row_id=row.id, text=text)
+
+
+# ---- from the side of payments ----
+
+
+async def find_paid_beside(audit: Audit, page: Iterable[Entry]) -> list[Finding]:
+    """Approved payments that their checkouts do not name. Each checkout names one, so no two stand beside each other.
+
+    Read before the checkouts, which never forget who paid them.
+    """
+    approved = [each.payment for each in page if each.payment and _pays_for_checkout(each.payment)]
+    findings = []
+    for merchant_id, payments in group_by_merchant(approved).items():
+        ids = sorted({payment.ndc for payment in payments})
+        rows = {row.id: row.checkout for row in await find_kept_checkouts(audit.database, merchant_id, ids)}
+        findings += [doubt_paid(payment, rows.get(payment.ndc)) for payment in payments]
+    return [finding for finding in findings if finding is not None]
+
+
+def _pays_for_checkout(payment: Payment) -> bool:
+    is_first = payment.state is State.APPROVED and payment.chain_id is None
+    return is_first and find_checkout_id(payment.ndc) is not None
+
+
+def doubt_paid(payment: Payment, checkout: Checkout | None) -> Finding | None:
+    if checkout is None or (checkout.state >= CheckoutState.DONE and checkout.subject_id == payment.id):
+        return None
+    text = f"it is approved, and checkout {checkout.id} was not paid by it"
+    return find_on(payment, Proof.CHECKOUT, text)

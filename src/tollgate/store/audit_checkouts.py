@@ -1,0 +1,51 @@
+"""Walking checkouts. Only reads.
+
+A row is given as it is found, even where it is no checkout any more; what is wrong with it is judged elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import msgspec
+
+from tollgate.payments import Checkout
+from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
+from tollgate.store.checkouts import COLUMNS, read_checkout
+from tollgate.store.database import Database
+from tollgate.store.payment_rows import UNREADABLE
+from tollgate.store.schema_checkouts import checkouts
+from tollgate.store.statements import Statement
+from tollgate.values import MerchantId
+
+
+class KeptCheckout(msgspec.Struct, frozen=True):
+    """A row of checkouts. Without the checkout: it is there and cannot be read as one."""
+
+    merchant_id: MerchantId
+    id: str
+    checkout: Checkout | None
+
+
+_BY_ID = ("merchant_id", "id")
+
+_checkouts = walk_table(checkouts, COLUMNS, _BY_ID)
+_checkouts_again: Statement = look_up(COLUMNS, checkouts)
+
+
+def walk_checkouts(db: Database) -> AsyncIterator[list[KeptCheckout]]:
+    return walk_pages(db, _checkouts, _keep, COLUMNS, _BY_ID)
+
+
+async def find_kept_checkouts(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[KeptCheckout]:
+    rows = await fetch_by_ids(db, _checkouts_again, merchant_id, ids)
+    return [make_row(_keep, COLUMNS, row) for row in rows]
+
+
+def _keep(**named: Any) -> KeptCheckout:
+    try:
+        checkout = read_checkout(tuple(named.values()))
+    except UNREADABLE:
+        checkout = None
+    return KeptCheckout(named["merchant_id"], named["id"], checkout)
