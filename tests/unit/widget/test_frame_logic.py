@@ -265,6 +265,18 @@ def test_the_expiry_is_written_with_a_slash_by_itself(call: Call, typed: str, sh
     assert call(("writeExpiry", typed, False)) == [shown]
 
 
+def test_the_caret_stays_in_an_expiry_too(call: Call) -> None:
+    assert call(
+        ("set", "expiry", "12", 2, form(), False),
+        ("set", "expiry", "512 / 34", 1, form(), False),
+        ("set", "expiry", "12 / 934", 6, form(), False),
+    ) == [
+        {"text": "12 / ", "caret": 5},
+        {"text": "05 / 12", "caret": 2},
+        {"text": "12 / 93", "caret": 6},
+    ]
+
+
 def test_the_slash_does_not_come_back_to_somebody_who_deletes_it(call: Call) -> None:
     assert call(("writeExpiry", "12", True), ("writeExpiry", "12 / 3", True)) == ["12", "12 / 3"]
 
@@ -272,14 +284,14 @@ def test_the_slash_does_not_come_back_to_somebody_who_deletes_it(call: Call) -> 
 @pytest.mark.parametrize(
     ("typed", "error", "is_open"),
     [
-        ("", "expiryMonthError", True),
-        ("1", "expiryMonthError", True),
+        ("", "expiryError", True),
+        ("1", "expiryError", True),
         ("00", "expiryMonthError", False),
-        ("12 / ", "expiryYearError", True),
-        ("12 / 3", "expiryYearError", True),
-        ("12 / 1", "expiryYearError", False),
+        ("12 / ", "expiryError", True),
+        ("12 / 3", "expiryError", True),
+        ("12 / 1", "expiryError", False),
         ("12 / 20", "expiryYearError", True),
-        ("12 / 203", "expiryYearError", True),
+        ("12 / 203", "expiryError", True),
         ("12 / 25", "expiryYearError", False),
         ("10 / 26", "expiryMonthError", False),
         ("11 / 26", None, True),

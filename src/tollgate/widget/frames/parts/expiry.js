@@ -48,8 +48,8 @@ function judgeExpiry(text, now) {
 }
 
 function nameExpiryFault(month, year, fullYear, now) {
-  if (month.length < 2 || !canBecomeMonth(month)) return "expiryMonthError";
-  if (year.length % 2 === 1 || year === "") return "expiryYearError";
+  if (!canBecomeMonth(month)) return "expiryMonthError";
+  if (month.length < 2 || year === "" || year.length % 2 === 1) return "expiryError";
   if (isAhead(Number(month), fullYear, now)) return null;
   return fullYear === now.year ? "expiryMonthError" : "expiryYearError";
 }

@@ -35,10 +35,12 @@ function setDigits(text, caret, lengthMax, write) {
   return { text: written, caret: placeAfter(written, Math.min(readDigits(text.slice(0, caret)).length, digits.length)) };
 }
 
-/** The helper writes zeros and slashes of its own, so the caret follows it to the end and stays put elsewhere. */
+/** The helper writes a slash and a zero of its own, which a caret at the end follows and any other one counts in. */
 function setExpiry(text, caret, isDeleting) {
   const written = writeExpiry(text, isDeleting);
-  return { text: written, caret: caret >= text.length ? written.length : Math.min(caret, written.length) };
+  if (caret >= text.length) return { text: written, caret: written.length };
+  const added = written.startsWith("0") && !readDigits(text).startsWith("0") ? 1 : 0;
+  return { text: written, caret: placeAfter(written, readDigits(text.slice(0, caret)).length + added) };
 }
 
 const FIELDS = {
@@ -71,7 +73,7 @@ const FIELDS = {
     values: (text) => ({ "card.holder": readHolder(text) }),
   },
   expiry: {
-    fault: "expiryMonthError",
+    fault: "expiryError",
     isDigits: true,
     count: (text) => readDigits(text).length,
     set: (text, caret, _options, isDeleting) => setExpiry(text, caret, isDeleting),

@@ -83,6 +83,11 @@ function turn(direction) {
   input.classList.toggle("is-at-right", direction === "rtl");
 }
 
+/** The side where text begins in the page need not be the side where digits begin here: `turn` knows it. */
+function isNoUsualSide([name, value]) {
+  return name !== "text-align" || value !== "start";
+}
+
 const APPLICATIONS = {
   lang: (value) => (document.documentElement.lang = value),
   dir: turn,
@@ -96,7 +101,7 @@ const APPLICATIONS = {
   masks: (value) => mask(field === "cvv" && value),
   required: (value) => input.setAttribute("aria-required", String(value)),
   colors: (value) => setStyles(document.documentElement.style, listColors(value)),
-  styles: (value) => setStyles(input.style, listStyles(value)),
+  styles: (value) => setStyles(input.style, listStyles(value).filter(isNoUsualSide)),
   placeholderStyles: (value) => setStyles(placeholderRule.style, listStyles(value)),
 };
 
