@@ -44,6 +44,7 @@ _AUTHENTICATE, _RESUME, _HEAR = "tollgate.flows.authenticate", "tollgate.flows.r
 _COLLECT, _DESK = "tollgate.flows.collect", "tollgate.steps.desk"
 _RUNS, _TOKENIZE = "tollgate.flows.run_schedules", "tollgate.flows.tokenize"
 _SCHEDULES = "tollgate.workers.schedules"
+_CHECK_OUT, _REGISTER, _REMIND = "tollgate.flows.check_out", "tollgate.flows.register", "tollgate.flows.remind"
 _DRIVERS = (("tollgate.store.sqlite", "SqliteDatabase"), ("tollgate.store.postgres", "PostgresDatabase"))
 
 _ALL = tuple(Moment)
@@ -96,6 +97,11 @@ CUTS: dict[str, Cut] = {
     **_cut("the drop of a run", _RUNS, "drop_run", _UNDER_WAY_OR_DONE, is_unit=True),
     **_cut("the question to the vault", _TOKENIZE, "converse", [Moment.BEFORE]),
     **_cut("the vault's answer", _TOKENIZE, "converse", [Moment.AFTER]),
+    **_cut("the first write of a checkout", _PAY, "write_start", _ALL, is_unit=True),
+    **_cut("the write of a checkout's registration", _REGISTER, "_write", [Moment.AMID], is_unit=True),
+    **_cut("the spending of a checkout", _CHECK_OUT, "spend_checkout", [Moment.BEFORE, Moment.AFTER]),
+    **_cut("the call to the shop", _REMIND, "_call", _ALL),
+    **_cut("the note of the call", _REMIND, "remind", _UNDER_WAY_OR_DONE, is_unit=True),
     **_cut("the write of a token", _TOKENIZE, "_update", _UNDER_WAY_OR_DONE, is_unit=True),
 }
 

@@ -28,6 +28,7 @@ SECTIONS = (
     "Bank accounts",
     "Payments of schedules",
     "Network tokens",
+    "Checkouts",
     "Further moments",
     "Further moments of schedules and network tokens",
 )
@@ -38,9 +39,9 @@ Where a gateway was killed with SIGKILL, what the store held at that moment, and
 Written by the crash tests (`make crashes`); in `make test` they fail when a run contradicts this page, of which the
 last two sections are left to `make prove`. Each row was seen on SQLite and on PostgreSQL, with an acquirer in a process
 of its own, whose ledger is the witness; of bank accounts the witness is what stands in the files for the bank, of
-network tokens the vault. Afterwards nothing is open, owed or reserved; balances, numbers and book are what the
-transactions say; the acquirer did with every transaction exactly what the gateway recorded; every due time of a
-schedule was there once, and was paid once or, where it failed, not at all.
+network tokens the vault, of reminders the shop. Afterwards nothing is open, owed or reserved; balances, numbers and
+book are what the transactions say; the acquirer did with every transaction exactly what the gateway recorded; every due
+time of a schedule was there once, and was paid once or, where it failed, not at all.
 
 *Amid* a write means: asked for, and not answered yet; the moment is drawn anew in every run. Whether the write was done
 is chance there: *or* stands between all that may be, of which a run sees one on each database, and anything else, such

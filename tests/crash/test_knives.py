@@ -10,6 +10,7 @@ from importlib import import_module
 import pytest
 
 from crash import further_crashes, method_crashes, stored_crashes
+from crash.checkout_crashes import CHECKOUT_CRASHES
 from crash.follow_up_crashes import FACT_CRASHES, RECOVERY_CRASHES, REVERSAL_CRASHES, SENDING_CRASHES
 from crash.knife import CUTS
 from crash.payment_crashes import PAYMENT_CRASHES, PAYMENT_RECOVERIES, STORING_CRASHES
@@ -28,6 +29,8 @@ MODULES = (
     "tollgate.flows.resume",
     "tollgate.flows.run_schedules",
     "tollgate.flows.tokenize",
+    "tollgate.flows.check_out",
+    "tollgate.flows.remind",
 )
 OUTWARD = (
     "cancel_instruction",
@@ -37,9 +40,11 @@ OUTWARD = (
     "halt_schedule",
     "insert_instruction",
     "move_authentication",
+    "note_read",
     "postpone_due",
     "settle_follow_up",
     "settle_payment",
+    "spend_checkout",
     "start_payment",
 )
 """By these names the stories send and write; what else they write is a unit of their own."""
@@ -52,12 +57,17 @@ SPARED = {
     ("tollgate.flows.tokenize", "finish_job"): "only clears a job about what is in step already",
     ("tollgate.flows.tokenize", "hear_token_event"): "one note; a vault that was not answered tells again",
     ("tollgate.flows.collect", "postpone_due"): "only moves the day of what stays open, and may do so again",
+    ("tollgate.flows.check_out", "prepare_checkout"): "one commit; a shop that was not answered prepares another",
+    ("tollgate.flows.check_out", "change_checkout"): "one commit, before which and after which nothing is paid",
+    ("tollgate.flows.check_out", "note_read"): "one note; a shop that was not answered asks again, or is called",
+    ("tollgate.flows.remind", "finish_job"): "only clears a job about what was decided already",
 }
 """Seams without a knife, each with the reason."""
 
 ALL_CRASHES = (
     *PAYMENT_CRASHES,
     *PAYMENT_RECOVERIES,
+    *CHECKOUT_CRASHES,
     *STORING_CRASHES,
     *SENDING_CRASHES,
     *FACT_CRASHES,
@@ -76,7 +86,7 @@ ALL_CRASHES = (
 def list_seams(module: str, text: str) -> Iterator[tuple[str, str]]:
     """(module, name) of all that a story sends or writes: called by its own name, or a unit by the function around."""
     for function in ast.walk(ast.parse(text)):
-        if not isinstance(function, ast.AsyncFunctionDef):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for node in ast.walk(function):
             if isinstance(node, ast.Name) and node.id in OUTWARD:

@@ -1,0 +1,170 @@
+"""Gateways that die over a checkout: while a shopper submits it, its merchant asks for it, or its shop is reminded.
+
+Which seams, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from api.checking_out import STORING, ask, prepare, submit
+from api.reminded_shops import RemindedShop
+from crash.books import Books, Record
+from crash.calendars import let_time_fly
+from crash.schedule_books import put_to_sleep
+from crash.world import PATIENCE_S, World, insist_on, try_to
+from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
+from gateway import Answer, Client
+from tollgate.payments import REMIND_TOPIC, CheckoutState, Errand, RegistrationState
+
+HALF_HOUR_S = 30 * 60
+_TIMES = {1: "once", 2: "twice"}
+
+
+class Part(StrEnum):
+    """During which the gateway dies."""
+
+    SUBMISSION = "asked for and submitted again"
+    STATUS = "asked for again"
+    REMINDER = ""
+
+
+@dataclass(frozen=True)
+class CheckoutDeed(Deed):
+    part: Part = Part.SUBMISSION
+    kind_of_checkout: str = "payment"
+
+
+@dataclass(frozen=True)
+class CheckoutCrash(Crash):
+    @property
+    def again(self) -> str:
+        return self.checkout_deed.part.value
+
+    @property
+    def checkout_deed(self) -> CheckoutDeed:
+        assert isinstance(self.deed, CheckoutDeed)
+        return self.deed
+
+
+@dataclass
+class CheckoutWreck(Wreck):
+    checkout_id: str = ""
+    result_url: str = ""
+    told: str = ""
+
+    @property
+    def deed(self) -> CheckoutDeed:
+        assert isinstance(self.crash, CheckoutCrash)
+        return self.crash.checkout_deed
+
+    @property
+    def ending(self) -> Ending:
+        return Ending(self.rows, self.told)
+
+    def prepare(self, client: Client, shop_url: str) -> None:
+        """While a gateway is alive that nothing happens to."""
+        self.result_url = f"{shop_url}/result"
+        prepared = {"amount": self.crash.amount, "currency": "EUR", "paymentType": self.deed.kind}
+        fields = prepared if self.deed.kind_of_checkout == "payment" else dict(STORING)
+        self.checkout_id = prepare(client, {**fields, "testMode": "EXTERNAL"})
+        if self.deed.part is not Part.SUBMISSION:
+            assert self.submit(client).status == 200
+
+    def submit(self, client: Client) -> Answer:
+        return submit(client, self.checkout_id, self.result_url, kind=self.deed.kind_of_checkout)
+
+    def ask(self, client: Client) -> Answer:
+        return ask(client, self.checkout_id, kind=self.deed.kind_of_checkout)
+
+    def suffer(self, world: World) -> None:
+        gateway = world.make_gateway(self.crash.kill.seam)
+        if self.deed.part is Part.REMINDER:
+            wake_reminders(world.books, self.checkout_id)
+            gateway.launch()
+        else:
+            gateway.start()
+            client = world.make_client(gateway)
+            act = self.submit if self.deed.part is Part.SUBMISSION else self.ask
+            survived = try_to(lambda: act(client))
+            assert survived is None, f"{self.crash.name}: the gateway survived and told {survived}"
+        gateway.wait_for_death()
+        self.held.append(describe_store(world, self))
+        put_to_sleep(world.books, REMIND_TOPIC)
+
+    def look(self, world: World, shop: RemindedShop) -> None:
+        """What became of it; before anybody asks."""
+        ledger = world.acquirer.read_ledger()
+        self.records = self.find_records(world.books.read_payments())
+        told = [describe_end(each, ledger.get(each.id)) for each in self.records]
+        if self.deed.part is Part.REMINDER:
+            calls = shop.list_ids().count(self.checkout_id)
+            told += [f"the shop was called {_TIMES.get(calls, f'{calls} times')}"]
+        self.rows = "; ".join([*told, *self.tell_more(world.books)])
+
+    def listen(self, client: Client) -> None:
+        """What its merchant is told, and what a shopper who tries again gets."""
+        if self.deed.part is Part.REMINDER:
+            return
+        status = insist_on(lambda: self.ask(client), self.crash.name)
+        self.told = f"`{status.code}`"
+        if self.deed.part is Part.SUBMISSION and status.code != APPROVED:
+            self.told += f", `{self.submit(client).code}`"
+
+    def find_records(self, records: Iterable[Record]) -> list[Record]:
+        """By its amount, which is its own."""
+        if self.deed.part is Part.REMINDER:
+            return []
+        known = list(records)
+        own = {each.id for each in known if not each.chain_id and each.amount == self.crash.number * 100}
+        return [each for each in known if each.id in own or each.chain_id in own]
+
+    def tell_more(self, books: Books) -> list[str]:
+        where = f"WHERE id = '{self.checkout_id}'"
+        [(state, reminder)] = books.query(f"SELECT state, reminder FROM checkouts {where}")
+        if self.deed.part is Part.REMINDER:
+            return [f"reminder {reminder or 'owed'}"]
+        stored = books.query(f"SELECT state FROM registrations WHERE ndc = '{self.checkout_id}'")
+        registrations = [f"registration {RegistrationState(int(found)).name.lower()}" for (found,) in stored]
+        return [f"checkout {CheckoutState(int(state)).name.lower()}", *registrations]
+
+
+APPROVED = "000.100.112"
+
+
+def wreck_checkouts(world: World, shop: RemindedShop, crashes: Sequence[CheckoutCrash]) -> list[CheckoutWreck]:
+    """Dies at every seam, then lets a gateway live that finishes everything, until all checkouts are over."""
+    wrecks = [CheckoutWreck(crash) for crash in crashes]
+    gateway = world.make_gateway()
+    gateway.start()
+    for wreck in wrecks:
+        wreck.prepare(world.make_client(gateway), shop.url)
+    put_to_sleep(world.books, REMIND_TOPIC)
+    gateway.kill()
+    for wreck in wrecks:
+        wreck.suffer(world)
+    reminded = [wreck.checkout_id for wreck in wrecks if wreck.deed.part is Part.REMINDER]
+    wake_reminders(world.books, *reminded)
+    gateway = world.make_gateway()
+    gateway.start()
+    world.books.wait_until_calm(*Errand, REMIND_TOPIC, within_s=PATIENCE_S)
+    for wreck in wrecks:
+        wreck.look(world, shop)
+        wreck.listen(world.make_client(gateway))
+    # The minute of all others has come and gone when nothing is owed any more.
+    wake_reminders(world.books)
+    let_time_fly(world.books, HALF_HOUR_S)
+    world.books.wait_until_quiet(PATIENCE_S)
+    return wrecks
+
+
+def wake_reminders(books: Books, *checkout_ids: str) -> None:
+    """Due at once, while the checkout is young, so that chance cannot let its minute pass; of all where none is named.
+
+    The lease of whoever died is let run out, because it is wall time, which cannot be moved.
+    """
+    named = ", ".join(f"'{checkout_id}'" for checkout_id in checkout_ids)
+    which = f" AND subject_id IN ({named})" if checkout_ids else ""
+    books.query(f"UPDATE jobs SET due_at = 0, leased_until = 0 WHERE topic = '{REMIND_TOPIC}'{which}")
