@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import msgspec
 import orjson
 
-from tollgate.catalog import Wallet, get_result, is_true, resolve
+from tollgate.catalog import BRANDS, Wallet, get_result, is_true, resolve
 from tollgate.contract.answers import Answer, Envelope, encode_answer
 from tollgate.contract.fields import Fields, first_word, is_never_stored
 from tollgate.contract.form import Pairs
+from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_amount_objection
 from tollgate.contract.tickets import make_checkout_return_url
 from tollgate.payments import Checkout, CheckoutKind
@@ -62,8 +63,10 @@ def read_prepared_money(values: Mapping[str, str]) -> Money | None:
     return Money(read_hundredths(values["amount"]), values["currency"])
 
 
-def check_prepared(values: Mapping[str, str]) -> None:
+def check_prepared(values: Mapping[str, str], *, is_live: bool) -> None:
     """What could never be paid is refused before a shopper meets it."""
+    if not is_live:
+        read_levers(values)
     money = read_prepared_money(values)
     objection = None if money is None else find_amount_objection(values.get("paymentType", ""), money)
     if objection:
@@ -85,11 +88,19 @@ def list_offered(prepared: Mapping[str, str]) -> list[str]:
 def join_form(prepared: Mapping[str, str], sent: Submission) -> Pairs:
     """What was prepared and what the form adds to it. All else that the form says is not heard."""
     heard = [(name, text) for name, text in sent.pairs if text and _may_say(name, prepared)]
-    said = {_name(name) for name, _ in heard}
-    kept = [
-        (name, text) for name, text in prepared.items() if name not in said and first_word(name) not in _PREPARING_WORDS
-    ]
+    said = {_name(name): text for name, text in heard}
+    unneeded = _PREPARING_WORDS | _list_other_accounts(prepared, said)
+    kept = [(name, text) for name, text in prepared.items() if name not in said and first_word(name) not in unneeded]
     return kept + heard + _describe_browser([*kept, *heard], sent)
+
+
+def _list_other_accounts(prepared: Mapping[str, str], said: Mapping[str, str]) -> frozenset[str]:
+    """What a merchant knew of a bank account is no burden to whoever pays by card."""
+    if "registrationId" in said:
+        return frozenset()
+    brand = BRANDS.get(said.get("paymentBrand") or prepared.get("paymentBrand", ""))
+    chosen = {first_word(name) for name in said} & _ACCOUNT_WORDS if brand is None else {brand.account.value}
+    return _ACCOUNT_WORDS - chosen if chosen else frozenset()
 
 
 def _name(sent_name: str) -> str:

@@ -38,7 +38,7 @@ CREATED, CHANGED, PENDING, BUSY = "000.200.100", "000.200.101", "000.200.000", "
 
 
 async def prepare_checkout(house: House, fields: Fields, channel: Channel, claim: Claim | None) -> Answer:
-    check_prepared(fields.values)
+    check_prepared(fields.values, is_live=house.is_live)
     now, checkout_id = house.clock.now(), make_checkout_id(channel.merchant_id, house.chance)
     checkout = Checkout(
         id=checkout_id,
@@ -67,7 +67,7 @@ async def change_checkout(
     merged = merge_echo(open_prepared(house, seen), keep_prepared(fields))
     situation = Situation("checkout", None, channel.is_lenient, house.is_live)
     whole = read_fields(list(merged.items()), situation)
-    check_prepared(whole.values)
+    check_prepared(whole.values, is_live=house.is_live)
     kind = tell_kind(whole.values)
     changed = msgspec.structs.replace(
         seen,
