@@ -108,6 +108,16 @@ def test_several_forms_each_become_their_own_and_the_inputs_of_the_page_come_alo
     assert status["customParameters"]["SHOPPER_wish"] == "gift"
 
 
+def test_a_form_whose_brands_nobody_can_pay_with_gives_way_to_the_others(page: Page, till: Till) -> None:
+    note = "function (fault) { window.fault = [fault.name, fault.brand]; }"
+
+    till.show(page, options(onError=note), form("NOBODYS"), form("VISA"), till.script(till.prepare()))
+
+    expect(number_field(page)).to_be_visible()
+    expect(page.locator("form:visible")).to_have_count(1)
+    assert page.evaluate("fault") == ["WidgetError", "NOBODYS"]
+
+
 def test_inside_another_form_the_fields_are_not_submitted_with_it(page: Page, till: Till) -> None:
     checkout = till.prepare()
     place = form("VISA", tag="div")

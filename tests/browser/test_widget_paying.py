@@ -174,6 +174,40 @@ def test_what_is_wrong_is_said_beside_its_field_and_goes_away_when_mended(page: 
     assert sent() == 0
 
 
+def test_billing_address_and_the_box_that_saves_the_card(page: Page, till: Till) -> None:
+    checkout = till.prepare(billing__street1="Main Street 1")
+    wishes = {
+        "billingAddress": {"country": "AT"},
+        "mandatoryBillingFields": {"country": True, "city": True},
+        "registrations": {"requireCvv": False},
+    }
+    till.show(page, options(wishes), form("VISA"), till.script(checkout))
+    fill_card(page)
+    expect(page.locator('[name="billing.street1"]')).to_have_count(0)
+    pay_button(page).click()
+    expect(page.locator(".wpwl-hint-billingError")).to_have_count(1)
+    expect(page.get_by_label("Town or city")).to_be_focused()
+
+    page.get_by_label("Town or city").fill("Graz")
+    page.get_by_label("Save this card").check()
+    pay_button(page).click()
+
+    till.expect_home(page, checkout)
+    status = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    assert status["billing"] == {"street1": "Main Street 1", "country": "AT", "city": "Graz"}
+    assert till.client.get(f"/v1/registrations/{status['registrationId']}").status == 200
+
+
+def test_where_windows_are_blocked_the_page_itself_goes_to_the_provider(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.show(page, inline("window.open = () => null;"), form("PAYPAL"), till.script(checkout))
+
+    pay_button(page).click()
+    page.get_by_role("button", name="Approve").click()
+
+    till.expect_home(page, checkout)
+
+
 def test_with_saq_a_every_field_of_the_card_lives_in_a_frame(page: Page, till: Till) -> None:
     checkout = till.prepare()
     till.show(page, options({"enableSAQACompliance": True}), form("VISA MASTER"), till.script(checkout))

@@ -7,8 +7,8 @@ const BILLING_FIELDS = {
   street1: "billingStreet1",
   street2: "billingStreet2",
 };
-// What nobody needs unless the page says so.
-const OPTIONAL_BILLING = ["state", "street2"];
+// Where the page does not say which fields must be filled in.
+const USUAL_BILLING = { country: true, city: true, postcode: true, street1: true };
 
 function isGiven(parameter) {
   return (page.configuration.given || []).includes(parameter);
@@ -22,7 +22,7 @@ function makeBillingBlock(voice) {
   const wanted = Object.keys(BILLING_FIELDS).filter((word) => !isGiven(`billing.${word}`));
   const fields = wanted.map((word) =>
     makeInputField(voice, BILLING_FIELDS[word], {
-      isNeeded: isOn(mandatoryBilling[word], !OPTIONAL_BILLING.includes(word) && !(word in mandatoryBilling)),
+      isNeeded: isOn((mandatoryBilling || USUAL_BILLING)[word], false),
       value: String(billingAddress[word] || ""),
     }),
   );

@@ -5,16 +5,20 @@ let configurationAsked = null;
 
 async function fetchConfiguration(codes) {
   const brands = codes.map(encodeURIComponent).join("+");
-  const reply = await fetch(`${checkoutAddress("form")}?brands=${brands}`, {
-    credentials: "omit",
-    cache: "no-store",
-    referrerPolicy: "no-referrer",
-  });
-  const body = await reply.json();
-  if (!reply.ok) {
+  const { isRight, body } = await getJson(`${checkoutAddress("form")}?brands=${brands}`);
+  if (!isRight) {
     throw makeFault("InvalidCheckoutIdError", (body.result || {}).description || "no such checkout");
   }
   return body;
+}
+
+async function getJson(url) {
+  try {
+    const reply = await fetch(url, { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" });
+    return { isRight: reply.ok, body: await reply.json() };
+  } catch {
+    throw makeFault("NetworkError", "the service cannot be reached");
+  }
 }
 
 // The configuration for these brands and all that were asked for before.
@@ -22,10 +26,17 @@ function configure(codes) {
   const known = configurationAsked && codes.every((code) => brandsAsked.includes(code));
   if (!known) {
     brandsAsked = [...new Set([...brandsAsked, ...codes])];
-    configurationAsked = fetchConfiguration(brandsAsked).then((configuration) => {
-      page.configuration = configuration;
-      return configuration;
-    });
+    configurationAsked = fetchConfiguration(brandsAsked).then(
+      (configuration) => {
+        page.configuration = configuration;
+        return configuration;
+      },
+      (fault) => {
+        // The next form asks again.
+        configurationAsked = null;
+        throw fault;
+      },
+    );
   }
   return configurationAsked;
 }

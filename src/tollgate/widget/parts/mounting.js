@@ -29,7 +29,7 @@ async function mountAll(elements) {
     page.styled = page.styled || loadStyles(page.settings.style);
     await page.styled;
     const there = elements.filter((element) => element.isConnected && !page.isUnloaded);
-    if (there.length && !(configuration.state === "paid" && configuration.returnUrl && leave(configuration.returnUrl, "_top"))) {
+    if (there.length && !isPaidAndLeft(configuration)) {
       await mountPlaces(there.map(readPlace));
     }
   } catch (fault) {
@@ -38,10 +38,17 @@ async function mountAll(elements) {
   }
 }
 
+// Who comes back to a page whose checkout was paid belongs to the result.
+function isPaidAndLeft({ state, returnUrl }) {
+  return state === "paid" && Boolean(returnUrl) && leave(returnUrl, "_top");
+}
+
 async function mountPlaces(places) {
-  const isFirst = page.widgets.length === 0;
-  const mounted = places.flatMap((place, index) => mountPlace(place, isFirst && index === 0));
-  page.widgets.push(...mounted);
+  const before = page.widgets.filter((widget) => widget.container.isConnected);
+  const mounted = places.flatMap((place, index) => mountPlace(place, before.length === 0 && index === 0));
+  page.widgets = [...before, ...mounted];
+  hideOtherForms(mounted);
+  places.filter((place) => !place.nodes.length).forEach((place) => passOver(place, page.widgets.length === 0));
   publish();
   await Promise.all(mounted.flatMap((widget) => widget.frames).map((frame) => frame.ready));
   if (page.isUnloaded) {
@@ -64,20 +71,26 @@ function mountPlace(place, isFirst) {
   forms.forEach((widget, index) => finishForm(widget, index === 0));
   place.nodes = forms.map((widget) => widget.container);
   if (isFirst && page.settings.showOneClickWidget && (registrations || []).length) {
-    const { widget, block } = makeStoredCards(place);
-    hideOtherForms(block, forms, place.voice);
-    place.nodes.unshift(block);
+    const widget = makeStoredCards(place);
+    place.nodes.unshift(widget.block);
     forms.unshift(widget);
   }
-  if (!forms.length) {
-    const fault = makeFault("WidgetError", "none of the form's brands can be paid with here", { brand: place.codes.join(" ") });
-    showDead(place.element, fault);
-    tell("onError", page.options, fault);
-    return [];
+  if (forms.length) {
+    place.element.replaceWith(...place.nodes);
+    onUnload(() => putBack(place));
   }
-  place.element.replaceWith(...place.nodes);
-  onUnload(() => putBack(place));
   return forms;
+}
+
+// A form whose brands cannot be paid with here, such as a wallet that this browser does not have. Where it is one of
+// several, the shopper need not know of it.
+function passOver(place, isOnlyOne) {
+  const fault = makeFault("WidgetError", "no brand of the form can be paid with here", { brand: place.codes.join(" ") });
+  place.element.hidden = true;
+  if (isOnlyOne) {
+    showDead(place.element, fault);
+  }
+  tell("onError", page.options, fault);
 }
 
 const FORM_MAKERS = { card: (place, code, cards) => makeCardForm(place, cards), directDebit: makeDirectDebit };
@@ -106,7 +119,7 @@ function focusWished(widgets) {
 // Where there is nothing to pay, the shopper is told, and may go back to the shop.
 function showDead(element, fault) {
   const voice = makeVoice(chooseLanguage(page.settings.locale, element.lang, document.documentElement.lang), page.options);
-  const key = { InvalidCheckoutIdError: "sessionGone", WidgetError: "unexpectedError" }[fault.name] || "networkError";
+  const key = { InvalidCheckoutIdError: "sessionGone", NetworkError: "networkError" }[fault.name] || "unexpectedError";
   const message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key));
   const container = make("div", "wpwl-container wpwl-container-message", { lang: voice.tag, dir: voice.dir }, message);
   element.replaceWith(container);
@@ -125,14 +138,11 @@ function putBack(place) {
   place.nodes.forEach((node) => node.remove());
 }
 
-// What frameworks have taken off the page needs no care any more.
+// A form that frameworks have taken off the page while it was paying says nothing more: its frames are gone.
 function forgetRemoved() {
-  const gone = page.widgets.filter((widget) => !widget.container.isConnected);
-  for (const widget of gone) {
-    widget.frames.forEach(closeFrame);
-    if (page.attempt && page.attempt.widget === widget && !page.attempt.isLeaving) {
-      endAttempt(page.attempt);
-    }
+  const { attempt } = page;
+  const isSilenced = attempt && attempt.widget.frames.length && !attempt.widget.container.isConnected;
+  if (isSilenced && !attempt.isLeaving && !attempt.challenge) {
+    endAttempt(attempt);
   }
-  page.widgets = page.widgets.filter((widget) => !gone.includes(widget));
 }

@@ -59,7 +59,7 @@ function readSettings(options) {
     detectionPriority: readList(options.brandDetectionPriority),
     iframeStyles: readObject(options.iframeStyles) || {},
     billingAddress: readObject(options.billingAddress) || (options.billingAddress === true ? {} : null),
-    mandatoryBilling: readObject(options.mandatoryBillingFields) || {},
+    mandatoryBilling: readObject(options.mandatoryBillingFields),
     storedRequireCvv: isOn(registrations.requireCvv, false),
     hidesOtherForms: isOn(registrations.hideInitialPaymentForms, false),
     offersRegistration: readObject(options.registrations) !== null,
@@ -76,7 +76,13 @@ function readChallengeSize(options) {
   const wished = readObject(options.threeDIframeSize) || {};
   return {
     challengeWindow: window in CHALLENGE_SIZES ? window : "",
-    challengeWidth: String(wished.width || width),
-    challengeHeight: String(wished.height || height),
+    challengeWidth: readSize(wished.width || width, "vw"),
+    challengeHeight: readSize(wished.height || height, "vh"),
   };
+}
+
+// A share is one of the window, because the dialog itself is as large as what is in it.
+function readSize(size, unit) {
+  const text = typeof size === "number" ? `${size}px` : String(size);
+  return text.replace(/%$/, unit);
 }

@@ -9,11 +9,12 @@ function makeStoredCards(place) {
   const legend = make("legend", "wpwl-label wpwl-label-registrations", {}, widget.voice.say("storedCards"));
   widget.form.append(make("fieldset", "wpwl-registrations", {}, legend, ...widget.rows.map((row) => row.group)));
   widget.submitter = () => (widget.chosen && widget.chosen.cvvField ? widget.chosen.cvvField.frame : null);
+  adoptInputs(widget, false);
   widget.form.append(makeSubmitGroup(widget, widget.voice.say("submit")));
   addResultUrl(widget);
-  const block = make("div", "wpwl-registrations-block", { id: "wpwl-registrations" }, widget.container);
+  widget.block = make("div", "wpwl-registrations-block", { id: "wpwl-registrations" }, widget.container);
   chooseStoredCard(widget, widget.rows[0]);
-  return { widget, block };
+  return widget;
 }
 
 function makeStoredCard(widget, card) {
@@ -70,16 +71,18 @@ function chooseStoredCard(widget, row) {
 }
 
 // Where the page hides the other forms, a button brings them back.
-function hideOtherForms(block, others, voice) {
-  if (!page.settings.hidesOtherForms) {
+function hideOtherForms(widgets) {
+  const stored = widgets.find((widget) => widget.kind === "registration");
+  if (!stored || !page.settings.hidesOtherForms) {
     return;
   }
+  const others = widgets.filter((widget) => widget !== stored);
   const show = (isShown) => others.forEach((widget) => (widget.container.hidden = !isShown));
   show(false);
-  if (page.settings.hideOtherPaymentButton) {
+  if (page.settings.hideOtherPaymentButton || !others.length) {
     return;
   }
-  const text = voice.say("showOtherPaymentMethods");
+  const text = stored.voice.say("showOtherPaymentMethods");
   const button = make("button", "wpwl-button wpwl-button-other", { type: "button", "data-action": "show-initial-forms" }, text);
   button.addEventListener("click", () => {
     show(true);
@@ -89,5 +92,5 @@ function hideOtherForms(block, others, voice) {
       first.focus();
     }
   });
-  block.append(make("div", "wpwl-group wpwl-group-button", {}, button));
+  stored.block.append(make("div", "wpwl-group wpwl-group-button", {}, button));
 }
