@@ -36,7 +36,6 @@ _pages = Pages(FOLDER)
 
 
 class Field(msgspec.Struct, frozen=True):
-    name: str
     label: str
     """Until the shop's script has told a text in the shopper's language."""
     keyboard: str
@@ -44,10 +43,10 @@ class Field(msgspec.Struct, frozen=True):
 
 
 FIELDS: Mapping[str, Field] = {
-    "number": Field("card.number", "Card number", "numeric", "cc-number"),
-    "cvv": Field("card.cvv", "CVV", "numeric", "cc-csc"),
-    "holder": Field("card.holder", "Card holder", "text", "cc-name"),
-    "expiry": Field("card.expiry", "Expiry date", "numeric", "cc-exp"),
+    "number": Field("Card number", "numeric", "cc-number"),
+    "cvv": Field("CVV", "numeric", "cc-csc"),
+    "holder": Field("Card holder", "text", "cc-name"),
+    "expiry": Field("Expiry date", "numeric", "cc-exp"),
 }
 
 

@@ -64,7 +64,7 @@ async def test_every_frame_has_the_one_input_that_browsers_know_how_to_fill(fiel
     page = (await read_frame(field, SHOP)).body.decode()
 
     assert page.count("<input") == 1
-    assert f'name="{FIELDS[field].name}"' in page
+    assert f'name="card.{field}"' in page
     assert f'autocomplete="{FIELDS[field].completion}"' in page
     assert f'src="/v1/paymentWidgets/{FRAME_VERSION}/frame.js"' in page
     assert "style=" not in page
