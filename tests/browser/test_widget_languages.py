@@ -1,0 +1,166 @@
+"""The payment form speaks every language completely: labels, buttons, faults, and what is inside the frames.
+Whether the texts themselves are complete is tested without a browser.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from browser.shops import Site
+from browser.widget_shop import Prepared, Till, fill_card, form, number_field, options, pay_button
+from gateway import Client
+from tollgate.widget.languages import CODES, LANGUAGES
+
+FRAME_PATH = "/v1/paymentWidgets/frame/"
+SHARES = tuple(CODES[start : start + 5] for start in range(0, len(CODES), 5))
+"""A page has a form in each of five languages: fewer visits than languages, and not fifty frames at once."""
+
+# Every form is paid with nothing filled in, one after the other, and then says all that it has to say.
+READ_FORMS = """
+async () => {
+  const read = form => {
+    const texts = selector => Array.from(form.querySelectorAll(selector), element => element.textContent.trim());
+    const values = (selector, name) => Array.from(form.querySelectorAll(selector), each => each.getAttribute(name));
+    const controls = Array.from(form.querySelectorAll("input:not([type=hidden]), select"));
+    return {
+      lang: form.lang,
+      dir: form.dir,
+      words: [
+        ...texts(".wpwl-label, .wpwl-button, .wpwl-hint"),
+        ...values("input[placeholder]", "placeholder"),
+        ...values("iframe", "title"),
+      ],
+      hints: texts(".wpwl-hint"),
+      labels: controls.map(control => (control.labels.length ? control.labels[0].textContent : "")),
+    };
+  };
+  const spoken = [];
+  for (const form of document.querySelectorAll(".wpwl-form-card")) {
+    // A click while the form before is still being judged is nobody's.
+    for (let look = 0; look < 500 && !form.querySelector(".wpwl-hint-cvvError"); look += 1) {
+      form.querySelector(".wpwl-button-pay").click();
+      await new Promise(resolve => setTimeout(resolve, 10));
+    }
+    spoken.push(read(form));
+  }
+  return spoken;
+}
+"""
+READ_FRAME = """
+() => {
+  const input = document.querySelector("input");
+  return [document.documentElement.lang, input.getAttribute("aria-label"), input.placeholder];
+}
+"""
+MOUNT_AGAIN = """
+([locale, src, integrity]) => {
+  window.wpwl.unload();
+  window.wpwlOptions = { locale };
+  document.querySelector("script[src*='paymentWidgets.js']").remove();
+  const tag = document.createElement("script");
+  Object.assign(tag, { src, integrity, crossOrigin: "anonymous" });
+  document.head.append(tag);
+}
+"""
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def wait_for_frames(page: Page, count: int) -> list[Frame]:
+    """Until every frame has been told its language."""
+    expect(page.locator("iframe.wpwl-control")).to_have_count(count)
+    expect(page.locator("body[data-ready]")).to_be_visible()
+    frames = [frame for frame in page.frames if FRAME_PATH in frame.url]
+    assert len(frames) == count
+    return frames
+
+
+def strangers(words: list[str], code: str) -> list[str]:
+    """What the form says that is no text of its language."""
+    texts = LANGUAGES[code]
+    return [word for word in words if word not in texts.values()]
+
+
+@pytest.mark.parametrize("codes", SHARES, ids=" ".join)
+def test_every_language_is_spoken_without_a_missing_text(page: Page, till: Till, codes: tuple[str, ...]) -> None:
+    forms = [form("VISA", more=f'lang="{code}"') for code in codes]
+    told = options({"billingAddress": {}}, onReady="() => { document.body.dataset.ready = 'yes'; }")
+    till.show(page, told, *forms, till.script(till.prepare()))
+
+    frames = wait_for_frames(page, 2 * len(codes))
+
+    for code, spoken in zip(codes, page.evaluate(READ_FORMS), strict=True):
+        texts = LANGUAGES[code]
+        assert (spoken["lang"], spoken["dir"]) == (texts["tag"], texts["dir"]), code
+        assert strangers(spoken["words"], code) == [], code
+        assert strangers(spoken["labels"], code) == [], code
+        assert {texts["cardNumberError"], texts["cvvError"], texts["billingError"]} <= set(spoken["hints"]), code
+        assert {texts["submit"], texts["billingAddress"], texts["street1"], texts["mmyy"]} <= set(spoken["words"]), code
+
+    spoken_inside = {tuple(frame.evaluate(READ_FRAME)) for frame in frames}
+    both = [(LANGUAGES[code], key) for code in codes for key in ("cardNumber", "cvv")]
+    assert spoken_inside == {(texts["tag"], texts[key], texts[key]) for texts, key in both}
+
+
+def remount(page: Page, till: Till, checkout: Prepared, locale: str) -> None:
+    src = f"{till.client.base_url}/v1/paymentWidgets.js?checkoutId={checkout.id}"
+    page.evaluate(MOUNT_AGAIN, [locale, src, checkout.integrity])
+    expect(page.locator(".wpwl-form-card")).to_be_visible()
+
+
+def test_a_page_chooses_the_language_by_any_of_its_names(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.show(page, options({"locale": "de-AT"}), till.script(checkout), form("VISA", more='lang="fr"'))
+    expect(pay_button(page)).to_have_text(LANGUAGES["de"]["submit"])
+
+    for locale, code in (("da", "dk"), ("zh_CN", "cn"), ("nn-NO", "no"), ("PT-br", "pt"), ("tlh", "fr")):
+        remount(page, till, checkout, locale)
+        expect(pay_button(page)).to_have_text(LANGUAGES[code]["submit"])
+        assert page.locator(".wpwl-form").get_attribute("lang") == LANGUAGES[code]["tag"]
+
+
+def test_a_page_that_says_nothing_is_spoken_to_in_its_own_language(page: Page, till: Till) -> None:
+    till.show(page, till.script(till.prepare()), form("VISA"))
+
+    expect(pay_button(page)).to_have_text(LANGUAGES["en"]["submit"])
+
+
+def test_a_shop_replaces_texts_by_its_own(page: Page, till: Till) -> None:
+    own = {
+        "locale": "de",
+        "labels": {"submit": "Spenden", "cardHolder": "Wer spendet?", "brand": 17},
+        "errorMessages": {"cardNumberError": "Diese Nummer gibt es nicht."},
+    }
+    till.show(page, options(own), till.script(till.prepare()), form("VISA"))
+
+    expect(number_field(page)).to_be_visible()
+    pay_button(page).click()
+
+    expect(page.locator(".wpwl-hint-cardNumberError")).to_have_text("Diese Nummer gibt es nicht.")
+    expect(pay_button(page)).to_have_text("Spenden")
+    expect(page.locator(".wpwl-label-cardHolder")).to_have_text("Wer spendet?")
+    # What is no text does not replace one.
+    expect(page.locator(".wpwl-label-brand")).to_have_text(LANGUAGES["de"]["brand"])
+
+
+def test_arabic_runs_from_right_to_left_and_its_digits_from_left_to_right(page: Page, till: Till) -> None:
+    till.show(page, options({"locale": "ar"}), till.script(till.prepare()), form("VISA MASTER"))
+    fill_card(page)
+
+    expiry, cvv = (page.locator(f".wpwl-group-{name}").bounding_box() for name in ("expiry", "cvv"))
+    assert expiry is not None
+    assert cvv is not None
+    assert expiry["x"] > cvv["x"]
+    mark, select = (page.locator(f".wpwl-group-brand {name}").bounding_box() for name in (".wpwl-brand", "select"))
+    assert mark is not None
+    assert select is not None
+    assert mark["x"] > select["x"] + select["width"] / 2
+    for field in (number_field(page), page.locator(".wpwl-control-expiry")):
+        looks = field.evaluate("input => [getComputedStyle(input).direction, getComputedStyle(input).textAlign]")
+        assert looks == ["ltr", "right"]
+    assert number_field(page).input_value() == "4200 0000 0000 0000"
+    assert page.locator(".wpwl-control-expiry").input_value() == "05 / 34"

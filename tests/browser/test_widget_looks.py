@@ -1,0 +1,214 @@
+"""The payment form fits where it is put, follows the page's colours, gives way to the shop's rules, and can be used by
+those who hear or magnify it. Whether it is handsome is for eyes to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
+
+from browser.shops import Site
+from browser.walks import CHALLENGED
+from browser.widget_shop import Piece, Till, fill_card, form, inline, number_field, options, pay_button
+from gateway import CARD, Client
+
+OpenContext = Callable[..., BrowserContext]
+
+FOLLOWS_THE_SHOPPER = inline("document.documentElement.style.colorScheme = 'light dark';")
+EVERYTHING = {"billingAddress": {}, "showCVVHint": True, "registrations": {"requireCvv": True}}
+EVERY_KIND = "VISA MASTER AMEX DIRECTDEBIT_SEPA PAYPAL IDEAL"
+GRAVE = ("serious", "critical")
+# Frames are looked at one by one; and axe shall not copy styles into a page whose policy forbids it.
+AXE_OPTIONS = {"resultTypes": ["violations"], "iframes": False, "preload": False}
+
+# What is wider than its place, or runs out of the window.
+MISFITS = """
+() => Array.from(document.querySelectorAll(".wpwl-container, .wpwl-container *"))
+  .filter(element => element.checkVisibility() && element.tagName !== "OPTION")
+  .filter(element => {
+    const box = element.getBoundingClientRect();
+    const isBlock = getComputedStyle(element).display !== "inline" && element.clientWidth > 0;
+    const spills = isBlock && element.scrollWidth > element.clientWidth + 1;
+    return spills || box.left < -0.5 || box.right > innerWidth + 0.5;
+  })
+  .map(element => element.className || element.tagName)
+"""
+OUTER_WIDTH = "document.documentElement.scrollWidth - innerWidth"
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+@pytest.fixture(scope="module")
+def stored(client: Client) -> list[str]:
+    """Two cards of a shopper."""
+    numbers = {"VISA": "4200000000000000", "MASTER": "5454545454545454"}
+    cards = ({**CARD, "paymentBrand": brand, "card.number": number} for brand, number in numbers.items())
+    return [client.post("/v1/registrations", card).json["id"] for card in cards]
+
+
+def show_everything(page: Page, till: Till, stored: list[str], locale: str, *pieces: Piece) -> None:
+    """Stored cards, a card form with an address, and other brands; the card form says what is wrong with it."""
+    checkout = till.prepare(**{f"registrations[{place}].id": card for place, card in enumerate(stored)})
+    wished = options({**EVERYTHING, "locale": locale})
+    till.show(page, FOLLOWS_THE_SHOPPER, wished, *pieces, till.script(checkout), form(EVERY_KIND))
+    expect(number_field(page)).to_be_visible()
+    pay_button(page.locator(".wpwl-form-card")).click()
+    expect(page.locator(".wpwl-hint-cardNumberError")).to_be_visible()
+
+
+def find_grave(place: Page | Frame) -> list[str]:
+    """What axe calls serious or critical."""
+    violations = Axe().run(place, options=AXE_OPTIONS).response["violations"]
+    return [
+        f"{found['id']}: {node['html'][:150]}"
+        for found in violations
+        if found["impact"] in GRAVE
+        for node in found["nodes"]
+    ]
+
+
+def find_grave_everywhere(page: Page) -> list[str]:
+    """In the page and in every frame of the service."""
+    places: list[Page | Frame] = [page, *page.frames[1:]]
+    return [fault for place in places for fault in find_grave(place)]
+
+
+def read_style(place: Locator, name: str) -> str:
+    value: str = place.evaluate("(element, name) => getComputedStyle(element).getPropertyValue(name)", name)
+    return value
+
+
+def brightness(colour: str) -> float:
+    """Of `rgb(1, 2, 3)`: 0 black, 1 white."""
+    parts = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    return sum(parts) / 765
+
+
+@pytest.mark.parametrize(
+    ("locale", "width", "scheme"),
+    [("en", 1100, "light"), ("de", 420, "dark"), ("fr", 280, "light"), ("ar", 300, "dark")],
+)
+def test_everything_fits_and_nothing_keeps_anybody_out(
+    open_context: OpenContext, till: Till, stored: list[str], locale: str, width: int, scheme: str
+) -> None:
+    context = open_context(viewport={"width": width, "height": 700}, color_scheme=scheme)
+    page = context.new_page()
+
+    show_everything(page, till, stored, locale)
+
+    assert page.evaluate(MISFITS) == []
+    assert page.evaluate(OUTER_WIDTH) <= 0
+    assert find_grave_everywhere(page) == []
+
+
+def test_the_form_follows_the_page_into_the_dark_and_frames_come_along(open_context: OpenContext, till: Till) -> None:
+    page = open_context(color_scheme="dark").new_page()
+    till.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), till.script(till.prepare()))
+    expect(number_field(page)).to_be_visible()
+
+    shown, written = page.locator(".wpwl-form"), number_field(page)
+    assert brightness(read_style(shown, "background-color")) < 0.2
+    expect(written).to_have_css("color", read_style(page.locator(".wpwl-control-expiry"), "color"))
+    assert brightness(read_style(written, "color")) > 0.8
+
+    page.emulate_media(color_scheme="light")
+
+    assert brightness(read_style(shown, "background-color")) == 1
+    expect(written).to_have_css("color", read_style(page.locator(".wpwl-control-expiry"), "color"))
+
+
+def test_a_page_that_knows_no_dark_keeps_a_light_form(open_context: OpenContext, till: Till) -> None:
+    page = open_context(color_scheme="dark").new_page()
+    till.show(page, form("VISA"), till.script(till.prepare()))
+
+    expect(number_field(page)).to_be_visible()
+
+    assert brightness(read_style(page.locator(".wpwl-form"), "background-color")) == 1
+
+
+def test_rules_and_properties_of_the_shop_win(page: Page, till: Till) -> None:
+    rules = ".wpwl-button-pay { background-color: rgb(1, 2, 3) } .wpwl-control { border-radius: 0 } form { gap: 3px }"
+    own = inline(
+        f"const sheet = new CSSStyleSheet(); sheet.replaceSync({rules!r}); document.adoptedStyleSheets = [sheet];"
+        "document.documentElement.style.setProperty('--wpwl-paper', 'rgb(250, 240, 230)');"
+    )
+    till.show(page, own, form("VISA"), till.script(till.prepare()))
+    expect(number_field(page)).to_be_visible()
+
+    assert read_style(pay_button(page), "background-color") == "rgb(1, 2, 3)"
+    assert {read_style(place, "border-top-left-radius") for place in page.locator(".wpwl-control").all()} == {"0px"}
+    assert read_style(page.locator(".wpwl-form"), "background-color") == "rgb(250, 240, 230)"
+    # A rule for all forms of the page is not meant for this one.
+    assert read_style(page.locator(".wpwl-form"), "row-gap") == "16px"
+
+
+def test_short_fields_make_a_pair_where_there_is_room_and_frames_are_as_high_as_fields(page: Page, till: Till) -> None:
+    till.show(page, form("VISA"), till.script(till.prepare()))
+    expect(number_field(page)).to_be_visible()
+
+    def boxes() -> list[dict[str, Any]]:
+        names = ("cardNumber", "expiry", "cvv", "cardHolder")
+        found = [page.locator(f".wpwl-control-{name}").bounding_box() for name in names]
+        return [dict(box) for box in found if box is not None]
+
+    number, expiry, cvv, holder = boxes()
+    assert {box["height"] for box in (number, expiry, cvv, holder)} == {46}
+    assert expiry["y"] == cvv["y"]
+    assert expiry["x"] + expiry["width"] < cvv["x"]
+    assert number["width"] == holder["width"] > 2 * expiry["width"]
+
+    page.set_viewport_size({"width": 280, "height": 700})
+
+    number, expiry, cvv, holder = boxes()
+    assert expiry["y"] < cvv["y"]
+    assert number["width"] == expiry["width"] == cvv["width"]
+
+
+@pytest.mark.parametrize("style", ["plain", "logos", "none"])
+def test_every_style_loads_and_keeps_nobody_out(page: Page, till: Till, style: str) -> None:
+    till.show(page, options({"style": style}), form("VISA MASTER"), till.script(till.prepare()))
+    expect(number_field(page)).to_be_visible()
+
+    files = page.locator("link.wpwl-stylesheet").evaluate_all("links => links.map(link => link.href.split('/').pop())")
+    assert files == {"plain": ["plain.css"], "logos": ["widget.css", "logos.css"], "none": []}[style]
+    assert find_grave(page) == []
+
+
+def test_marks_are_drawn(page: Page, till: Till) -> None:
+    till.show(page, form(EVERY_KIND), till.script(till.prepare()))
+    expect(number_field(page)).to_be_visible()
+
+    marks = page.locator(".wpwl-brand-mark")
+    expect(marks).to_have_count(4)
+    for mark in marks.all():
+        expect(mark).to_have_js_property("complete", True)
+        assert mark.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [40, 26]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (300, "dark")])
+def test_the_bank_s_window_fits_and_keeps_nobody_out(
+    open_context: OpenContext, till: Till, width: int, scheme: str
+) -> None:
+    page = open_context(viewport={"width": width, "height": 640}, color_scheme=scheme).new_page()
+    till.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), till.script(till.prepare()))
+    fill_card(page, CHALLENGED)
+    pay_button(page).click()
+
+    bank = page.frame_locator('iframe[name="cnpIframe"]')
+    expect(bank.get_by_role("heading", name="Confirm your payment")).to_be_visible()
+    dialog = page.get_by_role("dialog", name="Confirm your payment")
+    box = dialog.bounding_box()
+
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["y"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert box["y"] + box["height"] <= 640
+    assert find_grave_everywhere(page) == []
