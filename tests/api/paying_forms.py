@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from api.challenges import BROWSER, CHALLENGED
 from api.checking_out import PREPARED, prepare
+from api.windows import Page, Window
 from gateway import CARD, Answer, Client
 
 SHOP_URL = "https://shop.example/result?order=7"
@@ -60,3 +64,45 @@ def list_made(client: Client, reference: str) -> list[dict[str, Any]]:
     """What reports tell of a merchant's reference."""
     answer = client.get("/v1/query", {"merchantTransactionId": reference})
     return list(answer.json["payments"]) if answer.status == 200 else []
+
+
+# ---- on the way ----
+
+_HOME = re.compile(r'id="home"[^>]*href="([^"]*)"')
+
+
+def begin_challenge(client: Client, checkout_id: str, **more: str | None) -> Page:
+    """The issuer's page, as a frame of the shop's page shows it."""
+    answer = post(client, checkout_id, {**CARD, "card.number": CHALLENGED, **BROWSER, **more})
+    page = Window(client).walk(find_next(answer, "challenge"))
+    assert 'name="returnCode"' in page.text, page.text or page.url
+    return page
+
+
+def pass_challenge(client: Client, page: Page) -> str:
+    """The shop's address, to which the shopper comes home."""
+    window = Window(client)
+    return find_home(window.go_on(window.visit(page.url, {"returnCode": "000.000.000"})))
+
+
+def find_home(page: Page) -> str:
+    found = _HOME.search(page.text)
+    assert found is not None, page.text or page.url
+    return html.unescape(found[1])
+
+
+def begin_at_provider(client: Client, checkout_id: str) -> str:
+    """The provider's page, as a popup shows it."""
+    return find_next(post(client, checkout_id, PAYPAL), "provider")
+
+
+def press(client: Client, provider_url: str, button: str) -> str:
+    """The address of ours by which the shopper comes back."""
+    answer = client.send("POST", urlsplit(provider_url).path, f"decision={button}", SCRIPT)
+    found = re.search(rb'href="([^"]*/v1/shopper/[^"]*)"', answer.body)
+    assert found is not None, answer.body
+    return html.unescape(found[1].decode())
+
+
+def come_back(client: Client, back_url: str) -> str:
+    return find_home(Window(client).visit(back_url))

@@ -100,7 +100,6 @@ def test_every_fault_is_named(client: Client) -> None:
         "paymentType": "CP",
         "billing.country": "France",
         "overridePaymentType[VISA]": "XX",
-        "registrations[0].id": "8" * 33,
         "registrations[100].id": "8a" + "0" * 30,
         "createRegistration": "maybe",
         "customer.email": "nobody" * 30,

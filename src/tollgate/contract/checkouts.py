@@ -97,7 +97,7 @@ def join_form(prepared: Mapping[str, str], sent: Submission) -> Pairs:
 def _list_other_accounts(prepared: Mapping[str, str], said: Mapping[str, str]) -> frozenset[str]:
     """What a merchant knew of a bank account is no burden to whoever pays by card."""
     if "registrationId" in said:
-        return frozenset()
+        return frozenset() if is_true(prepared.get("overrideHolder")) else _ACCOUNT_WORDS
     brand = BRANDS.get(said.get("paymentBrand") or prepared.get("paymentBrand", ""))
     chosen = {first_word(name) for name in said} & _ACCOUNT_WORDS if brand is None else {brand.account.value}
     return _ACCOUNT_WORDS - chosen if chosen else frozenset()

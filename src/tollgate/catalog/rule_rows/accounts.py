@@ -235,7 +235,7 @@ ACCOUNT_RULES = (
         "A payment with a stored account brings no second one; a lenient channel ignores it.",
         _check_stored_alone,
         groups=frozenset({"card", "tokenAccount", "bankAccount", "virtualAccount"}),
-        operations=frozenset({"payment", "registration_payment", "three_d_secure"}),
+        operations=frozenset({"payment", "registration_payment", "three_d_secure", "checkout_payment"}),
         binds_lenient=False,
     ),
     Rule(

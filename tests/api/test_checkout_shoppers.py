@@ -1,0 +1,274 @@
+"""Shoppers who have to go away to pay, in one window or in several: whatever they do, a checkout is paid once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import apsw
+
+from api.chains import FORCE, PENDING, told
+from api.challenges import BROWSER, CHALLENGED
+from api.checking_out import ask, prepare
+from api.merchants import wait_until
+from api.paying_forms import (
+    AT_SHOP,
+    BUSY,
+    GONE,
+    PAYPAL,
+    SHOP_URL,
+    begin_at_provider,
+    begin_challenge,
+    come_back,
+    find_next,
+    list_made,
+    open_checkout,
+    pass_challenge,
+    pass_seconds,
+    post,
+    press,
+    read_home,
+    show,
+)
+from api.registering import keep
+from api.windows import Window
+from gateway import CARD, Client, GatewayProcess
+
+PAID = (200, "000.100.110")
+PAID_TWICE = "800.110.100"
+OVER = "900.300.600"
+MINUTE_S = 60
+SHOP_ORIGIN = "https://shop.example"
+
+
+def list_codes(client: Client, reference: str) -> list[tuple[str, str]]:
+    return sorted((each["paymentType"], each["result"]["code"]) for each in list_made(client, reference))
+
+
+def find_made(client: Client, reference: str, kind: str, brand: str) -> dict[str, Any]:
+    made = list_made(client, reference)
+    [found] = [each for each in made if (each["paymentType"], each["paymentBrand"]) == (kind, brand)]
+    return found
+
+
+def test_a_challenge_inside_the_page_pays(client: Client) -> None:
+    checkout_id = open_checkout(client)
+
+    page = begin_challenge(client, checkout_id, shopOrigin="https://shop.example")
+    assert show(client, checkout_id).json["state"] == "open"
+    assert told(ask(client, checkout_id)) == PENDING
+    home = pass_challenge(client, page)
+
+    assert read_home(home) == {
+        "order": "7",
+        "id": checkout_id,
+        "resourcePath": f"/v1/checkouts/{checkout_id}/payment",
+    }
+    paid = ask(client, checkout_id)
+    assert told(paid) == PAID
+    assert paid.json["threeDSecure"]["eci"] == "05"
+    assert paid.json["ndc"] == checkout_id
+
+
+def test_a_form_that_tells_nothing_of_its_browser_is_asked_by_our_page(client: Client) -> None:
+    checkout_id = open_checkout(client)
+
+    answer = post(client, checkout_id, {**CARD, "card.number": CHALLENGED})
+    page = Window(client).walk(find_next(answer, "challenge"))
+
+    assert 'name="returnCode"' in page.text
+    pass_challenge(client, page)
+    assert told(ask(client, checkout_id)) == PAID
+
+
+def test_the_shop_that_waits_is_told_by_its_exact_origin(client: Client) -> None:
+    checkout_id = open_checkout(client)
+    answer = post(client, checkout_id, {**PAYPAL, "shopOrigin": SHOP_ORIGIN})
+    back = press(client, find_next(answer, "provider"), "approve")
+
+    page = Window(client).visit(back).text
+
+    assert f'data-checkout="{checkout_id}"' in page
+    assert f'data-origin="{SHOP_ORIGIN}"' in page
+
+
+def test_a_provider_that_wants_a_form_gets_it_from_a_page_of_ours(client: Client) -> None:
+    checkout_id = open_checkout(client)
+
+    url = find_next(post(client, checkout_id, {"paymentBrand": "GIROPAY"}), "provider")
+    assert urlsplit(url).path == f"/v1/checkouts/{checkout_id}/provider"
+    page = Window(client).walk(url)
+
+    assert "92.00" in page.text
+    come_back(client, press(client, page.url, "approve"))
+    assert told(ask(client, checkout_id)) == PAID
+    assert told(client.send("GET", f"/v1/checkouts/{checkout_id}/provider")) == GONE
+
+
+def test_whoever_closes_the_providers_window_pays_with_something_else(client: Client) -> None:
+    checkout_id = open_checkout(client, merchantTransactionId="closed-popup")
+    begin_at_provider(client, checkout_id)
+
+    assert told(post(client, checkout_id)) == PAID
+    assert told(ask(client, checkout_id)) == PAID
+    assert list_codes(client, "closed-popup") == [("DB", "000.100.110"), ("DB", "000.200.000")]
+
+
+def test_what_a_provider_approves_after_a_card_has_paid_goes_back_by_itself(client: Client) -> None:
+    checkout_id = open_checkout(client, merchantTransactionId="late-approval")
+    provider = begin_at_provider(client, checkout_id)
+    post(client, checkout_id)
+
+    home = come_back(client, press(client, provider, "approve"))
+
+    assert read_home(home)["id"] == checkout_id
+    late = find_made(client, "late-approval", "DB", "PAYPAL")
+    assert late["result"]["code"] == PAID_TWICE
+    assert late["resultDetails"]["LateApproval"] == "000.100.110"
+    wait_until(lambda: ("RV", "000.100.110") in list_codes(client, "late-approval"))
+    reversal = find_made(client, "late-approval", "RV", "PAYPAL")
+    assert reversal["referencedId"] == late["id"]
+    assert b"Reversed by the simulator" in client.send("GET", urlsplit(provider).path).body
+    paid = ask(client, checkout_id)
+    assert (told(paid), paid.json["paymentBrand"]) == (PAID, "VISA")
+
+
+def test_what_a_provider_approves_unseen_is_found_by_the_worker(client: Client) -> None:
+    """The shopper presses the button and never comes back."""
+    sole, late = (open_checkout(client, merchantTransactionId=name) for name in ("unseen-sole", "unseen-late"))
+    providers = [begin_at_provider(client, each) for each in (sole, late)]
+    post(client, late)
+    for provider in providers:
+        press(client, provider, "approve")
+
+    pass_seconds(client, 5 * MINUTE_S)
+
+    wait_until(lambda: list_codes(client, "unseen-sole") == [("DB", "000.100.110")])
+    assert told(ask(client, sole)) == PAID
+    wait_until(lambda: ("RV", "000.100.110") in list_codes(client, "unseen-late"))
+    assert told(post(client, sole)) == GONE
+
+
+def test_a_second_window_during_a_challenge_decides_by_who_claims_first(client: Client) -> None:
+    checkout_id = open_checkout(client, merchantTransactionId="two-windows")
+    page = begin_challenge(client, checkout_id)
+
+    assert told(post(client, checkout_id)) == PAID
+    home = pass_challenge(client, page)
+
+    assert read_home(home)["id"] == checkout_id
+    assert list_codes(client, "two-windows") == [("DB", "000.100.110"), ("DB", PAID_TWICE)]
+    assert told(ask(client, checkout_id)) == PAID
+
+
+def test_two_challenges_at_once_end_with_one_payment(client: Client) -> None:
+    checkout_id = open_checkout(client, merchantTransactionId="two-challenges")
+    one, other = begin_challenge(client, checkout_id), begin_challenge(client, checkout_id)
+
+    homes = {pass_challenge(client, page) for page in (other, one, other)}
+
+    assert len(homes) == 1
+    assert list_codes(client, "two-challenges") == [("DB", "000.100.110"), ("DB", PAID_TWICE)]
+
+
+def test_a_challenge_that_ends_after_the_checkout_takes_no_money(client: Client) -> None:
+    checkout_id = open_checkout(client, merchantTransactionId="after-the-end")
+    pass_seconds(client, 20 * MINUTE_S)
+    page = begin_challenge(client, checkout_id)
+    pass_seconds(client, 10 * MINUTE_S)
+
+    pass_challenge(client, page)
+
+    assert list_codes(client, "after-the-end") == [("DB", OVER)]
+    assert told(ask(client, checkout_id)) == GONE
+
+
+def test_a_challenge_for_an_amount_that_was_changed_takes_no_money(client: Client) -> None:
+    checkout_id = open_checkout(client, merchantTransactionId="changed-amount")
+    page = begin_challenge(client, checkout_id)
+    client.post(f"/v1/checkouts/{checkout_id}", {"amount": "100.00"})
+
+    pass_challenge(client, page)
+
+    assert list_codes(client, "changed-amount") == [("DB", OVER)]
+    assert told(post(client, checkout_id)) == PAID
+    assert ask(client, checkout_id).json["amount"] == "100.00"
+
+
+def test_a_stored_card_may_be_challenged_too(client: Client) -> None:
+    stored = keep(client, {**CARD, "card.number": CHALLENGED})
+    checkout_id = prepare(client, {**AT_SHOP, "registrations[0].id": stored})
+
+    answer = post(client, checkout_id, {"registrationId": stored, "card.cvv": "123", **BROWSER})
+    page = Window(client).walk(find_next(answer, "challenge"))
+    pass_challenge(client, page)
+
+    assert ask(client, checkout_id).json["registrationId"] == stored
+
+
+def test_a_challenge_that_fails_leaves_the_checkout_open(client: Client) -> None:
+    checkout_id = open_checkout(client)
+    page = begin_challenge(client, checkout_id)
+
+    Window(client).visit(page.url, {"returnCode": "100.380.401"})
+    Window(client).go_on(Window(client).visit(page.url))
+
+    wait_until(lambda: show(client, checkout_id).json["state"] == "open")
+    assert told(post(client, checkout_id)) == PAID
+
+
+def test_a_payout_that_is_pending_keeps_its_checkout(client: Client) -> None:
+    """Nobody is invited to pay out twice."""
+    checkout_id = open_checkout(client, paymentType="CD", **{FORCE: "000.200.000"})
+
+    assert told(post(client, checkout_id)) == PENDING
+    assert told(post(client, checkout_id)) == BUSY
+
+
+def test_a_script_is_served_as_it_was_promised_across_a_release(tmp_path: Path) -> None:
+    """The earlier release is a row with other bytes, as its last process left it."""
+    with GatewayProcess(tmp_path) as gateway:
+        client = gateway.client()
+        checkout_id = prepare(client)
+        path = f"/v1/paymentWidgets.js?checkoutId={checkout_id}"
+        own = client.send("GET", path)
+        run_sql(
+            gateway,
+            "INSERT INTO scripts VALUES ('earlier', 'sha384-earlier', CAST('earlier();' AS BLOB), "
+            "(SELECT max(promised_at) FROM scripts))",
+            f"UPDATE checkouts SET script = 'earlier' WHERE id = '{checkout_id}'",
+        )
+
+        promised = client.send("GET", path)
+        with_kind = client.send("GET", f"{path}/registration")
+        unknown = client.send("GET", "/v1/paymentWidgets.js?checkoutId=unknown")
+        assert promised.body == with_kind.body == b"earlier();"
+        assert unknown.body == own.body
+        assert unknown.headers["etag"] == own.headers["etag"] != promised.headers["etag"]
+        assert own.headers["access-control-allow-origin"] == "*"
+
+        pass_seconds(client, 30 * MINUTE_S)
+        assert client.send("GET", path).body == own.body
+
+
+def run_sql(gateway: GatewayProcess, *texts: str) -> None:
+    connection = apsw.Connection(f"{gateway.data}/tollgate.db")
+    connection.setbusytimeout(5000)
+    for text in texts:
+        connection.execute(text)
+    connection.close()
+
+
+def test_a_shopper_comes_home_with_the_shops_own_question(client: Client) -> None:
+    for url, begins in (
+        ("https://shop.example/r", "https://shop.example/r?id="),
+        ("https://shop.example/r?a=b%20c", "https://shop.example/r?a=b%20c&id="),
+        ("https://shop.example/r#top", "https://shop.example/r?id="),
+        ("myshop://result", "myshop://result?id="),
+        (SHOP_URL, f"{SHOP_URL}&id="),
+    ):
+        checkout_id = prepare(client, {**AT_SHOP, "shopperResultUrl": url})
+        home = find_next(post(client, checkout_id), "result")
+        assert home.startswith(f"{begins}{checkout_id}&resourcePath=%2Fv1%2Fcheckouts%2F"), home
+        assert home.endswith("#top") is url.endswith("#top")
