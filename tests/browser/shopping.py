@@ -1,0 +1,37 @@
+"""A newcomer's hands in the demo shop: fills the cart, types a card, pays. What comes of it is judged by the tests."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+NUMBER = "4200000000000000"
+DECLINED = "4012001037461114"
+CHALLENGED = "4711100000000000"
+
+
+def order(page: Page, base_url: str, language: str = "") -> None:
+    """From the cart to the payment form."""
+    page.goto(f"{base_url}/sandbox/shop" + (f"?lang={language}" if language else ""))
+    page.get_by_role("button", name="Go to payment").click()
+    wait_for_form(page)
+
+
+def wait_for_form(page: Page) -> None:
+    expect(card_form(page).locator(".wpwl-button-pay")).to_be_attached()
+
+
+def card_form(page: Page) -> Locator:
+    return page.locator(".wpwl-container-card")
+
+
+def fill_in_card(page: Page, number: str) -> None:
+    form = card_form(page)
+    form.frame_locator('iframe[name="card.number"]').locator("input").press_sequentially(number)
+    form.locator(".wpwl-control-expiry").press_sequentially("0534")
+    form.locator(".wpwl-control-cardHolder").fill("Jane Jones")
+    form.frame_locator('iframe[name="card.cvv"]').locator("input").press_sequentially("123")
+
+
+def pay_by_card(page: Page, number: str) -> None:
+    fill_in_card(page, number)
+    card_form(page).locator(".wpwl-button-pay").click()

@@ -1,0 +1,413 @@
+"""The demo shop prepares, shows and asks as a merchant would, and believes nothing that a browser brings along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from html import unescape
+from pathlib import Path
+from typing import cast
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import msgspec
+import pytest
+
+from tollgate.catalog import TEST_ACCOUNTS, TEST_CARDS, Behaviour, Situation
+from tollgate.contract import Submission, read_fields
+from tollgate.flows import prepare_checkout, submit_checkout
+from tollgate.payments import WIPED, CheckoutKind, Script
+from tollgate.sandbox import ensure_tenant, make_simulator, welcome
+from tollgate.sandbox.shop import ROUTES
+from tollgate.sandbox.shop.doors import SHOP
+from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
+from tollgate.sandbox.shop.till import get_channel_of_shop
+from tollgate.sandbox.shop.trying import LANGUAGES, SAMPLES
+from tollgate.sandbox.shop.visitor import CARDS_MAX, read_cards, remember_cards
+from tollgate.steps import House, find_any_checkout, open_prepared
+from tollgate.store import find_registration
+from tollgate.values import MINUTE, FixedClock, NotFound, Refusal, make_id
+from tollgate.vault import make_keyring
+from tollgate.web import Reply, Request, RouteTable
+from tollgate.web.request import OpenHandler
+from tollgate.widget.languages import LANGUAGES as FORM_LANGUAGES
+from unit.premises import NOW, ScriptedWire, open_house
+
+pytestmark = pytest.mark.anyio
+
+ORIGIN = "http://127.0.0.1:8080"
+CARD = {
+    "paymentBrand": "VISA",
+    "card.number": "4200000000000000",
+    "card.holder": "Jane Jones",
+    "card.expiryMonth": "05",
+    "card.expiryYear": "2034",
+    "card.cvv": "123",
+    "shopperResultUrl": f"{ORIGIN}/sandbox/shop/result",
+}
+BROWSER = {
+    "acceptHeader": "text/html",
+    "language": "de-AT",
+    "screenHeight": "1200",
+    "screenWidth": "1600",
+    "timezone": "-60",
+    "userAgent": "Mozilla/5.0",
+    "javaEnabled": "false",
+    "javascriptEnabled": "true",
+    "screenColorDepth": "24",
+}
+DECLINED = {"card.number": "4012001037461114"}
+TABLE = RouteTable(ROUTES)
+
+
+@pytest.fixture(scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    """One for all visitors: its merchant's wallet keys take their time."""
+    house = await open_house(tmp_path_factory.mktemp("shop"), ScriptedWire())
+    await ensure_tenant(house.database, house.keyring, NOW)
+    await house.directory.refresh(house.database)
+    simulator = make_simulator(house.database, house.keyring, ORIGIN, house.clock)
+    script = Script("v1", "sha384-abc", b"script")
+    yield msgspec.structs.replace(house, base_url=ORIGIN, script=script, simulator=simulator)
+    await house.database.close()
+
+
+async def visit(house: House, method: str, address: str, cookie: str = "", **fields: str) -> Reply:
+    """As a browser asks; what a path or query names is found as the server finds it."""
+    parts = urlsplit(address)
+    match = TABLE.find(method, parts.path)
+    query = [(name, value) for name, values in parse_qs(parts.query).items() for value in values]
+    request = make_request(method, parts.path, cookie, [*query, *fields.items()], match.names)
+    return await cast(OpenHandler, match.row.handler)(request, house)
+
+
+def make_request(
+    method: str, path: str, cookie: str = "", pairs: list[tuple[str, str]] | None = None, names: tuple[str, ...] = ()
+) -> Request:
+    headers = {b"cookie": cookie.encode(), b"accept-language": b"de-AT,de;q=0.9"}
+    return Request(method=method, path=path, names=names, headers=headers, pairs=pairs or [], trace="1" * 32)
+
+
+def says(reply: Reply, text: str) -> bool:
+    return text in unescape(reply.body.decode())
+
+
+def header(reply: Reply, name: bytes) -> str:
+    return dict(reply.headers)[name].decode()
+
+
+async def order(house: House, cookie: str = "", **quantities: str) -> str:
+    """The id of the checkout that was prepared."""
+    reply = await visit(house, "POST", f"{SHOP}/checkout", cookie, **(quantities or {"mug": "2", "bag": "1"}))
+    assert reply.status == 303
+    return parse_qs(urlsplit(header(reply, b"location")).query)["id"][0]
+
+
+async def pay(house: House, checkout_id: str, **changes: str) -> None:
+    browser = {f"customer.browser.{name}": text for name, text in BROWSER.items()}
+    sent = Submission(pairs=list((CARD | browser | changes).items()), address="127.0.0.1", accept=None, user_agent=None)
+    await submit_checkout(house, checkout_id, CheckoutKind.PAYMENT, sent)
+
+
+def name_result(checkout_id: str, path: str = "") -> str:
+    query = {"id": checkout_id, "resourcePath": path or f"/v1/checkouts/{checkout_id}/payment"}
+    return f"{SHOP}/result?{urlencode(query)}"
+
+
+async def store_card(house: House) -> str:
+    """The cookie of a visitor who let the shop keep a card."""
+    checkout_id = await order(house)
+    await pay(house, checkout_id, createRegistration="true")
+    return header(await visit(house, "GET", name_result(checkout_id)), b"set-cookie").partition(";")[0]
+
+
+def pass_time(house: House, minutes: int) -> None:
+    assert isinstance(house.clock, FixedClock)
+    house.clock.at += minutes * MINUTE
+
+
+# ---- the cart ----
+
+
+async def test_a_visitor_sees_what_is_sold_and_what_it_costs(house: House) -> None:
+    page = await visit(house, "GET", SHOP)
+
+    assert page.status == 200
+    assert all(says(page, product.name) and says(page, render_price(product.price)) for product in PRODUCTS)
+    assert says(page, render_price(USUAL_CART.total))
+
+
+async def test_the_amount_is_made_from_the_shops_own_prices(house: House) -> None:
+    checkout_id = await order(house, mug="2", bag="1", amount="0.01", price="0")
+
+    checkout = await find_any_checkout(house, checkout_id)
+    assert checkout is not None
+    prepared = open_prepared(house, checkout)
+    assert (prepared["amount"], prepared["currency"], prepared["paymentType"]) == ("48.00", "EUR", "DB")
+    assert [prepared[f"cart.items[{index}].name"] for index in (0, 1)] == ["Enamel mug", "Canvas bag"]
+
+
+@pytest.mark.parametrize("text", ["-1", "1.5", "10", "x", "", "²", "٣"])
+def test_a_quantity_that_is_no_small_number_counts_as_nothing(text: str) -> None:
+    assert read_cart([("mug", text)]).bought == ()
+
+
+async def test_an_empty_cart_is_not_ordered(house: House) -> None:
+    page = await visit(house, "POST", f"{SHOP}/checkout", mug="0")
+
+    assert page.status == 200
+    assert says(page, "The cart is empty")
+
+
+# ---- the form ----
+
+
+async def test_the_form_is_shown_under_the_policy_that_merchants_are_advised_to_send(house: House) -> None:
+    page = await visit(house, "GET", f"{SHOP}/checkout?id={await order(house)}")
+
+    policy = dict(part.strip().split(" ", 1) for part in header(page, b"content-security-policy").split(";"))
+    (nonce,) = set(re.findall(r'nonce="([^"]+)"', page.body.decode()))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == f"'self' {ORIGIN} 'nonce-{nonce}'"
+    for name in ("style-src", "img-src", "connect-src", "frame-src"):
+        assert ORIGIN in policy[name].split()
+    assert "unsafe" not in header(page, b"content-security-policy")
+    assert not re.search(r"<script(?![^>]*(?:src=|nonce=))|\sstyle=|\son[a-z]+=", page.body.decode())
+
+
+async def test_every_page_has_a_nonce_of_its_own(house: House) -> None:
+    pages = [await visit(house, "GET", SHOP) for _ in range(2)]
+
+    assert len({header(page, b"content-security-policy") for page in pages}) == 2
+
+
+async def test_the_form_loads_the_very_script_that_was_promised(house: House) -> None:
+    checkout_id = await order(house)
+
+    page = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+
+    assert says(page, f'src="{ORIGIN}/v1/paymentWidgets.js?checkoutId={checkout_id}" integrity="sha384-abc"')
+    assert says(page, 'class="paymentWidgets" data-brands="VISA MASTER AMEX PAYPAL DIRECTDEBIT_SEPA"')
+
+
+@pytest.mark.parametrize(
+    ("query", "locale"), [("", "de-AT"), ("&lang=ar", "ar"), ("&lang=xx", "de-AT"), ("&lang=</script>", "de-AT")]
+)
+async def test_the_form_speaks_as_the_visitor_or_the_browser_wishes(house: House, query: str, locale: str) -> None:
+    page = await visit(house, "GET", f"{SHOP}/checkout?id={await order(house)}{query}")
+
+    assert says(page, f'"locale": "{locale}"')
+
+
+def test_the_shop_names_the_languages_of_the_form() -> None:
+    assert {code: texts["name"] for code, texts in FORM_LANGUAGES.items()} == LANGUAGES
+
+
+def test_the_numbers_to_try_are_those_that_a_test_host_knows() -> None:
+    numbers = {sample.label: sample.number for sample in SAMPLES}
+    iban = numbers.pop("IBAN")
+
+    assert TEST_CARDS[numbers["Success"]].behaviour is Behaviour.NO_3DS
+    assert TEST_CARDS[numbers["Decline"]].behaviour is Behaviour.TECHNICAL_ERROR
+    assert TEST_CARDS[numbers["3-D Secure challenge"]].behaviour is Behaviour.CHALLENGE
+    assert set(numbers.values()) <= set(TEST_CARDS)
+    assert iban in {account.iban for account in TEST_ACCOUNTS}
+    assert all(sample.shown.replace(" ", "") == sample.number for sample in SAMPLES)
+
+
+async def test_a_checkout_that_has_expired_is_over(house: House) -> None:
+    checkout_id = await order(house)
+    pass_time(house, 30)
+
+    page = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+
+    assert page.status == 410
+    assert says(page, "This checkout is over")
+    assert not says(page, "paymentWidgets")
+
+
+async def test_the_back_button_after_paying_leads_to_the_result(house: House) -> None:
+    checkout_id = await order(house)
+    await pay(house, checkout_id)
+
+    before = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+    await visit(house, "GET", name_result(checkout_id))
+    after = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+
+    assert header(before, b"location") == header(after, b"location") == name_result(checkout_id)
+
+
+# ---- the result ----
+
+
+async def test_the_result_is_asked_for_and_can_be_seen_again(house: House) -> None:
+    checkout_id = await order(house)
+    await pay(house, checkout_id)
+
+    first = await visit(house, "GET", name_result(checkout_id))
+    again = await visit(house, "GET", name_result(checkout_id))
+
+    for page in (first, again):
+        assert says(page, "Thank you, it is paid")
+        assert says(page, '"amount": "48.00"')
+    assert not says(first, "what the shop has kept")
+    assert says(again, "200.300.404"), "a success is told once"
+
+
+async def test_a_declined_shopper_may_try_again_in_the_same_checkout(house: House) -> None:
+    checkout_id = await order(house)
+    await pay(house, checkout_id, **DECLINED)
+    declined = await visit(house, "GET", name_result(checkout_id))
+    await pay(house, checkout_id)
+    paid = await visit(house, "GET", name_result(checkout_id))
+
+    assert says(declined, "It was not paid")
+    assert says(declined, f"{SHOP}/checkout?id={checkout_id}")
+    assert says(paid, "Thank you, it is paid")
+
+
+async def test_who_reloads_too_often_still_sees_how_it_ended(house: House) -> None:
+    checkout_id = await order(house)
+    await pay(house, checkout_id, **DECLINED)
+
+    pages = [await visit(house, "GET", name_result(checkout_id)) for _ in range(3)]
+
+    assert [says(page, "It was not paid") for page in pages] == [True] * 3
+    assert [says(page, "800.120.100") for page in pages] == [False, False, True]
+
+
+async def test_nothing_is_paid_before_somebody_pays(house: House) -> None:
+    page = await visit(house, "GET", name_result(await order(house)))
+
+    assert says(page, "Nothing is paid yet")
+    assert says(page, "Back to the payment")
+
+
+async def test_only_the_path_of_this_very_checkout_is_believed(house: House) -> None:
+    checkout_id, other_id = await order(house), await order(house)
+    await pay(house, other_id)
+
+    for path in (
+        f"/v1/checkouts/{other_id}/payment",
+        f"/v1/checkouts/{checkout_id}/registration",
+        f"/v1/checkouts/{checkout_id}/payment/",
+        f"https://elsewhere.example/v1/checkouts/{checkout_id}/payment",
+        f"/v1/checkouts/{checkout_id}/../{other_id}/payment",
+    ):
+        assert (await visit(house, "GET", name_result(checkout_id, path))).status == 404, path
+    told = await visit(house, "GET", name_result(other_id))
+    assert not says(told, "what the shop has kept"), "a strange address has spent the success of another"
+
+
+@pytest.mark.parametrize("checkout_id", ["", "x", "\0", "0" * 32, "0" * 32 + ".000000000000", "é" * 500])
+async def test_an_unknown_checkout_is_over(house: House, checkout_id: str) -> None:
+    assert (await visit(house, "GET", f"{SHOP}/checkout", id=checkout_id)).status == 404
+    assert (await visit(house, "GET", f"{SHOP}/result", id=checkout_id, resourcePath="/v1")).status == 404
+
+
+async def test_a_checkout_that_another_program_has_prepared_is_left_alone(house: House) -> None:
+    """To ask how it ended would take the one answer away from that program."""
+    channel = await get_channel_of_shop(house)
+    pairs = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]
+    fields = read_fields(pairs, Situation("checkout", None, channel.is_lenient, house.is_live))
+    answer = await prepare_checkout(house, fields, channel, None)
+    checkout_id: str = msgspec.json.decode(answer.body)["id"]
+    await pay(house, checkout_id)
+
+    page = await visit(house, "GET", name_result(checkout_id))
+
+    assert page.status == 404
+    checkout = await find_any_checkout(house, checkout_id)
+    assert checkout is not None
+    assert checkout.read_at is None
+
+
+async def test_no_page_shows_the_access_token(house: House) -> None:
+    checkout_id = await order(house)
+    form = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+    await pay(house, checkout_id)
+    pages = [await visit(house, "GET", SHOP), form, await visit(house, "GET", name_result(checkout_id))]
+    tenant = await ensure_tenant(house.database, house.keyring, NOW)
+    token = (await welcome(house.database, house.keyring, tenant, ORIGIN)).access_token
+
+    assert not any(says(page, token) for page in pages)
+    assert all(says(page, "Bearer $TOKEN") and says(page, tenant.entity_id) for page in pages[1:])
+
+
+# ---- stored cards ----
+
+
+async def test_a_card_that_was_saved_is_offered_next_time(house: House) -> None:
+    cookie = await store_card(house)
+
+    checkout = await find_any_checkout(house, await order(house, cookie))
+
+    assert checkout is not None
+    assert (
+        open_prepared(house, checkout)["registrations[0].id"] == read_cards(make_request("GET", SHOP, cookie), house)[0]
+    )
+
+
+async def test_the_cookie_is_for_the_shop_alone_and_for_no_script(house: House) -> None:
+    name, cookie = remember_cards([make_id()], house)
+
+    assert name == b"set-cookie"
+    assert {"Path=/sandbox/shop", "HttpOnly", "SameSite=Lax"} <= set(cookie.decode().split("; "))
+    assert "Secure" not in cookie.decode()
+    secured = msgspec.structs.replace(house, base_url="https://pay.example")
+    assert remember_cards([make_id()], secured)[1].endswith(b"; Secure")
+
+
+async def test_a_visitor_has_the_newest_cards_each_once(house: House) -> None:
+    ids = [make_id() for _ in range(CARDS_MAX + 1)]
+
+    cookie = remember_cards([ids[0], *ids], house)[1].decode().partition(";")[0]
+
+    assert read_cards(make_request("GET", SHOP, cookie), house) == ids[:CARDS_MAX]
+
+
+async def test_a_cookie_that_the_shop_has_not_sealed_names_no_card(house: House) -> None:
+    stranger = msgspec.structs.replace(house, keyring=make_keyring())
+    theirs = remember_cards([make_id()], stranger)[1].decode().partition(";")[0]
+
+    for cookie in ("", "tollgate_shop", f"tollgate_shop={make_id()}", "tollgate_shop=%%%", theirs, theirs[:-4]):
+        assert read_cards(make_request("GET", SHOP, f"a=b; {cookie}"), house) == []
+
+
+async def test_cards_that_are_to_be_forgotten_are_wiped_in_the_gateway_too(house: House) -> None:
+    cookie = await store_card(house)
+    (stored_id,) = read_cards(make_request("GET", SHOP, cookie), house)
+    channel = await get_channel_of_shop(house)
+
+    replies = [await visit(house, "POST", f"{SHOP}/forget", cookie) for _ in range(2)]
+
+    for reply in replies:
+        assert header(reply, b"location") == SHOP
+        assert "Max-Age=0" in header(reply, b"set-cookie")
+    registration = await find_registration(house.database, channel.merchant_id, stored_id)
+    assert registration is not None
+    assert registration.state in WIPED
+
+
+# ---- files ----
+
+
+async def test_files_are_kept_for_good_under_their_own_name_only(house: House) -> None:
+    body = (await visit(house, "GET", SHOP)).body.decode()
+    (path,) = re.findall(r'href="(/sandbox/shop/files/[^"]+)"', body)
+
+    current = await visit(house, "GET", path)
+    older = await visit(house, "GET", path.replace(path.split("/")[4], "0" * 16))
+
+    assert current.body == older.body
+    assert "immutable" in header(current, b"cache-control")
+    assert older.headers == ()
+    with pytest.raises(NotFound):
+        await visit(house, "GET", "/sandbox/shop/files/0/shop.py")
+
+
+async def test_a_host_without_its_sandbox_merchant_has_no_shop(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+
+    with pytest.raises(Refusal):
+        await visit(house, "POST", f"{SHOP}/checkout", mug="1")
+    await house.database.close()
