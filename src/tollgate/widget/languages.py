@@ -60,18 +60,6 @@ def check_languages(languages: Mapping[str, Mapping[str, str]]) -> list[str]:
     return faults
 
 
-def find_language(name: str) -> str | None:
-    """The code of the language a page or a browser means by `de-AT`, `zh_CN` or `da`."""
-    parts = name.strip().lower().replace("_", "-").split("-")
-    for length in range(len(parts), 0, -1):
-        shorter = "-".join(parts[:length])
-        if shorter in LANGUAGES:
-            return shorter
-        if shorter in ALIASES:
-            return ALIASES[shorter]
-    return None
-
-
 def _load_languages() -> Mapping[str, Mapping[str, str]]:
     languages = {code: read_language(code) for code in CODES}
     faults = check_languages(languages)
