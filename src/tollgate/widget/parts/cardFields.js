@@ -26,7 +26,7 @@ function makeFrameField(widget, field, more) {
     hint: made.fault ? voice.say(made.fault) : "",
     autofocus: page.settings.autofocus === row.names[0],
     checkoutId: source.checkoutId,
-    resource: source.resource,
+    resource: page.configuration.kind,
     ...readFrameLooks(frame.element, widget.form.querySelector("input.wpwl-control"), readWishedStyles(field)),
     ...more(),
   });
@@ -67,17 +67,22 @@ const FRAME_EVENTS = {
     field.wrapper.classList.remove("wpwl-wrapper--focus");
     field.control.classList.remove("wpwl-control--focus");
     judgeOnLeaving(widget.voice, field);
+    explainFault(widget, field);
     tell("onBlurIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
     tell(row.blurHook, hookSelf(widget, field.frame), Boolean(message.isValid));
   },
   change(widget, field) {
     field.lastError = "";
     judgeWhileTyping(widget.voice, field);
+    explainFault(widget, field);
   },
   brands(widget, field, row, message) {
     if (widget.hearBrands) {
       widget.hearBrands(readList(message.detected), message.active);
     }
+  },
+  silence(widget) {
+    showMessage(widget, widget.voice.say("networkError"));
   },
   enter(widget) {
     if (!page.settings.disableSubmitOnEnter) {
@@ -87,22 +92,31 @@ const FRAME_EVENTS = {
 };
 
 function hearField(widget, field, row, message) {
-  const react = Object.hasOwn(FRAME_EVENTS, message.type) ? FRAME_EVENTS[message.type] : null;
+  const react = has(FRAME_EVENTS, message.type) ? FRAME_EVENTS[message.type] : null;
   if (react) {
     react(widget, field, row, message);
   }
 }
 
+async function askValidity(field) {
+  const { isValid, errors } = await askFrame(field.frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
+  field.frame.state = { ...field.frame.state, isValid };
+  field.lastError = (errors || {})[field.frame.field] || "";
+}
+
 // Asks the frames themselves, because a word of theirs may still be on its way.
 async function judgeFrames(widget) {
-  const shown = widget.fields.filter((field) => field.frame && isShown(field));
-  await Promise.all(
-    shown.map(async (field) => {
-      const { isValid, errors } = await askFrame(field.frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
-      field.frame.state = { ...field.frame.state, isValid };
-      field.lastError = (errors || {})[field.frame.field] || "";
-    }),
-  );
+  await Promise.all(widget.fields.filter((field) => field.frame && isShown(field)).map(askValidity));
+}
+
+// A frame knows better what is wrong than that something is: a number may be right and of a brand not taken here.
+async function explainFault(widget, field) {
+  if (field.fault) {
+    await askValidity(field);
+    if (field.fault && field.lastError) {
+      showFault(widget.voice, field, field.lastError);
+    }
+  }
 }
 
 function refreshLooks() {

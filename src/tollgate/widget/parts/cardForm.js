@@ -118,7 +118,7 @@ function addCvvHelp(widget, cvv) {
 
 // "Save my card", unless the page brings a box of its own or the merchant has decided already.
 function addSaveBox(widget) {
-  const isWanted = page.settings.offersRegistration && source.resource === "payment" && !isGiven("createRegistration");
+  const isWanted = page.settings.offersRegistration && page.configuration.kind === "payment" && !isGiven("createRegistration");
   if (!isWanted || widget.form.querySelector("[name=createRegistration]")) {
     return;
   }

@@ -13,7 +13,7 @@ const FORM_HOOKS = {
 function makeWidget(kind, names, place, brand) {
   const { voice, target } = place;
   const form = make("form", `wpwl-form wpwl-form-${names.form} wpwl-clearfix`, {
-    action: checkoutAddress(source.resource),
+    action: checkoutAddress(page.configuration.kind),
     method: "POST",
     target: page.settings.paymentTarget || "cnpIframe",
     lang: voice.tag,
@@ -73,7 +73,12 @@ function listenToForm(widget) {
 }
 
 function startPaying(widget) {
-  widget.form.requestSubmit();
+  const { form } = widget;
+  if (typeof form.requestSubmit === "function") {
+    form.requestSubmit();
+  } else {
+    form.dispatchEvent(new Event("submit", { bubbles: true, cancelable: true }));
+  }
 }
 
 function makeSubmitGroup(widget, text, classes) {

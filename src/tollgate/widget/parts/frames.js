@@ -29,6 +29,7 @@ function makeFrame(wish, hear) {
     field: wish.field,
     state: EMPTY,
     options: wish.options,
+    isReady: false,
     port: null,
     asks: new Map(),
     asked: 0,
@@ -37,7 +38,7 @@ function makeFrame(wish, hear) {
     frame.becomesReady = resolve;
   });
   element.addEventListener("load", () => connectFrame(frame, wish.group, hear));
-  setTimeout(() => complainIfSilent(frame), FRAME_PATIENCE_MS);
+  setTimeout(() => complainIfSilent(frame, hear), FRAME_PATIENCE_MS);
   return frame;
 }
 
@@ -60,6 +61,7 @@ function hearFrame(frame, message, hear) {
     frame.state = { ...frame.state, ...message };
   }
   if (message.type === "ready") {
+    frame.isReady = true;
     frame.becomesReady(true);
   }
   if (message.type === "validity" || message.type === "answer") {
@@ -70,9 +72,10 @@ function hearFrame(frame, message, hear) {
   return hear(message, frame);
 }
 
-function complainIfSilent(frame) {
-  if (!frame.port && frame.element.isConnected && !page.isUnloaded) {
+function complainIfSilent(frame, hear) {
+  if (!frame.isReady && frame.element.isConnected && !page.isUnloaded) {
     tellFault("PciIframeCommunicationError", `the frame ${FRAME_NAMES[frame.field]} does not answer`);
+    hear({ type: "silence" }, frame);
   }
   frame.becomesReady(false);
 }

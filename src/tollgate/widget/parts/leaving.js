@@ -33,7 +33,8 @@ function leave(url, target) {
 function navigate(url, target) {
   const frames = { _parent: window.parent, _top: window.top };
   try {
-    (frames[target] || window).location.assign(url);
+    // Of a window of another origin, this is the only member that may be set.
+    (frames[target] || window).location.href = url;
   } catch {
     // A page around ours that does not let us lead it away; then this page goes alone.
     window.location.assign(url);

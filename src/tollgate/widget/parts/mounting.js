@@ -104,7 +104,7 @@ function finishForm(widget, isFirst) {
   if (widget.kind === "card") {
     addSaveBox(widget);
   }
-  const usual = widget.voice.say(source.resource === "registration" ? "register" : "submit");
+  const usual = widget.voice.say(page.configuration.kind === "registration" ? "register" : "submit");
   widget.form.append(makeSubmitGroup(widget, widget.buttonText || usual, widget.brand ? "wpwl-button-brand" : ""));
   addResultUrl(widget);
 }

@@ -11,13 +11,9 @@ function findOwnScript() {
 
 function readSource(script) {
   const address = new URL(script ? script.src : location.href, document.baseURI);
-  const [id, resource] = (address.searchParams.get("checkoutId") || "").split("/");
-  return Object.freeze({
-    script,
-    origin: address.origin,
-    checkoutId: id,
-    resource: resource === "registration" ? "registration" : "payment",
-  });
+  // Some write what comes of the checkout behind its id, as in "<id>/registration"; the service knows it anyway.
+  const [checkoutId] = (address.searchParams.get("checkoutId") || "").split("/");
+  return Object.freeze({ origin: address.origin, checkoutId });
 }
 
 const source = readSource(findOwnScript());

@@ -58,7 +58,7 @@ async function send(widget) {
 // For what holds no card data: stored cards without a security code, bank accounts, other brands.
 async function post(fields) {
   try {
-    const reply = await fetch(checkoutAddress(source.resource), {
+    const reply = await fetch(checkoutAddress(page.configuration.kind), {
       method: "POST",
       headers: { Accept: "application/json" },
       body: new URLSearchParams(fields),
