@@ -38,10 +38,10 @@ FLAGS_property := -n 2 --dist loadgroup
 FLAGS_databases := -n 2
 FLAGS_api := -n 2 --dist loadfile
 
-.PHONY: help setup serve test check prove bench docs crashes lock clean machine $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove bench docs crashes screenshots lock clean machine $(addprefix test-,$(SUITES))
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
 
 setup: .venv/.dev-ok  ## create .venv with everything needed to develop
 
@@ -85,6 +85,9 @@ docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
 crashes: .venv/.dev-ok machine  ## kill at every seam and write docs/crash-points.md again
 	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_seams.py tests/crash/test_follow_up_seams.py \
 		tests/crash/test_method_seams.py tests/crash/test_stored_seams.py
+
+screenshots: .venv/.dev-ok machine  ## take the pictures of the payment form and the demo shop again
+	$(BIN)/python tools/screenshots.py $(ARGS)
 
 lock: .venv/.dev-ok  ## resolve the newest dependencies into the lock files, which name no host
 	$(BIN)/uv lock --quiet

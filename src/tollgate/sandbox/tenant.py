@@ -23,6 +23,9 @@ from tollgate.store import (
 from tollgate.values import ChannelId, Instant, MerchantId, make_id
 from tollgate.vault import Keyring, make_credential, open_token, show_token
 
+SHOP = "/sandbox/shop"
+"""Where the demo shop of a test host is."""
+
 _SETTING = "sandbox_tenant"
 
 TEST_CREDITOR = Creditor(
@@ -44,6 +47,8 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     entity_id: str
     lenient_entity_id: str
     access_token: str
+    shop_url: str
+    """Of the demo shop, where the payment form can be tried without a line of code."""
 
     def render(self) -> str:
         return f"""
@@ -52,6 +57,7 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
   entity id         {self.entity_id}
   lenient entity id {self.lenient_entity_id}
   access token      {self.access_token}
+  demo shop         {self.shop_url}
 
   Your first payment:
 
@@ -105,6 +111,7 @@ async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url
         entity_id=tenant.entity_id,
         lenient_entity_id=tenant.lenient_entity_id,
         access_token=show_token(open_token(own, keyring)),
+        shop_url=f"{base_url}{SHOP}",
     )
 
 

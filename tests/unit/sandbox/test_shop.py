@@ -18,11 +18,11 @@ from tollgate.flows import prepare_checkout, submit_checkout
 from tollgate.payments import WIPED, CheckoutKind, Script
 from tollgate.sandbox import ensure_tenant, make_simulator, welcome
 from tollgate.sandbox.shop import ROUTES
-from tollgate.sandbox.shop.doors import SHOP
 from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
 from tollgate.sandbox.shop.till import get_channel_of_shop
 from tollgate.sandbox.shop.trying import LANGUAGES, SAMPLES
 from tollgate.sandbox.shop.visitor import CARDS_MAX, read_cards, remember_cards
+from tollgate.sandbox.tenant import SHOP
 from tollgate.steps import House, find_any_checkout, open_prepared
 from tollgate.store import find_registration
 from tollgate.values import MINUTE, FixedClock, NotFound, Refusal, make_id

@@ -51,7 +51,7 @@ async def test_the_greeting_has_the_names_that_scripts_read(tmp_path: Path) -> N
     shown = await welcome(house.database, house.keyring, tenant, "http://127.0.0.1:8080")
 
     said = json.loads(msgspec.json.encode(shown))
-    assert {"baseUrl", "entityId", "lenientEntityId", "accessToken"} <= set(said)
-    for text in (said["baseUrl"], said["entityId"], said["lenientEntityId"], said["accessToken"], "curl "):
+    assert {"baseUrl", "entityId", "lenientEntityId", "accessToken", "shopUrl"} <= set(said)
+    for text in (*said.values(), "curl "):
         assert text in shown.render()
     await house.database.close()

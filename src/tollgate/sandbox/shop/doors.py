@@ -27,11 +27,10 @@ from tollgate.sandbox.shop.till import (
 )
 from tollgate.sandbox.shop.trying import BRANDS, LANGUAGES, SAMPLES, render_steps
 from tollgate.sandbox.shop.visitor import read_cards, remember_cards
+from tollgate.sandbox.tenant import SHOP
 from tollgate.steps import House
 from tollgate.values import MINUTE
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
-
-SHOP = "/sandbox/shop"
 
 _CHECKOUT, _RESULT = f"{SHOP}/checkout", f"{SHOP}/result"
 _PAGES = Pages(Path(__file__).parent / "pages")

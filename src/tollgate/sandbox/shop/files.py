@@ -9,6 +9,7 @@ import hashlib
 from pathlib import Path
 
 from tollgate.catalog import get_result
+from tollgate.sandbox.tenant import SHOP
 from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request
@@ -31,7 +32,7 @@ def name_file(name: str) -> str:
     """Where a page loads the file of this name from."""
     if name not in _BODIES:
         raise LookupError(f"the shop has no file {name}")
-    return f"/sandbox/shop/files/{_VERSION}/{name}"
+    return f"{SHOP}/files/{_VERSION}/{name}"
 
 
 async def read_shop_file(request: Request, _house: House) -> Reply:

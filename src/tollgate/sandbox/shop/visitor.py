@@ -9,6 +9,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 
+from tollgate.sandbox.tenant import SHOP
 from tollgate.steps import House
 from tollgate.values import is_id
 from tollgate.vault import EnvelopeError, KeyringError, open_sealed, seal
@@ -42,7 +43,7 @@ def remember_cards(stored_ids: Sequence[str], house: House) -> tuple[bytes, byte
     value = base64.urlsafe_b64encode(sealed).decode().rstrip("=")
     secure = "; Secure" if house.base_url.startswith("https:") else ""
     age = _KEPT_S if kept else 0
-    cookie = f"{_NAME}={value}; Path=/sandbox/shop; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
+    cookie = f"{_NAME}={value}; Path={SHOP}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
     return b"set-cookie", cookie.encode()
 
 

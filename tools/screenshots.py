@@ -1,0 +1,134 @@
+"""`make screenshots`: takes the pictures of the payment form and the demo shop that the documents show.
+
+A gateway of its own on a free port, a temporary data folder, Debian's Chromium; everything is stopped afterwards.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+# Started as a file, while the servers and the shopper's hands of the tests are found from their root.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from browser.conftest import CHROMIUM_FLAGS
+from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order
+from gateway import GatewayProcess
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "images"
+BYTES_MAX = 120_000
+PATIENCE_MS = 20_000
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the browser is set up for a picture."""
+
+    width: int = 1080
+    height: int = 900
+    is_dark: bool = False
+
+
+@dataclass(frozen=True)
+class Shot:
+    name: str
+    walk: Callable[[Page, str], Locator | None]
+    """Goes to what is shown; the part of the page that is cut out, or None for what fits into the window."""
+    look: Look = Look()
+
+
+# ---- the walks ----
+
+
+def show_form(page: Page, base_url: str, language: str = "en") -> Locator:
+    """A card that is typed in already, so that the picture shows the form at work."""
+    order(page, base_url, language)
+    fill_in_card(page, NUMBER)
+    page.mouse.click(1, 1)
+    return page.locator(".wpwl-container-card")
+
+
+def show_arabic_form(page: Page, base_url: str) -> Locator:
+    return show_form(page, base_url, "ar")
+
+
+def show_shop(page: Page, base_url: str) -> None:
+    order(page, base_url, "en")
+
+
+def show_result(page: Page, base_url: str) -> None:
+    order(page, base_url, "en")
+    fill_in_card(page, NUMBER)
+    page.locator(".wpwl-container-card .wpwl-button-pay").click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+
+
+def show_challenge(page: Page, base_url: str) -> None:
+    order(page, base_url, "en")
+    fill_in_card(page, CHALLENGED)
+    page.locator(".wpwl-container-card .wpwl-button-pay").click()
+    expect(page.frame_locator("iframe[name=cnpIframe]").get_by_role("heading", name="Confirm")).to_be_visible()
+
+
+SHOTS = (
+    Shot("form-light", show_form),
+    Shot("form-dark", show_form, Look(is_dark=True)),
+    Shot("form-narrow", show_form, Look(width=320)),
+    Shot("form-ar", show_arabic_form),
+    Shot("shop", show_shop),
+    Shot("shop-result", show_result),
+    Shot("challenge", show_challenge, Look(width=720, height=760)),
+)
+
+
+# ---- the camera ----
+
+
+def take(shot: Shot, browser: Browser, base_url: str) -> Path:
+    look = shot.look
+    context = browser.new_context(
+        viewport={"width": look.width, "height": look.height},
+        color_scheme="dark" if look.is_dark else "light",
+        reduced_motion="reduce",
+    )
+    with context:
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        part = shot.walk(page, base_url)
+        path = FOLDER / f"{shot.name}.png"
+        (part or page).screenshot(path=path, animations="disabled", caret="hide")
+    return path
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        raise SystemExit("no Chromium is installed: make machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=[*CHROMIUM_FLAGS, "--hide-scrollbars"])
+        yield browser
+        browser.close()
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[1:] or [shot.name for shot in SHOTS]
+    with tempfile.TemporaryDirectory() as folder, GatewayProcess(Path(folder)) as gateway, open_browser() as browser:
+        paths = [take(shot, browser, gateway.base_url) for shot in SHOTS if shot.name in wanted]
+    for path in paths:
+        print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
+    if too_large := [path.name for path in paths if path.stat().st_size > BYTES_MAX]:
+        raise SystemExit(f"too large for a repository: {', '.join(too_large)}")
+
+
+if __name__ == "__main__":
+    main()
