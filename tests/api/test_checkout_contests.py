@@ -6,10 +6,10 @@ import contextlib
 from pathlib import Path
 from urllib.parse import urlencode
 
-from api.chains import told
+from api.chains import PENDING, told
 from api.checking_out import ask
 from api.merchants import run_command
-from api.paying_forms import BUSY, GONE, SCRIPT, begin_challenge, list_made, open_checkout, pass_challenge
+from api.paying_forms import BUSY, GONE, SCRIPT, TOO_MANY, begin_challenge, list_made, open_checkout, pass_challenge
 from api.recording import RecordingAcquirer
 from api.sockets import connect, read_all, render, split_answers
 from gateway import CARD, Answer, Client, GatewayProcess
@@ -73,9 +73,12 @@ def test_declined_clicks_never_run_beside_each_other(client: Client) -> None:
     assert len(list_made(client, "declined-often")) == declined
 
 
-def test_several_processes_pay_once(cluster: PostgresCluster, tmp_path: Path) -> None:
+def test_several_processes_pay_once_and_count_together(cluster: PostgresCluster, tmp_path: Path) -> None:
     with GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"]) as gateway:
         client = gateway.client()
+        asked = open_checkout(client)
+        questions = [told(ask(client, asked)) for _ in range(12)]
+        assert sorted(questions) == sorted([PENDING] * 2 + [TOO_MANY] * 10)
         for number in range(3):
             checkout_id = open_checkout(client, merchantTransactionId=f"processes-{number}")
             page = begin_challenge(client, checkout_id)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-import apsw
+import sqlalchemy as sa
 
 from api.chains import FORCE, PENDING, told
 from api.challenges import BROWSER, CHALLENGED
@@ -31,9 +31,13 @@ from api.paying_forms import (
     read_home,
     show,
 )
-from api.registering import keep
+from api.registering import ask_store, keep
 from api.windows import Window
 from gateway import CARD, Client, GatewayProcess
+from tollgate.payments import Script
+from tollgate.store import Database, keep_script
+from tollgate.store.statements import Statement
+from tollgate.values import to_instant
 
 PAID = (200, "000.100.110")
 PAID_TWICE = "800.110.100"
@@ -226,38 +230,29 @@ def test_a_payout_that_is_pending_keeps_its_checkout(client: Client) -> None:
     assert told(post(client, checkout_id)) == BUSY
 
 
-def test_a_script_is_served_as_it_was_promised_across_a_release(tmp_path: Path) -> None:
+def test_a_script_is_served_as_it_was_promised_across_a_release(gateway: GatewayProcess, client: Client) -> None:
     """The earlier release is a row with other bytes, as its last process left it."""
-    with GatewayProcess(tmp_path) as gateway:
-        client = gateway.client()
-        checkout_id = prepare(client)
-        path = f"/v1/paymentWidgets.js?checkoutId={checkout_id}"
-        own = client.send("GET", path)
-        run_sql(
-            gateway,
-            "INSERT INTO scripts VALUES ('earlier', 'sha384-earlier', CAST('earlier();' AS BLOB), "
-            "(SELECT max(promised_at) FROM scripts))",
-            f"UPDATE checkouts SET script = 'earlier' WHERE id = '{checkout_id}'",
-        )
+    checkout_id = prepare(client)
+    path = f"/v1/paymentWidgets.js?checkoutId={checkout_id}"
+    own = client.send("GET", path)
+    now = to_instant(datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"]))
+    marking = Statement(sa.text(f"UPDATE checkouts SET script = 'earlier' WHERE id = '{checkout_id}'"), is_write=True)
 
-        promised = client.send("GET", path)
-        with_kind = client.send("GET", f"{path}/registration")
-        unknown = client.send("GET", "/v1/paymentWidgets.js?checkoutId=unknown")
-        assert promised.body == with_kind.body == b"earlier();"
-        assert unknown.body == own.body
-        assert unknown.headers["etag"] == own.headers["etag"] != promised.headers["etag"]
-        assert own.headers["access-control-allow-origin"] == "*"
+    async def release(database: Database) -> None:
+        await keep_script(database, Script("earlier", "sha384-earlier", b"earlier();"), now)
+        await database.fetch(marking, {})
 
-        pass_seconds(client, 30 * MINUTE_S)
-        assert client.send("GET", path).body == own.body
+    ask_store(gateway, release)
 
-
-def run_sql(gateway: GatewayProcess, *texts: str) -> None:
-    connection = apsw.Connection(f"{gateway.data}/tollgate.db")
-    connection.setbusytimeout(5000)
-    for text in texts:
-        connection.execute(text)
-    connection.close()
+    promised = client.send("GET", path)
+    with_kind = client.send("GET", f"{path}/registration")
+    unknown = client.send("GET", "/v1/paymentWidgets.js?checkoutId=unknown")
+    assert promised.body == with_kind.body == b"earlier();"
+    assert unknown.body == own.body
+    assert unknown.headers["etag"] == own.headers["etag"] != promised.headers["etag"]
+    assert own.headers["access-control-allow-origin"] == "*"
+    pass_seconds(client, 30 * MINUTE_S)
+    assert client.send("GET", path).body == own.body
 
 
 def test_a_shopper_comes_home_with_the_shops_own_question(client: Client) -> None:

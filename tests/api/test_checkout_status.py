@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from api.chains import FORCE, told
-from api.checking_out import PREPARED, STORING, ask, prepare
-from api.merchants import wait_until
+from api.checking_out import STORING, ask, prepare
 from api.paying_forms import (
     GONE,
     PAYPAL,
@@ -19,8 +16,7 @@ from api.paying_forms import (
     read_home,
     show,
 )
-from gateway import CARD, Client, GatewayProcess
-from postgres import PostgresCluster
+from gateway import CARD, Client
 
 UNPAID = (200, "000.200.000")
 PAID = (200, "000.100.110")
@@ -147,14 +143,3 @@ def test_an_account_is_stored_and_told_of_once(client: Client) -> None:
     assert status.json["ndc"] == checkout_id
     assert told(client.get(f"/v1/registrations/{status.json['id']}")) == PAID
     assert told(ask(client, checkout_id, kind="registration")) == GONE
-
-
-def test_two_processes_count_together(cluster: PostgresCluster, tmp_path: Path) -> None:
-    with GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"]) as gateway:
-        client = gateway.client()
-        checkout_id = prepare(client, PREPARED)
-
-        answers = [told(ask(client, checkout_id)) for _ in range(12)]
-
-        assert sorted(answers) == sorted([UNPAID] * 2 + [TOO_MANY] * 10)
-        wait_until(lambda: post(client, checkout_id, {**CARD, "shopperResultUrl": SHOP_URL}).code == "000.100.110")

@@ -1,0 +1,96 @@
+"""Whole lives of checkouts: windows, providers, challenges, changes, deaths and time in any order pay each once."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from property.moody_wire import Mood
+from property.till import A_WHILE, CHECKOUTS, ENROLLED_CARD, LIFETIME, PLAIN_CARD, Story, Till, open_till
+from tollgate.store import Database, insert_channel, insert_merchant, open_database
+from unit.premises import CHANNEL, MERCHANT
+
+PAYPAL = {"paymentBrand": "PAYPAL"}
+
+Deed = tuple[str, int, Mood]
+Step = tuple[Deed, Deed | None]
+
+PAYING = ("provider", "enrolled", "card", "pass", "approve", "back")
+DEEDS = (*PAYING, *PAYING, "decline", "change", "ask", "work")
+moods = st.sampled_from([Mood.WILLING] * 6 + [Mood.OVERTAKEN] * 4 + list(Mood))
+deeds = st.tuples(st.sampled_from(DEEDS), st.integers(0, 3), moods)
+steps = st.tuples(deeds, st.none() | deeds)
+pauses = st.sampled_from((0,) * 30 + (A_WHILE, A_WHILE, LIFETIME))
+
+
+def tell(till: Till, deed: Deed) -> Story:
+    name, place, _ = deed
+    checkout = place % CHECKOUTS
+    stories: dict[str, Story] = {
+        "card": partial(till.press_pay, checkout, PLAIN_CARD),
+        "enrolled": partial(till.press_pay, checkout, ENROLLED_CARD),
+        "provider": partial(till.press_pay, checkout, PAYPAL),
+        "pass": partial(till.pass_challenge, place),
+        "approve": partial(till.decide, place, "approved"),
+        "decline": partial(till.decide, place, "declined"),
+        "back": partial(till.come_back, place),
+        "change": partial(till.change, checkout, f"{place + 1}.00"),
+        "ask": partial(till.ask, checkout),
+        "work": till.work,
+    }
+    return stories[name]
+
+
+async def live(database: Database, life: list[tuple[Step, int]]) -> None:
+    till = await open_till(database)
+    for (one, other), pause in life:
+        both = [deed for deed in (one, other) if deed is not None]
+        await asyncio.gather(*[till.attempt(tell(till, deed), deed[2]) for deed in both])
+        await till.check()
+        till.clock.at += pause
+    await till.finish()
+
+
+@pytest.mark.timeout(3600)
+def test_whatever_happens_a_checkout_is_paid_once_or_not_at_all(url: str) -> None:
+    with asyncio.Runner() as runner:
+        database = runner.run(open_database(url))
+        willing = Mood.WILLING
+
+        @settings(max_examples=min(settings().max_examples, 1000))
+        @given(life=st.lists(st.tuples(steps, pauses), min_size=8, max_size=20))
+        @example(
+            life=[
+                ((("provider", 0, willing), None), 0),
+                ((("card", 0, Mood.OVERTAKEN), None), 0),
+            ]
+        )
+        @example(
+            life=[
+                ((("enrolled", 0, willing), ("enrolled", 0, willing)), 0),
+                ((("enrolled", 0, willing), None), 0),
+                ((("enrolled", 0, willing), None), 0),
+                ((("pass", 0, willing), ("pass", 1, willing)), 0),
+            ]
+        )
+        @example(
+            life=[
+                ((("provider", 0, willing), None), 0),
+                ((("provider", 0, willing), None), 0),
+                ((("approve", 0, willing), ("approve", 0, willing)), 0),
+                ((("back", 0, willing), ("back", 1, willing)), 0),
+            ]
+        )
+        def check(life: list[tuple[Step, int]]) -> None:
+            runner.run(live(database, life))
+
+        try:
+            runner.run(insert_merchant(database, MERCHANT))
+            runner.run(insert_channel(database, CHANNEL))
+            check()
+        finally:
+            runner.run(database.close())

@@ -1,0 +1,256 @@
+"""A till: checkouts on a real store, shoppers with several windows, a provider, an issuer and a moody acquirer.
+
+Whatever they do in whatever order, a checkout is paid once, by the attempt that it names. That is held here against
+the rows and against the acquirer's own books.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from acquirer_ledger import Fate
+from acquirer_sessions import PATHS, Sessions
+from property.moody_wire import MOOD, Killed, Mood, MoodyWire
+from property.seams import MortalDatabase, TickingClock, bury
+from tollgate.catalog import LIMITS, Situation
+from tollgate.connectors import WireReply, WireRequest, threeds
+from tollgate.contract import Envelope, Submission, read_fields, write_ticket
+from tollgate.flows import (
+    Arrival,
+    arrive,
+    change_checkout,
+    hear_result,
+    prepare_checkout,
+    read_checkout,
+    submit_checkout,
+    verify,
+)
+from tollgate.payments import CheckoutKind, CheckoutState, State
+from tollgate.steps import Directory, House
+from tollgate.store import Database, find_checkout
+from tollgate.store.statements import Statement
+from tollgate.values import HOUR, MINUTE, SECOND, Refusal
+from tollgate.vault import make_keyring
+from tollgate.wire import Silent
+from tollgate.workers import WORKERS
+from unit.flows.shopping import ACS_ID, BASE_URL, BROWSER_FIELDS, CHALLENGE, DS_ID, PROOF, Bank
+from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
+
+PATIENCE = 21 * SECOND
+CHECKOUTS = 2
+ROUNDS_MAX = 20
+PREPARED = {
+    "amount": "92.00",
+    "currency": "EUR",
+    "paymentType": "DB",
+    "shopperResultUrl": "https://shop.example/result",
+}
+PLAIN_CARD = {"card.number": "4111111111111111", "card.expiryMonth": "05", "card.expiryYear": "2034"}
+ENROLLED_CARD = {**PLAIN_CARD, "card.number": "4200000000000000", "card.cvv": "731", **BROWSER_FIELDS}
+
+_RUN = {worker.name: worker.run for worker in WORKERS}
+_TABLES = ("payments", "claims", "outbox", "book", "jobs", "authentications", "checkouts")
+_empty = [Statement(sa.text(f"DELETE FROM {table}"), is_write=True) for table in _TABLES]
+_firsts = Statement(sa.text("SELECT id, ndc, state FROM payments WHERE chain_id IS NULL"))
+_owed = Statement(sa.text("SELECT id FROM jobs WHERE topic <> 'remind'"))
+
+Story = Callable[[], Awaitable[object]]
+
+
+class TillWire:
+    """To everybody at once; only the acquirer has moods, and a provider that falls silent."""
+
+    def __init__(self) -> None:
+        self.moody = MoodyWire()
+        self.sessions = Sessions(self.moody.ledger.act)
+        self.bank = Bank(ScriptedWire(), [CHALLENGE])
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        if request.path in (threeds.RANGES, threeds.AUTHENTICATIONS):
+            return await self.bank.send(request, timeout_s)
+        if request.path not in PATHS:
+            return await self.moody.send(request, timeout_s)
+        mood = MOOD.get()
+        if mood in (Mood.KILLED_BEFORE, Mood.DEAF):
+            raise Killed if mood is Mood.KILLED_BEFORE else Silent
+        body = self.sessions.act(request.path, request.body)
+        if mood in (Mood.KILLED_AFTER, Mood.MUTE):
+            raise Killed if mood is Mood.KILLED_AFTER else Silent
+        return WireReply(200, body)
+
+
+@dataclass(frozen=True)
+class Away:
+    """A shopper at the issuer's page, in a window of its own."""
+
+    ticket: str
+    results_ticket: str
+    server_id: str
+
+
+@dataclass
+class Till:
+    house: House
+    wire: TillWire
+    clock: TickingClock
+    checkout_ids: list[str] = field(default_factory=list)
+    away: list[Away] = field(default_factory=list)
+
+    # ---- what may happen ----
+
+    async def press_pay(self, place: int, account: dict[str, str]) -> None:
+        asked = len(self.wire.bank.asked)
+        pairs = list({"paymentBrand": "VISA", **account}.items())
+        sent = Submission(pairs=pairs, address="127.0.0.1", accept="*/*", user_agent="Test")
+        done = await submit_checkout(self.house, self.checkout_ids[place], CheckoutKind.PAYMENT, sent)
+        if done.going_on.kind == "challenge":
+            question = self.wire.bank.asked[asked]
+            ticket, results = (url.rsplit("/", 1)[1] for url in (done.going_on.url, question["threeDSServerURL"]))
+            self.away.append(Away(ticket, results, question["threeDSServerTransID"]))
+
+    async def pass_challenge(self, place: int) -> None:
+        if not self.away:
+            return
+        away = self.away[place % len(self.away)]
+        message = {
+            "messageType": "RReq",
+            "messageVersion": "2.2.0",
+            "messageCategory": "01",
+            "threeDSServerTransID": away.server_id,
+            "dsTransID": DS_ID,
+            "acsTransID": ACS_ID,
+            "transStatus": "Y",
+            "eci": "05",
+            "authenticationValue": PROOF,
+        }
+        await hear_result(self.house, away.results_ticket, json.dumps(message).encode())
+        page_url = f"{BASE_URL}/v1/shopper/{away.ticket}"
+        await arrive(self.house, Arrival(page_url=page_url, ticket=away.ticket, has_answer=True))
+
+    async def decide(self, place: int, word: str) -> None:
+        """The shopper does, at the provider."""
+        waiting = self.list_sessions("open")
+        if waiting:
+            self.wire.sessions.decide(waiting[place % len(waiting)], word)
+
+    async def come_back(self, place: int) -> None:
+
+        known = self.list_sessions("open", "approved", "declined", "cancelled")
+        if known:
+            ticket = write_ticket(MERCHANT.id, known[place % len(known)])
+            await arrive(self.house, Arrival(page_url=f"{BASE_URL}/v1/shopper/{ticket}", ticket=ticket))
+
+    async def change(self, place: int, amount: str) -> None:
+        fields = read_fields([("amount", amount)], Situation("checkout_update", None, False, False))
+        await change_checkout(self.house, fields, self.checkout_ids[place], CHANNEL, "", None)
+
+    async def ask(self, place: int) -> None:
+        await read_checkout(self.house, self.checkout_ids[place], CheckoutKind.PAYMENT, CHANNEL)
+
+    async def work(self) -> None:
+        self.clock.at += PATIENCE
+        await _RUN["reconcile"](self.house)
+        await _RUN["errands"](self.house)
+
+    async def meanwhile(self) -> None:
+        """While one is being charged, others approve at the provider and come back."""
+        for _ in self.list_sessions("open"):
+            await self.decide(0, "approved")
+        for place in range(len(self.list_sessions("approved"))):
+            await self.come_back(place)
+
+    def list_sessions(self, *words: str) -> list[str]:
+        known: dict[str, dict[str, Any]] = json.loads(self.wire.sessions.report())
+        return sorted(key for key, session in known.items() if session["status"] in words)
+
+    async def attempt(self, story: Story, mood: Mood) -> None:
+        """Refused, dead or done."""
+
+        async def in_mood() -> None:
+            MOOD.set(mood)
+            await story()
+
+        before = asyncio.all_tasks()
+        try:
+            await asyncio.create_task(in_mood())
+        except Refusal:
+            pass
+        except Killed:
+            await bury(before)
+
+    # ---- what must hold ----
+
+    async def check(self) -> None:
+        approved = await self._list_approved()
+        for checkout_id in self.checkout_ids:
+            checkout = await find_checkout(self.house.database, MERCHANT.id, checkout_id)
+            assert checkout is not None
+            standing = approved[checkout_id]
+            expected = [checkout.subject_id] if checkout.state >= CheckoutState.DONE else []
+            assert standing == expected, (checkout.state, standing, expected)
+
+    async def _list_approved(self) -> dict[str, list[str]]:
+        approved: dict[str, list[str]] = {checkout_id: [] for checkout_id in self.checkout_ids}
+        for payment_id, ndc, state in await self.house.database.fetch(_firsts, {}):
+            if state == State.APPROVED:
+                approved[ndc].append(payment_id)
+        return approved
+
+    async def finish(self) -> None:
+        """With patience everything becomes final, and then the acquirer's books say the same."""
+        for key in self.list_sessions("open"):
+            self.wire.sessions.decide(key, "expired")
+        for _ in range(ROUNDS_MAX):
+            await self.work()
+            await self.check()
+            if not await self.house.database.fetch(_owed, {}):
+                break
+            self.clock.at += HOUR
+        else:
+            raise AssertionError("something never becomes final")
+        self.wire.moody.deliver_belated()
+        paid = sorted(payment_id for each in (await self._list_approved()).values() for payment_id in each)
+        books = self.wire.moody.read_ledger().values()
+        assert sorted(entry.key for entry in books if entry.fate is Fate.APPROVED) == paid
+        report = await verify(self.house.database, self.house.keyring, lambda *_: None, pauses_s=())
+        assert list(report.findings) == []
+
+
+async def open_till(db: Database) -> Till:
+    for statement in _empty:
+        await db.fetch(statement, {})
+    wire, clock, directory = TillWire(), TickingClock(NOW), Directory()
+    house = House(
+        database=MortalDatabase(db),
+        directory=directory,
+        keyring=make_keyring(),
+        clock=clock,
+        envelope=Envelope("build"),
+        is_live=False,
+        acquirer_timeout_s=5.0,
+        settle_margin_s=5.0,
+        authorization_lifetime=7 * 24 * HOUR,
+        find_wire=lambda _address: wire,
+        simulator=wire,
+        base_url=BASE_URL,
+        chance=random.Random(1).randbytes,
+    )
+    await directory.refresh(db)
+    till = Till(house, wire, clock)
+    wire.moody.meanwhile = till.meanwhile
+    for _ in range(CHECKOUTS):
+        fields = read_fields(list(PREPARED.items()), Situation("checkout", None, False, False))
+        answer = await prepare_checkout(house, fields, CHANNEL, None)
+        till.checkout_ids.append(json.loads(answer.body)["id"])
+    return till
+
+
+LIFETIME = LIMITS.checkout_lifetime
+A_WHILE = 5 * MINUTE
