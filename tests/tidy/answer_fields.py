@@ -20,6 +20,15 @@ ANSWER_FIELDS = frozenset(
         "endedBy",
         "paymentId",
         "runsSkipped",
+        # what the payment form is told
+        "isTest",
+        "requiresCvv",
+        "resultUrl",
+        "returnUrl",
+        "directDebit",
+        "onlineTransfer",
+        "cvvLength",
+        "last4",
         # 3-D Secure, in the words of its messages
         "threeDSMethodData",
         # settlement reports

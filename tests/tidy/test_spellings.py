@@ -13,7 +13,7 @@ from tidy.house import name, parse, room_of, source_files, strings
 from tollgate.catalog import PARAMETERS, resolve
 from tollgate.values import Fault
 
-SPEAKING_ROOMS = ("catalog", "contract", "connectors", "sandbox")
+SPEAKING_ROOMS = ("catalog", "contract", "connectors", "sandbox", "widget")
 
 CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z0-9]*)+")
 SEGMENT = r"[a-z][A-Za-z0-9]*(?:\[[^\[\]]*\])?"

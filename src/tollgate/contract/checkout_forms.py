@@ -23,7 +23,7 @@ _FORM_KINDS = {
     "PP": "prepayment",
 }
 _STATES = {CheckoutState.OPEN: "open", CheckoutState.CLAIMED: "busy"}
-_ASKED_GROUPS = frozenset({"customer", "billing", "bankAccount", "virtualAccount"})
+_ASKED_GROUPS = frozenset({"customer", "billing", "bankAccount", "virtualAccount", "createRegistration"})
 _BRANDS_MAX = 200
 _DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
 

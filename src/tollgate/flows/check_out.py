@@ -74,7 +74,8 @@ async def change_checkout(
         kind=kind,
         # What was tried for another purpose is not what is asked for now.
         subject_id=seen.subject_id if kind is seen.kind else None,
-        return_url=find_return_url(whole.values),
+        # What the form said remains where the merchant says nothing: a shopper may be on the way there.
+        return_url=find_return_url(whole.values) or seen.return_url,
         sealed_fields=seal_prepared(house, seen.merchant_id, seen.id, keep_prepared(whole)),
     )
     now = house.clock.now()

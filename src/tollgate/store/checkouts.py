@@ -19,6 +19,7 @@ from tollgate.payments import (
 )
 from tollgate.store.database import Database, Row
 from tollgate.store.jobs import Job, steps_ensure_job
+from tollgate.store.schema import TEXT, WHOLE
 from tollgate.store.schema_checkouts import checkouts
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId
@@ -108,10 +109,17 @@ _spend = Statement(
     .where(*_of_key, checkouts.c.state == int(CheckoutState.DONE), _is_mine)
     .values(state=int(CheckoutState.SPENT), read_at=sa.bindparam("now"))
 )
+# What was decided about one submission does not hold for another that came meanwhile; but a call is one call.
 _note_reminder = Statement(
     sa.update(checkouts)
-    .where(*_of_key)
-    .values(reminder=sa.bindparam("new_reminder"), reminded_at=sa.bindparam("new_reminded_at"))
+    .where(
+        *_of_key,
+        sa.or_(
+            sa.bindparam("new_reminder", type_=TEXT) == sa.literal_column(f"'{Reminder.SENT}'"),
+            checkouts.c.submitted_at.is_not_distinct_from(sa.bindparam("seen_submitted_at", type_=WHOLE)),
+        ),
+    )
+    .values(reminder=sa.bindparam("new_reminder", type_=TEXT), reminded_at=sa.bindparam("new_reminded_at"))
 )
 
 
@@ -196,7 +204,9 @@ async def spend_checkout(db: Database, checkout: Checkout, now: Instant) -> bool
 
 
 def steps_note_reminder(checkout: Checkout, word: Reminder, at: Instant) -> list[Step]:
-    return [Step(_note_reminder, _name(checkout) | {"new_reminder": word.value, "new_reminded_at": at}, rows=1)]
+    """Undone where the shopper has submitted again meanwhile and the shop was not called."""
+    noted = {"new_reminder": word.value, "new_reminded_at": at, "seen_submitted_at": checkout.submitted_at}
+    return [Step(_note_reminder, _name(checkout) | noted, rows=1)]
 
 
 def _name(checkout: Checkout) -> dict[str, object]:
