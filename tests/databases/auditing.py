@@ -31,6 +31,7 @@ TABLES = (
     "registrations",
     "schedules",
     "schedule_runs",
+    "checkouts",
 )
 
 

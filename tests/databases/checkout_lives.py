@@ -1,0 +1,158 @@
+"""A store in which checkouts have lived: unpaid, held, paid, told of, storing, paid too late elsewhere, forgotten.
+
+The rows are made by the stories themselves; nothing is written by hand here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import orjson
+import pytest
+from msgspec.structs import replace
+
+from acquirer_sessions import PATHS, Sessions
+from databases.lives import Killed, Lives, open_lives
+from tollgate.catalog import Situation
+from tollgate.connectors import WireReply, WireRequest
+from tollgate.contract import Submission, read_fields, write_ticket
+from tollgate.flows import Arrival, arrive, prepare_checkout, read_checkout, run_errand, submit_checkout
+from tollgate.payments import CheckoutKind
+from tollgate.steps import House
+from tollgate.store import Database, find_checkout, lease_due
+from tollgate.values import MINUTE, SECOND, FixedClock
+from tollgate.vault import Keyring
+from tollgate.wire import Silent
+from unit.flows.shopping import Bank
+from unit.premises import CHANNEL, MERCHANT, ScriptedWire
+
+DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
+REVERSED = b'{"status":"reversed"}'
+PAYS = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", "shopperResultUrl": "https://shop.example/result"}
+STORES = {"createRegistration": "true", "shopperResultUrl": "https://shop.example/result"}
+CARD = {
+    "paymentBrand": "VISA",
+    "card.number": "4200000000000000",
+    "card.expiryMonth": "05",
+    "card.expiryYear": "2034",
+    "card.cvv": "731",
+}
+PAYPAL = {"paymentBrand": "PAYPAL"}
+
+
+@dataclass
+class ProviderWire:
+    """A provider beside the acquirer, and an issuer that asks nobody."""
+
+    acquirer: ScriptedWire
+    sessions: Sessions = field(default_factory=lambda: Sessions(lambda _path, _body: b""))
+
+    async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        if request.path in PATHS:
+            return WireReply(200, self.sessions.act(request.path, request.body))
+        return await Bank(self.acquirer, knows_cards=False).send(request, timeout_s)
+
+
+@dataclass
+class Till:
+    """Checkouts in one line each, by a name."""
+
+    lives: Lives
+    provider: ProviderWire
+    house: House
+    ids: dict[str, str] = field(default_factory=dict)
+    """And of what was done for them."""
+
+    @property
+    def keyring(self) -> Keyring:
+        return self.house.keyring
+
+    @property
+    def clock(self) -> FixedClock:
+        return self.lives.clock
+
+    async def prepare(self, name: str, fields: dict[str, str] = PAYS) -> str:
+        self.clock.at += SECOND
+        read = read_fields(list(fields.items()), Situation("checkout", None, False, False))
+        answer = await prepare_checkout(self.house, read, CHANNEL, None)
+        self.ids[name] = orjson.loads(answer.body)["id"]
+        return self.ids[name]
+
+    async def submit(
+        self,
+        name: str,
+        account: dict[str, str] = CARD,
+        *script: bytes | Exception,
+        kind: CheckoutKind = CheckoutKind.PAYMENT,
+    ) -> str:
+        """The code that the shopper is told."""
+        self.clock.at += SECOND
+        self.provider.acquirer.script = list(script)
+        sent = Submission(pairs=list(account.items()), address="127.0.0.1", accept=None, user_agent=None)
+        done = await submit_checkout(self.house, self.ids[name], kind, sent)
+        code: str = orjson.loads(done.answer.body)["result"]["code"]
+        return code
+
+    async def remember_attempt(self, name: str, as_name: str) -> str:
+        checkout = await find_checkout(self.house.database, MERCHANT.id, self.ids[name])
+        assert checkout is not None
+        assert checkout.subject_id is not None
+        self.ids[as_name] = checkout.subject_id
+        return checkout.subject_id
+
+    async def ask(self, name: str, kind: CheckoutKind = CheckoutKind.PAYMENT) -> str:
+        self.clock.at += SECOND
+        answer = await read_checkout(self.house, self.ids[name], kind, CHANNEL)
+        code: str = orjson.loads(answer.body)["result"]["code"]
+        return code
+
+    async def approve_at_provider(self, payment_id: str) -> None:
+        self.clock.at += SECOND
+        self.provider.sessions.decide(payment_id, "approved")
+        ticket = write_ticket(MERCHANT.id, payment_id)
+        await arrive(self.house, Arrival(page_url="https://gate.example", ticket=ticket))
+
+    async def run_errands(self) -> None:
+        self.clock.at += MINUTE
+        now, wall_now = self.clock.now(), self.clock.wall()
+        database = self.house.database
+        for job in await lease_due(database, now=now, wall_now=wall_now, owner="me", lease_s=1, limit=100):
+            await run_errand(self.house, job)
+
+
+async def open_till(db: Database) -> Till:
+    lives = await open_lives(db)
+    provider = ProviderWire(lives.wire)
+    return Till(lives, provider, replace(lives.house, simulator=provider, base_url="https://gate.example"))
+
+
+async def live_through_checkouts(db: Database) -> Till:
+    till = await open_till(db)
+    for name in ("unpaid", "declined", "paid", "told", "held", "late", "owing", "payout"):
+        await till.prepare(name, {**PAYS, "paymentType": "CD"} if name == "payout" else PAYS)
+    assert (await till.submit("declined", CARD, DECLINED)).startswith("800.")
+    for name in ("paid", "told"):
+        assert await till.submit(name) == "000.100.110"
+        await till.remember_attempt(name, f"payment of {name}")
+    assert await till.ask("told") == "000.100.110"
+    for name in ("late", "owing"):
+        assert await till.submit(name, PAYPAL) == "000.200.000"
+        waiting = await till.remember_attempt(name, f"{name} attempt")
+        assert await till.submit(name) == "000.100.110"
+        await till.approve_at_provider(waiting)
+        if name == "late":
+            await till.run_errands()
+    assert await till.submit("payout", CARD, Silent()) == "000.200.000"
+    with pytest.raises(Killed):
+        await till.submit("held", CARD, Killed())
+    await till.remember_attempt("held", "payment of held")
+    await _store(till)
+    return till
+
+
+async def _store(till: Till) -> None:
+    await till.prepare("stores", STORES)
+    await till.submit("stores", {**CARD, "card.expiryYear": "2020"}, kind=CheckoutKind.REGISTRATION)
+    await till.prepare("stored", STORES)
+    assert await till.submit("stored", kind=CheckoutKind.REGISTRATION) == "000.100.110"
+    await till.remember_attempt("stored", "registration of stored")

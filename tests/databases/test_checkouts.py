@@ -1,0 +1,313 @@
+"""Rows of checkouts on both databases: of two who want the same one has no effect, and what is over is let go of."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import orjson
+import pytest
+
+from databases.auditing import read_plan
+from databases.checkout_lives import CARD, PAYPAL, PAYS, Till, open_till
+from tollgate.catalog import LIMITS
+from tollgate.flows import count_retired, find_promised_script, rewrap_everything, show_form
+from tollgate.payments import Checkout, CheckoutEnd, CheckoutState, Script
+from tollgate.steps import House, open_prepared
+from tollgate.store import (
+    Database,
+    SealedCheckout,
+    aging_checkouts,
+    checkouts,
+    count_read,
+    find_checkout,
+    find_payment,
+    find_script,
+    keep_script,
+    list_sealed_checkouts,
+    purge_scripts,
+    rewrap_checkout,
+    spend_checkout,
+    steps_change_checkout,
+    steps_claim_checkout,
+    steps_end_attempt,
+    steps_submit_checkout,
+)
+from tollgate.store.statements import Statement
+from tollgate.values import DAY, MINUTE, SECOND, Refusal
+from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_sealed, rewrap, sealed_prefix
+from tollgate.workers.upkeep import follow_scripts, purge_old_checkouts, wipe_old_checkouts
+from unit.premises import MERCHANT
+
+pytestmark = pytest.mark.anyio
+
+ONE, OTHER = "8a" + "5" * 30, "8a" + "6" * 30
+
+
+@pytest.fixture
+async def till(db: Database) -> Till:
+    return await open_till(db)
+
+
+async def look(till: Till, name: str) -> Checkout:
+    found = await find_checkout(till.house.database, MERCHANT.id, till.ids[name])
+    assert found is not None
+    return found
+
+
+async def prepare(till: Till, name: str = "it") -> Checkout:
+    await till.prepare(name)
+    return await look(till, name)
+
+
+def end(checkout: Checkout, subject_id: str, *, is_done: bool, is_sole: bool = True) -> CheckoutEnd:
+    return CheckoutEnd(
+        id=checkout.id, merchant_id=checkout.merchant_id, subject_id=subject_id, is_done=is_done, is_sole=is_sole
+    )
+
+
+async def take(till: Till, seen: Checkout, subject_id: str) -> bool:
+    unit = steps_submit_checkout(seen, subject_id, "https://shop.example/", till.clock.now())
+    return await till.house.database.write(unit)
+
+
+# ---- who has it ----
+
+
+async def test_of_many_who_take_it_at_once_one_has_it(till: Till) -> None:
+    seen = await prepare(till)
+
+    taken = await asyncio.gather(*[take(till, seen, f"8a{number:030d}") for number in range(20)])
+
+    assert taken.count(True) == 1
+    held = await look(till, "it")
+    assert (held.state, held.attempts, held.subject_id) == (CheckoutState.CLAIMED, 1, f"8a{taken.index(True):030d}")
+
+
+async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(till: Till) -> None:
+    seen = await prepare(till)
+    database, now = till.house.database, till.clock.now()
+    changed = msgspec.structs.replace(seen, sealed_fields=b"other")
+
+    assert await database.write(steps_change_checkout(seen, changed, now))
+    assert not await database.write(steps_change_checkout(seen, changed, now))
+    assert not await take(till, seen, ONE)
+    fresh = await look(till, "it")
+    for _ in range(LIMITS.checkout_attempts_max):
+        assert await take(till, fresh, ONE)
+        assert await database.write(steps_end_attempt(end(fresh, ONE, is_done=False)))
+    assert not await take(till, fresh, ONE)
+
+    late = await prepare(till, "late")
+    till.clock.at = late.expires_at
+    assert not await take(till, late, ONE)
+    assert not await database.write(steps_claim_checkout(late, ONE, till.clock.now()))
+    assert not await database.write(steps_change_checkout(late, late, till.clock.now()))
+
+
+async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(till: Till) -> None:
+    seen, database = await prepare(till), till.house.database
+    assert await take(till, seen, ONE)
+
+    await database.write(steps_end_attempt(end(seen, OTHER, is_done=False)))
+    assert (await look(till, "it")).state is CheckoutState.CLAIMED
+    # One that was away comes back with an approval while another has it.
+    assert await database.write(steps_end_attempt(end(seen, OTHER, is_done=True)))
+    assert not await database.write(steps_end_attempt(end(seen, ONE, is_done=True)))
+    assert await database.write(steps_end_attempt(end(seen, OTHER, is_done=True)))
+    await database.write(steps_end_attempt(end(seen, OTHER, is_done=False)))
+
+    done = await look(till, "it")
+    assert (done.state, done.subject_id) == (CheckoutState.DONE, OTHER)
+    told = await asyncio.gather(*[spend_checkout(database, done, till.clock.now()) for _ in range(8)])
+    assert told.count(True) == 1
+    assert not await database.write(steps_end_attempt(end(seen, ONE, is_done=True)))
+
+
+async def test_a_window_of_questions_is_shared_by_all_who_ask(till: Till) -> None:
+    seen, database, now = await prepare(till), till.house.database, till.clock.now()
+
+    asked = await asyncio.gather(*[count_read(database, seen, now, 2, MINUTE) for _ in range(10)])
+
+    assert asked.count(True) == 2
+    assert not await count_read(database, seen, now + MINUTE - 1, 2, MINUTE)
+    assert await count_read(database, seen, now + MINUTE, 2, MINUTE)
+
+
+async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(till: Till) -> None:
+    """The other one pays after this one was weighed and before it is written."""
+    await till.prepare("it")
+    await till.submit("it", PAYPAL)
+    waiting = await till.remember_attempt("it", "waiting")
+    database, looks = till.house.database, 0
+
+    class Overtaken:
+        """Lets the other pay just before the settlement of a card is written."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(database, name)
+
+        async def write(self, steps: list[object]) -> bool:
+            nonlocal looks
+            looks += 1
+            if looks == 2:
+                await till.approve_at_provider(waiting)
+            return await database.write(steps)  # type: ignore[arg-type]
+
+    real, till.house = till.house, msgspec.structs.replace(till.house, database=Overtaken())
+    code = await till.submit("it", CARD)
+    till.house = real
+
+    assert code == "800.110.100"
+    paid = await look(till, "it")
+    assert (paid.state, paid.subject_id) == (CheckoutState.DONE, waiting)
+    await till.run_errands()
+
+
+# ---- rotation ----
+
+
+async def test_what_was_prepared_opens_under_the_new_key_alone(db: Database, till: Till) -> None:
+    names = [f"checkout {number}" for number in range(5)]
+    for name in names:
+        await till.prepare(name, {**PAYS, "descriptor": name})
+    rotated = till.keyring.with_new_key()
+    assert await count_retired(db, rotated) == 1
+
+    assert await rewrap_everything(db, rotated, lambda _count: None) == len(names)
+
+    assert await count_retired(db, rotated) == 0
+    alone = msgspec.structs.replace(till.house, keyring=rotated.without_retired_keys())
+    for name in names:
+        assert open_prepared(alone, await look(till, name))["descriptor"] == name
+    with pytest.raises((EnvelopeError, KeyringError)):
+        open_prepared(till.house, await look(till, names[0]))
+
+
+async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_paid(db: Database, till: Till) -> None:
+    """By a process that has taken the new key already, and by one that has not."""
+    await till.prepare("before")
+    rotated = till.keyring.with_new_key()
+    [found] = await list_sealed_checkouts(db, None, sealed_prefix(rotated.active_id), 10)
+    seen = await look(till, "before")
+    changed = msgspec.structs.replace(seen, sealed_fields=seen.sealed_fields)
+    assert await db.write(steps_change_checkout(seen, changed, till.clock.now()))
+
+    await rewrap_everything(db, rotated, lambda _count: None)
+
+    owner = name_owner("checkout", found.merchant_id, found.id)
+    stale = rewrap(found.sealed, owner=owner, keyring=rotated)
+    assert not await rewrap_checkout(db, found, stale)
+    till.house = msgspec.structs.replace(till.house, keyring=rotated)
+    shown = orjson.loads((await show_form(till.house, till.ids["before"], "VISA")).body)
+    assert (shown["amount"], shown["state"]) == ("92.00", "open")
+    assert await till.submit("before") == "000.100.110"
+    assert await till.ask("before") == "000.100.110"
+
+
+async def test_sealed_fields_do_not_open_in_another_row(db: Database, till: Till) -> None:
+    one, other = await prepare(till, "one"), await prepare(till, "other")
+    moved = msgspec.structs.replace(one, sealed_fields=other.sealed_fields)
+
+    with pytest.raises(EnvelopeError):
+        open_prepared(till.house, moved)
+    [first, *_] = await list_sealed_checkouts(db, None, b"none", 10)
+    assert isinstance(first, SealedCheckout)
+    with pytest.raises(EnvelopeError):
+        open_sealed(first.sealed, owner=name_owner("payment", first.merchant_id, first.id), keyring=till.keyring)
+
+
+# ---- with time ----
+
+
+async def test_fields_are_wiped_a_day_after_and_rows_are_forgotten_later(till: Till) -> None:
+    checkout = await prepare(till)
+    house = till.house
+
+    till.clock.at = checkout.expires_at + LIMITS.checkout_fields_memory
+    assert await wipe_old_checkouts(house) == 0
+    till.clock.at += 1
+    assert (await wipe_old_checkouts(house), await wipe_old_checkouts(house)) == (1, 0)
+    wiped = await look(till, "it")
+    assert wiped == msgspec.structs.replace(checkout, sealed_fields=None)
+    with pytest.raises(Refusal):
+        open_prepared(house, wiped)
+
+    till.clock.at = checkout.created_at + LIMITS.checkout_memory
+    assert await purge_old_checkouts(house) == 0
+    till.clock.at += 1
+    assert (await purge_old_checkouts(house), await purge_old_checkouts(house)) == (1, 0)
+    assert await find_checkout(house.database, MERCHANT.id, checkout.id) is None
+
+
+async def test_what_is_approved_months_later_still_meets_the_checkout_that_was_paid(till: Till) -> None:
+    await till.prepare("it")
+    await till.submit("it", PAYPAL)
+    waiting = await till.remember_attempt("it", "waiting")
+    assert await till.submit("it") == "000.100.110"
+    till.clock.at += 90 * DAY
+    await wipe_old_checkouts(till.house)
+    await purge_old_checkouts(till.house)
+
+    await till.approve_at_provider(waiting)
+
+    late = await find_payment(till.house.database, MERCHANT.id, waiting)
+    assert late is not None
+    assert late.result_code == "800.110.100"
+
+
+async def test_a_script_outlives_the_last_process_that_promised_it(till: Till) -> None:
+    earlier = Script("earlier", "sha384-1", b"one")
+    old = msgspec.structs.replace(till.house, script=earlier)
+    new = msgspec.structs.replace(till.house, script=Script("newer", "sha384-2", b"two"))
+    till.house = old
+    await follow_scripts(old)
+    till.clock.at += 59 * SECOND
+    await till.prepare("last of the old")
+    checkout = await look(till, "last of the old")
+
+    till.clock.at = checkout.expires_at - 1
+    await follow_scripts(new)
+    assert await find_promised_script(new, checkout.id) == earlier
+    assert await find_promised_script(old, checkout.id) is None
+    till.clock.at = checkout.expires_at
+    assert await find_promised_script(new, checkout.id) is None
+    till.clock.at += 3 * MINUTE
+    await follow_scripts(new)
+
+    assert await find_script(new.database, "earlier") is None
+    assert await find_script(new.database, "newer") == new.script
+
+
+async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, till: Till) -> None:
+    script, now = Script("it", "sha384-1", b"one"), till.clock.now()
+    await keep_script(db, script, now)
+    await keep_script(db, script, now + MINUTE)
+
+    assert await purge_scripts(db, now + MINUTE) == 0
+    assert await purge_scripts(db, now + MINUTE + 1) == 1
+
+
+async def test_a_house_without_a_door_promises_nothing(till: Till) -> None:
+    house: House = till.house
+    await follow_scripts(house)
+
+    assert await find_script(house.database, "") is None
+
+
+# ---- how rows are found ----
+
+WAYS = [
+    (checkouts._find, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
+    (checkouts._submit, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
+    (aging_checkouts._sealed_otherwise, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
+]
+
+
+@pytest.mark.parametrize(("statement", "way"), WAYS)
+async def test_every_checkout_is_found_by_its_key(tmp_path: Path, statement: Statement, way: str) -> None:
+    plan = await read_plan(tmp_path, statement)
+
+    assert plan[0].startswith(f"SEARCH {way}")
+    assert not [line for line in plan if line.startswith("SCAN")]
