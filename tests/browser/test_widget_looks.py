@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
 from browser.shops import Site
 from browser.walks import CHALLENGED
-from browser.widget_shop import Piece, Till, fill_card, form, inline, number_field, options, pay_button
+from browser.widget_shop import Piece, Till, cvv_field, fill_card, form, inline, number_field, options, pay_button
 from gateway import CARD, Client
 
 OpenContext = Callable[..., BrowserContext]
@@ -212,3 +212,14 @@ def test_the_bank_s_window_fits_and_keeps_nobody_out(
     assert box["x"] + box["width"] <= width
     assert box["y"] + box["height"] <= 640
     assert find_grave_everywhere(page) == []
+
+
+def test_the_security_code_of_a_stored_card_looks_like_a_field(page: Page, till: Till, stored: list[str]) -> None:
+    checkout = till.prepare(**{"registrations[0].id": stored[0]})
+    till.show(page, options({"registrations": {"requireCvv": True}}), form("VISA"), till.script(checkout))
+
+    code = cvv_field(page.locator(".wpwl-form-registrations"))
+    expect(code).to_be_visible()
+    usual = page.locator(".wpwl-control-cardHolder").evaluate("input => getComputedStyle(input, '::placeholder').color")
+
+    assert code.evaluate("input => getComputedStyle(input, '::placeholder').color") == usual

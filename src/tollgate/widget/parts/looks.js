@@ -41,12 +41,23 @@ function readScheme(computed) {
   return offered.includes("dark") ? "dark" : "light";
 }
 
+// Where a form has frames alone, an input that stands beside one for this moment shows what it would look like.
+function readPlaceholderColor(element, sample) {
+  if (sample) {
+    return getComputedStyle(sample, "::placeholder").color;
+  }
+  const input = make("input", "wpwl-control", { placeholder: " " });
+  element.after(input);
+  const { color } = getComputedStyle(input, "::placeholder");
+  input.remove();
+  return color;
+}
+
 function readColors(element, sample) {
   const computed = getComputedStyle(element);
-  const placeholder = sample ? getComputedStyle(sample, "::placeholder").color : "";
   return {
     text: computed.color,
-    placeholder: placeholder || computed.color,
+    placeholder: readPlaceholderColor(element, sample) || computed.color,
     error: computed.color,
     background: isTransparent(computed.backgroundColor) ? "transparent" : computed.backgroundColor,
   };

@@ -5,7 +5,7 @@ const DEFAULT_LANGUAGE = "en";
 function findLanguage(wish) {
   const words = String(wish || "").trim().toLowerCase().replace(/_/g, "-").split("-");
   const names = words.map((_, place) => words.slice(0, words.length - place).join("-"));
-  return names.map((name) => (name in TEXTS ? name : ALIASES[name])).find(Boolean);
+  return names.map((name) => (has(TEXTS, name) ? name : has(ALIASES, name) && ALIASES[name])).find(Boolean);
 }
 
 function chooseLanguage(...wishes) {
