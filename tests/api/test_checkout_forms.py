@@ -27,6 +27,26 @@ from api.registering import BANK, keep, remove
 from gateway import CARD, Client, GatewayProcess
 
 PAID = (200, "000.100.110")
+UNHEARD = {
+    "amount": "0.01",
+    "currency": "JPY",
+    "paymentType": "PA",
+    "referenceUuid": "8a" + "1" * 30,
+    "testMode": "EXTERNAL",
+    FORCE: "800.100.152",
+    FAULT: "dropped",
+    "merchantTransactionId": "another-order",
+    "descriptor": "Another shop",
+    "shopperResultUrl": "https://elsewhere.example/",
+    "customer.givenName": "Mallory",
+    "billing.city": "Elsewhere",
+    "customer.ip": "198.51.100.1",
+    "customParameters[order]": "no",
+    "standingInstruction.mode": "REPEATED",
+    "threeDSecure.eci": "05",
+    "unheard.of": "x",
+}
+"""What a merchant says and no form."""
 
 
 def test_what_is_to_be_paid_is_not_the_forms_to_say(client: Client) -> None:
@@ -36,33 +56,8 @@ def test_what_is_to_be_paid_is_not_the_forms_to_say(client: Client) -> None:
         **{"customer.givenName": "Jane", "customer.surname": "Jones", "billing.city": "Paris"},
     )
 
-    answer = post(
-        client,
-        checkout_id,
-        {
-            **CARD,
-            "amount": "0.01",
-            "currency": "JPY",
-            "paymentType": "PA",
-            "referenceUuid": "8a" + "1" * 30,
-            "testMode": "EXTERNAL",
-            FORCE: "800.100.152",
-            FAULT: "dropped",
-            "merchantTransactionId": "another-order",
-            "entityId": client.lenient_entity_id,
-            "descriptor": "Another shop",
-            "shopperResultUrl": "https://elsewhere.example/",
-            "customer.givenName": "Mallory",
-            "billing.city": "Elsewhere",
-            "customer.phone": "+4912345678",
-            "customer.ip": "198.51.100.1",
-            "customParameters[SHOPPER_gift]": "yes",
-            "customParameters[order]": "no",
-            "standingInstruction.mode": "REPEATED",
-            "threeDSecure.eci": "05",
-            "unheard.of": "x",
-        },
-    )
+    said = {"customer.phone": "+4912345678", "customParameters[SHOPPER_gift]": "yes"}
+    answer = post(client, checkout_id, {**CARD, **UNHEARD, **said, "entityId": client.lenient_entity_id})
 
     assert told(answer) == PAID
     assert read_home(find_next(answer, "result"))["id"] == checkout_id

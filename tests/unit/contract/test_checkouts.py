@@ -1,0 +1,302 @@
+"""What a form may add to what its merchant prepared, and what it is told: pure, a row for each case."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from msgspec.structs import replace
+
+from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.contract import (
+    Answer,
+    Envelope,
+    Fields,
+    FormTerms,
+    Submission,
+    answer_form,
+    answer_submission,
+    check_offer,
+    check_prepared,
+    encode_answer,
+    find_ways,
+    get_return_url,
+    join_form,
+    keep_prepared,
+    list_offered,
+    override_kind,
+    read_fields,
+    read_prepared_money,
+    tell_kind,
+)
+from tollgate.payments import Checkout, CheckoutKind, CheckoutState
+from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
+from unit.premises import CHANNEL, MERCHANT, NOW
+
+ENVELOPE = Envelope("build")
+PREPARED = {"amount": "92.00", "currency": "EUR", "paymentType": "DB"}
+CHECKOUT = Checkout(
+    id=CheckoutId("F" * 32 + ".abc"),
+    merchant_id=MERCHANT.id,
+    channel_id=CHANNEL.id,
+    kind=CheckoutKind.PAYMENT,
+    created_at=NOW,
+    expires_at=NOW + LIMITS.checkout_lifetime,
+    return_url="https://shop.example/result",
+    sealed_fields=b"sealed",
+)
+
+
+def join(prepared: dict[str, str], *said: tuple[str, str], **of_request: str | None) -> dict[str, str]:
+    members = {"address": "192.0.2.1", "accept": None, "user_agent": None, **of_request}
+    sent = Submission(pairs=list(said), **members)  # type: ignore[arg-type]
+    joined = join_form(prepared, sent)
+    assert len(joined) == len(dict(joined))
+    return dict(joined)
+
+
+HEARD = [
+    ("card.number", "4200000000000000"),
+    ("bankAccount.iban", "DE89370400440532013000"),
+    ("virtualAccount.accountId", "jane"),
+    ("applePay.paymentToken", "{}"),
+    ("paymentBrand", "VISA"),
+    ("registrationId", "8a" + "1" * 30),
+    ("createRegistration", "true"),
+    ("shopperResultUrl", "https://shop.example/"),
+    ("shopOrigin", "https://shop.example"),
+    ("customer.email", "jane@example.org"),
+    ("billing.city", "Paris"),
+    ("customParameters[SHOPPER_size]", "large"),
+]
+UNHEARD = [
+    ("amount", "0.01"),
+    ("currency", "JPY"),
+    ("paymentType", "PA"),
+    ("testMode", "EXTERNAL"),
+    ("referenceUuid", "8a" + "1" * 30),
+    ("merchantTransactionId", "another"),
+    ("entityId", "8a" + "1" * 30),
+    ("descriptor", "another"),
+    ("overrideHolder", "true"),
+    ("overridePaymentType[VISA]", "PA"),
+    ("registrations[0].id", "8a" + "1" * 30),
+    ("customParameters[forceResultCode]", "000.100.110"),
+    ("customParameters[shopper_size]", "large"),
+    ("customer.ip", "198.51.100.1"),
+    ("shipping.city", "Paris"),
+    ("threeDSecure.eci", "05"),
+    ("tokenAccount.number", "4200000000000000"),
+    ("standingInstruction.mode", "REPEATED"),
+    ("recurringType", "REPEATED"),
+    ("cardX.number", "1"),
+    ("", "x"),
+    ("card.number", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), HEARD)
+def test_what_is_the_shoppers_to_say_is_heard(name: str, text: str) -> None:
+    assert text in join(PREPARED, (name, text)).values()
+
+
+@pytest.mark.parametrize(("name", "text"), UNHEARD)
+def test_all_else_is_not(name: str, text: str) -> None:
+    assert join(PREPARED, (name, text)) == {**PREPARED, "customer.ip": "192.0.2.1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "wins"),
+    [
+        ("customer.email", False),
+        ("billing.city", False),
+        ("shopperResultUrl", False),
+        ("createRegistration", False),
+        ("customParameters[SHOPPER_size]", False),
+        ("customer.browser.language", False),
+        ("paymentBrand", True),
+        ("card.holder", True),
+    ],
+)
+def test_the_form_adds_what_is_missing_and_changes_only_what_is_the_shoppers(name: str, wins: bool) -> None:
+    joined = join({**PREPARED, name: "prepared"}, (name, "said"))
+
+    assert joined[name] == ("said" if wins else "prepared")
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"paymentBrand": "VISA", "card.number": "1"}, {"card.holder"}),
+        ({"card.number": "1"}, {"card.holder"}),
+        ({"paymentBrand": "DIRECTDEBIT_SEPA"}, {"bankAccount.country"}),
+        ({"paymentBrand": "PAYPAL"}, {"virtualAccount.accountId"}),
+        ({"registrationId": "8a"}, set()),
+        ({}, {"card.holder", "bankAccount.country", "virtualAccount.accountId"}),
+    ],
+)
+def test_of_accounts_only_the_chosen_ones_fields_stay(said: dict[str, str], kept: set[str]) -> None:
+    accounts = {"card.holder": "Jane", "bankAccount.country": "DE", "virtualAccount.accountId": "jane"}
+
+    joined = join({**PREPARED, **accounts}, *said.items())
+
+    assert set(joined) & set(accounts) == kept
+
+
+def test_a_holder_that_overrides_stays_with_a_stored_account() -> None:
+    prepared = {**PREPARED, "overrideHolder": "true", "card.holder": "Jane"}
+
+    assert join(prepared, ("registrationId", "8a"))["card.holder"] == "Jane"
+
+
+def test_what_a_checkout_is_told_is_no_part_of_a_payment() -> None:
+    more = {"integrity": "true", "registrations[0].id": "8a", "overridePaymentType[VISA]": "PA"}
+
+    assert set(join({**PREPARED, **more})) == {*PREPARED, "customer.ip"}
+
+
+def test_the_request_tells_of_a_browser_where_the_form_does() -> None:
+    said = ("customer.browser.language", "de")
+    told = join(PREPARED, said, accept="text/html", user_agent="Opera")
+    silent = join(PREPARED, accept="text/html", user_agent="Opera")
+    own = join({**PREPARED, "customer.ip": "203.0.113.7"}, said, ("customer.browser.userAgent", "Mozilla"))
+
+    assert (told["customer.browser.acceptHeader"], told["customer.browser.userAgent"]) == ("text/html", "Opera")
+    assert set(silent) == {*PREPARED, "customer.ip"}
+    assert (own["customer.browser.acceptHeader"], own["customer.browser.userAgent"]) == ("*/*", "Mozilla")
+    assert own["customer.ip"] == "203.0.113.7"
+
+
+def test_an_offer_is_in_the_merchants_order_and_each_once() -> None:
+    prepared = {"registrations[10].id": "c", "registrations[2].id": "b", "registrations[0].id": "a", "x": "y"}
+
+    assert list_offered({**prepared, "registrations[3].id": "a"}) == ["a", "b", "c"]
+
+
+def test_only_what_is_offered_can_be_chosen() -> None:
+    fields = Fields({"registrationId": "b"}, frozenset(), {})
+
+    assert check_offer(fields, {"registrations[0].id": "b"}) == "b"
+    assert check_offer(Fields({}, frozenset(), {}), {}) is None
+    with pytest.raises(InvalidParameters) as refused:
+        check_offer(fields, {"registrations[0].id": "a"})
+    assert [fault.name for fault in refused.value.faults] == ["registrationId"]
+
+
+def test_a_brand_may_have_its_own_type() -> None:
+    fields = Fields({"paymentType": "DB"}, frozenset(), {"paymentType": "DB"})
+    prepared = {"overridePaymentType[VISA]": "PA"}
+
+    changed = override_kind(fields, prepared, "VISA")
+
+    assert (changed.values["paymentType"], changed.echo["paymentType"]) == ("PA", "PA")
+    assert override_kind(fields, prepared, "MASTER") is fields
+
+
+def test_without_a_type_an_account_is_stored() -> None:
+    assert tell_kind(PREPARED) is CheckoutKind.PAYMENT
+    assert tell_kind({"createRegistration": "true"}) is CheckoutKind.REGISTRATION
+
+
+def test_a_security_code_is_not_kept() -> None:
+    pairs = [*PREPARED.items(), ("card.cvv", "123"), ("card.holder", "Jane Jones")]
+
+    kept = keep_prepared(read_fields(pairs, Situation("checkout", None, False, False)))
+
+    assert kept == {**PREPARED, "card.holder": "Jane Jones"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_live", "is_refused"),
+    [
+        ({}, False, False),
+        ({"amount": "0.00"}, False, True),
+        ({"amount": "10.50", "currency": "JPY"}, True, True),
+        ({"customParameters[forceResultCode]": "nonsense"}, False, True),
+        ({"customParameters[forceResultCode]": "nonsense"}, True, False),
+    ],
+)
+def test_what_could_never_be_paid_is_refused(changes: dict[str, str], is_live: bool, is_refused: bool) -> None:
+    if not is_refused:
+        check_prepared({**PREPARED, **changes}, is_live=is_live)
+        return
+    with pytest.raises(Refusal):
+        check_prepared({**PREPARED, **changes}, is_live=is_live)
+
+
+def test_money_is_read_where_there_is_some() -> None:
+    assert read_prepared_money(PREPARED) == Money(9200, "EUR")
+    assert read_prepared_money({"amount": "1.00"}) is None
+
+
+def test_somebody_has_to_say_where_the_shopper_goes() -> None:
+    with pytest.raises(InvalidParameters):
+        get_return_url(Fields({}, frozenset(), {}))
+
+
+# ---- answers ----
+
+
+def answer(**more: object) -> Answer:
+    """Of an attempt, as a merchant would be told of it."""
+    body = ENVELOPE.wrap(get_result("000.200.000"), "trace", NOW, id="8a", card={"last4Digits": "0000"}, **more)
+    return encode_answer(200, body)
+
+
+@pytest.mark.parametrize(
+    ("redirect", "kind", "url"),
+    [
+        (
+            None,
+            "result",
+            f"https://shop.example/?id={CHECKOUT.id}&resourcePath=%2Fv1%2Fcheckouts%2F{CHECKOUT.id}%2Fpayment",
+        ),
+        (
+            {"url": "https://gate.example/v1/shopper/x", "method": "GET"},
+            "challenge",
+            "https://gate.example/v1/shopper/x",
+        ),
+        ({"url": "https://provider.example/x", "method": "GET"}, "provider", "https://provider.example/x"),
+        (
+            {"url": "https://provider.example/x", "method": "POST"},
+            "provider",
+            f"https://gate.example/v1/checkouts/{CHECKOUT.id}/provider",
+        ),
+        (
+            {"url": "https://gate.example.evil.example/v1/shopper/x", "method": "GET"},
+            "provider",
+            "https://gate.example.evil.example/v1/shopper/x",
+        ),
+    ],
+)
+def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
+    redirect: dict[str, str] | None, kind: str, url: str
+) -> None:
+    ways = find_ways(CHECKOUT, "https://shop.example/", "https://gate.example")
+
+    shown, going_on = answer_submission(answer(**({"redirect": redirect} if redirect else {})), CHECKOUT, ways)
+
+    body = orjson.loads(shown.body)
+    assert (going_on.kind, going_on.url) == (kind, url)
+    assert body["next"] == {"kind": kind, "url": url}
+    assert (body["id"], body["ndc"]) == (CHECKOUT.id, CHECKOUT.id)
+    assert set(body) == {"id", "ndc", "next", "result", "buildNumber", "timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("state", "word", "comes_home"),
+    [
+        (CheckoutState.OPEN, "open", False),
+        (CheckoutState.CLAIMED, "busy", False),
+        (CheckoutState.DONE, "paid", True),
+        (CheckoutState.SPENT, "paid", True),
+    ],
+)
+def test_the_form_is_told_how_it_stands(state: CheckoutState, word: str, comes_home: bool) -> None:
+    terms = FormTerms(is_test=False, requires_cvv=True, registrations=[], codes="VISA  NOBODY VISA APPLEPAY")
+
+    shown = answer_form(replace(CHECKOUT, state=state), {**PREPARED, "card.holder": "Jane"}, terms, ENVELOPE, NOW)
+
+    body = orjson.loads(shown.body)
+    assert (body["state"], body["returnUrl"] is not None) == (word, comes_home)
+    assert (list(body["brands"]), body["requiresCvv"], body["isTest"]) == (["VISA"], True, False)
+    assert b"Jane" not in shown.body
