@@ -4,125 +4,44 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from html import unescape
 from pathlib import Path
-from typing import cast
-from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 import pytest
 
 from tollgate.catalog import TEST_ACCOUNTS, TEST_CARDS, Behaviour, Situation
-from tollgate.contract import Submission, read_fields
-from tollgate.flows import prepare_checkout, submit_checkout
-from tollgate.payments import WIPED, CheckoutKind, Script
-from tollgate.sandbox import ensure_tenant, make_simulator, welcome
-from tollgate.sandbox.shop import ROUTES
+from tollgate.contract import read_fields
+from tollgate.flows import prepare_checkout
+from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
 from tollgate.sandbox.shop.till import get_channel_of_shop
 from tollgate.sandbox.shop.trying import LANGUAGES, SAMPLES
-from tollgate.sandbox.shop.visitor import CARDS_MAX, read_cards, remember_cards
 from tollgate.sandbox.tenant import SHOP
 from tollgate.steps import House, find_any_checkout, open_prepared
-from tollgate.store import find_registration
-from tollgate.values import MINUTE, FixedClock, NotFound, Refusal, make_id
-from tollgate.vault import make_keyring
-from tollgate.web import Reply, Request, RouteTable
-from tollgate.web.request import OpenHandler
+from tollgate.values import NotFound, Refusal
 from tollgate.widget.languages import LANGUAGES as FORM_LANGUAGES
 from unit.premises import NOW, ScriptedWire, open_house
+from unit.sandbox.shop_visits import (
+    DECLINED,
+    ORIGIN,
+    header,
+    name_result,
+    open_shop_house,
+    order,
+    pass_time,
+    pay,
+    says,
+    visit,
+)
 
 pytestmark = pytest.mark.anyio
-
-ORIGIN = "http://127.0.0.1:8080"
-CARD = {
-    "paymentBrand": "VISA",
-    "card.number": "4200000000000000",
-    "card.holder": "Jane Jones",
-    "card.expiryMonth": "05",
-    "card.expiryYear": "2034",
-    "card.cvv": "123",
-    "shopperResultUrl": f"{ORIGIN}/sandbox/shop/result",
-}
-BROWSER = {
-    "acceptHeader": "text/html",
-    "language": "de-AT",
-    "screenHeight": "1200",
-    "screenWidth": "1600",
-    "timezone": "-60",
-    "userAgent": "Mozilla/5.0",
-    "javaEnabled": "false",
-    "javascriptEnabled": "true",
-    "screenColorDepth": "24",
-}
-DECLINED = {"card.number": "4012001037461114"}
-TABLE = RouteTable(ROUTES)
 
 
 @pytest.fixture(scope="module")
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     """One for all visitors: its merchant's wallet keys take their time."""
-    house = await open_house(tmp_path_factory.mktemp("shop"), ScriptedWire())
-    await ensure_tenant(house.database, house.keyring, NOW)
-    await house.directory.refresh(house.database)
-    simulator = make_simulator(house.database, house.keyring, ORIGIN, house.clock)
-    script = Script("v1", "sha384-abc", b"script")
-    yield msgspec.structs.replace(house, base_url=ORIGIN, script=script, simulator=simulator)
-    await house.database.close()
-
-
-async def visit(house: House, method: str, address: str, cookie: str = "", **fields: str) -> Reply:
-    """As a browser asks; what a path or query names is found as the server finds it."""
-    parts = urlsplit(address)
-    match = TABLE.find(method, parts.path)
-    query = [(name, value) for name, values in parse_qs(parts.query).items() for value in values]
-    request = make_request(method, parts.path, cookie, [*query, *fields.items()], match.names)
-    return await cast(OpenHandler, match.row.handler)(request, house)
-
-
-def make_request(
-    method: str, path: str, cookie: str = "", pairs: list[tuple[str, str]] | None = None, names: tuple[str, ...] = ()
-) -> Request:
-    headers = {b"cookie": cookie.encode(), b"accept-language": b"de-AT,de;q=0.9"}
-    return Request(method=method, path=path, names=names, headers=headers, pairs=pairs or [], trace="1" * 32)
-
-
-def says(reply: Reply, text: str) -> bool:
-    return text in unescape(reply.body.decode())
-
-
-def header(reply: Reply, name: bytes) -> str:
-    return dict(reply.headers)[name].decode()
-
-
-async def order(house: House, cookie: str = "", **quantities: str) -> str:
-    """The id of the checkout that was prepared."""
-    reply = await visit(house, "POST", f"{SHOP}/checkout", cookie, **(quantities or {"mug": "2", "bag": "1"}))
-    assert reply.status == 303
-    return parse_qs(urlsplit(header(reply, b"location")).query)["id"][0]
-
-
-async def pay(house: House, checkout_id: str, **changes: str) -> None:
-    browser = {f"customer.browser.{name}": text for name, text in BROWSER.items()}
-    sent = Submission(pairs=list((CARD | browser | changes).items()), address="127.0.0.1", accept=None, user_agent=None)
-    await submit_checkout(house, checkout_id, CheckoutKind.PAYMENT, sent)
-
-
-def name_result(checkout_id: str, path: str = "") -> str:
-    query = {"id": checkout_id, "resourcePath": path or f"/v1/checkouts/{checkout_id}/payment"}
-    return f"{SHOP}/result?{urlencode(query)}"
-
-
-async def store_card(house: House) -> str:
-    """The cookie of a visitor who let the shop keep a card."""
-    checkout_id = await order(house)
-    await pay(house, checkout_id, createRegistration="true")
-    return header(await visit(house, "GET", name_result(checkout_id)), b"set-cookie").partition(";")[0]
-
-
-def pass_time(house: House, minutes: int) -> None:
-    assert isinstance(house.clock, FixedClock)
-    house.clock.at += minutes * MINUTE
+    async with open_shop_house(tmp_path_factory.mktemp("shop")) as house:
+        yield house
 
 
 # ---- the cart ----
@@ -331,61 +250,6 @@ async def test_no_page_shows_the_access_token(house: House) -> None:
 
     assert not any(says(page, token) for page in pages)
     assert all(says(page, "Bearer $TOKEN") and says(page, tenant.entity_id) for page in pages[1:])
-
-
-# ---- stored cards ----
-
-
-async def test_a_card_that_was_saved_is_offered_next_time(house: House) -> None:
-    cookie = await store_card(house)
-
-    checkout = await find_any_checkout(house, await order(house, cookie))
-
-    assert checkout is not None
-    assert (
-        open_prepared(house, checkout)["registrations[0].id"] == read_cards(make_request("GET", SHOP, cookie), house)[0]
-    )
-
-
-async def test_the_cookie_is_for_the_shop_alone_and_for_no_script(house: House) -> None:
-    name, cookie = remember_cards([make_id()], house)
-
-    assert name == b"set-cookie"
-    assert {"Path=/sandbox/shop", "HttpOnly", "SameSite=Lax"} <= set(cookie.decode().split("; "))
-    assert "Secure" not in cookie.decode()
-    secured = msgspec.structs.replace(house, base_url="https://pay.example")
-    assert remember_cards([make_id()], secured)[1].endswith(b"; Secure")
-
-
-async def test_a_visitor_has_the_newest_cards_each_once(house: House) -> None:
-    ids = [make_id() for _ in range(CARDS_MAX + 1)]
-
-    cookie = remember_cards([ids[0], *ids], house)[1].decode().partition(";")[0]
-
-    assert read_cards(make_request("GET", SHOP, cookie), house) == ids[:CARDS_MAX]
-
-
-async def test_a_cookie_that_the_shop_has_not_sealed_names_no_card(house: House) -> None:
-    stranger = msgspec.structs.replace(house, keyring=make_keyring())
-    theirs = remember_cards([make_id()], stranger)[1].decode().partition(";")[0]
-
-    for cookie in ("", "tollgate_shop", f"tollgate_shop={make_id()}", "tollgate_shop=%%%", theirs, theirs[:-4]):
-        assert read_cards(make_request("GET", SHOP, f"a=b; {cookie}"), house) == []
-
-
-async def test_cards_that_are_to_be_forgotten_are_wiped_in_the_gateway_too(house: House) -> None:
-    cookie = await store_card(house)
-    (stored_id,) = read_cards(make_request("GET", SHOP, cookie), house)
-    channel = await get_channel_of_shop(house)
-
-    replies = [await visit(house, "POST", f"{SHOP}/forget", cookie) for _ in range(2)]
-
-    for reply in replies:
-        assert header(reply, b"location") == SHOP
-        assert "Max-Age=0" in header(reply, b"set-cookie")
-    registration = await find_registration(house.database, channel.merchant_id, stored_id)
-    assert registration is not None
-    assert registration.state in WIPED
 
 
 # ---- files ----

@@ -79,7 +79,7 @@ async def forget_cards(request: Request, house: House) -> Reply:
 def _show_cart(request: Request, house: House, cart: Cart, fault: str) -> Reply:
     here = _look_around(house)
     page = _PAGES.render(
-        "cart.html",
+        "goods.html",
         here=here,
         title="Your cart",
         step="Cart",

@@ -1,0 +1,114 @@
+"""A visitor of the demo shop without a browser, for tests: asks as one, pays as the form does, and keeps a cookie."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from html import unescape
+from pathlib import Path
+from typing import cast
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import msgspec
+
+from tollgate.contract import Submission
+from tollgate.flows import submit_checkout
+from tollgate.payments import CheckoutKind, Script
+from tollgate.sandbox import ensure_tenant, make_simulator
+from tollgate.sandbox.shop import ROUTES
+from tollgate.sandbox.tenant import SHOP
+from tollgate.steps import House
+from tollgate.values import MINUTE, FixedClock
+from tollgate.web import Reply, Request, RouteTable
+from tollgate.web.request import OpenHandler
+from unit.premises import NOW, ScriptedWire, open_house
+
+ORIGIN = "http://127.0.0.1:8080"
+CARD = {
+    "paymentBrand": "VISA",
+    "card.number": "4200000000000000",
+    "card.holder": "Jane Jones",
+    "card.expiryMonth": "05",
+    "card.expiryYear": "2034",
+    "card.cvv": "123",
+    "shopperResultUrl": f"{ORIGIN}/sandbox/shop/result",
+}
+BROWSER = {
+    "acceptHeader": "text/html",
+    "language": "de-AT",
+    "screenHeight": "1200",
+    "screenWidth": "1600",
+    "timezone": "-60",
+    "userAgent": "Mozilla/5.0",
+    "javaEnabled": "false",
+    "javascriptEnabled": "true",
+    "screenColorDepth": "24",
+}
+DECLINED = {"card.number": "4012001037461114"}
+TABLE = RouteTable(ROUTES)
+
+
+@asynccontextmanager
+async def open_shop_house(folder: Path) -> AsyncIterator[House]:
+    """A test host with its merchant and its simulator."""
+    house = await open_house(folder, ScriptedWire())
+    await ensure_tenant(house.database, house.keyring, NOW)
+    await house.directory.refresh(house.database)
+    simulator = make_simulator(house.database, house.keyring, ORIGIN, house.clock)
+    script = Script("v1", "sha384-abc", b"script")
+    yield msgspec.structs.replace(house, base_url=ORIGIN, script=script, simulator=simulator)
+    await house.database.close()
+
+
+async def visit(house: House, method: str, address: str, cookie: str = "", **fields: str) -> Reply:
+    """As a browser asks; what a path or query names is found as the server finds it."""
+    parts = urlsplit(address)
+    match = TABLE.find(method, parts.path)
+    query = [(name, value) for name, values in parse_qs(parts.query).items() for value in values]
+    request = make_request(method, parts.path, cookie, [*query, *fields.items()], match.names)
+    return await cast(OpenHandler, match.row.handler)(request, house)
+
+
+def make_request(
+    method: str, path: str, cookie: str = "", pairs: list[tuple[str, str]] | None = None, names: tuple[str, ...] = ()
+) -> Request:
+    headers = {b"cookie": cookie.encode(), b"accept-language": b"de-AT,de;q=0.9"}
+    return Request(method=method, path=path, names=names, headers=headers, pairs=pairs or [], trace="1" * 32)
+
+
+def says(reply: Reply, text: str) -> bool:
+    return text in unescape(reply.body.decode())
+
+
+def header(reply: Reply, name: bytes) -> str:
+    return dict(reply.headers)[name].decode()
+
+
+async def order(house: House, cookie: str = "", **quantities: str) -> str:
+    """The id of the checkout that was prepared."""
+    reply = await visit(house, "POST", f"{SHOP}/checkout", cookie, **(quantities or {"mug": "2", "bag": "1"}))
+    assert reply.status == 303
+    return parse_qs(urlsplit(header(reply, b"location")).query)["id"][0]
+
+
+async def pay(house: House, checkout_id: str, **changes: str) -> None:
+    browser = {f"customer.browser.{name}": text for name, text in BROWSER.items()}
+    sent = Submission(pairs=list((CARD | browser | changes).items()), address="127.0.0.1", accept=None, user_agent=None)
+    await submit_checkout(house, checkout_id, CheckoutKind.PAYMENT, sent)
+
+
+def name_result(checkout_id: str, path: str = "") -> str:
+    query = {"id": checkout_id, "resourcePath": path or f"/v1/checkouts/{checkout_id}/payment"}
+    return f"{SHOP}/result?{urlencode(query)}"
+
+
+async def store_card(house: House) -> str:
+    """The cookie of a visitor who let the shop keep a card."""
+    checkout_id = await order(house)
+    await pay(house, checkout_id, createRegistration="true")
+    return header(await visit(house, "GET", name_result(checkout_id)), b"set-cookie").partition(";")[0]
+
+
+def pass_time(house: House, minutes: int) -> None:
+    assert isinstance(house.clock, FixedClock)
+    house.clock.at += minutes * MINUTE

@@ -1,0 +1,86 @@
+"""The demo shop knows a visitor by a sealed cookie, which names the cards that were saved and nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+import pytest
+
+from tollgate.payments import WIPED
+from tollgate.sandbox.shop.till import get_channel_of_shop
+from tollgate.sandbox.shop.visitor import CARDS_MAX, read_cards, remember_cards
+from tollgate.sandbox.tenant import SHOP
+from tollgate.steps import House, find_any_checkout, open_prepared
+from tollgate.store import find_registration
+from tollgate.values import make_id
+from tollgate.vault import make_keyring
+from unit.sandbox.shop_visits import (
+    header,
+    make_request,
+    open_shop_house,
+    order,
+    store_card,
+    visit,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    """One for all visitors: its merchant's wallet keys take their time."""
+    async with open_shop_house(tmp_path_factory.mktemp("shop")) as house:
+        yield house
+
+
+async def test_a_card_that_was_saved_is_offered_next_time(house: House) -> None:
+    cookie = await store_card(house)
+
+    checkout = await find_any_checkout(house, await order(house, cookie))
+
+    assert checkout is not None
+    assert (
+        open_prepared(house, checkout)["registrations[0].id"] == read_cards(make_request("GET", SHOP, cookie), house)[0]
+    )
+
+
+async def test_the_cookie_is_for_the_shop_alone_and_for_no_script(house: House) -> None:
+    name, cookie = remember_cards([make_id()], house)
+
+    assert name == b"set-cookie"
+    assert {"Path=/sandbox/shop", "HttpOnly", "SameSite=Lax"} <= set(cookie.decode().split("; "))
+    assert "Secure" not in cookie.decode()
+    secured = msgspec.structs.replace(house, base_url="https://pay.example")
+    assert remember_cards([make_id()], secured)[1].endswith(b"; Secure")
+
+
+async def test_a_visitor_has_the_newest_cards_each_once(house: House) -> None:
+    ids = [make_id() for _ in range(CARDS_MAX + 1)]
+
+    cookie = remember_cards([ids[0], *ids], house)[1].decode().partition(";")[0]
+
+    assert read_cards(make_request("GET", SHOP, cookie), house) == ids[:CARDS_MAX]
+
+
+async def test_a_cookie_that_the_shop_has_not_sealed_names_no_card(house: House) -> None:
+    stranger = msgspec.structs.replace(house, keyring=make_keyring())
+    theirs = remember_cards([make_id()], stranger)[1].decode().partition(";")[0]
+
+    for cookie in ("", "tollgate_shop", f"tollgate_shop={make_id()}", "tollgate_shop=%%%", theirs, theirs[:-4]):
+        assert read_cards(make_request("GET", SHOP, f"a=b; {cookie}"), house) == []
+
+
+async def test_cards_that_are_to_be_forgotten_are_wiped_in_the_gateway_too(house: House) -> None:
+    cookie = await store_card(house)
+    (stored_id,) = read_cards(make_request("GET", SHOP, cookie), house)
+    channel = await get_channel_of_shop(house)
+
+    replies = [await visit(house, "POST", f"{SHOP}/forget", cookie) for _ in range(2)]
+
+    for reply in replies:
+        assert header(reply, b"location") == SHOP
+        assert "Max-Age=0" in header(reply, b"set-cookie")
+    registration = await find_registration(house.database, channel.merchant_id, stored_id)
+    assert registration is not None
+    assert registration.state in WIPED
