@@ -50,7 +50,14 @@ function hearReturn(event) {
     return;
   }
   const { attempt } = page;
-  if (leave(data.url, attempt ? attempt.widget.resultTarget : "_top") && attempt) {
+  if (!leave(data.url, attempt ? attempt.widget.resultTarget : "_top")) {
+    return;
+  }
+  // Who is not heard brings the shopper home itself, and two ways home would be one too many.
+  if (event.source) {
+    event.source.postMessage({ tollgate: "heard", checkoutId: source.checkoutId }, source.origin);
+  }
+  if (attempt) {
     attempt.isLeaving = true;
     closePopup(attempt);
   }

@@ -1,17 +1,31 @@
-// The last page of a shopper's way. In a frame or a popup it tells the shop's page, which then goes on; alone it goes
-// on by itself. The link stays for whoever has no scripts, or a shop's page that has gone.
+// The last page of a shopper's way. In a frame or a popup it tells the shop's page, which then goes on; alone, or where
+// nobody hears it, it goes on by itself: whatever opened this window or stands around it need not be the shop's page.
+// The link stays for whoever has no scripts.
 "use strict";
+
+const HEARING_PATIENCE_MS = 3000;
 
 const link = document.getElementById("home");
 const { origin, checkout } = link.dataset;
 const isFramed = window.parent !== window;
 const shop = isFramed ? window.parent : window.opener;
 
-if (shop && origin) {
-  shop.postMessage({ tollgate: "returned", checkoutId: checkout, url: link.href }, origin);
-  if (!isFramed) {
-    window.close();
-  }
-} else if (!isFramed) {
+function goOn() {
   window.location.replace(link.href);
+}
+
+if (shop && origin) {
+  const patience = setTimeout(goOn, HEARING_PATIENCE_MS);
+  window.addEventListener("message", ({ source, origin: from, data }) => {
+    if (source !== shop || from !== origin || !data || data.tollgate !== "heard" || data.checkoutId !== checkout) {
+      return;
+    }
+    clearTimeout(patience);
+    if (!isFramed) {
+      window.close();
+    }
+  });
+  shop.postMessage({ tollgate: "returned", checkoutId: checkout, url: link.href }, origin);
+} else if (!isFramed) {
+  goOn();
 }
