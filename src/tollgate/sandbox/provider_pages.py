@@ -14,7 +14,7 @@ from tollgate.sandbox.provider import MESSAGES, Session, Status, find_session
 from tollgate.steps import House
 from tollgate.store import move_simulated_session
 from tollgate.values import MINUTE
-from tollgate.web import Access, Pages, Reply, Request, RouteRow
+from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
 
 _PAGES = Pages(Path(__file__).parent / "pages")
 
@@ -37,7 +37,11 @@ async def decide_at_provider(request: Request, house: House) -> Reply:
     if await move_simulated_session(house.database, session.row, decision):
         # No redirect: it would lead on to the shop, and a form's page says beforehand where its form may lead.
         return _PAGES.render(
-            "leave.html", title=MESSAGES[decision], text="Back to the shop.", url=session.body.back_url
+            "leave.html",
+            framed_by=ANYWHERE,
+            title=MESSAGES[decision],
+            text="Back to the shop.",
+            url=session.body.back_url,
         )
     decided = await _find(request, house)
     return _show_nothing() if decided is None else _show(decided)
@@ -59,9 +63,13 @@ def _show(session: Session) -> Reply:
     body = session.body
     if session.status is not Status.OPEN:
         text = "Nothing is left to decide here."
-        return _PAGES.render("end.html", title=MESSAGES[session.status], text=text, link=body.back_url)
+        return _PAGES.render(
+            "end.html", framed_by=ANYWHERE, title=MESSAGES[session.status], text=text, link=body.back_url
+        )
     return _PAGES.render(
         "provider.html",
+        # Shops may show a provider within their own page.
+        framed_by=ANYWHERE,
         title=BRANDS[body.brand].label,
         merchant=body.statement,
         amount=_render_amount(body.amount, body.currency),
@@ -73,7 +81,7 @@ def _show(session: Session) -> Reply:
 
 def _show_nothing() -> Reply:
     text = "The address is not complete, or the session is long over."
-    return _PAGES.render("end.html", title="No such session", text=text, link="", status=404)
+    return _PAGES.render("end.html", framed_by=ANYWHERE, title="No such session", text=text, link="", status=404)
 
 
 def _render_amount(amount: int, currency: str) -> str:
