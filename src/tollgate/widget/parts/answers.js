@@ -4,7 +4,6 @@ const CODE_TEXTS = {
   "800.120.100": "tooManyAttempts",
   "800.700.100": "paidElsewhere",
 };
-const CLOSING_MS = 400;
 const BUSY_LOOKS_MAX = 8;
 const BUSY_LOOK_MS = 1500;
 
@@ -36,27 +35,25 @@ const NEXT_STEPS = {
     if (page.settings.paymentTarget) {
       return !leave(url, page.settings.paymentTarget);
     }
-    attempt.challenge = openChallenge(attempt.widget, url);
-    await attempt.challenge.closed;
-    removeChallenge(attempt);
+    await visitInDialog(attempt, url, attempt.widget.voice.say("securityCheck"), "onLoadThreeDIframe");
     return attempt.isLeaving ? false : followAbandoned(attempt);
   },
   async provider(attempt, url) {
-    if (!attempt.popup || attempt.popup.closed) {
-      if (attempt.widget.opensPopup) {
-        showMessage(attempt.widget, attempt.widget.voice.say("popupBlocked"));
+    const { widget } = attempt;
+    if (widget.opensDialog) {
+      await visitInDialog(attempt, url, widget.buttonText);
+    } else if (attempt.popup && !attempt.popup.closed) {
+      await visitInPopup(attempt, url);
+    } else {
+      if (widget.opensPopup) {
+        showMessage(widget, widget.voice.say("popupBlocked"));
       }
       return !leave(url, page.settings.paymentTarget || "_top");
     }
-    attempt.popup.location.replace(url);
-    showWaiting(attempt);
-    await untilClosed(attempt);
-    // The last word of a window that closes itself may still be on its way.
-    await wait(CLOSING_MS);
     if (attempt.isLeaving) {
       return false;
     }
-    tell("onLightboxCancel", hookSelf(attempt.widget));
+    tell("onLightboxCancel", hookSelf(widget));
     return followAbandoned(attempt);
   },
 };

@@ -1,4 +1,4 @@
-// The billing address, where the page wants it, and any other field that a brand asks for.
+// The billing address, where the page wants it, and any other field that the page or a brand asks for.
 const BILLING_FIELDS = {
   country: "billingCountry",
   state: "billingState",
@@ -34,9 +34,11 @@ function makeBillingBlock(voice) {
   return { group, fields };
 }
 
-// Fields a brand asks for by their parameters, but for those that stand in the form already.
+// What the page wants to know of the shopper, and fields a brand asks for by their parameters, but for those that
+// stand in the form already.
 function makeAskedFields(voice, asks, present) {
-  const there = new Set(present.flatMap((field) => field.names));
+  const personal = makePersonalFields(voice);
+  const there = new Set([...present, ...personal].flatMap((field) => field.names));
   const names = asks.filter((parameter) => !there.has(parameter)).map(findInputName);
-  return [...new Set(names.filter(Boolean))].map((name) => makeInputField(voice, name));
+  return [...personal, ...[...new Set(names.filter(Boolean))].map((name) => makeInputField(voice, name))];
 }

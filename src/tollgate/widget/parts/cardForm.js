@@ -101,8 +101,9 @@ function changeBrand(widget, code) {
 function showCvv(widget) {
   const { cvvLength } = page.configuration.brands[widget.readBrand()];
   widget.cvvField.group.hidden = !isCvvAsked(widget);
-  if (widget.cvvHelp) {
-    widget.cvvHelp.textContent = widget.voice.say(cvvLength === 4 ? "cvvHintAmex" : "cvvHint");
+  if (widget.cvvHint) {
+    const hints = [cvvLength === 4 ? "cvvHintAmex" : "cvvHint", ...(mayCvvBeEmpty(widget) ? ["cvvHintMaestro"] : [])];
+    widget.cvvHint.textContent = hints.map((key) => widget.voice.say(key)).join(" ");
   }
 }
 
@@ -110,10 +111,11 @@ function addCvvHelp(widget, cvv) {
   if (!page.settings.showCVVHint) {
     return;
   }
-  const id = makeId("cvvHelp");
-  widget.cvvHelp = make("div", "wpwl-help wpwl-help-cvv", { id, role: "tooltip" });
+  const id = makeId("cvvHint");
+  const summary = make("summary", "wpwl-help-summary", {}, widget.voice.say("cvvHelp"));
+  widget.cvvHint = make("div", "wpwl-help-text", { id });
   cvv.control.setAttribute("aria-describedby", id);
-  cvv.group.append(widget.cvvHelp);
+  cvv.group.append(make("details", "wpwl-help wpwl-help-cvv", {}, summary, widget.cvvHint));
 }
 
 // "Save my card", unless the page brings a box of its own or the merchant has decided already.

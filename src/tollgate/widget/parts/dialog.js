@@ -1,30 +1,36 @@
-// Where the shopper's bank asks who pays: a frame in a dialog over the page. The browser's own dialog keeps the
-// focus inside and gives it back afterwards.
-function openChallenge(widget, url) {
+// Where the shopper's bank asks who pays, or a provider is shown within the page: a frame in a dialog over the page.
+// The browser's own dialog keeps the focus inside and gives it back afterwards.
+async function visitInDialog(attempt, url, title, loadHook) {
+  attempt.dialog = openDialog(attempt.widget, url, title, loadHook);
+  await attempt.dialog.closed;
+  removeDialog(attempt);
+}
+
+function openDialog(widget, url, title, loadHook) {
   const { voice } = widget;
   const id = makeId("dialog");
   const close = make("button", "wpwl-dialog-close", { type: "button", "aria-label": voice.say("close") }, "×");
-  const title = make("h2", "wpwl-dialog-title", { id }, voice.say("securityCheck"));
+  const heading = make("h2", "wpwl-dialog-title", { id }, title);
   const frame = make("iframe", "wpwl-target wpwl-dialog-frame", {
     name: "cnpIframe",
-    title: voice.say("securityCheck"),
+    title,
     src: url,
     allow: "payment; publickey-credentials-get",
   });
   setStyles(frame, { width: page.settings.challengeWidth, height: page.settings.challengeHeight });
-  const dialog = make(
+  const element = make(
     "dialog",
     "wpwl-dialog",
     { "aria-labelledby": id, lang: voice.tag, dir: voice.dir },
-    make("div", "wpwl-dialog-head", {}, title, close),
+    make("div", "wpwl-dialog-head", {}, heading, close),
     frame,
   );
-  frame.addEventListener("load", () => tell("onLoadThreeDIframe", frame));
-  document.body.append(dialog);
-  const closed = new Promise((resolve) => dialog.addEventListener("close", resolve));
-  close.addEventListener("click", () => dialog.close());
-  showModally(dialog);
-  return { dialog, closed };
+  frame.addEventListener("load", () => loadHook && tell(loadHook, frame));
+  document.body.append(element);
+  const closed = new Promise((resolve) => element.addEventListener("close", resolve));
+  close.addEventListener("click", () => element.close());
+  showModally(element);
+  return { element, closed };
 }
 
 function showModally(dialog) {
@@ -38,9 +44,9 @@ function showModally(dialog) {
   dialog.close = () => dialog.dispatchEvent(new Event("close"));
 }
 
-function removeChallenge(attempt) {
-  if (attempt.challenge) {
-    attempt.challenge.dialog.remove();
-    attempt.challenge = null;
+function removeDialog(attempt) {
+  if (attempt.dialog) {
+    attempt.dialog.element.remove();
+    attempt.dialog = null;
   }
 }

@@ -18,6 +18,10 @@ function make(tag, classes, attributes, ...children) {
   return element;
 }
 
+function makeHidden(name, value) {
+  return make("input", "", { type: "hidden", name, value });
+}
+
 function makeId(word) {
   elementsMade += 1;
   return `wpwl-${word}-${elementsMade}`;

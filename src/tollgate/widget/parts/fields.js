@@ -15,6 +15,8 @@ const USUAL_ERRORS = {
   accountBank: "accountBankError",
   accountNumber: "accountNumberError",
   email: "emailError",
+  birthDate: "birthDateError",
+  taxNumber: "taxNumberError",
 };
 
 function usualError(field) {

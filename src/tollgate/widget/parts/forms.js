@@ -6,6 +6,7 @@ const FORM_HOOKS = {
   directDebit: "onBeforeSubmitDirectDebit",
   onlineTransfer: "onBeforeSubmitOnlineTransfer",
   virtualAccount: "onBeforeSubmitVirtualAccount",
+  inlineVirtualAccount: "onBeforeSubmitInlineVirtualAccount",
   prepayment: "onBeforeSubmitPrepayment",
 };
 
@@ -28,6 +29,7 @@ function makeWidget(kind, names, place, brand) {
     { id: makeContainerId(names.id || kind), lang: voice.tag, dir: voice.dir },
     form,
   );
+  setStyles(container, page.settings.spinnerColor ? { "--wpwl-spinner": page.settings.spinnerColor } : {});
   const widget = {
     kind,
     key: names.container,
@@ -102,8 +104,13 @@ function adoptInputs(widget, isFirst) {
 
 function addResultUrl(widget) {
   if (!page.configuration.resultUrl) {
-    widget.form.append(make("input", "", { type: "hidden", name: "shopperResultUrl", value: widget.place.resultUrl }));
+    widget.form.append(makeHidden("shopperResultUrl", widget.place.resultUrl));
   }
+}
+
+// For whoever tries the shop out; shown once on a page, and quietly.
+function addTestNote(widget) {
+  widget.container.prepend(make("div", "wpwl-message wpwl-message-test", { role: "note" }, widget.voice.say("testMode")));
 }
 
 function showMessage(widget, text) {
@@ -133,6 +140,7 @@ function collectFields(widget) {
     ([name, value]) => typeof value === "string" && value !== "" && !NEVER_SENT.includes(name),
   );
   return {
+    ...collectCustomer(widget.form),
     ...Object.fromEntries(pairs),
     ...describeBrowser(),
     ...(widget.readBrand() ? { paymentBrand: widget.readBrand() } : {}),

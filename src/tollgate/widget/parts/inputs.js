@@ -1,8 +1,10 @@
 // Fields that live in the shop's page: one row for each, and the engine that makes an input of a row.
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+const TAX_NUMBER_LENGTH_MIN = 8;
 const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/;
 
-// name of the group: parameter, key of its label, what browsers fill in, longest value, whether a text will do.
+// name of the group: parameter, key of its label, what browsers fill in, longest value, whether a text will do;
+// `also` is sent beside it.
 const INPUTS = {
   cardHolder: { names: ["card.holder"], label: "cardHolder", autocomplete: "cc-name", max: 128, fits: isHolder },
   givenName: { names: ["customer.givenName"], label: "givenName", autocomplete: "cc-given-name", max: 48 },
@@ -17,6 +19,16 @@ const INPUTS = {
   email: { names: ["customer.email"], label: "email", autocomplete: "email", type: "email", max: 128, fits: isEmail },
   mobilePhone: { names: ["customer.mobile"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
   phone: { names: ["customer.phone"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
+  birthDate: { names: ["customer.birthDate"], label: "birthDate", autocomplete: "bday", type: "date", fits: isBirthDate },
+  taxNumber: {
+    names: ["customer.identificationDocId"],
+    label: "taxNumber",
+    autocomplete: "off",
+    max: 64,
+    fits: isTaxNumber,
+    isLatin: true,
+    also: { "customer.identificationDocType": "TAXSTATEMENT" },
+  },
   billingCountry: { names: ["billing.country"], label: "country", autocomplete: "billing country", isCountry: true },
   billingState: { names: ["billing.state"], label: "state", autocomplete: "billing address-level1", max: 50 },
   billingCity: { names: ["billing.city"], label: "city", autocomplete: "billing address-level2", max: 80 },
@@ -31,6 +43,15 @@ function isHolder(text) {
 
 function isEmail(text) {
   return EMAIL.test(text);
+}
+
+// As a date field gives it, whatever the shopper sees.
+function isBirthDate(text) {
+  return /^(19|20)\d\d-\d\d-\d\d$/.test(text) && new Date(text) <= new Date();
+}
+
+function isTaxNumber(text) {
+  return text.length >= TAX_NUMBER_LENGTH_MIN;
 }
 
 function squeeze(text) {
@@ -56,8 +77,12 @@ function findInputName(parameter) {
   return Object.keys(INPUTS).find((name) => INPUTS[name].names.includes(parameter));
 }
 
+function findKnown(name) {
+  return page.settings.customer[INPUTS[name].names[0]] || "";
+}
+
 // A field of the page. `isNeeded`: an empty one is a fault.
-function makeInputField(voice, name, { isNeeded = true, value = "", groupName = name } = {}) {
+function makeInputField(voice, name, { isNeeded = true, value = findKnown(name), groupName = name } = {}) {
   const row = INPUTS[name];
   const id = makeId(name);
   const text = voice.say(row.label);
@@ -87,6 +112,7 @@ function makeInputField(voice, name, { isNeeded = true, value = "", groupName = 
     },
   };
   Object.assign(field, makeGroup(voice, groupName, text, control, { controlId: id }));
+  field.group.append(...Object.entries(row.also || {}).map(([also, said]) => makeHidden(also, said)));
   control.addEventListener("input", () => judgeWhileTyping(voice, field));
   control.addEventListener("blur", () => judgeOnLeaving(voice, field));
   return field;

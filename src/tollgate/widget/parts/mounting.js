@@ -48,15 +48,26 @@ async function mountPlaces(places) {
   const mounted = places.flatMap((place, index) => mountPlace(place, before.length === 0 && index === 0));
   page.widgets = [...before, ...mounted];
   hideOtherForms(mounted);
+  if (page.configuration.isTest && !before.length && mounted.length) {
+    addTestNote(mounted[0]);
+  }
   places.filter((place) => !place.nodes.length).forEach((place) => passOver(place, page.widgets.length === 0));
   publish();
   await Promise.all(mounted.flatMap((widget) => widget.frames).map((frame) => frame.ready));
   if (page.isUnloaded) {
     return;
   }
-  tell("onReady", page.options, mounted.map(describeContainer));
+  tellReady(mounted);
   mounted.forEach(dropSecondSaveBox);
   focusWished(mounted);
+}
+
+function tellReady(mounted) {
+  const inline = mounted.filter((widget) => widget.opensDialog);
+  tell("onReady", page.options, mounted.map(describeContainer));
+  if (inline.length) {
+    tell("onReadyExternal", page.options, inline.map(describeContainer));
+  }
 }
 
 function describeContainer(widget) {
@@ -142,7 +153,7 @@ function putBack(place) {
 function forgetRemoved() {
   const { attempt } = page;
   const isSilenced = attempt && attempt.widget.frames.length && !attempt.widget.container.isConnected;
-  if (isSilenced && !attempt.isLeaving && !attempt.challenge) {
+  if (isSilenced && !attempt.isLeaving && !attempt.dialog) {
     endAttempt(attempt);
   }
 }

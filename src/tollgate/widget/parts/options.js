@@ -25,6 +25,9 @@ const SWITCHES = {
   enableSAQACompliance: false,
   hideOtherPaymentButton: false,
   showOneClickWidget: true,
+  showBirthDate: false,
+  showTaxNumberField: false,
+  useSummaryPage: false,
 };
 
 function readGlobalOptions() {
@@ -60,6 +63,9 @@ function readSettings(options) {
     iframeStyles: readObject(options.iframeStyles) || {},
     billingAddress: readObject(options.billingAddress) || (options.billingAddress === true ? {} : null),
     mandatoryBilling: readObject(options.mandatoryBillingFields),
+    customer: readCustomer(options.customer),
+    inlineBrands: readList(options.inlineFlow),
+    spinnerColor: readColor((readObject(options.spinner) || {}).color),
     storedRequireCvv: isOn(registrations.requireCvv, false),
     hidesOtherForms: isOn(registrations.hideInitialPaymentForms, false),
     offersRegistration: readObject(options.registrations) !== null,
@@ -68,6 +74,10 @@ function readSettings(options) {
     resultUrl: options.shopperResultUrl ? String(options.shopperResultUrl) : "",
     ...readChallengeSize(options),
   });
+}
+
+function readColor(value) {
+  return typeof value === "string" && CSS.supports("color", value) ? value : "";
 }
 
 function readChallengeSize(options) {

@@ -7,8 +7,12 @@ function makeOtherBrand(place, code) {
   const word = `${kind}-${code}`;
   const widget = makeWidget(kind, { container: word, form: word, id: kind }, place, code);
   widget.fields = makeAskedFields(widget.voice, asks, []);
-  widget.opensPopup = POPUP_KINDS.includes(kind) && !page.settings.paymentTarget;
+  widget.opensDialog = POPUP_KINDS.includes(kind) && page.settings.inlineBrands.includes(code);
+  widget.opensPopup = POPUP_KINDS.includes(kind) && !widget.opensDialog && !page.settings.paymentTarget;
   widget.buttonText = widget.voice.say("payWith", { brand: label });
+  if (widget.opensDialog && kind === "virtualAccount") {
+    widget.hook = FORM_HOOKS.inlineVirtualAccount;
+  }
   if (widget.fields.length) {
     widget.form.classList.add("wpwl-form-has-inputs");
   }

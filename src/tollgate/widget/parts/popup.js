@@ -1,6 +1,7 @@
 // The window of a provider. It is opened in the very click, because browsers hold any later one back, and learns
 // its address when the service has answered.
 const POPUP_LOOK_MS = 300;
+const CLOSING_MS = 400;
 
 function openPopup(widget) {
   const [width, height] = [Math.min(560, screen.availWidth), Math.min(720, screen.availHeight)];
@@ -19,6 +20,14 @@ function closePopup(attempt) {
     attempt.popup.close();
     attempt.popup = null;
   }
+}
+
+async function visitInPopup(attempt, url) {
+  attempt.popup.location.replace(url);
+  showWaiting(attempt);
+  await untilClosed(attempt);
+  // The last word of a window that closes itself may still be on its way.
+  await wait(CLOSING_MS);
 }
 
 // Until the shopper, the provider's last page or our button has closed it.

@@ -6,7 +6,9 @@ const face = {
     const found = document.querySelector(`.${container}`);
     const widget = page.widgets.find((each) => each.container === found);
     if (widget) {
+      widget.isConfirmed = true;
       startPaying(widget);
+      widget.isConfirmed = false;
     } else {
       tellFault("WidgetError", `there is no container ${container}`);
     }

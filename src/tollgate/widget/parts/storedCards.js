@@ -12,6 +12,8 @@ function makeStoredCards(place) {
   adoptInputs(widget, false);
   widget.form.append(makeSubmitGroup(widget, widget.voice.say("submit")));
   addResultUrl(widget);
+  const target = { name: "registrations-target", title: widget.voice.say("storedCards"), src: "about:blank", hidden: true };
+  widget.container.append(make("iframe", "wpwl-target", target));
   widget.block = make("div", "wpwl-registrations-block", { id: "wpwl-registrations" }, widget.container);
   chooseStoredCard(widget, widget.rows[0]);
   return widget;

@@ -4,7 +4,7 @@ async function pay(widget) {
   if (page.attempt || page.isUnloaded) {
     return;
   }
-  const attempt = { widget, popup: null, challenge: null, cancel: null, isLeaving: false };
+  const attempt = { widget, popup: null, dialog: null, cancel: null, isLeaving: false, isConfirmed: widget.isConfirmed };
   page.attempt = attempt;
   let isOver = true;
   try {
@@ -36,9 +36,12 @@ function mayPayJudged(attempt) {
   if (!judgeAll(widget.voice, widget.fields)) {
     return false;
   }
-  const isAllowed = askHook(widget.hook, widget);
+  const isAllowed = wasAllowed(attempt) || askHook(widget.hook, widget);
   if (isAllowed === false) {
     return false;
+  }
+  if (page.settings.useSummaryPage && !attempt.isConfirmed) {
+    return sumUp(widget, isAllowed);
   }
   setBusy(widget, true);
   if (widget.opensPopup) {
@@ -74,7 +77,7 @@ async function post(fields) {
 
 function endAttempt(attempt) {
   closePopup(attempt);
-  removeChallenge(attempt);
+  removeDialog(attempt);
   if (attempt.cancel) {
     attempt.cancel.remove();
   }

@@ -1,0 +1,195 @@
+"""The rarer wishes of a page: a provider within it, a summary before paying, and what it knows of the shopper."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.shops import Site
+from browser.widget_shop import (
+    NUMBER,
+    Till,
+    count_submissions,
+    cvv_field,
+    fill_card,
+    form,
+    number_field,
+    options,
+    pay_button,
+)
+from gateway import CARD, Client
+from tollgate.catalog import PARAMETERS
+from tollgate.widget.languages import LANGUAGES
+from tollgate.widget.script import FOLDER
+
+APPROVED = "000.100.110"
+ENGLISH = LANGUAGES["en"]
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def test_a_provider_is_shown_within_the_page_and_may_be_closed(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    hooks = {
+        "onReadyExternal": "(containers) => { window.external = containers; }",
+        "onBeforeSubmitInlineVirtualAccount": "() => { window.asked = (window.asked || 0) + 1; }",
+        "onBeforeSubmitVirtualAccount": "() => false",
+        "onLoadThreeDIframe": "() => { window.bank = true; }",
+        "onLightboxCancel": "() => { window.cancelled = true; }",
+    }
+    till.show(page, options({"inlineFlow": ["PAYPAL"]}, **hooks), till.script(checkout), form("PAYPAL IDEAL"))
+    wallet = page.locator(".wpwl-container-virtualAccount-PAYPAL")
+    dialog = page.get_by_role("dialog", name=ENGLISH["payWith"].format(brand="PayPal"))
+    approve = dialog.frame_locator("iframe").get_by_role("button", name="Approve")
+
+    pay_button(wallet).click()
+    expect(approve).to_be_visible()
+    dialog.get_by_role("button", name=ENGLISH["close"]).click()
+    expect(dialog).to_have_count(0)
+    expect(pay_button(wallet)).to_be_enabled()
+    assert page.evaluate("[cancelled, asked, window.bank]") == [True, 1, None]
+    assert page.evaluate("external") == [{"containerKey": "virtualAccount-PAYPAL", "ccMethods": ["PAYPAL"]}]
+
+    pay_button(wallet).click()
+    approve.click()
+
+    till.expect_home(page, checkout)
+    assert len(page.context.pages) == 1, "a window was opened"
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_page_sums_up_before_anything_is_paid(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    hooks = {
+        "onBeforeSubmitCard": "() => { window.asked = (window.asked || 0) + 1; return Promise.resolve(true); }",
+        "onSaveTransactionData": "(facts) => { window.facts = facts; }",
+    }
+    till.show(page, options({"useSummaryPage": True}, **hooks), till.script(checkout), form("VISA MASTER"))
+    submissions = count_submissions(page)
+    expect(number_field(page)).to_be_visible()
+    pay_button(page).click()
+    expect(page.locator(".wpwl-hint-cardNumberError")).to_be_visible()
+    assert page.evaluate("window.asked") is None
+
+    fill_card(page)
+    pay_button(page).click()
+    page.wait_for_function("window.facts")
+
+    assert page.evaluate("facts") == {
+        "container": "wpwl-container-card",
+        "brand": "VISA",
+        "holder": "Jane Jones",
+        "expiryMonth": "05",
+        "expiryYear": "2034",
+        "amount": "92.00",
+        "currency": "EUR",
+    }
+    assert submissions() == 0
+    expect(pay_button(page)).to_have_attribute("aria-disabled", "false")
+
+    page.evaluate("document.querySelector('.wpwl-container-card').hidden = true")
+    page.evaluate("window.asked = 0")
+    asked = page.evaluate("wpwl.executePayment(facts.container); window.asked")
+
+    till.expect_home(page, checkout)
+    assert (asked, submissions()) == (0, 1)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_page_pays_from_its_summary_at_once_but_never_past_its_own_guard(page: Page, till: Till) -> None:
+    """By a stored card, whose summary shows what the page shows of it anyway."""
+    stored = till.client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
+    checkout = till.prepare(**{"registrations[0].id": stored})
+    hooks = {
+        "onBeforeSubmitOneClickCard": "() => window.isAgreed === true",
+        "onSaveTransactionData": "(facts) => { sessionStorage.told = JSON.stringify(facts); "
+        "wpwl.executePayment(facts.container); }",
+    }
+    till.show(page, options({"useSummaryPage": True}, **hooks), till.script(checkout), form("VISA"))
+    block = page.locator(".wpwl-form-registrations")
+    expect(number_field(page)).to_be_visible()
+    target = page.locator('.wpwl-container-registration > iframe[name="registrations-target"].wpwl-target')
+    expect(target).to_be_hidden()
+    assert [target.get_attribute(name) for name in ("src", "title")] == ["about:blank", ENGLISH["storedCards"]]
+
+    submissions = count_submissions(page)
+    pay_button(block).click()
+    page.evaluate("wpwl.executePayment('wpwl-container-registration')")
+    expect(pay_button(block)).to_be_enabled()
+    assert (submissions(), page.evaluate("sessionStorage.told")) == (0, None)
+
+    page.evaluate("window.isAgreed = true")
+    pay_button(block).click()
+
+    till.expect_home(page, checkout)
+    told = page.evaluate("JSON.parse(sessionStorage.told)")
+    year = CARD["card.expiryYear"]
+    assert (told["brand"], told["expiryYear"], "0000" in str(told)) == ("VISA", year, False)
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(page: Page, till: Till, client: Client) -> None:
+    checkout = till.prepare()
+    known = {"givenName": "Jane", "surname": "Jones", "email": "jane@example.com", "age": "40", "mobile": 17}
+    wished = {"showBirthDate": True, "showTaxNumberField": True, "customer": known}
+    wished |= {"forceCardHolderEqualsBillingName": True, "spinner": {"color": "rgb(1, 2, 3)", "lines": 9}}
+    till.show(page, options(wished), till.script(checkout), form("VISA"))
+    number_field(page).press_sequentially(NUMBER)
+    cvv_field(page).press_sequentially("123")
+    page.locator(".wpwl-control-expiry").press_sequentially("0534")
+    birth, tax = (page.locator(f".wpwl-group-{name} input.wpwl-control") for name in ("birthDate", "taxNumber"))
+    expect(page.get_by_label(ENGLISH["givenName"])).to_have_value("Jane")
+    birth.fill("2999-05-17")
+    tax.fill("12345")
+    pay_button(page).click()
+    expect(page.locator(".wpwl-hint-birthDateError")).to_have_text(ENGLISH["birthDateError"])
+    expect(page.locator(".wpwl-hint-taxNumberError")).to_have_text(ENGLISH["taxNumberError"])
+
+    birth.fill("1979-05-17")
+    tax.fill("12345678901")
+    page.locator(".wpwl-control-surname").fill("Doe")
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+
+    paid = client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    told = {name: value for name, value in paid["customer"].items() if isinstance(value, str) and name != "ip"}
+    assert told == {
+        "givenName": "Jane",
+        "surname": "Doe",
+        "email": "jane@example.com",
+        "birthDate": "1979-05-17",
+        "identificationDocType": "TAXSTATEMENT",
+        "identificationDocId": "12345678901",
+    }
+    assert (paid["card"]["holder"], paid["result"]["code"]) == ("Jane Doe", APPROVED)
+
+
+def test_a_page_is_marked_as_a_trial_once_and_its_spinner_has_its_colour(page: Page, till: Till) -> None:
+    wished = {"spinner": {"color": "rgb(1, 2, 3)", "lines": 9}, "showCVVHint": True, "allowEmptyCvv": True}
+    waits = options(wished, onBeforeSubmitCard="() => new Promise(() => {})")
+    till.show(page, waits, till.script(till.prepare()), form("VISA AMEX PAYPAL"))
+    fill_card(page)
+
+    expect(page.get_by_role("note")).to_have_text([ENGLISH["testMode"]])
+    help_text = page.locator(".wpwl-help-text")
+    expect(help_text).to_be_hidden()
+    page.get_by_text(ENGLISH["cvvHelp"]).click()
+    expect(help_text).to_have_text(f"{ENGLISH['cvvHint']} {ENGLISH['cvvHintMaestro']}")
+
+    pay_button(page.locator(".wpwl-form-card")).click()
+
+    expect(page.locator(".wpwl-spinner")).to_have_css("border-right-color", "rgb(1, 2, 3)")
+
+
+def test_everything_that_a_page_may_say_of_a_shopper_is_a_parameter() -> None:
+    listed = re.search(r"CUSTOMER_WORDS = \[(.*?)\]", (FOLDER / "customer.js").read_text("utf-8"), re.DOTALL)
+    assert listed is not None
+    words = re.findall(r'"(\w+)"', listed[1])
+
+    assert "givenName" in words
+    assert [word for word in words if f"customer.{word}" not in PARAMETERS] == []
