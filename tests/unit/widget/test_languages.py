@@ -73,7 +73,8 @@ def find_languages(names: Iterable[str]) -> dict[str, str | None]:
     assert node is not None, "no Node is installed: make machine"
     asked = list(names)
     tables = f"const TEXTS = {json.dumps(dict.fromkeys(CODES, 1))}, ALIASES = {json.dumps(ALIASES)};"
-    finder = (PARTS / "texts.js").read_text("utf-8")
+    shared = FOLDER.parent / "frames" / "parts" / "digits.js"
+    finder = "\n".join(path.read_text("utf-8") for path in (shared, PARTS / "texts.js"))
     ask = f"console.log(JSON.stringify({json.dumps(asked)}.map((name) => findLanguage(name) || null)));"
     answer = subprocess.run([node, "-e", f"{tables}\n{finder}\n{ask}"], capture_output=True, check=True, timeout=30)
     return dict(zip(asked, json.loads(answer.stdout), strict=True))
