@@ -5,6 +5,7 @@ What they hold is said where they are made; they are kept in memory.
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,13 +25,18 @@ _CONTENT_TYPES = {
 
 class Asset(msgspec.Struct, frozen=True):
     body: bytes
+    gzipped: bytes
     content_type: bytes
+
+
+def _make_asset(name: str, body: bytes) -> Asset:
+    return Asset(body, gzip.compress(body, 9, mtime=0), _CONTENT_TYPES[Path(name).suffix])
 
 
 def _gather() -> dict[str, Asset]:
     styles = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))}
     files = {**styles, **FRAME_ASSETS, **MARKS}
-    return {name: Asset(body, _CONTENT_TYPES[Path(name).suffix]) for name, body in sorted(files.items())}
+    return {name: _make_asset(name, body) for name, body in sorted(files.items())}
 
 
 ASSETS: Mapping[str, Asset] = _gather()

@@ -61,15 +61,21 @@ def _describe(brand: Brand) -> dict[str, object]:
     }
 
 
+def read_part(path: Path) -> str:
+    """A part as browsers need it: comments and margins are for those who read it here."""
+    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
+
+
 def join_parts(parts: Sequence[str]) -> str:
     """The brand rows and these parts, which see each other and nobody else."""
     rows = json.dumps({brand.code: _describe(brand) for brand in CARD_BRANDS}, separators=(",", ":"))
-    texts = [(FOLDER / "parts" / f"{part}.js").read_text("utf-8") for part in parts]
+    texts = [read_part(FOLDER / "parts" / f"{part}.js") for part in parts]
     return "\n".join((f"const BRAND_ROWS = {rows};", *texts))
 
 
 def _join_script() -> bytes:
-    return f'(() => {{\n"use strict";\n{join_parts(PARTS)}}})();\n'.encode()
+    return f'(() => {{\n"use strict";\n{join_parts(PARTS)}\n}})();\n'.encode()
 
 
 FRAME_ASSETS: Mapping[str, bytes] = {"frame.css": (FOLDER / "frame.css").read_bytes(), "frame.js": _join_script()}

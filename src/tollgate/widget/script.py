@@ -16,6 +16,7 @@ import msgspec
 
 from tollgate.widget.assets import ASSETS
 from tollgate.widget.frames import FOLDER as FRAMES
+from tollgate.widget.frames import read_part
 from tollgate.widget.languages import ALIASES, LANGUAGES
 
 FOLDER = Path(__file__).parent / "parts"
@@ -83,12 +84,6 @@ def make_version(contents: Iterable[bytes]) -> str:
     return digest.hexdigest()[:_VERSION_LENGTH]
 
 
-def _read_part(path: Path) -> str:
-    """A part as browsers need it: comments and margins are for those who read it here."""
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
-
-
 def _render_languages() -> str:
     """Texts in the order of one list of keys, so that no key is sent once for every language."""
     keys = sorted(LANGUAGES["en"])
@@ -103,7 +98,7 @@ def _render(value: object) -> str:
 
 def _join() -> Script:
     paths = (*(FRAMES / "parts" / f"{name}.js" for name in SHARED_PARTS), *(FOLDER / f"{name}.js" for name in PARTS))
-    parts, languages = "\n".join(map(_read_part, paths)), _render_languages()
+    parts, languages = "\n".join(map(read_part, paths)), _render_languages()
     assets = (text for name in sorted(ASSETS) for text in (name.encode(), ASSETS[name].body))
     version = make_version((parts.encode(), languages.encode(), *assets))
     head = f'"use strict";\nconst VERSION = "{version}";\n{languages}'

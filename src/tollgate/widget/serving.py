@@ -5,6 +5,7 @@ Which script a checkout was promised is decided in `flows`.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from tollgate.catalog import get_result
@@ -23,6 +24,13 @@ _KEPT_FOR_A_CHECKOUT = (b"cache-control", b"public, max-age=1800")
 _KEPT_FOR_GOOD = (b"cache-control", b"public, max-age=31536000, immutable")
 _ASKED_AGAIN = (b"cache-control", b"no-cache")
 
+_PACKED_OR_NOT = (b"vary", b"accept-encoding")
+_REFUSED = re.compile(rb"q=0(\.0*)?")
+# A mark is a picture; opened as a page of its own it may do nothing.
+_NO_PAGE = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
 _VERSIONS = frozenset({SCRIPT.version, FRAME_VERSION})
 
 
@@ -39,12 +47,10 @@ _make_earlier = lru_cache(maxsize=2)(make_script)
 
 def _serve(request: Request, script: Script) -> Reply:
     tag = f'"{script.integrity}"'.encode()
-    headers = ((b"etag", tag), (b"vary", b"accept-encoding"), _KEPT_FOR_A_CHECKOUT)
+    headers = ((b"etag", tag), _KEPT_FOR_A_CHECKOUT)
     if tag in _split(request.headers.get(b"if-none-match", b"")):
-        return Reply(304, b"", _JAVASCRIPT, headers)
-    if b"gzip" in (coding.partition(b";")[0] for coding in _split(request.headers.get(b"accept-encoding", b""))):
-        return Reply(200, script.gzipped, _JAVASCRIPT, (*headers, (b"content-encoding", b"gzip")))
-    return Reply(200, script.body, _JAVASCRIPT, headers)
+        return Reply(304, b"", _JAVASCRIPT, (*headers, _PACKED_OR_NOT))
+    return _pack(request, script.body, script.gzipped, _JAVASCRIPT, headers)
 
 
 async def read_widget_asset(request: Request, _house: House) -> Reply:
@@ -54,7 +60,19 @@ async def read_widget_asset(request: Request, _house: House) -> Reply:
         raise NotFound(get_result("200.300.404"), "no such file")
     # A form from before a release still gets its files, but nobody keeps them under the name of the older ones.
     kept = _KEPT_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
-    return Reply(200, asset.body, asset.content_type, (kept,))
+    return _pack(request, asset.body, asset.gzipped, asset.content_type, (kept, _NO_PAGE))
+
+
+def _pack(request: Request, body: bytes, gzipped: bytes, content_type: bytes, headers: Headers) -> Reply:
+    headers = (*headers, _PACKED_OR_NOT)
+    if _takes_gzip(request.headers.get(b"accept-encoding", b"")):
+        return Reply(200, gzipped, content_type, (*headers, (b"content-encoding", b"gzip")))
+    return Reply(200, body, content_type, headers)
+
+
+def _takes_gzip(accepted: bytes) -> bool:
+    wishes = (coding.replace(b" ", b"").partition(b";") for coding in accepted.lower().split(b","))
+    return any(name == b"gzip" and not _REFUSED.fullmatch(weight) for name, _, weight in wishes)
 
 
 def _split(header: bytes) -> list[bytes]:

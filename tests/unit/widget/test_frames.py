@@ -128,6 +128,7 @@ def test_the_script_is_one_strict_closure_over_all_parts_and_the_rows_of_all_car
 
     assert script.startswith('(() => {\n"use strict";\n')
     assert join_parts(PARTS) in script
+    assert not re.search(r"^\s|^//|^/\*", script, re.MULTILINE), "margins and comments are not for browsers"
     assert all(f'"{brand.code}":{{' in script for brand in CARD_BRANDS)
 
 

@@ -130,6 +130,18 @@ async def test_the_script_is_packed_for_those_who_can_unpack_it() -> None:
     assert plain.body == gzip.decompress(packed.body) == SCRIPT.body
     assert (b"content-encoding", b"gzip") in packed.headers
     assert (b"vary", b"accept-encoding") in plain.headers
+    for refusal in ("gzip;q=0", "br, gzip; q=0.0", "identity", "x-gzip"):
+        assert (await ask("payment_form_script", accept_encoding=refusal)).body == SCRIPT.body
+
+
+@pytest.mark.anyio
+async def test_files_are_packed_too_and_are_no_pages() -> None:
+    for name in ("widget.css", "frame.js", "frame.css", "VISA.svg"):
+        packed = await ask("payment_form_files", SCRIPT.version, name, accept_encoding="gzip, br")
+        assert gzip.decompress(packed.body) == ASSETS[name].body
+        assert len(packed.body) < len(ASSETS[name].body)
+        assert {(b"content-encoding", b"gzip"), (b"vary", b"accept-encoding")} <= set(packed.headers)
+        assert dict(packed.headers)[b"content-security-policy"] == b"default-src 'none'; frame-ancestors 'none'"
 
 
 @pytest.mark.anyio
