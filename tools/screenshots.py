@@ -37,6 +37,10 @@ class Look:
     is_dark: bool = False
 
 
+FORM = Look(width=540)
+"""As wide as a form is in most shops."""
+
+
 @dataclass(frozen=True)
 class Shot:
     name: str
@@ -79,10 +83,10 @@ def show_challenge(page: Page, base_url: str) -> None:
 
 
 SHOTS = (
-    Shot("form-light", show_form),
-    Shot("form-dark", show_form, Look(is_dark=True)),
+    Shot("form-light", show_form, FORM),
+    Shot("form-dark", show_form, Look(width=FORM.width, is_dark=True)),
     Shot("form-narrow", show_form, Look(width=320)),
-    Shot("form-ar", show_arabic_form),
+    Shot("form-ar", show_arabic_form, FORM),
     Shot("shop", show_shop),
     Shot("shop-result", show_result),
     Shot("challenge", show_challenge, Look(width=720, height=760)),
