@@ -21,8 +21,9 @@ from tollgate.values import NotFound
 from tollgate.web import Reply, Request
 from tollgate.widget import SCRIPT
 from tollgate.widget.assets import ASSETS
+from tollgate.widget.frames import FOLDER as FRAMES
 from tollgate.widget.frames import FRAME_VERSION
-from tollgate.widget.script import FOLDER, PARTS, make_script, make_version
+from tollgate.widget.script import FOLDER, PARTS, SHARED_PARTS, make_script, make_version
 
 GZIPPED_MAX = 60_000
 NO_HOUSE = cast(House, None)
@@ -34,12 +35,16 @@ NEVER = {
     "keeps anything in the browser": r"localStorage|sessionStorage|document\.cookie|indexedDB",
     "writes to the console": r"\bconsole\.",
     "sets styles as text": r"cssText|setAttribute\(\s*[\"']style[\"']",
+    "uses what older frameworks replace by their own": r"Array\.from\(",
     "waits for a framework": r"\bjQuery\b|\brequire\(|\bimport\b",
 }
 
 
 def read_parts() -> dict[str, str]:
-    return {path.stem: path.read_text("utf-8") for path in sorted(FOLDER.glob("*.js"))}
+    """Those of the page, and those that it shares with the frames."""
+    shared = [FRAMES / "parts" / f"{name}.js" for name in SHARED_PARTS]
+    paths = [*sorted(FOLDER.glob("*.js")), *shared]
+    return {str(path.relative_to(FOLDER.parent)): path.read_text("utf-8") for path in paths}
 
 
 def test_the_script_is_small_enough() -> None:
@@ -53,7 +58,7 @@ def test_the_integrity_is_the_hash_of_the_very_bytes() -> None:
 
 
 def test_every_part_is_joined_once() -> None:
-    assert sorted(PARTS) == sorted(read_parts())
+    assert sorted(PARTS) == sorted(path.stem for path in FOLDER.glob("*.js"))
 
 
 def test_the_script_is_well_formed(tmp_path: Path) -> None:
@@ -91,6 +96,13 @@ def test_no_part(what: str) -> None:
 @pytest.mark.parametrize("name", sorted(read_parts()))
 def test_every_part_says_first_what_lives_in_it(name: str) -> None:
     assert read_parts()[name].startswith("// ")
+
+
+def test_no_two_parts_call_different_functions_by_one_name() -> None:
+    """The later one would be taken everywhere, and no browser would complain."""
+    for texts in (read_parts().values(), [path.read_text("utf-8") for path in (FRAMES / "parts").glob("*.js")]):
+        names = re.findall(r"^(?:async )?function (\w+)", "\n".join(texts), re.MULTILINE)
+        assert {name for name in names if names.count(name) > 1} == set()
 
 
 def test_the_version_changes_with_any_file() -> None:

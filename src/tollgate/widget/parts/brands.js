@@ -6,7 +6,7 @@ function readBrandCodes(element) {
 
 // Older pages write the brands as text into the form; what stands in elements of theirs is no brand.
 function readOwnText(element) {
-  const own = Array.from(element.childNodes).filter((node) => node.nodeType === Node.TEXT_NODE);
+  const own = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
   return own.map((node) => node.textContent).join(" ");
 }
 
@@ -56,7 +56,7 @@ function showBrand(field, code) {
 function followNumber(field, detected, active) {
   const select = field.control;
   const keeps = field.chosenByHand && detected.includes(select.value);
-  const offered = Array.from(select.options, (option) => option.value);
+  const offered = [...select.options].map((option) => option.value);
   if (keeps || !active || active === select.value || !offered.includes(active)) {
     return false;
   }

@@ -29,12 +29,12 @@ function makeId(word) {
 
 // Twelve digits, as pages know them from the containers' ids.
 function makeContainerId(word) {
-  const digits = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte % 10);
+  const digits = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte % 10);
   return `${word}_${digits.join("")}`;
 }
 
 function makeHex(bytes) {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function setStyles(element, styles) {

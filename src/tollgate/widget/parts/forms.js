@@ -93,7 +93,7 @@ function makeSubmitGroup(widget, text, classes) {
 
 // Inputs that the page put into its own form come along, as the first form's own; hidden ones with every form.
 function adoptInputs(widget, isFirst) {
-  const children = Array.from(widget.place.element.children);
+  const children = [...widget.place.element.children];
   if (isFirst) {
     widget.form.append(...children);
     return;
@@ -136,7 +136,7 @@ function setBusy(widget, isBusy, text) {
 const NEVER_SENT = ["card.number", "card.cvv", "card.expiry", "pay"];
 
 function collectFields(widget) {
-  const pairs = Array.from(new FormData(widget.form)).filter(
+  const pairs = [...new FormData(widget.form)].filter(
     ([name, value]) => typeof value === "string" && value !== "" && !NEVER_SENT.includes(name),
   );
   return {

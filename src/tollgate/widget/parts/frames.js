@@ -8,7 +8,7 @@ const ANCESTORS_MAX = 5;
 const EMPTY = Object.freeze({ isValid: false, isPotentiallyValid: true, isEmpty: true });
 
 function frameAddress(field) {
-  const above = Array.from(location.ancestorOrigins || []);
+  const above = [...(location.ancestorOrigins || [])];
   const origins = [...new Set([location.origin, ...above])].slice(0, ANCESTORS_MAX);
   return `${source.origin}/v1/paymentWidgets/frame/${field}?${origins.map((origin) => `origin=${encodeURIComponent(origin)}`).join("&")}`;
 }

@@ -12,8 +12,8 @@ function readPlace(element) {
     voice: makeVoice(chooseLanguage(settings.locale, element.lang, document.documentElement.lang), options),
     resultUrl: new URL(action, document.baseURI).href,
     target: element.getAttribute("target") || "",
-    hiddens: Array.from(element.querySelectorAll("input[type=hidden]")),
-    adopted: Array.from(element.children),
+    hiddens: [...element.querySelectorAll("input[type=hidden]")],
+    adopted: [...element.children],
     nodes: [],
   };
 }

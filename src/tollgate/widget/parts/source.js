@@ -6,7 +6,7 @@ function findOwnScript() {
   if (current && current.src.includes(SCRIPT_NAME)) {
     return current;
   }
-  return Array.from(document.scripts).filter((script) => script.src.includes(SCRIPT_NAME)).pop() || null;
+  return [...document.scripts].filter((script) => script.src.includes(SCRIPT_NAME)).pop() || null;
 }
 
 function readSource(script) {

@@ -7,7 +7,7 @@ function whenDomIsThere() {
 }
 
 function findForms() {
-  const waiting = Array.from(document.querySelectorAll(".paymentWidgets")).filter((element) => !TAKEN.has(element));
+  const waiting = [...document.querySelectorAll(".paymentWidgets")].filter((element) => !TAKEN.has(element));
   const fresh = waiting.filter((element) => !element.hasAttribute(UNLOADED));
   return fresh.length ? fresh : waiting;
 }

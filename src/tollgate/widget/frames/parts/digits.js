@@ -21,16 +21,16 @@ function readDigit(character) {
 
 /** Everything that is no digit is left out: blanks, dashes, marks of direction. */
 function readDigits(text) {
-  return Array.from(text, readDigit).join("");
+  return [...text].map(readDigit).join("");
 }
 
-function sumUp(sizes) {
+function addUp(sizes) {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Digits in blocks; what a brand's blocks do not hold is printed in fours on its longer cards. */
 function groupDigits(digits, grouping) {
-  const sizes = grouping.length > 0 && digits.length <= sumUp(grouping) ? grouping : FOURS;
+  const sizes = grouping.length > 0 && digits.length <= addUp(grouping) ? grouping : FOURS;
   const blocks = [];
   for (let start = 0; start < digits.length; ) {
     const size = sizes[Math.min(blocks.length, sizes.length - 1)];

@@ -6,7 +6,7 @@ const YEAR_FIRST = /^\s*(20[0-9]{2})[^0-9]+([0-9]{1,2})\s*$/;
 
 /** What was typed so far as month and year: `5` is May, `13` is January and the beginning of a year. */
 function readExpiry(text) {
-  const plain = Array.from(text, (character) => readDigit(character) || character).join("");
+  const plain = [...text].map((character) => readDigit(character) || character).join("");
   const turned = YEAR_FIRST.exec(plain);
   if (turned) return { month: turned[2].padStart(2, "0"), year: turned[1] };
   const digits = readDigits(plain);

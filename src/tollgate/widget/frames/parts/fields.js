@@ -16,7 +16,7 @@ function readHolder(text) {
 
 function judgeHolder(text) {
   const holder = readHolder(text);
-  const length = Array.from(holder).length;
+  const length = [...holder].length;
   const isPotentiallyValid = length <= HOLDER_LENGTH_MAX && readDigits(holder).length <= HOLDER_DIGITS_MAX;
   const isValid = isPotentiallyValid && length >= HOLDER_LENGTH_MIN && /\p{L}/u.test(holder);
   return { isValid, isPotentiallyValid, error: isValid ? null : "cardHolderError" };
@@ -67,7 +67,7 @@ const FIELDS = {
   holder: {
     fault: "cardHolderError",
     isDigits: false,
-    count: (text) => Array.from(text).length,
+    count: (text) => [...text].length,
     set: (text, caret) => ({ text, caret }),
     judge: judgeHolder,
     values: (text) => ({ "card.holder": readHolder(text) }),
