@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 NUMBER = "4200000000000000"
-DECLINED = "4012001037461114"
+DECLINED = "4000000000000002"
 CHALLENGED = "4711100000000000"
 
 

@@ -44,7 +44,7 @@ BROWSER = {
     "javascriptEnabled": "true",
     "screenColorDepth": "24",
 }
-DECLINED = {"card.number": "4012001037461114"}
+DECLINED = {"card.number": "4000000000000002"}
 TABLE = RouteTable(ROUTES)
 
 

@@ -126,7 +126,7 @@ def test_the_numbers_to_try_are_those_that_a_test_host_knows() -> None:
     iban = numbers.pop("IBAN")
 
     assert TEST_CARDS[numbers["Success"]].behaviour is Behaviour.NO_3DS
-    assert TEST_CARDS[numbers["Decline"]].behaviour is Behaviour.TECHNICAL_ERROR
+    assert TEST_CARDS[numbers["Decline"]].result_code == "800.100.152"
     assert TEST_CARDS[numbers["3-D Secure challenge"]].behaviour is Behaviour.CHALLENGE
     assert set(numbers.values()) <= set(TEST_CARDS)
     assert iban in {account.iban for account in TEST_ACCOUNTS}

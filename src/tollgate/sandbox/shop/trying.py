@@ -22,7 +22,7 @@ class Sample(msgspec.Struct, frozen=True):
 SAMPLES = (
     Sample("Success", "4200000000000000", "4200 0000 0000 0000"),
     Sample("Success, Mastercard", "5454545454545454", "5454 5454 5454 5454"),
-    Sample("Decline", "4012001037461114", "4012 0010 3746 1114"),
+    Sample("Decline", "4000000000000002", "4000 0000 0000 0002"),
     Sample("3-D Secure challenge", "4711100000000000", "4711 1000 0000 0000"),
     Sample("IBAN", "DE89370400440532013000", "DE89 3704 0044 0532 0130 00"),
 )
