@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Page
+import json
+from html import escape
 
-from browser.shops import Site
-from browser.widget_shop import TILL, Till, form, inline, options, pay_button
-from gateway import Client
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.shops import HTML, Site
+from browser.watching import Watch
+from browser.widget_shop import NONCE, TILL, Till, fill_card, form, inline, options, pay_button
+from gateway import CARD, Client
+from tollgate.web import Reply
 
 LIST = "/list"
+STYLE = "/shop.css"
+RESET = "* { all: unset; display: revert; } .wpwl-group, .wpwl-container, .wpwl-message { display: block; }"
+OLDER_FRAMEWORK = "Array.from = (list) => Array.prototype.slice.call(list);"
 
 
 @pytest.fixture
@@ -17,11 +25,72 @@ def till(shop: Site, client: Client) -> Till:
     return Till(shop, client)
 
 
+def test_a_shop_may_reset_all_styles_replace_what_is_built_in_and_trust_no_text(
+    page: Page, till: Till, client: Client
+) -> None:
+    """Trusted types, a reset that takes everything back, and a framework from before the built-in functions."""
+    stored = client.post("/v1/registrations", CARD).json["id"]
+    checkout = till.prepare(**{"registrations[0].id": stored})
+    service = client.base_url
+    policy = (
+        f"default-src 'none'; script-src 'nonce-{NONCE}' {service}; style-src 'self' {service}; frame-src {service}; "
+        f"connect-src {service}; img-src {service}; form-action 'none'; require-trusted-types-for 'script'"
+    )
+    pieces = (
+        f"<!doctype html><link rel=stylesheet href={STYLE}>",
+        inline(OLDER_FRAMEWORK),
+        options({"registrations": {"hideInitialPaymentForms": True}}),
+        form("VISA PAYPAL"),
+        till.script(checkout),
+    )
+    till.shop.pages[STYLE] = Reply(200, RESET.encode(), b"text/css")
+    till.shop.pages[TILL] = Reply(200, "".join(pieces).encode(), HTML, ((b"content-security-policy", policy.encode()),))
+    page.goto(till.shop.url + TILL)
+
+    card = page.locator(".wpwl-container-card")
+    expect(page.locator(".wpwl-form-registrations")).to_be_visible()
+    expect(card).to_be_hidden()
+    page.locator(".wpwl-button-other").click()
+    expect(card.locator(".wpwl-message[role=alert]")).to_be_hidden()
+    widths = card.locator(".wpwl-form, .wpwl-control-cardHolder, .wpwl-button-pay").evaluate_all(
+        "(all) => all.map((each) => each.getBoundingClientRect().right)"
+    )
+    assert max(widths[1:]) < widths[0], "a field sticks out of the form"
+    fill_card(card)
+    pay_button(card).click()
+
+    till.expect_home(page, checkout)
+
+
+def test_the_form_works_in_a_frame_that_has_no_address_of_its_own(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    inner = escape("".join((form("VISA"), till.script(checkout))))
+    till.show(page, f'<iframe id="inner" srcdoc="{inner}"></iframe>')
+    fill_card(page.frame_locator("#inner").locator("body"))
+    pay_button(page.frame_locator("#inner").locator("body")).click()
+
+    till.expect_home(page, checkout)
+
+
+def test_a_page_without_an_origin_is_told_at_once_that_it_cannot_show_the_form(
+    page: Page, till: Till, watch: Watch
+) -> None:
+    checkout = till.prepare()
+    told = inline("var wpwlOptions = { onError: ({ name }) => { document.body.dataset.fault = name; } };")
+    inner = escape("".join((told, form("VISA"), till.script(checkout))))
+    till.show(page, f'<iframe id="inner" sandbox="allow-scripts" srcdoc="{inner}"></iframe>')
+    body = page.frame_locator("#inner").locator("body")
+
+    expect(body.get_by_role("alert")).to_be_visible()
+    expect(body).to_have_attribute("data-fault", "WidgetError")
+    assert watch.take() == []
+
+
 def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: Page, till: Till) -> None:
     """A shop that opens its till in a window of its own: not every page with an opener is our popup."""
     checkout = till.prepare()
     till.put_up(options({"paymentTarget": "_top"}), till.script(checkout), form("PAYPAL"))
-    till.put_up(inline(f"addEventListener('click', () => open('{TILL}'));"), path=LIST)
+    till.put_up(inline(f"addEventListener('click', () => open({json.dumps(TILL)}));"), path=LIST)
     page.goto(till.shop.url + LIST)
     with page.expect_popup() as opened:
         page.get_by_role("heading").click()

@@ -11,6 +11,7 @@ from browser.shops import BACK, HTML, Site
 from browser.watching import Watch
 from browser.widget_shop import (
     DECLINED,
+    TILL,
     Till,
     count_submissions,
     cvv_field,
@@ -117,6 +118,8 @@ def test_the_back_button_after_a_payment_leads_to_its_result(page: Page, till: T
 
     assert till.read_code(checkout) == "000.100.110"
     page.go_back()
+    assert page.url == "about:blank", "the till has nothing to offer any more, so nobody passes it again"
+    page.goto(till.shop.url + TILL)
     expect(page.get_by_role("alert")).to_contain_text("session has ended")
     assert any("400" in complaint for complaint in watch.take())
 

@@ -76,7 +76,7 @@ async function followAbandoned(attempt) {
 // True where the form may be used.
 function followState(widget, now) {
   if (now && now.state === "paid" && now.returnUrl) {
-    return !leave(now.returnUrl, widget.resultTarget);
+    return !leave(now.returnUrl, widget.resultTarget, true);
   }
   if (now && now.state === "gone") {
     showMessage(widget, widget.voice.say("sessionGone"));

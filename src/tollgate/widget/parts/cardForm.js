@@ -100,7 +100,7 @@ function changeBrand(widget, code) {
 
 function showCvv(widget) {
   const { cvvLength } = page.configuration.brands[widget.readBrand()];
-  widget.cvvField.group.hidden = !isCvvAsked(widget);
+  setHidden(widget.cvvField.group, !isCvvAsked(widget));
   if (widget.cvvHint) {
     const hints = [cvvLength === 4 ? "cvvHintAmex" : "cvvHint", ...(mayCvvBeEmpty(widget) ? ["cvvHintMaestro"] : [])];
     widget.cvvHint.textContent = hints.map((key) => widget.voice.say(key)).join(" ");

@@ -43,6 +43,12 @@ function setStyles(element, styles) {
   }
 }
 
+// A shop's own rules for groups and containers often name a display, which the attribute alone would lose against.
+function setHidden(element, isHidden) {
+  element.hidden = isHidden;
+  element.style.setProperty("display", isHidden ? "none" : "", "important");
+}
+
 function describe(control, id, isDescribed) {
   const ids = (control.getAttribute("aria-describedby") || "").split(" ").filter((each) => each && each !== id);
   if (isDescribed) {

@@ -45,9 +45,10 @@ function makeWidget(kind, names, place, brand) {
     submitter: () => null,
     readBrand: () => brand,
     resultTarget: page.settings.resultTarget || target || "_top",
-    message: make("div", "wpwl-message", { role: "alert", hidden: true }),
+    message: make("div", "wpwl-message", { role: "alert" }),
     status: make("div", "wpwl-status", { role: "status" }),
   };
+  showMessage(widget, "");
   listenToForm(widget);
   return widget;
 }
@@ -115,7 +116,7 @@ function addTestNote(widget) {
 
 function showMessage(widget, text) {
   widget.message.textContent = text;
-  widget.message.hidden = text === "";
+  setHidden(widget.message, text === "");
 }
 
 function setBusy(widget, isBusy, text) {
@@ -145,6 +146,6 @@ function collectFields(widget) {
     ...describeBrowser(),
     ...(widget.readBrand() ? { paymentBrand: widget.readBrand() } : {}),
     ...(widget.addFields ? widget.addFields() : {}),
-    shopOrigin: location.origin,
+    shopOrigin: window.origin,
   };
 }

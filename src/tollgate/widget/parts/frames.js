@@ -9,7 +9,7 @@ const EMPTY = Object.freeze({ isValid: false, isPotentiallyValid: true, isEmpty:
 
 function frameAddress(field) {
   const above = [...(location.ancestorOrigins || [])];
-  const origins = [...new Set([location.origin, ...above])].slice(0, ANCESTORS_MAX);
+  const origins = [...new Set([window.origin, ...above])].slice(0, ANCESTORS_MAX);
   return `${source.origin}/v1/paymentWidgets/frame/${field}?${origins.map((origin) => `origin=${encodeURIComponent(origin)}`).join("&")}`;
 }
 

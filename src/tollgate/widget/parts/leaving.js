@@ -12,8 +12,9 @@ function readAddress(url) {
   }
 }
 
-// False where the address is none that a page may lead to.
-function leave(url, target) {
+// False where the address is none that a page may lead to. Who leaves for good does not find this page again by the
+// back button.
+function leave(url, target, isForGood = false) {
   const address = readAddress(url);
   if (!address) {
     return false;
@@ -21,7 +22,7 @@ function leave(url, target) {
   if (target && !target.startsWith("_")) {
     window.open(address.href, target);
   } else {
-    navigate(address.href, target);
+    navigate(address.href, target, isForGood);
   }
   // An app takes over without this page going away.
   if (!/^https?:$/.test(address.protocol)) {
@@ -30,11 +31,16 @@ function leave(url, target) {
   return true;
 }
 
-function navigate(url, target) {
+function navigate(url, target, isForGood) {
   const frames = { _parent: window.parent, _top: window.top };
   try {
-    // Of a window of another origin, this is the only member that may be set.
-    (frames[target] || window).location.href = url;
+    // Of the address of another origin's window, nothing else may be used.
+    const address = (frames[target] || window).location;
+    if (isForGood) {
+      address.replace(url);
+    } else {
+      address.href = url;
+    }
   } catch {
     // A page around ours that does not let us lead it away; then this page goes alone.
     window.location.assign(url);

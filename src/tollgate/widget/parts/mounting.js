@@ -22,6 +22,7 @@ async function mountAll(elements) {
   page.options = readGlobalOptions();
   page.settings = readSettings(page.options);
   try {
+    checkOrigin();
     const configuration = await configure([...new Set(elements.flatMap(readBrandCodes))]);
     // Some pages set their options as late as this.
     page.options = readGlobalOptions();
@@ -38,9 +39,16 @@ async function mountAll(elements) {
   }
 }
 
+// A sandbox or a file: no frame could be told whose page it may speak to.
+function checkOrigin() {
+  if (window.origin === "null") {
+    throw makeFault("WidgetError", "a page without an origin of its own cannot show the form");
+  }
+}
+
 // Who comes back to a page whose checkout was paid belongs to the result.
 function isPaidAndLeft({ state, returnUrl }) {
-  return state === "paid" && Boolean(returnUrl) && leave(returnUrl, "_top");
+  return state === "paid" && Boolean(returnUrl) && leave(returnUrl, "_top", true);
 }
 
 async function mountPlaces(places) {
@@ -97,7 +105,7 @@ function mountPlace(place, isFirst) {
 // several, the shopper need not know of it.
 function passOver(place, isOnlyOne) {
   const fault = makeFault("WidgetError", "no brand of the form can be paid with here", { brand: place.codes.join(" ") });
-  place.element.hidden = true;
+  setHidden(place.element, true);
   if (isOnlyOne) {
     showDead(place.element, fault);
   }
@@ -142,7 +150,7 @@ function putBack(place) {
   const first = place.nodes.find((node) => node.isConnected);
   if (first) {
     place.element.append(...place.adopted);
-    place.element.hidden = true;
+    setHidden(place.element, true);
     place.element.setAttribute(UNLOADED, "");
     first.before(place.element);
   }

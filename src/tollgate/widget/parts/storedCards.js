@@ -12,8 +12,10 @@ function makeStoredCards(place) {
   adoptInputs(widget, false);
   widget.form.append(makeSubmitGroup(widget, widget.voice.say("submit")));
   addResultUrl(widget);
-  const target = { name: "registrations-target", title: widget.voice.say("storedCards"), src: "about:blank", hidden: true };
-  widget.container.append(make("iframe", "wpwl-target", target));
+  const called = { name: "registrations-target", title: widget.voice.say("storedCards"), src: "about:blank" };
+  const target = make("iframe", "wpwl-target", called);
+  setHidden(target, true);
+  widget.container.append(target);
   widget.block = make("div", "wpwl-registrations-block", { id: "wpwl-registrations" }, widget.container);
   chooseStoredCard(widget, widget.rows[0]);
   return widget;
@@ -55,7 +57,7 @@ function chooseStoredCard(widget, row) {
   row.radio.checked = true;
   for (const other of widget.rows) {
     other.group.classList.toggle("wpwl-selected", other === row);
-    other.cvvPlace.hidden = other !== row;
+    setHidden(other.cvvPlace, other !== row);
   }
   if (needsStoredCvv(row.card) && !row.cvvField) {
     const { brand } = row.card;
@@ -79,7 +81,7 @@ function hideOtherForms(widgets) {
     return;
   }
   const others = widgets.filter((widget) => widget !== stored);
-  const show = (isShown) => others.forEach((widget) => (widget.container.hidden = !isShown));
+  const show = (isShown) => others.forEach((widget) => setHidden(widget.container, !isShown));
   show(false);
   if (page.settings.hideOtherPaymentButton || !others.length) {
     return;
