@@ -42,6 +42,7 @@ _ECHOED = (
     "redirect",
 )
 _ECHOED_WORDS = frozenset(_ECHOED)
+_find_place = {word: place for place, word in enumerate(_ECHOED)}.__getitem__
 _STEP = re.compile(r"\[(?P<index>[0-9]+)\](?=\.)|\[(?P<key>[^\]]*)\]|(?P<word>[^.\[\]]+)")
 
 
@@ -132,7 +133,7 @@ def render_rest(
         # What the world said of a field counts for more than what the merchant said.
         shown |= {name: text for name, text in details.items() if "." in name} | dict(handover)
     echoed = nest_fields(shown.items())
-    body |= {word: echoed[word] for word in _ECHOED if word in echoed}
+    body |= {word: echoed[word] for word in sorted(echoed.keys() & _ECHOED_WORDS, key=_find_place)}
     if "redirect" in body:
         # Clients read the list without asking whether it is there.
         body["redirect"].setdefault("parameters", [])

@@ -52,15 +52,13 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         parameter, accepts, name, group, is_storable = place
         # A faulty field was still sent: rules that ask whether a group is there must not miss it.
         groups.add(group)
-        fault = None if accepts(value) else parameter.check_value(sent_name, value, is_lenient=lenient)
-        if fault is None and name in values and not lenient:
-            fault = Fault(sent_name, "must not be repeated", parameter.show(value))
-        if fault is not None:
-            faults.append(fault)
+        if accepts(value) and (lenient or name not in values):
+            values[name] = value
+            if is_storable:
+                echo[name] = value
             continue
-        values[name] = value
-        if is_storable:
-            echo[name] = value
+        fault = parameter.check_value(sent_name, value, is_lenient=lenient)
+        faults.append(fault or Fault(sent_name, "must not be repeated", parameter.show(value)))
     present = frozenset(groups)
     broken = check_rules(values, situation, present)
     if faults or broken:
