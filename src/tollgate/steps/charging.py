@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.contract import Answer, answer_payment, write_ticket
+from tollgate.contract import Answer, answer_payment, tell_registration, write_ticket
 from tollgate.payments import Claim, Order, Outcome, Payment, State, Verdict
 from tollgate.steps.chaining import get_payment
 from tollgate.steps.dispatch import dispatch
 from tollgate.steps.house import House
 from tollgate.steps.lateness import weigh_lateness
-from tollgate.steps.network_tokens import use_network_token
+from tollgate.steps.network_tokens import Means, use_network_token
 from tollgate.steps.route import Route
 from tollgate.steps.sealing import settle_sealed
 from tollgate.store import settle_payment
@@ -31,7 +31,7 @@ async def charge(house: House, order: Order, started: Payment, route: Route) -> 
     """With the network's token in place of a stored card's number, where there is a good one."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    means = await use_network_token(house, order, started)
+    means = await use_network_token(house, order, started) if tell_registration(started.echo) else Means(order)
     back_url = make_shopper_url(house, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
     verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s - means.spent_s)
