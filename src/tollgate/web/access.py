@@ -5,6 +5,7 @@ Written past `logging`, whose record, caller and handlers cost more than half a 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import sys
@@ -17,6 +18,10 @@ from tollgate.web.visit import Visit
 
 # Its level says whether lines are wanted, as for every other log.
 _log = logging.getLogger("tollgate.access")
+
+_lines: list[bytes] = []
+"""Of this turn of the loop. They are written together, because every write is a visit to the kernel, and payments that
+share a commit are answered in one turn."""
 
 
 def tell_access(visit: Visit, status: int, seconds: float) -> None:
@@ -38,7 +43,14 @@ def tell_access(visit: Visit, status: int, seconds: float) -> None:
         },
         option=orjson.OPT_APPEND_NEWLINE,
     )
+    if not _lines:
+        asyncio.get_running_loop().call_soon(_write)
+    _lines.append(line)
+
+
+def _write() -> None:
     # A log that cannot be written must not fail a payment that was made.
     with contextlib.suppress(OSError, ValueError):
-        sys.stderr.buffer.write(line)
+        sys.stderr.buffer.write(b"".join(_lines))
         sys.stderr.buffer.flush()
+    _lines.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
@@ -10,6 +11,8 @@ import pytest
 
 from tollgate.web.access import tell_access
 from tollgate.web.visit import Visit
+
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -24,8 +27,9 @@ def make_visit(path: str = "/v1/payments") -> Visit:
 
 @pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("level", [logging.INFO], indirect=True)
-def test_an_answer_is_one_line_of_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+async def test_an_answer_is_one_line_of_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     tell_access(make_visit(), 200, 0.01234)
+    await asyncio.sleep(0)
 
     written = capfdbinary.readouterr().err
     assert written.endswith(b"\n")
@@ -47,24 +51,57 @@ def test_an_answer_is_one_line_of_json(capfdbinary: pytest.CaptureFixture[bytes]
 
 @pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("level", [logging.INFO], indirect=True)
-def test_a_card_number_in_a_path_leaves_as_stars(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+async def test_a_card_number_in_a_path_leaves_as_stars(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     tell_access(make_visit("/v1/payments/4200000000000000"), 404, 0.001)
+    await asyncio.sleep(0)
 
     assert json.loads(capfdbinary.readouterr().err)["path"] == "/v1/payments/" + "*" * 16
 
 
 @pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("level", [logging.WARNING], indirect=True)
-def test_nothing_is_written_when_only_warnings_are_wanted(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+async def test_nothing_is_written_when_only_warnings_are_wanted(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     tell_access(make_visit(), 200, 0.001)
+    await asyncio.sleep(0)
 
     assert capfdbinary.readouterr().err == b""
+
+
+@pytest.mark.usefixtures("level")
+@pytest.mark.parametrize("level", [logging.INFO], indirect=True)
+async def test_answers_of_one_turn_are_written_together_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    monkeypatch.setattr(sys, "stderr", Recorder(written))
+
+    for status in (200, 400):
+        tell_access(make_visit(), status, 0.001)
+    assert written == []
+    await asyncio.sleep(0)
+    tell_access(make_visit(), 500, 0.001)
+    await asyncio.sleep(0)
+
+    assert [[json.loads(line)["status"] for line in lines.splitlines()] for lines in written] == [[200, 400], [500]]
+
+
+class Recorder:
+    """A standard error that remembers every write."""
+
+    def __init__(self, written: list[bytes]) -> None:
+        self.buffer = self
+        self.write = written.append
+
+    def flush(self) -> None:
+        pass
 
 
 class Broken:
     """A standard error whose reader is gone."""
 
-    def write(self, _line: bytes) -> int:
+    def __init__(self) -> None:
+        self.is_asked = False
+
+    def write(self, _lines: bytes) -> int:
+        self.is_asked = True
         raise BrokenPipeError
 
     @property
@@ -74,7 +111,10 @@ class Broken:
 
 @pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("level", [logging.INFO], indirect=True)
-def test_a_log_that_cannot_be_written_fails_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Broken())
+async def test_a_log_that_cannot_be_written_fails_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", broken := Broken())
 
     tell_access(make_visit(), 200, 0.001)
+    await asyncio.sleep(0)
+
+    assert broken.is_asked
