@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.shops import HTML, Site
+from browser.walks import CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import NONCE, TILL, Till, fill_card, form, inline, options, pay_button
 from gateway import CARD, Client
@@ -100,3 +101,23 @@ def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: P
     window.get_by_role("button", name="Approve").click()
 
     till.expect_home(window, checkout)
+
+
+def test_a_bank_of_another_origin_may_ask_for_the_shoppers_key_in_its_frame(page: Page, till: Till, site: Site) -> None:
+    site.pages["/bank"] = Reply(200, b"<!doctype html><title>Bank</title>", HTML)
+    checkout = till.prepare()
+    pieces = ("<!doctype html>", form("VISA"), till.script(checkout))
+    till.shop.pages[TILL] = Reply(200, "".join(pieces).encode(), HTML)
+    page.goto(till.shop.url + TILL)
+    fill_card(page, CHALLENGED)
+    pay_button(page).click()
+    place = page.locator('iframe[name="cnpIframe"]')
+    expect(place.content_frame.get_by_role("button", name="Send outcome")).to_be_visible()
+
+    frame = place.element_handle().content_frame()
+    assert frame is not None
+    frame.goto(f"{site.url}/bank")
+
+    wishes = ["payment", "publickey-credentials-get", "camera"]
+    allowed = "(names) => names.filter((name) => document.featurePolicy.allowsFeature(name))"
+    assert frame.evaluate(allowed, wishes) == wishes[:2]

@@ -15,7 +15,8 @@ function openDialog(widget, url, title, loadHook) {
     name: "cnpIframe",
     title,
     src: url,
-    allow: "payment; publickey-credentials-get",
+    // Whoever the service sends the frame on to is of yet another origin, and may want the shopper's key.
+    allow: "payment *; publickey-credentials-get *",
   });
   setStyles(frame, { width: page.settings.challengeWidth, height: page.settings.challengeHeight });
   const element = make(
