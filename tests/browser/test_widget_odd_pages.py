@@ -6,7 +6,7 @@ import json
 from html import escape
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from browser.shops import HTML, Site
 from browser.walks import CHALLENGED
@@ -121,3 +121,23 @@ def test_a_bank_of_another_origin_may_ask_for_the_shoppers_key_in_its_frame(page
     wishes = ["payment", "publickey-credentials-get", "camera"]
     allowed = "(names) => names.filter((name) => document.featurePolicy.allowsFeature(name))"
     assert frame.evaluate(allowed, wishes) == wishes[:2]
+
+
+def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, till: Till) -> None:
+    held: list[Route] = []
+    page.route("**/frame.js", lambda route: held.append(route))
+    page.clock.install()
+    checkout = till.prepare()
+    till.show(page, form("VISA"), till.script(checkout))
+    message = page.locator(".wpwl-form-card .wpwl-message[role=alert]")
+    expect(pay_button(page)).to_be_visible()
+
+    page.clock.fast_forward("00:30")
+    expect(message).to_contain_text("No connection")
+    for route in held:
+        route.continue_()
+
+    expect(message).to_be_hidden()
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, checkout)

@@ -56,6 +56,10 @@ function judgeFrame(field, mayBeEmpty) {
 
 const FRAME_EVENTS = {
   ready(widget, field) {
+    if (field.isLate) {
+      field.isLate = false;
+      hushWhenAllAreThere(widget);
+    }
     tell("onReadyIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
   },
   focus(widget, field) {
@@ -81,7 +85,8 @@ const FRAME_EVENTS = {
       widget.hearBrands(readList(message.detected), message.active);
     }
   },
-  silence(widget) {
+  silence(widget, field) {
+    field.isLate = true;
     showMessage(widget, widget.voice.say("networkError"));
   },
   enter(widget) {
@@ -90,6 +95,13 @@ const FRAME_EVENTS = {
     }
   },
 };
+
+// The network was slow and no more than that.
+function hushWhenAllAreThere(widget) {
+  if (!widget.fields.some((field) => field.isLate)) {
+    showMessage(widget, "");
+  }
+}
 
 function hearField(widget, field, row, message) {
   const react = has(FRAME_EVENTS, message.type) ? FRAME_EVENTS[message.type] : null;
