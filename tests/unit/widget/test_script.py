@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -103,6 +104,28 @@ def test_no_two_parts_call_different_functions_by_one_name() -> None:
     for texts in (read_parts().values(), [path.read_text("utf-8") for path in (FRAMES / "parts").glob("*.js")]):
         names = re.findall(r"^(?:async )?function (\w+)", "\n".join(texts), re.MULTILINE)
         assert {name for name in names if names.count(name) > 1} == set()
+
+
+@pytest.mark.parametrize(
+    ("around", "origins"),
+    [
+        (
+            "location = { ancestorOrigins: ['https://a.example', 'https://b.example'] }",
+            ["https://a.example", "https://b.example"],
+        ),
+        ("location = {}, document = { referrer: 'https://a.example/portal?x' }", ["https://a.example"]),
+        ("location = {}, document = { referrer: '' }", []),
+        ("location = {}, document = { referrer: 'https://b.example/' }, window = globalThis, parent = window", []),
+    ],
+    ids=["told", "guessed from where the page was asked for", "unknown", "none, the page is on top"],
+)
+def test_frames_know_whose_pages_stand_around_the_shops(around: str, origins: list[str]) -> None:
+    node = shutil.which("node")
+    assert node is not None, "node is not installed: make machine"
+    part = (FOLDER / "frames.js").read_text("utf-8")
+    code = f"var window = {{ parent: 1 }}; var {around};\n{part}\nconsole.log(JSON.stringify(listAncestors()));"
+    told = subprocess.run([node, "-e", code], check=True, capture_output=True, timeout=30)
+    assert json.loads(told.stdout) == origins
 
 
 def test_the_version_changes_with_any_file() -> None:

@@ -7,9 +7,16 @@ const FRAME_NAMES = { number: "card.number", cvv: "card.cvv", holder: "card.hold
 const ANCESTORS_MAX = 5;
 const EMPTY = Object.freeze({ isValid: false, isPotentiallyValid: true, isEmpty: true });
 
+// Whose pages stand around this one. Not every browser tells; the nearest is often the one that asked for this page.
+function listAncestors() {
+  if (location.ancestorOrigins) {
+    return [...location.ancestorOrigins];
+  }
+  return window.parent !== window && document.referrer ? [new URL(document.referrer).origin] : [];
+}
+
 function frameAddress(field) {
-  const above = [...(location.ancestorOrigins || [])];
-  const origins = [...new Set([window.origin, ...above])].slice(0, ANCESTORS_MAX);
+  const origins = [...new Set([window.origin, ...listAncestors()])].slice(0, ANCESTORS_MAX);
   return `${source.origin}/v1/paymentWidgets/frame/${field}?${origins.map((origin) => `origin=${encodeURIComponent(origin)}`).join("&")}`;
 }
 
