@@ -75,6 +75,15 @@ def test_a_challenge_inside_the_page_pays(client: Client) -> None:
     assert paid.json["ndc"] == checkout_id
 
 
+def test_no_word_of_the_form_spares_its_shopper_the_challenge(client: Client) -> None:
+    checkout_id = open_checkout(client)
+
+    page = begin_challenge(client, checkout_id, **{"card.numberType": "DPAN", "walletA.source": "web"})
+
+    pass_challenge(client, page)
+    assert ask(client, checkout_id).json["threeDSecure"]["eci"] == "05"
+
+
 def test_a_form_that_tells_nothing_of_its_browser_is_asked_by_our_page(client: Client) -> None:
     checkout_id = open_checkout(client)
 

@@ -13,6 +13,7 @@ from tollgate.contract.fields import Fields, first_word, is_never_stored
 from tollgate.contract.form import Pairs
 from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_amount_objection
+from tollgate.contract.orders import read_test_mode
 from tollgate.contract.tickets import make_checkout_return_url
 from tollgate.payments import Checkout, CheckoutKind
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths
@@ -23,8 +24,8 @@ _ACCOUNT_WORDS = frozenset({"card", "bankAccount", "virtualAccount", *(wallet.va
 _CHOICES = frozenset({"paymentBrand", "registrationId"})
 """What the shopper says, whatever was prepared."""
 _PERSON_WORDS = frozenset({"customer", "billing"})
-_SEEN = frozenset({"customer.ip"})
-"""What we know better than the form."""
+_NOT_THE_FORMS = frozenset({"customer.ip", "card.numberType", *(f"{wallet.value}.source" for wallet in Wallet)})
+"""What we know better than the form, and words by which a card would need no authentication of its holder."""
 _GAPS = frozenset({"createRegistration", "shopperResultUrl", "shopOrigin"})
 """What the shopper's form may add, but not change."""
 _SHOPPER_KEY = "customParameters[SHOPPER_"
@@ -32,6 +33,7 @@ _PREPARING_WORDS = frozenset({"integrity", "registrations", "overridePaymentType
 """What a checkout is told and no payment."""
 _OVERRIDE = "overridePaymentType[{}]"
 _BROWSER = "customer.browser."
+_HEADER_LENGTH_MAX = 2048
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +67,7 @@ def read_prepared_money(values: Mapping[str, str]) -> Money | None:
 
 def check_prepared(values: Mapping[str, str], *, is_live: bool) -> None:
     """What could never be paid is refused before a shopper meets it."""
+    read_test_mode(values.get("testMode"), is_live)
     if not is_live:
         read_levers(values)
     money = read_prepared_money(values)
@@ -111,10 +114,12 @@ def _name(sent_name: str) -> str:
 def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
     name = _name(sent_name)
     word = first_word(name)
+    if name in _NOT_THE_FORMS:
+        return False
     if word in _ACCOUNT_WORDS or name in _CHOICES:
         return True
     is_addition = word in _PERSON_WORDS or name in _GAPS or name.startswith(_SHOPPER_KEY)
-    return is_addition and name not in prepared and name not in _SEEN
+    return is_addition and name not in prepared
 
 
 def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
@@ -122,8 +127,14 @@ def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
     names = {_name(name) for name, _ in pairs}
     own = {"customer.ip": sent.address}
     if any(name.startswith(_BROWSER) for name in names):
-        own |= {f"{_BROWSER}acceptHeader": sent.accept or "*/*", f"{_BROWSER}userAgent": sent.user_agent or ""}
+        own[f"{_BROWSER}acceptHeader"] = _make_fit(sent.accept) or "*/*"
+        own[f"{_BROWSER}userAgent"] = _make_fit(sent.user_agent) or "-"
     return [(name, text) for name, text in own.items() if text and name not in names]
+
+
+def _make_fit(header: str | None) -> str:
+    """No shopper can mend what a browser says of itself, so it is never a fault."""
+    return "".join(filter(str.isprintable, header or ""))[:_HEADER_LENGTH_MAX]
 
 
 def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:

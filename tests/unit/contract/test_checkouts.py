@@ -83,6 +83,10 @@ UNHEARD = [
     ("customParameters[forceResultCode]", "000.100.110"),
     ("customParameters[shopper_size]", "large"),
     ("customer.ip", "198.51.100.1"),
+    # By these a stolen card would be charged without its holder being asked.
+    ("card.numberType", "DPAN"),
+    ("walletA.source", "web"),
+    ("googlePay.source", "app"),
     ("shipping.city", "Paris"),
     ("threeDSecure.eci", "05"),
     ("tokenAccount.number", "4200000000000000"),
@@ -166,6 +170,25 @@ def test_the_request_tells_of_a_browser_where_the_form_does() -> None:
     assert own["customer.ip"] == "203.0.113.7"
 
 
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [("x" * 5000, "x" * 2048), ("Mozilla\x80\x93\t5", "Mozilla5"), ("\x80", "-"), ("", "-"), (None, "-")],
+)
+def test_what_a_browser_says_of_itself_is_never_the_shoppers_fault(header: str | None, kept: str) -> None:
+    joined = join(PREPARED, ("customer.browser.language", "de"), accept=header, user_agent=header, address="")
+
+    card = {
+        "paymentBrand": "VISA",
+        "card.number": "4200000000000000",
+        "card.expiryMonth": "05",
+        "card.expiryYear": "2034",
+    }
+    read_fields([*joined.items(), *card.items()], Situation("checkout_payment", None))
+    assert joined["customer.browser.userAgent"] == kept
+    assert joined["customer.browser.acceptHeader"] == kept.replace("-", "*/*")
+    assert "customer.ip" not in joined
+
+
 def test_an_offer_is_in_the_merchants_order_and_each_once() -> None:
     prepared = {"registrations[10].id": "c", "registrations[2].id": "b", "registrations[0].id": "a", "x": "y"}
 
@@ -213,6 +236,8 @@ def test_a_security_code_is_not_kept() -> None:
         ({"amount": "10.50", "currency": "JPY"}, True, True),
         ({"customParameters[forceResultCode]": "nonsense"}, False, True),
         ({"customParameters[forceResultCode]": "nonsense"}, True, False),
+        ({"testMode": "EXTERNAL"}, False, False),
+        ({"testMode": "EXTERNAL"}, True, True),
     ],
 )
 def test_what_could_never_be_paid_is_refused(changes: dict[str, str], is_live: bool, is_refused: bool) -> None:
