@@ -32,7 +32,7 @@ class RouteTable:
         # Most requests spell a path without gaps as its row does, and need not be taken apart.
         self._plain = {(row.method, row.path): Match(row, ()) for row in self.rows if "{" not in row.path}
         self._open = frozenset(path for _, path in self._plain)
-        self._secret = {_cut_before_gap(row.path): row.path for row in self.rows if row.hides_path}
+        self._secret = {_cut_before_gap(row.path): _cut_after_gap(row.path) for row in self.rows if row.hides_path}
         self._secret_lengths = sorted({len(words) for words in self._secret})
         for row in self.rows:
             shape = tuple(None if word.startswith("{") else word for word in _split(row.path))
@@ -84,3 +84,8 @@ def _split(path: str) -> list[str]:
 
 def _cut_before_gap(path: str) -> tuple[str, ...]:
     return tuple(takewhile(lambda word: not word.startswith("{"), _split(path)))
+
+
+def _cut_after_gap(path: str) -> str:
+    """Rows that share the words before a secret are told apart by their operation, which a log shows too."""
+    return path.partition("}")[0] + "}"

@@ -14,6 +14,7 @@ from tollgate.contract import Pairs, is_identity_name, read_form
 from tollgate.steps import House
 from tollgate.values import Overloaded, Refusal
 from tollgate.web.access import tell_access
+from tollgate.web.addresses import name_network, read_address
 from tollgate.web.auth import recognise
 from tollgate.web.body import Receive, check_form_type, read_body
 from tollgate.web.guard import guard
@@ -73,11 +74,12 @@ class Gateway:
         tell_access(visit, reply.status, seconds)
 
     async def _answer(self, scope: Scope, receive: Receive, visit: Visit) -> Reply:
-        if self._in_flight > LIMITS.requests_in_flight_max:
-            raise Overloaded(get_result("800.800.800"), retry_after_s=1)
         match = self._routes.find(visit.method, scope["path"])
         row = match.row
         visit.operation, visit.is_for_any_origin = row.operation, row.is_for_any_origin
+        # After the row is known, so that a shop's script can read that it shall come back.
+        if self._in_flight > LIMITS.requests_in_flight_max:
+            raise Overloaded(get_result("800.800.800"), retry_after_s=1)
         headers = _read_headers(scope["headers"])
         body = await read_body(headers, receive, is_whole=is_whole(scope))
         request = Request(
@@ -87,11 +89,11 @@ class Gateway:
             headers=headers,
             pairs=[] if row.takes_bytes else _read_pairs(visit.method, headers, scope["query_string"], body),
             trace=visit.trace,
-            address=(scope.get("client") or _NOBODY)[0],
+            address=read_address((scope.get("client") or _NOBODY)[0]),
             body=body if row.takes_bytes else b"",
         )
         if row.access is Access.OPEN:
-            self._throttles.check(row.operation, request.address, None)
+            self._throttles.check(row.operation, name_network(request.address), None)
             return await cast(OpenHandler, row.handler)(request, self._house)
         caller = recognise(request, row.access, self._house.directory)
         visit.ndc = caller.ndc

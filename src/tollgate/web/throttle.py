@@ -27,7 +27,8 @@ class Throttles:
 
     def check(self, operation: str, caller: str, subject_id: str | None) -> None:
         row = self._rows.get(operation)
-        if row is None:
+        # Whoever comes from nowhere cannot be told from others, and is not counted with all of them.
+        if row is None or (row.counted_by == "address" and not caller):
             return
         # The caller is part of the name: whoever asks for another's id must not use up its owner's calls.
         who = f"{caller}/{subject_id}" if row.counted_by == "id" and subject_id else caller

@@ -13,7 +13,7 @@ import pytest
 
 from tollgate.catalog import LIMITS
 from tollgate.steps import House
-from tollgate.web import ROUTES, Access, Gateway, Reply, Request, RouteRow, Throttles
+from tollgate.web import ROUTES, Access, Gateway, Reply, Request, RouteRow, Throttles, configure_throttles
 from unit.premises import ScriptedWire, open_house
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,12 @@ class Waiting:
 
 
 async def ask(
-    gateway: Gateway, headers: list[tuple[bytes, bytes]] | None = None, *, method: str = "GET", path: str = "/wait"
+    gateway: Gateway,
+    headers: list[tuple[bytes, bytes]] | None = None,
+    *,
+    method: str = "GET",
+    path: str = "/wait",
+    client: tuple[str, int] | None = None,
 ) -> list[dict[str, Any]]:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -54,7 +59,7 @@ async def ask(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "scheme": "http"}
+    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "scheme": "http", "client": client}
     await gateway({**scope, "headers": headers or []}, receive, send)
     return sent
 
@@ -125,3 +130,61 @@ async def test_no_log_line_names_a_shoppers_ticket(
     await ask(gateway, method=method, path="/v1/shopper/8a01")
 
     assert told == ["/v1/shopper/{ticket}"]
+
+
+def make_open_row() -> RouteRow:
+    """Tells where it was asked from; for scripts of any shop's page."""
+
+    async def answer(request: Request, _house: House) -> Reply:
+        return Reply(200, request.address.encode())
+
+    return RouteRow(
+        method="GET",
+        path="/wait",
+        operation="submit_checkout",
+        summary="Tells.",
+        access=Access.OPEN,
+        handler=answer,
+        is_for_any_origin=True,
+    )
+
+
+async def test_a_shops_script_can_read_that_it_shall_come_back(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=0))
+
+    start, _ = await ask(Gateway(house, [make_open_row()], Throttles([], house.clock)))
+
+    assert start["status"] == 503
+    assert (b"access-control-allow-origin", b"*") in start["headers"]
+
+
+async def test_a_live_host_counts_submissions_by_the_network_they_come_from(house: House) -> None:
+    rows = configure_throttles("submit_checkout=2/60", is_live=True)
+    gateway = Gateway(house, [make_open_row()], Throttles(rows, house.clock))
+    callers = [
+        ("2001:db8:1:2::1", 200),
+        ("2001:db8:1:2:ffff::9", 200),
+        ("2001:DB8:1:2:0:0:0:3", 429),
+        ("2001:db8:1:3::1", 200),
+        ("192.0.2.1", 200),
+        ("::ffff:192.0.2.1", 200),
+        ("192.0.2.1", 429),
+        ("192.0.2.2", 200),
+        *[(nobody, 200) for nobody in ("", "unknown", "/run/gate.sock") * 3],
+    ]
+
+    answered = [await ask(gateway, client=(address, 0)) for address, _ in callers]
+
+    assert [start["status"] for start, _ in answered] == [status for _, status in callers]
+    refused = answered[2][0]["headers"]
+    assert (b"access-control-allow-origin", b"*") in refused
+    assert (await ask(gateway))[0]["status"] == 200
+
+
+async def test_an_address_is_told_on_as_it_is_usually_spelled(house: House) -> None:
+    gateway = Gateway(house, [make_open_row()], Throttles([], house.clock))
+    sent = ["2001:DB8::0:1", "::ffff:192.0.2.1", "fe80::1%eth0", "192.0.2.1", "unknown", "192.0.2.1, 192.0.2.2"]
+
+    told = [(await ask(gateway, client=(address, 0)))[1]["body"].decode() for address in sent]
+
+    assert told == ["2001:db8::1", "192.0.2.1", "fe80::1", "192.0.2.1", "", ""]

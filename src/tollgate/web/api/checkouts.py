@@ -1,6 +1,6 @@
 """Checkouts for the hosted payment form: the merchant prepares and asks, the shopper's form looks and submits.
 
-What happens in between is told in `flows`.
+What happens in between is told in `flows`. To a shopper's browser the id is a key, so no log shows it.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ ROUTES = (
         summary="The shopper's form pays; JSON where `Accept` names it, else 303 to where the shopper goes next.",
         access=Access.OPEN,
         handler=submit_payment,
+        hides_path=True,
         is_for_any_origin=True,
     ),
     RouteRow(
@@ -136,6 +137,7 @@ ROUTES = (
         summary="The shopper's form stores an account.",
         access=Access.OPEN,
         handler=submit_registration,
+        hides_path=True,
         is_for_any_origin=True,
     ),
     RouteRow(
@@ -145,6 +147,7 @@ ROUTES = (
         summary="What the payment form has to know of a checkout, for its script.",
         access=Access.OPEN,
         handler=describe_form,
+        hides_path=True,
         is_for_any_origin=True,
     ),
     RouteRow(
@@ -154,5 +157,6 @@ ROUTES = (
         summary="The page that takes a shopper on to a provider which wants a form.",
         access=Access.OPEN,
         handler=send_to_provider,
+        hides_path=True,
     ),
 )
