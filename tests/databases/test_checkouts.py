@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import orjson
@@ -11,8 +13,9 @@ import pytest
 
 from databases.auditing import read_plan
 from databases.checkout_lives import CARD, PAYPAL, PAYS, Till, open_till
-from tollgate.catalog import LIMITS
-from tollgate.flows import count_retired, find_promised_script, rewrap_everything, show_form
+from tollgate.catalog import LIMITS, Situation
+from tollgate.contract import read_fields
+from tollgate.flows import change_checkout, count_retired, find_promised_script, rewrap_everything, show_form
 from tollgate.payments import Checkout, CheckoutEnd, CheckoutState, Script
 from tollgate.steps import House, open_prepared
 from tollgate.store import (
@@ -34,11 +37,11 @@ from tollgate.store import (
     steps_end_attempt,
     steps_submit_checkout,
 )
-from tollgate.store.statements import Statement
+from tollgate.store.statements import Statement, Step
 from tollgate.values import DAY, MINUTE, SECOND, Refusal
 from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_sealed, rewrap, sealed_prefix
 from tollgate.workers.upkeep import follow_scripts, purge_old_checkouts, wipe_old_checkouts
-from unit.premises import MERCHANT
+from unit.premises import CHANNEL, MERCHANT
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +107,36 @@ async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(t
     assert not await take(till, late, ONE)
     assert not await database.write(steps_claim_checkout(late, ONE, till.clock.now()))
     assert not await database.write(steps_change_checkout(late, late, till.clock.now()))
+
+
+class Racing:
+    """Somebody takes a checkout before the first write of another, and lets it go after it."""
+
+    def __init__(self, till: Till, seen: Checkout) -> None:
+        self.till, self.seen, self.database = till, seen, till.house.database
+        self.writes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.database, name)
+
+    async def write(self, unit: Sequence[Step]) -> bool:
+        self.writes += 1
+        assert await take(self.till, self.seen, ONE)
+        is_written = await self.database.write(unit)
+        assert await self.database.write(steps_end_attempt(end(self.seen, ONE, is_done=False)))
+        return is_written
+
+
+async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_in_words(till: Till) -> None:
+    seen = await prepare(till)
+    racing = Racing(till, seen)
+    house = msgspec.structs.replace(till.house, database=racing)
+    fields = read_fields([("amount", "1.00")], Situation("checkout_update", None))
+
+    with pytest.raises(Refusal) as refused:
+        await change_checkout(house, fields, seen.id, CHANNEL, "", None)
+
+    assert (refused.value.result.code, racing.writes) == ("800.700.100", 1)
 
 
 async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(till: Till) -> None:

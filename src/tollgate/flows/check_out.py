@@ -84,7 +84,8 @@ async def change_checkout(
     if await house.database.write(unit):
         return answer
     fresh = await get_own_checkout(house, channel, checkout_id, None)
-    if fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
+    # Without a key there is no other reason: whoever was paying may have let go of it by now.
+    if claim is None or fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
         raise Refusal(get_result(BUSY), "the checkout was paid or changed at the same time")
     return await answer_taken_key(house, claim)
 
