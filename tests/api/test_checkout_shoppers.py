@@ -209,6 +209,22 @@ def test_a_challenge_for_an_amount_that_was_changed_takes_no_money(client: Clien
     assert ask(client, checkout_id).json["amount"] == "100.00"
 
 
+def test_what_a_provider_approves_for_an_amount_that_was_changed_goes_back_by_itself(client: Client) -> None:
+    """Or else a shopper has a full basket for the price of the first thing in it."""
+    checkout_id = open_checkout(client, merchantTransactionId="cheap-basket")
+    provider_url = begin_at_provider(client, checkout_id)
+    client.post(f"/v1/checkouts/{checkout_id}", {"amount": "1000.00"})
+
+    come_back(client, press(client, provider_url, "approve"))
+
+    assert told(ask(client, checkout_id)) == (400, OVER)
+    wait_until(lambda: ("RV", PAID[1]) in list_codes(client, "cheap-basket"))
+    stale = find_made(client, "cheap-basket", "DB", "PAYPAL")
+    assert (stale["result"]["code"], stale["resultDetails"]["LateApproval"]) == (OVER, PAID[1])
+    assert told(post(client, checkout_id)) == PAID
+    assert ask(client, checkout_id).json["amount"] == "1000.00"
+
+
 def test_a_stored_card_may_be_challenged_too(client: Client) -> None:
     stored = keep(client, {**CARD, "card.number": CHALLENGED})
     checkout_id = prepare(client, {**AT_SHOP, "registrations[0].id": stored})

@@ -139,6 +139,18 @@ async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_i
     assert (refused.value.result.code, racing.writes) == ("800.700.100", 1)
 
 
+async def test_an_approval_holds_for_the_checkout_that_it_was_weighed_against(till: Till) -> None:
+    seen, database = await prepare(till), till.house.database
+    changed = msgspec.structs.replace(seen, sealed_fields=b"other")
+    assert await database.write(steps_change_checkout(seen, changed, till.clock.now()))
+    done = end(seen, ONE, is_done=True)
+
+    assert not await database.write(steps_end_attempt(msgspec.structs.replace(done, seen_revision=seen.revision)))
+    assert (await look(till, "it")).state is CheckoutState.OPEN
+    assert await database.write(steps_end_attempt(msgspec.structs.replace(done, seen_revision=seen.revision + 1)))
+    assert (await look(till, "it")).state is CheckoutState.DONE
+
+
 async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(till: Till) -> None:
     seen, database = await prepare(till), till.house.database
     assert await take(till, seen, ONE)

@@ -33,6 +33,7 @@ from tollgate.flows.recover import OUT_OF_TIME
 from tollgate.payments import (
     DECIDED,
     PAID_TWICE_CODE,
+    SESSION_OVER_CODE,
     AuthenticationCase,
     AuthenticationRow,
     AuthenticationWish,
@@ -76,7 +77,7 @@ from tollgate.store import (
 from tollgate.values import SECOND, CheckoutId, Secret, find_checkout_id
 from tollgate.vault import name_owner, open_account, open_hidden, open_once
 
-_SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code="900.300.600")
+_SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=SESSION_OVER_CODE)
 _PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=PAID_TWICE_CODE)
 _CLAIMS_MAX = 3
 """Between looking at a checkout and claiming it another may come and go."""

@@ -96,6 +96,8 @@ class CheckoutEnd(msgspec.Struct, frozen=True, kw_only=True):
     """Or else the checkout is open again."""
     is_sole: bool
     """Whether it must not come to stand beside another that did it already."""
+    seen_revision: int | None = None
+    """Of the checkout that it was weighed against; None where it holds for any."""
 
 
 class Script(msgspec.Struct, frozen=True):

@@ -82,6 +82,7 @@ class Move(msgspec.Struct, frozen=True):
 SILENT_CODE = "900.100.300"
 PENDING_CODE = "000.200.000"
 PAID_TWICE_CODE = "800.110.100"
+SESSION_OVER_CODE = "900.300.600"
 LATE_DETAIL = "LateApproval"
 """Among the details of what was approved too late: the code with which it was. What has it goes back."""
 
@@ -94,6 +95,8 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
     # Nobody pays twice for one thing: what came second goes back.
     (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, Errand.REVERSE, PAID_TWICE_CODE),
+    # And nobody has a large thing for the price of a small one.
+    (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, Errand.REVERSE, SESSION_OVER_CODE),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
@@ -110,7 +113,12 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, Errand.REPEAT),
     (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, Errand.REPEAT, PENDING_CODE),
     (Nature.FOLLOWS, Outcome.UNSENT): Move(State.DECLINED),
-    **{(nature, Outcome.LATE): Move(State.APPROVED) for nature in Nature if nature is not Nature.TAKES},
+    **{
+        (nature, outcome): Move(State.APPROVED)
+        for nature in Nature
+        for outcome in (Outcome.LATE, Outcome.STALE)
+        if nature is not Nature.TAKES
+    },
     # Nothing was sent, so nothing has to be asked for: it ends by itself when nobody comes.
     **{(nature, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE) for nature in Nature},
 }

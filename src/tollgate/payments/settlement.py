@@ -45,10 +45,15 @@ def settle(started: Payment, verdict: Verdict, now: Instant) -> Settlement:
         settled_at=now,
     )
     touches = list_settle_touches(started, settled) if started.chain_id else []
-    return Settlement(payment=settled, errand=move.errand, touches=touches, checkout=find_checkout_end(settled))
+    return Settlement(
+        payment=settled,
+        errand=move.errand,
+        touches=touches,
+        checkout=find_checkout_end(settled, verdict.checkout_revision),
+    )
 
 
-def find_checkout_end(settled: Payment) -> CheckoutEnd | None:
+def find_checkout_end(settled: Payment, seen_revision: int | None = None) -> CheckoutEnd | None:
     """What an attempt that was made for a checkout does to it; None for most payments.
 
     What is still open and may have paid out keeps its checkout claimed.
@@ -62,6 +67,7 @@ def find_checkout_end(settled: Payment) -> CheckoutEnd | None:
         subject_id=settled.id,
         is_done=settled.state is State.APPROVED,
         is_sole=NATURES[settled.kind] is Nature.TAKES,
+        seen_revision=seen_revision,
     )
 
 

@@ -21,9 +21,11 @@ class Outcome(StrEnum):
     """It never left, so nothing happened."""
     LATE = "late"
     """Approved, but what it pays for is paid already."""
+    STALE = "stale"
+    """Approved, but what it pays for costs something else by now."""
 
 
-DECIDED = frozenset({Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE})
+DECIDED = frozenset({Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE, Outcome.STALE})
 """Nobody has to be asked any more."""
 
 
@@ -33,3 +35,5 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     details: Mapping[str, str] = {}
     """The acquirer's own words and references, answered as `resultDetails`; a name with a dot is a field of the answer
     itself, such as where the shopper goes next."""
+    checkout_revision: int | None = None
+    """Of the checkout that it pays for, as it was when this was weighed; an approval holds for no other."""

@@ -35,7 +35,7 @@ _is_open = checkouts.c.state == int(CheckoutState.OPEN)
 _is_alive = checkouts.c.expires_at > sa.bindparam("now")
 _is_as_seen = checkouts.c.revision == sa.bindparam("seen_revision")
 _is_mine = checkouts.c.subject_id == sa.bindparam("of_subject_id")
-_is_done = checkouts.c.state >= int(CheckoutState.DONE)
+_is_not_done = checkouts.c.state < int(CheckoutState.DONE)
 
 _insert = Statement(sa.insert(checkouts).values({name: sa.bindparam(name) for name in COLUMNS}))
 _find = Statement(
@@ -79,12 +79,16 @@ _claim = Statement(
 )
 _finish = Statement(
     sa.update(checkouts)
-    .where(*_of_key, checkouts.c.state < int(CheckoutState.DONE))
+    .where(
+        *_of_key,
+        _is_not_done,
+        checkouts.c.revision == sa.func.coalesce(sa.bindparam("seen_revision", type_=WHOLE), checkouts.c.revision),
+    )
     .values(state=int(CheckoutState.DONE), subject_id=sa.bindparam("new_subject_id"))
 )
-_done_by_another = Statement(
+_not_done_by_it = Statement(
     sa.update(checkouts)
-    .where(*_of_key, _is_done, checkouts.c.subject_id != sa.bindparam("of_subject_id"))
+    .where(*_of_key, sa.or_(_is_not_done, checkouts.c.subject_id != sa.bindparam("of_subject_id")))
     .values(state=checkouts.c.state)
 )
 _release = Statement(
@@ -177,14 +181,17 @@ def steps_claim_checkout(seen: Checkout, subject_id: str, now: Instant) -> list[
 
 
 def steps_end_attempt(end: CheckoutEnd) -> list[Step]:
-    """Undone where it would be the second that does it. A checkout that is long forgotten objects to nothing."""
+    """Undone where it would be the second that does it, or the checkout was changed since it was looked at.
+
+    A checkout that is long forgotten objects to nothing.
+    """
     of = {"of_merchant_id": end.merchant_id, "checkout_id": end.id}
     if not end.is_done:
         return [Step(_release, {**of, "of_subject_id": end.subject_id})]
-    finishing = Step(_finish, {**of, "new_subject_id": end.subject_id})
+    finishing = Step(_finish, {**of, "new_subject_id": end.subject_id, "seen_revision": end.seen_revision})
     if not end.is_sole:
         return [finishing]
-    return [finishing, Step(_done_by_another, {**of, "of_subject_id": end.subject_id}, rows=0)]
+    return [finishing, Step(_not_done_by_it, {**of, "of_subject_id": end.subject_id}, rows=0)]
 
 
 async def count_read(db: Database, checkout: Checkout, now: Instant, reads_max: int, window: Instant) -> bool:

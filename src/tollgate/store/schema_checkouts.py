@@ -1,4 +1,4 @@
-"""The tables of checkouts and of the scripts that were promised for them, for both databases. No statement lives here."""
+"""The tables of checkouts and of the scripts that were promised for them, for both databases. No statement is here."""
 
 from __future__ import annotations
 

@@ -77,14 +77,15 @@ def test_payments_without_a_checkout_and_what_follows_one_end_none() -> None:
     assert find_checkout_end(replace(done, chain_id=PaymentId("8a" + "1" * 30))) is None
 
 
-def test_what_is_approved_too_late_is_declined_and_goes_back() -> None:
-    late = settle(PAYMENT, Verdict(outcome=Outcome.LATE, code="000.100.110"), 2)
+@pytest.mark.parametrize(("outcome", "code"), [(Outcome.LATE, "800.110.100"), (Outcome.STALE, "900.300.600")])
+def test_what_is_approved_too_late_is_declined_and_goes_back(outcome: Outcome, code: str) -> None:
+    late = settle(PAYMENT, Verdict(outcome=outcome, code="000.100.110"), 2)
 
-    assert (late.payment.state, late.payment.result_code) == (State.DECLINED, "800.110.100")
+    assert (late.payment.state, late.payment.result_code) == (State.DECLINED, code)
     assert late.errand is Errand.REVERSE
     assert late.checkout is not None
     assert not late.checkout.is_done
-    assert all(MOVES[nature, Outcome.LATE].errand is None for nature in Nature if nature is not Nature.TAKES)
+    assert all(MOVES[nature, outcome].errand is None for nature in Nature if nature is not Nature.TAKES)
 
 
 def test_it_is_over_when_its_time_is_or_its_merchant_was_told() -> None:

@@ -46,6 +46,7 @@ def test_what_is_not_decided_is_given_back_or_asked_for_never_forgotten() -> Non
     assert errands == {
         (Nature.TAKES, Outcome.SILENT): Errand.REVERSE,
         (Nature.TAKES, Outcome.LATE): Errand.REVERSE,
+        (Nature.TAKES, Outcome.STALE): Errand.REVERSE,
         (Nature.GIVES, Outcome.SILENT): Errand.INQUIRE,
         (Nature.TAKES, Outcome.WAITING): Errand.INQUIRE,
         (Nature.GIVES, Outcome.WAITING): Errand.INQUIRE,
