@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from browser.conftest import OpenContext
 from browser.shopping import CHALLENGED, DECLINED, NUMBER, card_form, fill_in_card, order, pay_by_card, wait_for_form
 from browser.watching import Watch
+from browser.widget_shop import bank_page
 from gateway import Client, GatewayProcess
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -102,7 +103,7 @@ def test_a_shopper_is_asked_by_the_bank_within_the_page(page: Page, gateway: Gat
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
 
-    bank = page.frame_locator("iframe[name=cnpIframe]")
+    bank = bank_page(page)
     bank.get_by_label("One-time code").fill("1234")
     bank.get_by_role("button", name="Confirm").click()
 

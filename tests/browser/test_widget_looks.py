@@ -13,7 +13,18 @@ from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
 from browser.shops import Site
 from browser.walks import CHALLENGED
-from browser.widget_shop import Piece, Till, cvv_field, fill_card, form, inline, number_field, options, pay_button
+from browser.widget_shop import (
+    Piece,
+    Till,
+    bank_page,
+    cvv_field,
+    fill_card,
+    form,
+    inline,
+    number_field,
+    options,
+    pay_button,
+)
 from gateway import CARD, Client
 
 OpenContext = Callable[..., BrowserContext]
@@ -201,7 +212,7 @@ def test_the_bank_s_window_fits_and_keeps_nobody_out(
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 
-    bank = page.frame_locator('iframe[name="cnpIframe"]')
+    bank = bank_page(page)
     expect(bank.get_by_role("heading", name="Confirm your payment")).to_be_visible()
     dialog = page.get_by_role("dialog", name="Confirm your payment")
     box = dialog.bounding_box()

@@ -14,6 +14,7 @@ from browser.widget_shop import (
     NUMBER,
     Prepared,
     Till,
+    bank_page,
     cvv_field,
     fill_card,
     form,
@@ -116,7 +117,7 @@ def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, till: Till) -> 
 
     expect(page.get_by_role("dialog")).to_be_visible()
     assert page.url.endswith("/till"), "the shop's page went away"
-    page.frame_locator('iframe[name="cnpIframe"]').get_by_role("button", name="Send outcome").click()
+    bank_page(page).get_by_role("button", name="Send outcome").click()
 
     till.expect_home(page, checkout)
     assert till.read_code(checkout) == APPROVED

@@ -130,3 +130,8 @@ def count_submissions(page: Page) -> Callable[[], int]:
 
     page.on("request", note)
     return lambda: len(sent)
+
+
+def bank_page(page: Page) -> FrameLocator:
+    """The bank in the dialog: the shop's page has a frame of the service, which has one of the bank."""
+    return page.frame_locator('iframe[name="cnpIframe"]').frame_locator('iframe[name="bank"]')

@@ -106,6 +106,8 @@ class GoHome(msgspec.Struct, frozen=True):
 class Forward(msgspec.Struct, frozen=True):
     url: str
     fields: Mapping[str, str]
+    is_nested: bool = False
+    """Whether a shop's page that shows us in a frame stays in the dark about whom we send the shopper on to."""
 
 
 class Collect(msgspec.Struct, frozen=True):
@@ -232,7 +234,8 @@ def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
     """Again as often as the shopper reloads; where the issuer asks by another way there is nothing but to wait."""
     if case.acs_url is None:
         return Wait(case.card_holder_text)
-    return Forward(case.acs_url, threeds.make_challenge(case, find_window(payment.echo)))
+    is_nested = find_checkout_id(payment.ndc) is not None
+    return Forward(case.acs_url, threeds.make_challenge(case, find_window(payment.echo)), is_nested)
 
 
 async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: Secret | None) -> None:

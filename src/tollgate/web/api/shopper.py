@@ -33,11 +33,14 @@ async def receive_shopper(request: Request, house: House) -> Reply:
             return _bring_home(url, checkout_id, origin)
         case GoHome(url=url):
             return _go(request, url) if url else _end("Thank you", "You can close this page now.")
-        case Forward(url=url, fields=fields):
+        case Forward(url=url, fields=fields, is_nested=is_nested):
             return _pages.render(
                 "forward.html",
                 form_targets=ANYWHERE,
                 framed_by=ANYWHERE,
+                frames=ANYWHERE if is_nested else (),
+                permits=("payment",) if is_nested else (),
+                nested=is_nested,
                 title="On to your bank",
                 text="Your bank wants to know that it is you who pays.",
                 url=url,

@@ -47,9 +47,13 @@ def name_source(url: str) -> str:
 
 
 def make_headers(
-    form_targets: Sequence[str] | None, framed_by: Sequence[str], frames: Sequence[str], connects: Sequence[str] = ()
+    form_targets: Sequence[str] | None,
+    framed_by: Sequence[str],
+    frames: Sequence[str],
+    connects: Sequence[str] = (),
+    permits: Sequence[str] = (),
 ) -> tuple[tuple[bytes, bytes], ...]:
-    """Without a list of `form_targets` the page has no form at all."""
+    """Without a list of `form_targets` the page has no form at all; `permits` may be handed on to its frames."""
     own_forms = () if form_targets is None else ("'self'", *map(name_source, form_targets))
     directives = [
         _FIXED_POLICY,
@@ -60,7 +64,7 @@ def make_headers(
     if connects:
         directives.append(_directive("connect-src", tuple(map(name_source, connects))))
     policy = "; ".join(directives)
-    permissions = ", ".join(f"{name}=()" for name in _PERMISSIONS)
+    permissions = ", ".join(f"{name}=()" for name in _PERMISSIONS if name not in permits)
     return ((b"content-security-policy", policy.encode()), (b"permissions-policy", permissions.encode()))
 
 

@@ -43,15 +43,17 @@ class Pages:
         framed_by: Sequence[str] = (),
         frames: Sequence[str] = (),
         connects: Sequence[str] = (),
+        permits: Sequence[str] = (),
         status: int = 200,
         **values: object,
     ) -> Reply:
         """Addresses in `form_targets`, `framed_by`, `frames` and `connects` are reduced to their origins.
 
-        A page whose `form_targets` are None has no form; `connects` are the addresses its scripts may ask.
+        A page whose `form_targets` are None has no form; `connects` are the addresses its scripts may ask, `permits`
+        what of a browser's powers its frames may be given.
         A browser holds `form_targets` against every redirect that follows a form as well. A form that ends at an
         address unknown to its page therefore must be answered by a page that goes on by itself (`leave.html`),
         not by a redirect.
         """
         text = self._environment.get_template(name).render(values)
-        return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames, connects))
+        return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames, connects, permits))

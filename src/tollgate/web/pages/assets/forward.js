@@ -1,4 +1,5 @@
 // Sends the page's one form on. The button stays for whoever has no scripts, and comes back if nothing happened.
+// In a shop's page, whose policy need not know any bank, the bank is shown in a frame of this page.
 "use strict";
 
 const PATIENCE_MS = 8000;
@@ -9,6 +10,12 @@ const busy = form.querySelector("[data-busy]");
 function show(isBusy) {
   busy.hidden = !isBusy;
   button.hidden = isBusy;
+}
+
+const bank = document.querySelector("iframe[data-bank]");
+if (bank && window.parent !== window) {
+  form.target = bank.name;
+  bank.hidden = false;
 }
 
 show(true);

@@ -8,10 +8,20 @@ const HEARING_PATIENCE_MS = 3000;
 const link = document.getElementById("home");
 const { origin, checkout } = link.dataset;
 const isFramed = window.parent !== window;
-const shop = isFramed ? window.parent : window.opener;
+const place = findPlace();
+const shop = isFramed ? place.parent : window.opener;
+
+// The window that the shop's page has opened or framed: this one, or the page of ours that shows a bank in a frame.
+function findPlace() {
+  try {
+    return isFramed && window.parent.document.querySelector("iframe[data-bank]") ? window.parent : window;
+  } catch {
+    return window;
+  }
+}
 
 function goOn() {
-  window.location.replace(link.href);
+  place.location.replace(link.href);
 }
 
 if (shop && origin) {
