@@ -5,12 +5,16 @@ What may be done from there is not decided here.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
+_ADDRESSES_KEPT = 1024
+"""Shops call from the same few, and reading one costs more than routing the request."""
 _OWN_BITS = 64
 """Whoever has one address of IPv6 has a whole network of them."""
 
 
+@lru_cache(_ADDRESSES_KEPT)
 def read_address(sent: str) -> str:
     """In its usual spelling. Empty for what is none: a socket of this machine, or what a proxy says of who hides."""
     try:
