@@ -12,11 +12,11 @@ import orjson
 import pytest
 
 from databases.auditing import read_plan
-from databases.checkout_lives import CARD, PAYPAL, PAYS, Till, open_till
+from databases.checkout_lives import CARD, PAYPAL, PAYS, STORES, Till, open_till
 from tollgate.catalog import LIMITS, Situation
 from tollgate.contract import read_fields
 from tollgate.flows import change_checkout, count_retired, find_promised_script, rewrap_everything, show_form
-from tollgate.payments import Checkout, CheckoutEnd, CheckoutState, Script
+from tollgate.payments import Checkout, CheckoutEnd, CheckoutKind, CheckoutState, Script
 from tollgate.steps import House, open_prepared
 from tollgate.store import (
     Database,
@@ -125,6 +125,35 @@ class Racing:
         is_written = await self.database.write(unit)
         assert await self.database.write(steps_end_attempt(end(self.seen, ONE, is_done=False)))
         return is_written
+
+
+class Counting:
+    """How often a store is asked."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.reads = 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.reads += name in ("fetch", "fetch_one")
+        return getattr(self.database, name)
+
+
+async def test_a_form_costs_no_more_reads_for_many_stored_cards_than_for_one(till: Till) -> None:
+    """Whoever has the id may ask for it as often as he likes."""
+    await till.prepare("storing", STORES)
+    await till.submit("storing", CARD, kind=CheckoutKind.REGISTRATION)
+    stored_id = await till.remember_attempt("storing", "stored")
+    offered = {"registrations[0].id": stored_id, "registrations[7].id": "8a" + "0" * 30}
+    for place in range(8, 100):
+        offered[f"registrations[{place}].id"] = f"8a{place:030d}"
+    counting = Counting(till.house.database)
+    house = msgspec.structs.replace(till.house, database=counting)
+
+    answer = await show_form(house, await till.prepare("offering", PAYS | offered), "VISA")
+
+    assert [each["id"] for each in orjson.loads(answer.body)["registrations"]] == [stored_id]
+    assert counting.reads == 2
 
 
 async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_in_words(till: Till) -> None:

@@ -48,7 +48,7 @@ from tollgate.payments import (
     State,
 )
 from tollgate.steps import House, get_open_checkout, open_prepared, open_stored, open_wallet
-from tollgate.store import Step, find_payment, find_registration, steps_end_attempt, steps_submit_checkout
+from tollgate.store import Step, find_kept_registrations, find_payment, steps_end_attempt, steps_submit_checkout
 from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id, make_short_id, to_datetime
 
 _OPERATIONS = {CheckoutKind.PAYMENT: "checkout_payment", CheckoutKind.REGISTRATION: "registration"}
@@ -89,7 +89,9 @@ async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
 async def _list_usable(house: House, checkout: Checkout, prepared: Mapping[str, str]) -> list[Registration]:
     """Those of the merchant's offer that can be paid with."""
     offered = [name for name in list_offered(prepared) if is_id(name)]
-    found = [await find_registration(house.database, checkout.merchant_id, name) for name in offered]
+    rows = await find_kept_registrations(house.database, checkout.merchant_id, offered)
+    kept = {row.id: row.registration for row in rows}
+    found = [kept.get(name) for name in offered]
     return [one for one in found if one is not None and one.state is RegistrationState.ACTIVE]
 
 
