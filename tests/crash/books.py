@@ -16,12 +16,14 @@ import asyncpg
 
 from acquirer import Entry, Fate
 from postgres import PostgresCluster
-from tollgate.payments import Action, RegistrationState, Stage, State
+from tollgate.payments import PAID_TWICE_CODE, Action, RegistrationState, Stage, State
 from tollgate.store import InstructionState
 
 Rows = list[tuple[str, ...]]
 
 SILENT = "900.100.300"
+_GIVEN_BACK = frozenset({SILENT, PAID_TWICE_CODE})
+"""What was taken, or may have been, and ended badly all the same."""
 PENDING = "000.200.000"
 QUIET_S = 20.0
 ASIDE = 4_000_000_000_000_000
@@ -260,7 +262,7 @@ def _compare_money(orders: Mapping[str, Record], ledger: Mapping[str, Entry]) ->
 
 def _compare_reversals(orders: Mapping[str, Record], reversals: Mapping[str, int]) -> Iterator[str]:
     for record in orders.values():
-        if reversals.get(record.id, 0) != (record.code == SILENT):
+        if reversals.get(record.id, 0) != (record.code in _GIVEN_BACK):
             yield f"{record} has {reversals.get(record.id, 0)} reversals"
     for id in reversals.keys() - orders.keys():
         yield f"a reversal of {id}, which does not exist"

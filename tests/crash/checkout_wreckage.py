@@ -8,18 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from api.checking_out import STORING, ask, prepare, submit
 from api.reminded_shops import RemindedShop
 from crash.books import Books, Record
-from crash.calendars import let_time_fly
+from crash.journeys import BROWSER_FIELDS, FIELDS, Journey, Method, Step, insist_on_step
 from crash.schedule_books import put_to_sleep
 from crash.world import PATIENCE_S, World, insist_on, try_to
 from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
-from gateway import Answer, Client
+from gateway import CARD, Answer, Client
 from tollgate.payments import REMIND_TOPIC, CheckoutState, Errand, RegistrationState
 
 HALF_HOUR_S = 30 * 60
+PLAIN_CARD = {**CARD, "paymentBrand": "MASTER", "card.number": "5555555555554444"}
+"""One that takes no part in 3-D Secure, so that its holder is not sent away."""
+_SOON = (*(errand.value for errand in Errand if errand is not Errand.EXPIRE), REMIND_TOPIC)
+"""What is not left until the time of a challenge is over."""
 _TIMES = {1: "once", 2: "twice"}
 
 
@@ -28,6 +33,7 @@ class Part(StrEnum):
 
     SUBMISSION = "asked for and submitted again"
     STATUS = "asked for again"
+    RETURN = "back again, then asked for"
     REMINDER = ""
 
 
@@ -35,6 +41,9 @@ class Part(StrEnum):
 class CheckoutDeed(Deed):
     part: Part = Part.SUBMISSION
     kind_of_checkout: str = "payment"
+    method: Method = Method.CARD
+    """By which the shopper goes away and comes back, where that is the part; one at a provider is late: meanwhile the
+    checkout is paid by card."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +59,29 @@ class CheckoutCrash(Crash):
 
 
 @dataclass
+class CheckoutJourney(Journey):
+    checkout_id: str = ""
+
+    def _order(self, client: Client) -> str:
+        fields = {**FIELDS[self.method], **(BROWSER_FIELDS if self.method is Method.CARD else {})}
+        answer = submit(client, self.checkout_id, self.shop_url, fields)
+        assert answer.json["next"]["kind"] != "result", answer.body
+        self.path = urlsplit(answer.json["next"]["url"]).path
+        [(self.id,)] = self.world.books.query(f"SELECT subject_id FROM checkouts WHERE id = '{self.checkout_id}'")
+        if self.method is Method.PROVIDER:
+            self.world.books.set_errands_aside(self.id)
+            message = self.world.acquirer.read_sessions()[self.id].message
+            assert message is not None
+            self.path = urlsplit(message.back_url).path
+        return f"`{answer.code}`"
+
+
+@dataclass
 class CheckoutWreck(Wreck):
     checkout_id: str = ""
     result_url: str = ""
     told: str = ""
+    journey: CheckoutJourney | None = None
 
     @property
     def deed(self) -> CheckoutDeed:
@@ -64,17 +92,27 @@ class CheckoutWreck(Wreck):
     def ending(self) -> Ending:
         return Ending(self.rows, self.told)
 
-    def prepare(self, client: Client, shop_url: str) -> None:
+    @property
+    def walk(self) -> CheckoutJourney:
+        assert self.journey is not None
+        return self.journey
+
+    def prepare(self, world: World, client: Client, shop_url: str) -> None:
         """While a gateway is alive that nothing happens to."""
         self.result_url = f"{shop_url}/result"
         prepared = {"amount": self.crash.amount, "currency": "EUR", "paymentType": self.deed.kind}
         fields = prepared if self.deed.kind_of_checkout == "payment" else dict(STORING)
         self.checkout_id = prepare(client, {**fields, "testMode": "EXTERNAL"})
-        if self.deed.part is not Part.SUBMISSION:
+        if self.deed.part is Part.RETURN:
+            self.journey = CheckoutJourney(world, self.deed.method, self.deed.kind, self.crash.amount or "", "")
+            self.walk.checkout_id, self.walk.shop_url = self.checkout_id, self.result_url
+            for step in self.walk.steps[:-1]:
+                self.walk.take(step, client)
+        if self.deed.part in (Part.STATUS, Part.REMINDER) or self.deed.method is Method.PROVIDER:
             assert self.submit(client).status == 200
 
     def submit(self, client: Client) -> Answer:
-        return submit(client, self.checkout_id, self.result_url, kind=self.deed.kind_of_checkout)
+        return submit(client, self.checkout_id, self.result_url, PLAIN_CARD, kind=self.deed.kind_of_checkout)
 
     def ask(self, client: Client) -> Answer:
         return ask(client, self.checkout_id, kind=self.deed.kind_of_checkout)
@@ -87,12 +125,16 @@ class CheckoutWreck(Wreck):
         else:
             gateway.start()
             client = world.make_client(gateway)
-            act = self.submit if self.deed.part is Part.SUBMISSION else self.ask
-            survived = try_to(lambda: act(client))
+            survived = try_to(lambda: self.act(client))
             assert survived is None, f"{self.crash.name}: the gateway survived and told {survived}"
         gateway.wait_for_death()
         self.held.append(describe_store(world, self))
         put_to_sleep(world.books, REMIND_TOPIC)
+
+    def act(self, client: Client) -> Answer:
+        if self.deed.part is Part.RETURN:
+            return Answer(200, {}, self.walk.take(Step.RETURN, client).encode())
+        return self.submit(client) if self.deed.part is Part.SUBMISSION else self.ask(client)
 
     def look(self, world: World, shop: RemindedShop) -> None:
         """What became of it; before anybody asks."""
@@ -109,7 +151,7 @@ class CheckoutWreck(Wreck):
         if self.deed.part is Part.REMINDER:
             return
         status = insist_on(lambda: self.ask(client), self.crash.name)
-        self.told = f"`{status.code}`"
+        self.told += f"`{status.code}`"
         if self.deed.part is Part.SUBMISSION and status.code != APPROVED:
             self.told += f", `{self.submit(client).code}`"
 
@@ -140,7 +182,7 @@ def wreck_checkouts(world: World, shop: RemindedShop, crashes: Sequence[Checkout
     gateway = world.make_gateway()
     gateway.start()
     for wreck in wrecks:
-        wreck.prepare(world.make_client(gateway), shop.url)
+        wreck.prepare(world, world.make_client(gateway), shop.url)
     put_to_sleep(world.books, REMIND_TOPIC)
     gateway.kill()
     for wreck in wrecks:
@@ -149,15 +191,24 @@ def wreck_checkouts(world: World, shop: RemindedShop, crashes: Sequence[Checkout
     wake_reminders(world.books, *reminded)
     gateway = world.make_gateway()
     gateway.start()
-    world.books.wait_until_calm(*Errand, REMIND_TOPIC, within_s=PATIENCE_S)
+    world.books.wait_until_calm(*_SOON, within_s=PATIENCE_S)
+    let_come_back(world, world.make_client(gateway), [wreck for wreck in wrecks if wreck.deed.part is Part.RETURN])
+    world.books.wait_until_calm(*_SOON, within_s=PATIENCE_S)
     for wreck in wrecks:
         wreck.look(world, shop)
         wreck.listen(world.make_client(gateway))
     # The minute of all others has come and gone when nothing is owed any more.
     wake_reminders(world.books)
-    let_time_fly(world.books, HALF_HOUR_S)
+    assert world.make_client(gateway).post("/sandbox/clock", {"advance": str(HALF_HOUR_S)}).status == 200
     world.books.wait_until_quiet(PATIENCE_S)
     return wrecks
+
+
+def let_come_back(world: World, client: Client, wrecks: Iterable[CheckoutWreck]) -> None:
+    """Whoever got no answer; then workers may ask about them again."""
+    for wreck in wrecks:
+        wreck.told = f"{insist_on_step(wreck.walk, Step.RETURN, client)}, "
+        world.books.query(f"UPDATE jobs SET due_at = 0 WHERE topic = 'inquire' AND subject_id = '{wreck.walk.id}'")
 
 
 def wake_reminders(books: Books, *checkout_ids: str) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-import msgspec
 import pytest
 
 from api.reminded_shops import RemindedShop
@@ -20,7 +18,6 @@ from crash.conftest import DATABASES
 from crash.points import compare_with_document, render_section
 from crash.world import World, open_world
 from postgres import PostgresCluster
-from tollgate.store import list_channels, open_database, update_channel
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -33,16 +30,7 @@ class Shore:
     wrecks: dict[CheckoutCrash, CheckoutWreck]
 
 
-async def let_nobody_be_authenticated(world: World) -> None:
-    """Shoppers who are sent away and come back die elsewhere; here they pay at once."""
-    database = await open_database(world.database)
-    channel = next(row for row in await list_channels(database) if row.id == world.entity_id)
-    await update_channel(database, msgspec.structs.replace(channel, three_ds=None))
-    await database.close()
-
-
 def wreck(world: World, shop: RemindedShop) -> dict[CheckoutCrash, CheckoutWreck]:
-    asyncio.run(let_nobody_be_authenticated(world))
     return dict(zip(CHECKOUT_CRASHES, wreck_checkouts(world, shop, CHECKOUT_CRASHES), strict=True))
 
 
