@@ -161,10 +161,21 @@ def test_a_shopper_approves_in_the_providers_window(page: Page, till: Till) -> N
     assert till.read_code(checkout) == APPROVED
 
 
-def test_a_shopper_who_closes_the_providers_window_pays_by_card(page: Page, till: Till) -> None:
-    closing = options({}, onLightboxCancel="() => { window.cancelled = true; }")
-    checkout = show_till(page, till, "VISA PAYPAL", closing)
+def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_by_card(
+    page: Page, till: Till, watch: Watch
+) -> None:
+    """The shop is told why the first brand refused: no field of the form could have been filled in better."""
+    refused = "({ name, brand, event, message, result }) => { window.fault = [name, brand, event, message, result]; }"
+    told = options({}, onLightboxCancel="() => { window.cancelled = true; }", onError=refused)
+    checkout = show_till(page, till, "VISA PAYPAL PREPAYMENT", told)
     wallet, card = page.locator(".wpwl-form-virtualAccount-PAYPAL"), page.locator(".wpwl-form-card")
+    pay_button(page.locator(".wpwl-form-prepayment-PREPAYMENT")).click()
+    page.wait_for_function("window.fault")
+    *fault, message, result = page.evaluate("fault")
+    assert (fault, result["code"]) == (["WidgetError", "PREPAYMENT", "submit"], "600.200.310")
+    assert message == result["description"]
+    assert len(watch.take()) == 1, "the browser tells of the answer 400"
+
     with page.expect_popup() as opened:
         pay_button(wallet).click()
     expect(opened.value.get_by_role("button", name="Approve")).to_be_visible()

@@ -123,6 +123,9 @@ function showServiceFaults(widget, result) {
   }
   if (result.code === "200.300.404") {
     tellFault("InvalidCheckoutIdError", result.description || "the checkout has ended");
+  } else {
+    const more = { brand: widget.readBrand(), event: "submit", result };
+    tellFault("WidgetError", result.description || "the service refused the payment", more);
   }
   showMessage(widget, widget.voice.say(CODE_TEXTS[result.code] || "unexpectedError"));
 }
