@@ -108,8 +108,18 @@ def test_several_forms_each_become_their_own_and_the_inputs_of_the_page_come_alo
     assert status["customParameters"]["SHOPPER_wish"] == "gift"
 
 
-def test_a_form_whose_brands_nobody_can_pay_with_gives_way_to_the_others(page: Page, till: Till) -> None:
+def test_a_form_whose_brands_nobody_can_pay_with_gives_way_to_the_others(page: Page, till: Till, watch: Watch) -> None:
+    """Its author is told, and finds it in the console where the page does not listen; of a form that stands alone,
+    nobody is told that it is ready."""
     note = "function (fault) { window.fault = [fault.name, fault.brand]; }"
+    never = "() => { document.body.dataset.ready = 'yes'; }"
+
+    with page.expect_event("pageerror") as told:
+        till.show(page, options(onReady=never), form("VISSA NOBODYS"), till.script(till.prepare()))
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert "unknown here: VISSA NOBODYS" in told.value.message
+    assert len(watch.take()) == 1
+    assert page.evaluate("document.body.dataset.ready || 'never'") == "never"
 
     till.show(page, options(onError=note), form("NOBODYS"), form("VISA"), till.script(till.prepare()))
 
@@ -195,3 +205,12 @@ def test_a_checkout_that_is_gone_is_said_instead_of_a_form(page: Page, till: Til
     expect(page.get_by_role("alert")).to_contain_text("session has ended")
     assert page.evaluate("fault") == "InvalidCheckoutIdError"
     assert any("400" in complaint for complaint in watch.take())
+
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    nameless = f'<script src="{till.client.base_url}/v1/paymentWidgets.js"></script>'
+    till.show(page, options(onError=note), form("VISA"), nameless)
+
+    expect(page.get_by_role("alert")).to_contain_text("session has ended")
+    assert page.evaluate("fault") == "InvalidCheckoutIdError"
+    assert [url for url in asked if "/v1/checkouts/" in url] == []

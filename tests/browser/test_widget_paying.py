@@ -136,10 +136,12 @@ def test_a_page_that_the_browser_has_kept_is_usable_again_and_forgets_the_securi
         pay_button(page).click()
     assert "true" in page.evaluate(BUSY)
     expect(page.locator(".wpwl-spinner")).to_be_visible()
+    assert till.client.post(f"/v1/checkouts/{checkout.id}", {"amount": "17.00"}).code == "000.200.101"
 
     page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
 
     page.wait_for_function(f"() => {BUSY}.includes('false')")
+    page.wait_for_function("() => wpwl.checkout.amount === '17.00'")
     expect(cvv_field(page)).to_have_value("")
     expect(number_field(page)).to_have_value(re.compile("^4000 "))
     expect(page.locator(".wpwl-spinner")).to_have_count(0)

@@ -4,6 +4,9 @@ let brandsAsked = [];
 let configurationAsked = null;
 
 async function fetchConfiguration(codes) {
+  if (!source.checkoutId) {
+    throw makeDevelopersFault("InvalidCheckoutIdError", `the address of ${SCRIPT_NAME} names no checkout: add ?checkoutId=<id>`);
+  }
   const brands = codes.map(encodeURIComponent).join("+");
   const { isRight, body } = await getJson(`${checkoutAddress("form")}?brands=${brands}`);
   if (!isRight) {
@@ -44,8 +47,18 @@ function configure(codes) {
 // What has become of the checkout meanwhile; null where nobody can be reached.
 async function askState() {
   try {
-    return await fetchConfiguration(brandsAsked);
+    const now = await fetchConfiguration(brandsAsked);
+    learnAmount(now);
+    return now;
   } catch (fault) {
     return fault.name === "InvalidCheckoutIdError" ? { state: "gone", returnUrl: null } : null;
+  }
+}
+
+// The merchant may have changed it since. Nothing else is taken over: forms that stand already rely on the rest.
+function learnAmount({ amount, currency }) {
+  if (page.configuration) {
+    page.configuration = { ...page.configuration, amount, currency };
+    publish();
   }
 }

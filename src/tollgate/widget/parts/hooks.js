@@ -4,6 +4,16 @@ function makeFault(name, message, more) {
   return Object.assign(new Error(message), { name }, more);
 }
 
+// Faults that only the page's author can mend. They hold nothing of the shopper's.
+const DEVELOPERS = new WeakSet();
+const toldDevelopers = new Set();
+
+function makeDevelopersFault(name, message, more) {
+  const fault = makeFault(name, message, more);
+  DEVELOPERS.add(fault);
+  return fault;
+}
+
 function tellLater(fault) {
   setTimeout(() => {
     throw fault;
@@ -23,7 +33,17 @@ function tell(name, self, ...values) {
 }
 
 function tellFault(name, message, more) {
-  tell("onError", page.options, makeFault(name, message, more));
+  tellMadeFault(makeFault(name, message, more));
+}
+
+// Where the page does not listen, its author finds the fault in the browser's console, once.
+function tellMadeFault(fault) {
+  if (typeof page.options.onError === "function") {
+    tell("onError", page.options, fault);
+  } else if (DEVELOPERS.has(fault) && !toldDevelopers.has(fault.message)) {
+    toldDevelopers.add(fault.message);
+    tellLater(fault);
+  }
 }
 
 // Pages know these members from a library; here they are plain lists of one element.

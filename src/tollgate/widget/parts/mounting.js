@@ -35,14 +35,15 @@ async function mountAll(elements) {
     }
   } catch (fault) {
     elements.filter((element) => element.isConnected && !page.isUnloaded).forEach((element) => showDead(element, fault));
-    tell("onError", page.options, fault);
+    tellMadeFault(fault);
   }
 }
 
 // A sandbox or a file: no frame could be told whose page it may speak to.
 function checkOrigin() {
   if (window.origin === "null") {
-    throw makeFault("WidgetError", "a page without an origin of its own cannot show the form");
+    const advice = "serve it by http or https, not as a file or in a sandbox without allow-same-origin";
+    throw makeDevelopersFault("WidgetError", `a page without an origin of its own cannot show the payment form: ${advice}`);
   }
 }
 
@@ -72,7 +73,9 @@ async function mountPlaces(places) {
 
 function tellReady(mounted) {
   const inline = mounted.filter((widget) => widget.opensDialog);
-  tell("onReady", page.options, mounted.map(describeContainer));
+  if (mounted.length) {
+    tell("onReady", page.options, mounted.map(describeContainer));
+  }
   if (inline.length) {
     tell("onReadyExternal", page.options, inline.map(describeContainer));
   }
@@ -104,12 +107,14 @@ function mountPlace(place, isFirst) {
 // A form whose brands cannot be paid with here, such as a wallet that this browser does not have. Where it is one of
 // several, the shopper need not know of it.
 function passOver(place, isOnlyOne) {
-  const fault = makeFault("WidgetError", "no brand of the form can be paid with here", { brand: place.codes.join(" ") });
+  const advice = place.codes.length ? `unknown here: ${place.codes.join(" ")}` : "name some in data-brands";
+  const message = `no brand of the form can be paid with here: ${advice}`;
+  const fault = makeDevelopersFault("WidgetError", message, { brand: place.codes.join(" ") });
   setHidden(place.element, true);
   if (isOnlyOne) {
     showDead(place.element, fault);
   }
-  tell("onError", page.options, fault);
+  tellMadeFault(fault);
 }
 
 const FORM_MAKERS = { card: (place, code, cards) => makeCardForm(place, cards), directDebit: makeDirectDebit };
