@@ -11,6 +11,7 @@ from tollgate.values import Fault, InvalidParameters, TooLarge
 Pairs = list[tuple[str, str]]
 
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+_HOSTILE_ESCAPE = re.compile("%(?:00|(?![0-9A-Fa-f]{2}))")
 _SHOWN_NAME_MAX = 64
 
 
@@ -22,8 +23,10 @@ def read_form(body: bytes) -> Pairs:
     body = body.removesuffix(b"&")
     if body.count(b"&") >= LIMITS.parameters_max:
         raise TooLarge(get_result("200.100.103"), f"more than {LIMITS.parameters_max} parameters")
-    parts = _decode_whole(body).split("&")
-    if b"\0" in body or b"%" in body:
+    text = _decode_whole(body)
+    parts = text.split("&")
+    # Looked for in the whole, because no separator is part of an escape; only a fault is looked for part by part.
+    if "\0" in text or _HOSTILE_ESCAPE.search(text):
         _refuse_hostile(parts)
     return [_read_part(part) for part in parts]
 
@@ -49,6 +52,8 @@ def _read_part(part: str) -> tuple[str, str]:
 
 
 def _unescape(text: str, name: str) -> str:
+    if "%" not in text:
+        return text.replace("+", " ")
     try:
         return unquote_to_bytes(text.replace("+", " ")).decode()
     except UnicodeDecodeError:

@@ -31,10 +31,8 @@ def is_identity_name(name: str) -> bool:
 def read_identity(pairs: Pairs) -> Identity:
     """Named once or not at all: two identities in one request would let two readers see two callers."""
     found: dict[str, str] = {}
-    for name, value in pairs:
-        member = _IDENTITY_NAMES.get(name)
-        if member is None:
-            continue
+    for name, value in [pair for pair in pairs if pair[0] in _IDENTITY_NAMES]:
+        member = _IDENTITY_NAMES[name]
         if member in found:
             raise _faulty(name, "must not be repeated")
         found[member] = value

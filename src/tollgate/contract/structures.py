@@ -65,6 +65,18 @@ _DETAILED = frozenset(
     }
 )
 
+_GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
+    ("customer", "customer", Customer, "customer."),
+    ("billing", "billing", Address, "billing."),
+    ("shipping", "shipping", Address, "shipping."),
+    ("sender", "sender", Party, "sender."),
+    ("recipient", "recipient", Party, "recipient."),
+    ("merchant", "acceptor", Acceptor, "merchant."),
+    ("threeDSecure", "authentication", Authentication, "threeDSecure."),
+)
+"""A group of fields, the detail it becomes, and how its fields' names begin."""
+_STANDING = frozenset({"standingInstruction", "recurringType", "recurring"})
+
 
 def read_details(fields: Fields, currency: str) -> Details:
     if fields.groups.isdisjoint(_DETAILED):
@@ -75,21 +87,29 @@ def read_details(fields: Fields, currency: str) -> Details:
         discount_amount=_read_money(values.get("discountAmount"), currency),
         shipping_cost=_read_money(values.get("shipping.cost"), currency),
         forex=_read_money(values.get("forex.amount"), values.get("forex.currency", currency)),
-        customer=_read_group(Customer, "customer", fields, currency),
-        billing=_read_group(Address, "billing", fields, currency),
-        shipping=_read_group(Address, "shipping", fields, currency),
-        sender=_read_group(Party, "sender", fields, currency),
-        recipient=_read_group(Party, "recipient", fields, currency),
-        acceptor=_read_group(Acceptor, "merchant", fields, currency),
-        authentication=_read_group(Authentication, "threeDSecure", fields, currency),
-        standing_instruction=translate_older(
-            _read_group(StandingInstruction, "standingInstruction", fields, currency), values
-        ),
+        standing_instruction=_read_standing(fields, currency),
         cart=_read_cart(fields, currency),
         purpose_code=values.get("transactionPurposeCode"),
         business_application_id=values.get("transactionBai"),
         transaction_type_id=values.get("transactionTti"),
+        **_read_groups(fields, currency),
     )
+
+
+def _read_groups(fields: Fields, currency: str) -> dict[str, Any]:
+    """Of the many groups there are, most requests have two or three."""
+    return {
+        member: _read_structure(structure, prefix, fields.values, currency)
+        for group, member, structure, prefix in _GROUPS
+        if group in fields.groups
+    }
+
+
+def _read_standing(fields: Fields, currency: str) -> StandingInstruction | None:
+    if fields.groups.isdisjoint(_STANDING):
+        return None
+    sent = _read_structure(StandingInstruction, "standingInstruction.", fields.values, currency)
+    return translate_older(sent, fields.values)
 
 
 def read_browser(fields: Fields) -> Browser | None:
@@ -108,12 +128,6 @@ def _plan(structure: type[msgspec.Struct], prefix: str) -> tuple[tuple[str, str,
     """Each member, the name it is sent by and how it is read."""
     annotations = {field.name: field.type for field in msgspec.structs.fields(structure)}
     return tuple((member, prefix + to_camel_case(member), _READERS[kind]) for member, kind in annotations.items())
-
-
-def _read_group(structure: type[_Structure], group: str, fields: Fields, currency: str) -> _Structure | None:
-    if group not in fields.groups:
-        return None
-    return _read_structure(structure, f"{group}.", fields.values, currency)
 
 
 def _read_structure(

@@ -174,6 +174,8 @@ def list_amounts(part: msgspec.Struct) -> Iterator[Money]:
     """Every amount among the details, however deep."""
     for name in _list_amount_members(type(part)):
         value = getattr(part, name)
+        if not value:
+            continue
         if isinstance(value, Money):
             yield value
         for inner in value if isinstance(value, tuple) else (value,):
