@@ -50,7 +50,14 @@ async def revise(
 ) -> Answer:
     """Another merchant's is as unknown as none."""
     for _ in range(LIMITS.reservation_tries_max):
-        revision = plan(await _find(house, merchant_id, registration_id, objections))
+        found = await _find(house, merchant_id, registration_id, objections)
+        if isinstance(found, Refusal):
+            # It may have been done meanwhile, by the same request sent twice: then the key has its answer.
+            earlier = await find_earlier_answer(house, claim)
+            if earlier is None:
+                raise found
+            return earlier
+        revision = plan(found)
         claimed = steps_claim_answered(claim, merchant_id, revision.answer)
         if await house.database.write([*revision.unit, *claimed]):
             return revision.answer
@@ -60,14 +67,12 @@ async def revise(
     raise Conflict(get_result("800.600.100"), "too many requests about this registration at once")
 
 
-async def _find(house: House, merchant_id: MerchantId, registration_id: str, objections: Objections) -> Kept:
+async def _find(house: House, merchant_id: MerchantId, registration_id: str, objections: Objections) -> Kept | Refusal:
     found = (
         await find_sealed_registration(house.database, merchant_id, registration_id) if is_id(registration_id) else None
     )
     if found is None:
-        raise Refusal(get_result(objections.unknown))
+        return Refusal(get_result(objections.unknown))
     kept = Kept(*found)
     refusal = objections.by_state.get(kept.registration.state)
-    if refusal is not None:
-        raise Refusal(get_result(refusal))
-    return kept
+    return kept if refusal is None else Refusal(get_result(refusal))
