@@ -66,6 +66,7 @@ LONGEST = {
     r"AN16, [0-9]{1,12}(\.[0-9]{1,3})?": "999999999999.999",
     "AN6, 0-100 with up to 2 decimals": "100.00",
     "AN2048, http or https URL": "https://shop.example/" + "a" * 2027,
+    r"AN263, https?://[a-zA-Z0-9.\-\[\]:]{1,255}": "https://" + "a" * 255,
     "AN2048, absolute URL": "app.shop+x://" + "a" * 2035,
     "AN48, [a-zA-Z0-9-]{1,48}": "aZ0-" * 12,
     r"AN8, [0-9]{1,2}(\.[0-9]{1,2}){0,2}": "12.34.56",
