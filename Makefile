@@ -87,7 +87,7 @@ docs: .venv/.dev-ok  ## write docs/reference again from the catalogue's rows
 
 crashes: .venv/.dev-ok machine  ## kill at every seam and write docs/crash-points.md again
 	CRASH_POINTS=write $(BIN)/pytest -q tests/crash/test_seams.py tests/crash/test_follow_up_seams.py \
-		tests/crash/test_method_seams.py tests/crash/test_stored_seams.py
+		tests/crash/test_method_seams.py tests/crash/test_stored_seams.py tests/crash/test_checkout_seams.py
 
 screenshots: .venv/.dev-ok machine  ## take the pictures of the payment form and the demo shop again
 	$(BIN)/python tools/screenshots.py $(ARGS)
