@@ -87,6 +87,25 @@ def test_a_page_without_an_origin_is_told_at_once_that_it_cannot_show_the_form(
     assert watch.take() == []
 
 
+def test_a_page_whose_policy_keeps_frames_out_is_told_at_once_which_word_is_missing(
+    page: Page, till: Till, watch: Watch
+) -> None:
+    told = options(onError="({ name, message }) => { (window.faults ||= []).push([name, message]); }")
+    till.put_up(told, form("VISA"), till.script(till.prepare()))
+    shown, service = till.shop.pages[TILL], till.client.base_url
+    policy = dict(shown.headers)[b"content-security-policy"].replace(f"frame-src {service};".encode(), b"")
+    till.shop.pages[TILL] = Reply(200, shown.body, HTML, ((b"content-security-policy", policy),))
+    page.clock.install()
+    page.goto(till.shop.url + TILL)
+
+    expect(page.locator(".wpwl-form-card .wpwl-message[role=alert]")).to_contain_text("Something went wrong")
+    page.clock.fast_forward("00:30")
+
+    [[name, message]] = page.evaluate("faults")
+    assert (name, f"add {service} to frame-src" in message) == ("WidgetError", True)
+    assert any("frame-src" in complaint for complaint in watch.take())
+
+
 def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: Page, till: Till) -> None:
     """A shop that opens its till in a window of its own: not every page with an opener is our popup."""
     checkout = till.prepare()

@@ -85,9 +85,9 @@ const FRAME_EVENTS = {
       widget.hearBrands(readList(message.detected), message.active);
     }
   },
-  silence(widget, field) {
+  silence(widget, field, row, message) {
     field.isLate = true;
-    showMessage(widget, widget.voice.say("networkError"));
+    showMessage(widget, widget.voice.say(message.text));
   },
   enter(widget) {
     if (!page.settings.disableSubmitOnEnter) {

@@ -45,7 +45,8 @@ function makeFrame(wish, hear) {
     frame.becomesReady = resolve;
   });
   element.addEventListener("load", () => connectFrame(frame, wish.group, hear));
-  setTimeout(() => complainIfSilent(frame, hear), FRAME_PATIENCE_MS);
+  frame.giveUp = (text) => giveUpFrame(frame, hear, text);
+  setTimeout(() => complainIfSilent(frame), FRAME_PATIENCE_MS);
   return frame;
 }
 
@@ -79,12 +80,45 @@ function hearFrame(frame, message, hear) {
   return hear(message, frame);
 }
 
-function complainIfSilent(frame, hear) {
-  if (!frame.isReady && frame.element.isConnected && !page.isUnloaded) {
+function complainIfSilent(frame) {
+  if (!frame.isReady && !frame.isGivenUp && frame.element.isConnected && !page.isUnloaded) {
     tellFault("PciIframeCommunicationError", `the frame ${FRAME_NAMES[frame.field]} does not answer`);
-    hear({ type: "silence" }, frame);
+    frame.giveUp("networkError");
   }
   frame.becomesReady(false);
+}
+
+function giveUpFrame(frame, hear, text) {
+  frame.isGivenUp = true;
+  hear({ type: "silence", text }, frame);
+  frame.becomesReady(false);
+}
+
+// Without these nobody can pay; without the shop's leave for a style or a picture the form only looks poorer.
+const NEEDED_DIRECTIVES = ["frame-src", "child-src", "connect-src"];
+
+// A page whose own policy keeps us out need not wait for an answer that cannot come.
+function hearViolation({ blockedURI, effectiveDirective, disposition }) {
+  if (disposition !== "enforce" || !NEEDED_DIRECTIVES.includes(effectiveDirective) || !isOfService(blockedURI)) {
+    return;
+  }
+  const advice = `add ${source.origin} to ${effectiveDirective}`;
+  if (!page.isBlocked) {
+    page.isBlocked = true;
+    tellMadeFault(makeDevelopersFault("WidgetError", `the page's Content-Security-Policy blocks the payment form: ${advice}`));
+  }
+  if (effectiveDirective !== "connect-src") {
+    const waiting = page.widgets.flatMap((widget) => widget.frames).filter((frame) => !frame.isReady && !frame.isGivenUp);
+    waiting.forEach((frame) => frame.giveUp("unexpectedError"));
+  }
+}
+
+function isOfService(address) {
+  try {
+    return new URL(address).origin === source.origin;
+  } catch {
+    return false;
+  }
 }
 
 function sendFrame(frame, message) {

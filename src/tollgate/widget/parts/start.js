@@ -50,6 +50,7 @@ function start() {
   }
   window.wpwl = face;
   listen(window, "message", hearReturn);
+  listen(document, "securitypolicyviolation", hearViolation);
   listen(window, "pageshow", (event) => event.persisted && comeBack());
   listen(matchMedia("(prefers-color-scheme: dark)"), "change", refreshLooks);
   // The page's own handlers of the same event come first, so that options set there count.

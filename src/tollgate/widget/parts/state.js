@@ -6,6 +6,7 @@ const page = {
   configuration: null,
   widgets: [],
   attempt: null,
+  isBlocked: false,
   isUnloaded: false,
   undoing: [],
 };
