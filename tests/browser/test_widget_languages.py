@@ -148,9 +148,16 @@ def test_a_shop_replaces_texts_by_its_own(page: Page, till: Till) -> None:
 
 
 def test_arabic_runs_from_right_to_left_and_its_digits_from_left_to_right(page: Page, till: Till) -> None:
-    till.show(page, options({"locale": "ar"}), till.script(till.prepare()), form("VISA MASTER"))
-    fill_card(page)
+    till.show(page, options({"locale": "ar"}), till.script(till.prepare()), form("VISA MASTER DIRECTDEBIT_SEPA"))
+    fill_card(page.locator(".wpwl-form-card"))
 
+    iban = page.locator(".wpwl-control-accountIban")
+    expect(iban).to_have_css("direction", "rtl")
+    iban.press_sequentially("DE89")
+    expect(iban).to_have_css("direction", "ltr")
+    expect(iban).to_have_css("text-align", "right")
+    iban.fill("")
+    expect(iban).to_have_css("direction", "rtl")
     expiry, cvv = (page.locator(f".wpwl-group-{name}").bounding_box() for name in ("expiry", "cvv"))
     assert expiry is not None
     assert cvv is not None

@@ -81,6 +81,13 @@ function findKnown(name) {
   return page.settings.customer[INPUTS[name].names[0]] || "";
 }
 
+// What is typed runs from left to right, but the words that stand in an empty field run as the form does.
+function turnWhileEmpty(control, dir) {
+  const turn = () => control.setAttribute("dir", control.value === "" ? dir : "ltr");
+  control.addEventListener("input", turn);
+  turn();
+}
+
 // A field of the page. `isNeeded`: an empty one is a fault.
 function makeInputField(voice, name, { isNeeded = true, value = findKnown(name), groupName = name } = {}) {
   const row = INPUTS[name];
@@ -90,10 +97,13 @@ function makeInputField(voice, name, { isNeeded = true, value = findKnown(name),
   const classes = `wpwl-control wpwl-control-${groupName}`;
   const control = row.isCountry
     ? makeCountrySelect(voice, classes, attributes, value)
-    : make("input", classes, { ...attributes, type: row.type || "text", maxlength: row.max, dir: row.isLatin ? "ltr" : null });
+    : make("input", classes, { ...attributes, type: row.type || "text", maxlength: row.max });
   if (!row.isCountry) {
     control.value = value;
     control.placeholder = page.settings.showPlaceholders ? text : "";
+  }
+  if (row.isLatin) {
+    turnWhileEmpty(control, voice.dir);
   }
   const field = {
     name,
