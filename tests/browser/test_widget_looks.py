@@ -146,6 +146,7 @@ def test_a_page_that_knows_no_dark_keeps_a_light_form(open_context: OpenContext,
 
 def test_rules_and_properties_of_the_shop_win(page: Page, till: Till) -> None:
     rules = ".wpwl-button-pay { background-color: rgb(1, 2, 3) } .wpwl-control { border-radius: 0 } form { gap: 3px }"
+    rules += ".wpwl-label-brand, .wpwl-wrapper-brand { display: inline-block; width: 40% }"
     own = inline(
         f"const sheet = new CSSStyleSheet(); sheet.replaceSync({rules!r}); document.adoptedStyleSheets = [sheet];"
         "document.documentElement.style.setProperty('--wpwl-paper', 'rgb(250, 240, 230)');"
@@ -158,6 +159,12 @@ def test_rules_and_properties_of_the_shop_win(page: Page, till: Till) -> None:
     assert read_style(page.locator(".wpwl-form"), "background-color") == "rgb(250, 240, 230)"
     # A rule for all forms of the page is not meant for this one.
     assert read_style(page.locator(".wpwl-form"), "row-gap") == "16px"
+    # Beside its label too, the select has the mark inside.
+    mark, select = (page.locator(name).bounding_box() for name in (".wpwl-brand-card", ".wpwl-control-brand"))
+    assert mark is not None
+    assert select is not None
+    assert select["x"] < mark["x"] < mark["x"] + mark["width"] < select["x"] + select["width"]
+    assert select["y"] < mark["y"] < mark["y"] + mark["height"] < select["y"] + select["height"]
 
 
 def test_short_fields_make_a_pair_where_there_is_room_and_frames_are_as_high_as_fields(page: Page, till: Till) -> None:

@@ -37,12 +37,26 @@ function makeBrandField(voice, codes, onChosen) {
   Object.assign(field, makeGroup(voice, "brand", voice.say("brand"), select, { controlId: id }));
   field.mark = makeMark(codes[0], rows[codes[0]].label, "wpwl-brand-card");
   field.group.append(field.mark);
+  keepMarkInside(field);
   select.addEventListener("change", () => {
     field.chosenByHand = true;
     showBrand(field, select.value);
     onChosen(select.value);
   });
   return field;
+}
+
+// The mark stands beside the select's wrapper, as pages know it, yet is seen inside the select; where a shop puts that
+// beside its label instead of under it, only its box tells where it is.
+function keepMarkInside({ group, control }) {
+  const observer = new ResizeObserver(() => {
+    const [outer, inner] = [group.getBoundingClientRect(), control.getBoundingClientRect()];
+    const isFromRight = getComputedStyle(group).direction === "rtl";
+    const start = isFromRight ? outer.right - inner.right : inner.left - outer.left;
+    setStyles(group, { "--wpwl-mark-start": `${start}px`, "--wpwl-mark-end": `${outer.bottom - inner.bottom}px` });
+  });
+  observer.observe(group);
+  observer.observe(control);
 }
 
 function showBrand(field, code) {
