@@ -32,6 +32,7 @@ WAYS_TO_SAY_NO = {
     "the event": "(event) => event.preventDefault()",
 }
 BUSY = "[...document.querySelectorAll('.wpwl-container')].map((each) => each.getAttribute('aria-busy'))"
+COME_BACK = "window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
 
 
 @pytest.fixture
@@ -42,7 +43,12 @@ def till(shop: Site, client: Client) -> Till:
 def test_the_page_can_block_a_payment_by_value_promise_or_event(page: Page, till: Till) -> None:
     checkout = till.prepare()
     hook = "function (event) { window.asked.push(this === event.target); return window.verdict(event); }"
-    pieces = (inline("window.asked = [];"), options(onBeforeSubmitCard=hook), form("VISA"), till.script(checkout))
+    pieces = (
+        inline("window.asked = []; window.agrees = [];"),
+        options(onBeforeSubmitCard=hook),
+        form("VISA"),
+        till.script(checkout),
+    )
     till.show(page, *pieces)
     sent = count_submissions(page)
     fill_card(page)
@@ -56,8 +62,19 @@ def test_the_page_can_block_a_payment_by_value_promise_or_event(page: Page, till
     assert sent() == 0
     assert page.evaluate("asked") == [True] * len(WAYS_TO_SAY_NO)
 
-    page.evaluate("void (window.verdict = () => Promise.resolve(true))")
+    # Asked twice, with the page kept by the browser in between: the first answer has no say about the second attempt.
+    page.evaluate("void (window.verdict = () => new Promise((agree) => window.agrees.push(agree)))")
     pay_button(page).click()
+    page.wait_for_function("() => window.agrees.length === 1")
+    page.evaluate(COME_BACK)
+    expect(cvv_field(page)).to_have_value("")
+    cvv_field(page).press_sequentially("123")
+    pay_button(page).click()
+    page.wait_for_function("() => window.agrees.length === 2")
+    page.evaluate("async () => { agrees[0](true); await new Promise((resolve) => setTimeout(resolve)); }")
+    assert (sent(), page.evaluate(BUSY)) == (0, ["true"])
+
+    page.evaluate("agrees[1](true)")
     till.expect_home(page, checkout)
     assert sent() == 1
 
@@ -138,7 +155,7 @@ def test_a_page_that_the_browser_has_kept_is_usable_again_and_forgets_the_securi
     expect(page.locator(".wpwl-spinner")).to_be_visible()
     assert till.client.post(f"/v1/checkouts/{checkout.id}", {"amount": "17.00"}).code == "000.200.101"
 
-    page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    page.evaluate(COME_BACK)
 
     page.wait_for_function(f"() => {BUSY}.includes('false')")
     page.wait_for_function("() => wpwl.checkout.amount === '17.00'")

@@ -7,9 +7,13 @@ const CODE_TEXTS = {
 const BUSY_LOOKS_MAX = 8;
 const BUSY_LOOK_MS = 1500;
 
-// True where the form is the shopper's again; false where the page is about to go away.
+// True where the form is the shopper's again; false where the page is about to go away. Of an attempt that was ended
+// meanwhile only its result counts, for then there is nothing left to do here.
 async function followAnswer(attempt, answer) {
   const { widget } = attempt;
+  if (!isCurrent(attempt) && !hasResult(answer)) {
+    return true;
+  }
   if (answer.type === "validity") {
     showFrameFaults(widget, answer.errors || {});
     return true;
@@ -23,6 +27,10 @@ async function followAnswer(attempt, answer) {
   }
   showServiceFaults(widget, result || {});
   return true;
+}
+
+function hasResult({ body }) {
+  return Boolean(body && body.next && body.next.kind === "result");
 }
 
 const NEXT_STEPS = {
@@ -53,6 +61,9 @@ const NEXT_STEPS = {
     if (attempt.isLeaving) {
       return false;
     }
+    if (!isCurrent(attempt)) {
+      return true;
+    }
     tell("onLightboxCancel", hookSelf(widget));
     return followAbandoned(attempt);
   },
@@ -60,9 +71,9 @@ const NEXT_STEPS = {
 
 // The shopper closed what was opened; whether it was paid before, only the service knows.
 async function followAbandoned(attempt) {
-  for (let look = 0; look < BUSY_LOOKS_MAX && page.attempt === attempt; look += 1) {
+  for (let look = 0; look < BUSY_LOOKS_MAX && isCurrent(attempt); look += 1) {
     const now = await askState();
-    if (attempt.isLeaving) {
+    if (attempt.isLeaving || !isCurrent(attempt)) {
       return false;
     }
     if (!now || now.state !== "busy") {
@@ -93,7 +104,7 @@ async function followSilence(attempt) {
     event: "submit",
   });
   const now = await askState();
-  if (!followState(widget, now)) {
+  if (!isCurrent(attempt) || !followState(widget, now)) {
     return false;
   }
   if (!now || now.state !== "gone") {

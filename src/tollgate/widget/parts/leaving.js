@@ -26,7 +26,8 @@ function leave(url, target, isForGood = false) {
   }
   // An app takes over without this page going away.
   if (!/^https?:$/.test(address.protocol)) {
-    setTimeout(() => page.attempt && endAttempt(page.attempt), APP_PATIENCE_MS);
+    const { attempt } = page;
+    setTimeout(() => attempt && isCurrent(attempt) && endAttempt(attempt), APP_PATIENCE_MS);
   }
   return true;
 }

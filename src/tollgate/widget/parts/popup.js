@@ -32,7 +32,7 @@ async function visitInPopup(attempt, url) {
 
 // Until the shopper, the provider's last page or our button has closed it.
 async function untilClosed(attempt) {
-  while (attempt.popup && !attempt.popup.closed && page.attempt === attempt) {
+  while (attempt.popup && !attempt.popup.closed && isCurrent(attempt)) {
     await wait(POPUP_LOOK_MS);
   }
 }

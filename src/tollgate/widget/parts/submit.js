@@ -8,17 +8,25 @@ async function pay(widget) {
   page.attempt = attempt;
   let isOver = true;
   try {
-    if (await mayPay(attempt)) {
+    if ((await mayPay(attempt)) && isCurrent(attempt)) {
       isOver = await followAnswer(attempt, await send(widget));
     }
   } catch (fault) {
-    showMessage(widget, widget.voice.say("unexpectedError"));
+    if (isCurrent(attempt)) {
+      showMessage(widget, widget.voice.say("unexpectedError"));
+    }
     tellFault("WidgetError", String(fault && fault.message), { brand: widget.readBrand(), event: "submit" });
   } finally {
-    if (isOver) {
+    if (isOver && isCurrent(attempt)) {
       endAttempt(attempt);
     }
   }
+}
+
+// One that was ended meanwhile, by unloading or by coming back to a kept page, has no say about the form any more:
+// the next one may be under way in it.
+function isCurrent(attempt) {
+  return page.attempt === attempt;
 }
 
 // Nothing is awaited here unless it must be: a window can be opened only in the shopper's click itself.
@@ -33,6 +41,9 @@ function mayPay(attempt) {
 
 function mayPayJudged(attempt) {
   const { widget } = attempt;
+  if (!isCurrent(attempt)) {
+    return false;
+  }
   if (!judgeAll(widget.voice, widget.fields)) {
     return false;
   }
@@ -82,7 +93,7 @@ function endAttempt(attempt) {
     attempt.cancel.remove();
   }
   setBusy(attempt.widget, false);
-  if (page.attempt === attempt) {
+  if (isCurrent(attempt)) {
     page.attempt = null;
   }
 }
