@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
 
 import msgspec
 
-from tollgate.catalog import BRANDS, Account, Brand, get_result
+from tollgate.catalog import BRANDS, Account, Brand, Protocol, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
+from tollgate.contract.checkouts import name_kind
 from tollgate.contract.fields import first_word
 from tollgate.contract.tickets import make_checkout_return_url
 from tollgate.payments import Checkout, CheckoutState, Registration
-from tollgate.values import Instant
+from tollgate.values import Instant, to_datetime
 
 _FORM_KINDS = {
     "CC": "card",
@@ -36,6 +38,8 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     registrations: list[Registration]
     codes: str
     """Of the brands that the page shows, with blanks between them."""
+    takes_debits: bool
+    """Whether the channel has a creditor for direct debits."""
 
 
 def answer_form(
@@ -51,8 +55,17 @@ def answer_form(
         "resultUrl": prepared.get("shopperResultUrl"),
         "returnUrl": _find_home(checkout) if is_paid else None,
         "given": given,
-        "brands": {brand.code: _show_brand(brand, prepared) for brand in _list_brands(terms.codes)},
-        "registrations": [_show_registration(registration) for registration in terms.registrations],
+        "brands": {
+            brand.code: _show_brand(brand, prepared)
+            for brand in _list_brands(terms.codes)
+            if _can_pay(brand, prepared, takes_debits=terms.takes_debits)
+        },
+        "registrations": [
+            _show_registration(registration)
+            for registration in terms.registrations
+            if _can_pay(BRANDS[registration.brand], prepared, takes_debits=terms.takes_debits)
+            and not _is_expired(registration, to_datetime(now).date())
+        ],
     }
     result = get_result("000.200.000")
     return encode_answer(result.http_status, envelope.wrap(result, checkout.id, now, **more))
@@ -66,6 +79,21 @@ def _list_brands(codes: str) -> Iterable[Brand]:
     """Wallets have sheets of their own, which a form cannot show."""
     wanted = list(dict.fromkeys(codes.split()))[:_BRANDS_MAX]
     return [BRANDS[code] for code in wanted if code in BRANDS and BRANDS[code].account is not Account.WALLET]
+
+
+def _can_pay(brand: Brand, prepared: Mapping[str, str], *, takes_debits: bool) -> bool:
+    """Nobody is offered what could only be refused."""
+    kind = name_kind(prepared, brand.code)
+    if kind is not None and kind not in brand.kinds:
+        return False
+    if brand.currencies and prepared.get("currency", brand.currencies[0]) not in brand.currencies:
+        return False
+    return takes_debits or brand.protocol is not Protocol.SEPA
+
+
+def _is_expired(registration: Registration, today: date) -> bool:
+    card = registration.card
+    return card is not None and (int(card.expiry_year), int(card.expiry_month)) < (today.year, today.month)
 
 
 def _show_brand(brand: Brand, prepared: Mapping[str, str]) -> Mapping[str, Any]:

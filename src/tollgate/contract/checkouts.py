@@ -146,6 +146,11 @@ def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
     return chosen
 
 
+def name_kind(prepared: Mapping[str, str], brand: str) -> str | None:
+    """The type that a payment with this brand would have; None where nothing is paid."""
+    return prepared.get(_OVERRIDE.format(brand), prepared.get("paymentType"))
+
+
 def override_kind(fields: Fields, prepared: Mapping[str, str], brand: str) -> Fields:
     kind = prepared.get(_OVERRIDE.format(brand))
     if kind is None:

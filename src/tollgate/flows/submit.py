@@ -77,9 +77,11 @@ class _Desk(msgspec.Struct, frozen=True, kw_only=True):
 async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
     checkout = await get_open_checkout(house, checkout_id)
     prepared = open_prepared(house, checkout)
+    channel = _get_channel(house, checkout)
     terms = FormTerms(
         is_test=not house.is_live,
-        requires_cvv=_get_channel(house, checkout).requires_cvv,
+        requires_cvv=channel.requires_cvv,
+        takes_debits=channel.creditor is not None,
         registrations=await _list_usable(house, checkout, prepared),
         codes=codes,
     )

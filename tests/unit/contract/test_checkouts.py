@@ -30,7 +30,8 @@ from tollgate.contract import (
 )
 from tollgate.payments import Checkout, CheckoutKind, CheckoutState
 from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
-from unit.premises import CHANNEL, MERCHANT, NOW
+from unit.contract.storing import make_stored
+from unit.premises import CARD, CHANNEL, MERCHANT, NOW
 
 ENVELOPE = Envelope("build")
 PREPARED = {"amount": "92.00", "currency": "EUR", "paymentType": "DB"}
@@ -317,7 +318,8 @@ def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
     ],
 )
 def test_the_form_is_told_how_it_stands(state: CheckoutState, word: str, comes_home: bool) -> None:
-    terms = FormTerms(is_test=False, requires_cvv=True, registrations=[], codes="VISA  NOBODY VISA APPLEPAY")
+    codes = "VISA  NOBODY VISA APPLEPAY"
+    terms = FormTerms(is_test=False, requires_cvv=True, takes_debits=True, registrations=[], codes=codes)
 
     shown = answer_form(replace(CHECKOUT, state=state), {**PREPARED, "card.holder": "Jane"}, terms, ENVELOPE, NOW)
 
@@ -325,3 +327,30 @@ def test_the_form_is_told_how_it_stands(state: CheckoutState, word: str, comes_h
     assert (body["state"], body["returnUrl"] is not None) == (word, comes_home)
     assert (list(body["brands"]), body["requiresCvv"], body["isTest"]) == (["VISA"], True, False)
     assert b"Jane" not in shown.body
+
+
+@pytest.mark.parametrize(
+    ("prepared", "takes_debits", "offered"),
+    [
+        ({}, True, ["VISA", "DIRECTDEBIT_SEPA"]),
+        ({"paymentType": "PA"}, False, ["VISA", "PREPAYMENT"]),
+        ({"overridePaymentType[PREPAYMENT]": "PA", "currency": "USD"}, True, ["VISA", "PREPAYMENT"]),
+    ],
+)
+def test_nobody_is_offered_what_could_only_be_refused(
+    prepared: dict[str, str], takes_debits: bool, offered: list[str]
+) -> None:
+    cards = [replace(CARD, expiry_year=year) for year in ("2019", "2099")]
+    registrations = [make_stored(card).registration for card in cards]
+    terms = FormTerms(
+        is_test=True,
+        requires_cvv=False,
+        takes_debits=takes_debits,
+        registrations=registrations,
+        codes="VISA DIRECTDEBIT_SEPA PREPAYMENT",
+    )
+
+    body = orjson.loads(answer_form(CHECKOUT, {**PREPARED, **prepared}, terms, ENVELOPE, NOW).body)
+
+    assert list(body["brands"]) == offered
+    assert [one["expiryYear"] for one in body["registrations"]] == ["2099"]
