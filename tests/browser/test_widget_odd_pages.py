@@ -93,6 +93,7 @@ def test_a_page_whose_policy_keeps_frames_out_is_told_at_once_which_word_is_miss
     told = options(onError="({ name, message }) => { (window.faults ||= []).push([name, message]); }")
     till.put_up(told, form("VISA"), till.script(till.prepare()))
     shown, service = till.shop.pages[TILL], till.client.base_url
+    assert isinstance(shown, Reply)
     policy = dict(shown.headers)[b"content-security-policy"].replace(f"frame-src {service};".encode(), b"")
     till.shop.pages[TILL] = Reply(200, shown.body, HTML, ((b"content-security-policy", policy),))
     page.clock.install()

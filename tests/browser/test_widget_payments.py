@@ -167,9 +167,13 @@ def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_
     """The shop is told why the first brand refused: no field of the form could have been filled in better."""
     refused = "({ name, brand, event, message, result }) => { window.fault = [name, brand, event, message, result]; }"
     told = options({}, onLightboxCancel="() => { window.cancelled = true; }", onError=refused)
-    checkout = show_till(page, till, "VISA PAYPAL PREPAYMENT", told)
+    checkout = show_till(page, till, "VISA PAYPAL PREPAYMENT", told, paymentType="PA")
     wallet, card = page.locator(".wpwl-form-virtualAccount-PAYPAL"), page.locator(".wpwl-form-card")
-    pay_button(page.locator(".wpwl-form-prepayment-PREPAYMENT")).click()
+    prepayment = pay_button(page.locator(".wpwl-form-prepayment-PREPAYMENT"))
+    expect(prepayment).to_be_visible()
+    # The merchant changes the checkout under a form that stands already, which offers what is now refused.
+    assert till.client.post(f"/v1/checkouts/{checkout.id}", {"paymentType": "DB"}).code == "000.200.101"
+    prepayment.click()
     page.wait_for_function("window.fault")
     *fault, message, result = page.evaluate("fault")
     assert (fault, result["code"]) == (["WidgetError", "PREPAYMENT", "submit"], "600.200.310")

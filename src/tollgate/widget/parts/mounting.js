@@ -107,7 +107,7 @@ function mountPlace(place, isFirst) {
 // A form whose brands cannot be paid with here, such as a wallet that this browser does not have. Where it is one of
 // several, the shopper need not know of it.
 function passOver(place, isOnlyOne) {
-  const advice = place.codes.length ? `unknown here: ${place.codes.join(" ")}` : "name some in data-brands";
+  const advice = place.codes.length ? `unknown, or not for this checkout: ${place.codes.join(" ")}` : "name some in data-brands";
   const message = `no brand of the form can be paid with here: ${advice}`;
   const fault = makeDevelopersFault("WidgetError", message, { brand: place.codes.join(" ") });
   setHidden(place.element, true);
