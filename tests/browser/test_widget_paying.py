@@ -71,7 +71,7 @@ def test_the_page_can_block_a_payment_by_value_promise_or_event(page: Page, till
     cvv_field(page).press_sequentially("123")
     pay_button(page).click()
     page.wait_for_function("() => window.agrees.length === 2")
-    page.evaluate("async () => { agrees[0](true); await new Promise((resolve) => setTimeout(resolve)); }")
+    page.evaluate("async () => { agrees[0](false); await new Promise((resolve) => setTimeout(resolve)); }")
     assert (sent(), page.evaluate(BUSY)) == (0, ["true"])
 
     page.evaluate("agrees[1](true)")
