@@ -79,7 +79,11 @@ def show_challenge(page: Page, base_url: str) -> None:
     order(page, base_url, "en")
     fill_in_card(page, CHALLENGED)
     page.locator(".wpwl-container-card .wpwl-button-pay").click()
-    expect(page.frame_locator("iframe[name=cnpIframe]").get_by_role("heading", name="Confirm")).to_be_visible()
+    expect(
+        page.frame_locator("iframe[name=cnpIframe]")
+        .frame_locator("iframe[name=bank]")
+        .get_by_role("heading", name="Confirm")
+    ).to_be_visible()
 
 
 SHOTS = (

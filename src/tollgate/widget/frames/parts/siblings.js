@@ -17,11 +17,20 @@ function speakTo(sibling, kind, content) {
   sibling.postMessage({ tollgateFrame: kind, group, ...content }, location.origin);
 }
 
+/** Frames of the shop, and ours that are not loaded yet, cannot be read; the latter greet us when they are there. */
+function isOfOurOrigin(other) {
+  try {
+    return other.location.origin === location.origin;
+  } catch {
+    return false;
+  }
+}
+
 function joinGroup(name) {
   group = name;
   for (let place = 0; place < window.parent.length; place += 1) {
     const other = window.parent[place];
-    if (isSibling(other)) speakTo(other, "hello", { field, isReply: false });
+    if (isSibling(other) && isOfOurOrigin(other)) speakTo(other, "hello", { field, isReply: false });
   }
 }
 
