@@ -185,7 +185,12 @@ def test_settling_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
 def test_what_is_not_decided_and_nothing_else_leaves_an_errand(kind: str, verdict: Verdict) -> None:
     errand = settle(start(kind), verdict, NOW).errand
     owed = {
-        Nature.TAKES: {Outcome.SILENT: Errand.REVERSE, Outcome.WAITING: Errand.INQUIRE},
+        Nature.TAKES: {
+            Outcome.SILENT: Errand.REVERSE,
+            Outcome.LATE: Errand.REVERSE,
+            Outcome.STALE: Errand.REVERSE,
+            Outcome.WAITING: Errand.INQUIRE,
+        },
         Nature.GIVES: {Outcome.SILENT: Errand.INQUIRE, Outcome.WAITING: Errand.INQUIRE},
         Nature.FOLLOWS: {Outcome.SILENT: Errand.REPEAT, Outcome.WAITING: Errand.REPEAT},
     }
