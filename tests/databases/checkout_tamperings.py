@@ -24,11 +24,11 @@ COLUMNS: dict[str, Tampering] = {
     "merchant_id": _change("merchant_id", ":neighbour", "paid"),
     "id": Tampering(
         "id of paid",
-        "UPDATE checkouts SET id = 'F' || substr(id, 2) WHERE id = :id",
+        "UPDATE checkouts SET id = 'X' || substr(id, 2) WHERE id = :id",
         "paid",
         Proof.CHECKOUT,
         TABLE,
-        row_id="F",
+        row_id="X",
     ),
     "kind": _change("kind", "'registration'", "paid"),
     "state": _change("state", "2", "declined"),
