@@ -270,7 +270,6 @@ def test_what_cannot_be_a_checkout_is_none(client: Client, name: str) -> None:
         b"registrationId[]=1&registrationId=%00",
         b"card.number=1&card.number=2",
         b"&".join(b"x%d=1" % number for number in range(10_001)),
-        b"paymentBrand=" + b"A" * (1024 * 1024 + 1),
         b"shopperResultUrl=javascript:1&shopOrigin=https://a/%0d%0ax&customParameters[SHOPPER_" + b"x" * 300 + b"]=1",
     ],
 )
