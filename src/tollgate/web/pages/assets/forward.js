@@ -18,7 +18,16 @@ if (bank && window.parent !== window) {
   bank.hidden = false;
 }
 
+// Browsers leave this page out of their history, but not always: whoever meets it there wants to pass it by.
+const [arrival] = performance.getEntriesByType("navigation");
+const isPassing = arrival !== undefined && arrival.type === "back_forward" && history.length > 1;
+
+window.addEventListener("pageshow", (event) => event.persisted && history.back());
 show(true);
 setTimeout(() => show(false), PATIENCE_MS);
-// A field may be called "submit", and then form.submit is that field.
-HTMLFormElement.prototype.submit.call(form);
+if (isPassing) {
+  history.back();
+} else {
+  // A field may be called "submit", and then form.submit is that field.
+  HTMLFormElement.prototype.submit.call(form);
+}
