@@ -20,14 +20,14 @@ APT_INSTALL = $(SUDO) apt-get update -qq && \
 
 # Suites in the order they run, and the seconds each may take on two cores. The sum stays under 15 minutes.
 SUITES := tidy unit property databases api browser crash
-BUDGET_check := 46
-BUDGET_tidy := 28
-BUDGET_unit := 80
-BUDGET_property := 45
-BUDGET_databases := 110
-BUDGET_api := 253
-BUDGET_browser := 190
-BUDGET_crash := 146
+BUDGET_check := 50
+BUDGET_tidy := 34
+BUDGET_unit := 90
+BUDGET_property := 55
+BUDGET_databases := 118
+BUDGET_api := 265
+BUDGET_browser := 125
+BUDGET_crash := 160
 
 # How a suite is shared out to processes. Files of api, browser and crash stay whole, because their tests share what they
 # prepared; tests of property are dealt out one by one, because the longest stand side by side. Tidy would gather its tests
