@@ -238,7 +238,7 @@ def test_four_frames_pay_together_and_the_page_learns_no_secret(parent: Parent, 
     submission = {"type": "submit", "fields": fields}
     parent.send("number", {**submission, "ask": 99})
     answer = parent.ask("cvv", submission | {"type": "validate"})
-    parent.page.wait_for_function("heard.number.some((message) => message.type === 'answer')")
+    parent.page.wait_for_function("() => heard.number.some((message) => message.type === 'answer')")
 
     assert answer["isValid"]
     assert parent.posts == [
@@ -269,7 +269,7 @@ def test_two_submissions_at_once_are_one_and_a_fault_is_told_without_asking_the_
     fill_card(parent)
     twice = "(message) => { ports.number.postMessage(message); ports.number.postMessage(message); }"
     parent.page.evaluate(twice, {"type": "submit", "ask": 7, "fields": {}})
-    parent.page.wait_for_function("heard.number.some((message) => message.type === 'answer')")
+    parent.page.wait_for_function("() => heard.number.some((message) => message.type === 'answer')")
 
     # The code was spent by the first one.
     faults = parent.ask("number", {"type": "submit", "fields": {}})

@@ -78,7 +78,7 @@ def test_a_page_sums_up_before_anything_is_paid(page: Page, till: Till) -> None:
 
     fill_card(page)
     pay_button(page).click()
-    page.wait_for_function("window.facts")
+    page.wait_for_function("() => window.facts")
 
     assert page.evaluate("facts") == {
         "container": "wpwl-container-card",

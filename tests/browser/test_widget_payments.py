@@ -174,7 +174,7 @@ def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_
     # The merchant changes the checkout under a form that stands already, which offers what is now refused.
     assert till.client.post(f"/v1/checkouts/{checkout.id}", {"paymentType": "DB"}).code == "000.200.101"
     prepayment.click()
-    page.wait_for_function("window.fault")
+    page.wait_for_function("() => window.fault")
     *fault, message, result = page.evaluate("fault")
     assert (fault, result["code"]) == (["WidgetError", "PREPAYMENT", "submit"], "600.200.310")
     assert message == result["description"]
