@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.payments import Script
 from tollgate.store.database import Database
-from tollgate.store.schema import TEXT
 from tollgate.store.schema_checkouts import checkouts, scripts
+from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Step
 from tollgate.values import CheckoutId, Instant, MerchantId
 
@@ -43,13 +43,7 @@ _oldest = (
 _purge = Statement(sa.delete(checkouts).where(sa.tuple_(*_KEY).in_(_oldest)).returning(checkouts.c.id))
 _sealed_otherwise = Statement(
     sa.select(*_KEY, checkouts.c.sealed_fields)
-    .where(
-        checkouts.c.sealed_fields.is_not(None),
-        sa.func.substr(checkouts.c.sealed_fields, sa.literal_column("1"), sa.bindparam("length", type_=sa.Integer()))
-        != sa.bindparam("prefix", type_=checkouts.c.sealed_fields.type),
-        sa.tuple_(*_KEY)
-        > sa.tuple_(sa.bindparam("after_merchant_id", type_=TEXT), sa.bindparam("after_id", type_=TEXT)),
-    )
+    .where(checkouts.c.sealed_fields.is_not(None), is_sealed_otherwise(checkouts.c.sealed_fields), is_after(*_KEY))
     .order_by(*_KEY)
     .limit(sa.bindparam("limit"))
 )
@@ -89,14 +83,8 @@ async def list_sealed_checkouts(
     db: Database, after: SealedCheckout | None, active_prefix: bytes, limit: int
 ) -> list[SealedCheckout]:
     """Those whose first bytes are not those of the active key, in the order of the primary key."""
-    params = {
-        "after_merchant_id": after.merchant_id if after else "",
-        "after_id": after.id if after else "",
-        "prefix": active_prefix,
-        "length": len(active_prefix),
-        "limit": limit,
-    }
-    return [SealedCheckout(*row) for row in await db.fetch(_sealed_otherwise, params)]
+    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    return [SealedCheckout(*row) for row in rows]
 
 
 async def rewrap_checkout(db: Database, found: SealedCheckout, new: bytes) -> bool:

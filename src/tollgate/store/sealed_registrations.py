@@ -8,8 +8,8 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.store.database import Database
-from tollgate.store.schema import TEXT
 from tollgate.store.schema_stored import registrations
+from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Step
 from tollgate.values import MerchantId, RegistrationId
 
@@ -34,18 +34,11 @@ _SEALED = (registrations.c.sealed_account, registrations.c.sealed_token)
 _KEY = (registrations.c.merchant_id, registrations.c.id)
 
 
-def _is_sealed_otherwise(column: sa.Column[bytes]) -> sa.ColumnElement[bool]:
-    """Nothing where nothing is sealed."""
-    start = sa.func.substr(column, sa.literal_column("1"), sa.bindparam("length", type_=sa.Integer()))
-    return start != sa.bindparam("prefix", type_=column.type)
-
-
 _sealed_otherwise = Statement(
     sa.select(*_KEY, *_SEALED)
     .where(
-        sa.or_(*[_is_sealed_otherwise(column) for column in _SEALED]),
-        sa.tuple_(*_KEY)
-        > sa.tuple_(sa.bindparam("after_merchant_id", type_=TEXT), sa.bindparam("after_id", type_=TEXT)),
+        sa.or_(*[is_sealed_otherwise(column) for column in _SEALED]),
+        is_after(*_KEY),
     )
     .order_by(*_KEY)
     .limit(sa.bindparam("limit"))
@@ -70,14 +63,8 @@ async def list_sealed_registrations(
     db: Database, after: SealedRegistration | None, active_prefix: bytes, limit: int
 ) -> list[SealedRegistration]:
     """Those with something whose first bytes are not those of the active key, in the order of the primary key."""
-    params = {
-        "after_merchant_id": after.merchant_id if after else "",
-        "after_id": after.id if after else "",
-        "prefix": active_prefix,
-        "length": len(active_prefix),
-        "limit": limit,
-    }
-    return [SealedRegistration(*row) for row in await db.fetch(_sealed_otherwise, params)]
+    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    return [SealedRegistration(*row) for row in rows]
 
 
 async def rewrap_registrations(db: Database, batch: Sequence[Rewrapping]) -> int:
