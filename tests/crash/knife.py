@@ -106,7 +106,8 @@ CUTS: dict[str, Cut] = {
 }
 
 _UNDER_WAY_S = (0.0, 0.012)
-"""How long a write takes is not known, so that the knife falls anywhere from its beginning to shortly after its end."""
+"""How long a write takes is not known, so that the knife falls anywhere from its beginning to its end, and never later:
+by then others may have gone on with what was written."""
 
 
 def hone(cut: Cut) -> None:
@@ -136,7 +137,10 @@ def _sharpen(work: Work, moment: Moment) -> Work:
         if moment is Moment.BEFORE:
             die()
         task = asyncio.ensure_future(work(*arguments, **named))
-        await (asyncio.sleep(random.uniform(*_UNDER_WAY_S)) if moment is Moment.AMID else task)
+        if moment is Moment.AMID:
+            await asyncio.wait({task}, timeout=random.uniform(*_UNDER_WAY_S))
+        else:
+            await task
         die()
 
     return die_at_the_moment
