@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from tollgate.flows import remind
-from tollgate.payments import CheckoutKind, Reminder
+from tollgate.payments import REMIND_TOPIC, CheckoutKind, Reminder
 from tollgate.steps import House
 from tollgate.values import MINUTE, SECOND
 from tollgate.wire import Forbidden, Silent, Unsent
 from tollgate.workers import Loop, Worker
-from tollgate.workers.reminders import _lease as lease_due_reminders
-from tollgate.workers.reminders import send_reminders
+from tollgate.workers.jobs import lease
+from tollgate.workers.reminders import LEASE_S, send_reminders
 from unit.flows.reminding import (
     RETURN_URL,
     ScriptedCourier,
@@ -234,7 +234,7 @@ async def test_what_a_killed_process_held_is_called_by_another_within_the_minute
     """Its lease is wall time, and hardly longer than a call may take."""
     checkout = await prepare_submitted(house)
     move_to(house, DUE)
-    assert len(await lease_due_reminders(house, 10)) == 1
+    assert len(await lease(house, REMIND_TOPIC, LEASE_S, 10)) == 1
 
     assert await send_reminders(house) == 0
     move_to(house, DUE + 20 * SECOND)
@@ -247,9 +247,9 @@ async def test_what_a_killed_process_held_is_called_by_another_within_the_minute
 async def test_who_lost_its_lease_to_another_writes_nothing(house: House, courier: ScriptedCourier) -> None:
     checkout = await prepare_submitted(house)
     move_to(house, DUE)
-    [slow] = await lease_due_reminders(house, 10)
+    [slow] = await lease(house, REMIND_TOPIC, LEASE_S, 10)
     move_to(house, DUE + 20 * SECOND)
-    [quick] = await lease_due_reminders(house, 10)
+    [quick] = await lease(house, REMIND_TOPIC, LEASE_S, 10)
 
     assert await remind(house, slow) is False
     assert (await look(house, checkout)).reminder == ""

@@ -1,0 +1,54 @@
+"""Jobs by the clock: leased, run, and put off where they are not done. What a job does is told in the flows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from tollgate.steps import House
+from tollgate.store import Job, lease_due, postpone_job
+from tollgate.values import SECOND, make_id
+from tollgate.workers.loop import run_each
+
+RunJob = Callable[[House, Job], Awaitable[bool]]
+"""True: it is done, and the job is gone."""
+PutOff = Callable[[House, Job], Awaitable[object]]
+
+_AT_ONCE = 16
+"""Only as many are leased as are run at once, so that no lease runs out while its job waits for its turn."""
+
+
+async def run_jobs(house: House, run: RunJob, put_off: PutOff, *, topic: str | None = None) -> int:
+    """Those of one topic that are due, all at once; how many there were. Without a topic they are errands."""
+    jobs = await lease(house, topic, house.patience_s, _AT_ONCE)
+    await run_each(jobs, partial(run_or_put_off, house, run, put_off))
+    return len(jobs)
+
+
+async def lease(house: House, topic: str | None, lease_s: float, limit: int) -> list[Job]:
+    return await lease_due(
+        house.database,
+        now=house.clock.now(),
+        wall_now=house.clock.wall(),
+        owner=make_id(house.chance),
+        lease_s=lease_s,
+        limit=limit,
+        topic=topic,
+    )
+
+
+async def run_or_put_off(house: House, run: RunJob, put_off: PutOff, job: Job) -> None:
+    is_done = False
+    try:
+        is_done = await run(house, job)
+    finally:
+        # One that breaks waits like one that got no answer, or else it would come again with every lease, for ever.
+        if not is_done:
+            await put_off(house, job)
+
+
+async def pause(house: House, job: Job, pauses_s: Sequence[int]) -> int:
+    """As long as is due after so many tries, the last pause for all further ones; tells how long."""
+    pause_s = pauses_s[min(job.tries, len(pauses_s)) - 1]
+    await postpone_job(house.database, job, house.clock.now() + pause_s * SECOND)
+    return pause_s
