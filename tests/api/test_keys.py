@@ -142,7 +142,7 @@ def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
             await database.close()
         assert accounts
         for account in accounts:
-            owner = name_owner("payment", account.merchant_id, account.payment_id)
+            owner = name_owner("payment", account.merchant_id, account.id)
             opened = open_account(account.sealed, owner=owner, keyring=keyring)
             assert not isinstance(opened, CardAccount) or opened.number.reveal().isdigit()
         return {sealing_key_id(account.sealed) for account in accounts}

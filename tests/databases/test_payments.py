@@ -321,13 +321,13 @@ async def test_sealed_accounts_of_other_keys_are_listed_page_by_page_and_rewrapp
     first_page = await list_sealed(db, None, b"new:", 2)
     rest = await list_sealed(db, first_page[-1], b"new:", 10)
 
-    assert [account.payment_id for account in first_page + rest] == sorted(payment.id for payment in payments[:3])
+    assert [account.id for account in first_page + rest] == sorted(payment.id for payment in payments[:3])
     for account in first_page + rest:
         assert await rewrap_sealed(db, account, b"new:" + account.sealed[4:])
         assert not await rewrap_sealed(db, account, b"new: again")
     assert await list_sealed(db, None, b"new:", 10) == []
     moved = first_page[0]
-    assert await get_sealed_account(db, MERCHANT, moved.payment_id) == b"new:" + moved.sealed[4:]
+    assert await get_sealed_account(db, MERCHANT, moved.id) == b"new:" + moved.sealed[4:]
 
 
 async def test_rewrapping_what_is_not_there_is_refused(db: Database) -> None:

@@ -6,7 +6,9 @@ Contents are not decrypted; what changes meanwhile is met again in the next roun
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sized
+from collections.abc import Awaitable, Callable, Sized
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from tollgate.catalog import LIMITS
 from tollgate.flows.collect import FILE_NOUN
@@ -14,9 +16,6 @@ from tollgate.steps import CHECKOUT_NOUN, REGISTRATION_NOUN, TOKEN_NOUN, list_re
 from tollgate.store import (
     Database,
     Rewrapping,
-    SealedAccount,
-    SealedCheckout,
-    SealedFile,
     SealedRegistration,
     list_credentials,
     list_sealed,
@@ -50,11 +49,43 @@ _FILES_AT_ONCE = 8
 """They are large."""
 
 
+class _SealedRow(Protocol):
+    """A row in which one thing is sealed."""
+
+    @property
+    def merchant_id(self) -> MerchantId: ...
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def sealed(self) -> bytes: ...
+
+
+_Row = TypeVar("_Row", bound=_SealedRow)
+
+
+@dataclass(frozen=True)
+class _Kind(Generic[_Row]):
+    noun: str
+    find: Callable[[Database, _Row | None, bytes, int], Awaitable[list[_Row]]]
+    """A page of those under older keys, behind the row that the last page ended with."""
+    write: Callable[[Database, _Row, bytes], Awaitable[bool]]
+    at_once: int = LIMITS.rewrap_batch
+
+
+_ACCOUNTS = _Kind("payment", list_sealed, rewrap_sealed)
+_CHECKOUTS = _Kind(CHECKOUT_NOUN, list_sealed_checkouts, rewrap_checkout)
+_FILES = _Kind(FILE_NOUN, list_sealed_files, rewrap_file, _FILES_AT_ONCE)
+
+
 async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress) -> int:
     """How many records were wrapped again."""
-    done = await _rewrap_accounts(database, keyring, tell)
+    done = await _rewrap_rows(database, keyring, _ACCOUNTS, tell)
     done += await _rewrap_registrations(database, keyring, lambda count: tell(done + count))
-    for rewrap_each in (_rewrap_checkouts, _rewrap_credentials, _rewrap_wallet_keys, rewrap_settings, _rewrap_files):
+    done += await _rewrap_rows(database, keyring, _CHECKOUTS, lambda count: tell(done + count))
+    done += await _rewrap_rows(database, keyring, _FILES, lambda count: tell(done + count))
+    for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, rewrap_settings):
         done += await rewrap_each(database, keyring)
     return done
 
@@ -94,15 +125,15 @@ async def _rewrap_wallet_keys(database: Database, keyring: Keyring) -> int:
     return done
 
 
-async def _rewrap_accounts(database: Database, keyring: Keyring, tell: Progress) -> int:
+async def _rewrap_rows(database: Database, keyring: Keyring, kind: _Kind[_Row], tell: Progress) -> int:
     done = 0
-    last: SealedAccount | None = None
+    last: _Row | None = None
     prefix = sealed_prefix(keyring.active_id)
-    while batch := await list_sealed(database, last, prefix, LIMITS.rewrap_batch):
-        for account in batch:
-            fresh = _rewrap_safely(account.sealed, "payment", account.merchant_id, account.payment_id, keyring)
+    while batch := await kind.find(database, last, prefix, kind.at_once):
+        for row in batch:
+            fresh = _rewrap_safely(row.sealed, kind.noun, row.merchant_id, row.id, keyring)
             if fresh is not None:
-                done += await rewrap_sealed(database, account, fresh)
+                done += await kind.write(database, row, fresh)
         last = batch[-1]
         tell(done)
     return done
@@ -125,19 +156,6 @@ async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Prog
     return done
 
 
-async def _rewrap_checkouts(database: Database, keyring: Keyring) -> int:
-    done = 0
-    last: SealedCheckout | None = None
-    prefix = sealed_prefix(keyring.active_id)
-    while batch := await list_sealed_checkouts(database, last, prefix, LIMITS.rewrap_batch):
-        for checkout in batch:
-            fresh = _rewrap_safely(checkout.sealed, CHECKOUT_NOUN, checkout.merchant_id, checkout.id, keyring)
-            if fresh is not None:
-                done += await rewrap_checkout(database, checkout, fresh)
-        last = batch[-1]
-    return done
-
-
 def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> Rewrapping:
     account, token = [
         None if sealed is None else _rewrap_safely(sealed, noun, found.merchant_id, found.id, keyring) or sealed
@@ -153,15 +171,3 @@ def _rewrap_safely(sealed: bytes, noun: str, merchant_id: MerchantId, row_id: st
     except (EnvelopeError, KeyringError) as fault:
         _log.error("what is sealed in a row does not open", extra={"of": noun, "row": row_id, "why": str(fault)})
         return None
-
-
-async def _rewrap_files(database: Database, keyring: Keyring) -> int:
-    done = 0
-    last: SealedFile | None = None
-    prefix = sealed_prefix(keyring.active_id)
-    while batch := await list_sealed_files(database, last, prefix, _FILES_AT_ONCE):
-        for file in batch:
-            owner = name_owner(FILE_NOUN, file.merchant_id, file.file_id)
-            done += await rewrap_file(database, file, rewrap(file.sealed, owner=owner, keyring=keyring))
-        last = batch[-1]
-    return done

@@ -8,7 +8,8 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.store.database import Database, Row
-from tollgate.store.schema import TEXT, bank_files
+from tollgate.store.schema import bank_files
+from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Step
 from tollgate.values import ChannelId, Instant, MerchantId
 
@@ -29,7 +30,7 @@ class BankFile(msgspec.Struct, frozen=True, kw_only=True):
 
 class SealedFile(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
-    file_id: str
+    id: str
     sealed: bytes
 
 
@@ -107,15 +108,11 @@ async def list_file_days(
 
 # ---- under another key ----
 
+_KEY = (bank_files.c.merchant_id, bank_files.c.id)
 _sealed_otherwise = Statement(
-    sa.select(bank_files.c.merchant_id, bank_files.c.id, bank_files.c.sealed_body)
-    .where(
-        sa.func.substr(bank_files.c.sealed_body, sa.literal_column("1"), sa.bindparam("length", type_=sa.Integer()))
-        != sa.bindparam("prefix", type_=bank_files.c.sealed_body.type),
-        sa.tuple_(bank_files.c.merchant_id, bank_files.c.id)
-        > sa.tuple_(sa.bindparam("after_merchant_id", type_=TEXT), sa.bindparam("after_id", type_=TEXT)),
-    )
-    .order_by(bank_files.c.merchant_id, bank_files.c.id)
+    sa.select(*_KEY, bank_files.c.sealed_body)
+    .where(is_sealed_otherwise(bank_files.c.sealed_body), is_after(*_KEY))
+    .order_by(*_KEY)
     .limit(sa.bindparam("limit"))
 )
 _rewrap = Statement(
@@ -129,19 +126,13 @@ async def list_sealed_files(
     db: Database, after: SealedFile | None, active_prefix: bytes, limit: int
 ) -> list[SealedFile]:
     """Files whose first bytes are not those of the active key, in the order of the primary key."""
-    params = {
-        "after_merchant_id": after.merchant_id if after else "",
-        "after_id": after.file_id if after else "",
-        "prefix": active_prefix,
-        "length": len(active_prefix),
-        "limit": limit,
-    }
-    return [SealedFile(*row) for row in await db.fetch(_sealed_otherwise, params)]
+    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    return [SealedFile(*row) for row in rows]
 
 
 async def rewrap_file(db: Database, file: SealedFile, new: bytes) -> bool:
     """The same file under another key. False: it was changed meanwhile."""
-    of = {"of_merchant_id": file.merchant_id, "file_id": file.file_id}
+    of = {"of_merchant_id": file.merchant_id, "file_id": file.id}
     return await db.write([Step(_rewrap, {**of, "old": file.sealed, "new": new}, rows=1)])
 
 

@@ -25,13 +25,15 @@ from tollgate.store.payment_rows import (
 )
 from tollgate.store.registrations import steps_end_payment
 from tollgate.store.schema import STARTED, claims, payments
+from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Step
 from tollgate.values import Instant, MerchantId, PaymentId, make_timed_id
 
 
 class SealedAccount(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
-    payment_id: PaymentId
+    id: PaymentId
+    """That of its payment."""
     sealed: bytes
 
 
@@ -246,18 +248,15 @@ async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Paym
 # ---- sealed accounts ----
 
 _get_sealed = Statement(sa.select(payments.c.sealed_account).where(*_by_key), is_quick=True)
-_after = sa.tuple_(payments.c.merchant_id, payments.c.id) > sa.tuple_(
-    sa.bindparam("after_merchant_id", type_=payments.c.id.type), sa.bindparam("after_id", type_=payments.c.id.type)
-)
+_KEY = (payments.c.merchant_id, payments.c.id)
 _sealed_otherwise = Statement(
-    sa.select(payments.c.merchant_id, payments.c.id, payments.c.sealed_account)
+    sa.select(*_KEY, payments.c.sealed_account)
     .where(
         payments.c.sealed_account.is_not(None),
-        sa.func.substr(payments.c.sealed_account, sa.literal_column("1"), sa.bindparam("length", type_=sa.Integer()))
-        != sa.bindparam("prefix", type_=payments.c.sealed_account.type),
-        _after,
+        is_sealed_otherwise(payments.c.sealed_account),
+        is_after(*_KEY),
     )
-    .order_by(payments.c.merchant_id, payments.c.id)
+    .order_by(*_KEY)
     .limit(sa.bindparam("limit"))
 )
 _rewrap = Statement(
@@ -284,17 +283,11 @@ async def list_sealed(
     db: Database, after: SealedAccount | None, active_prefix: bytes, limit: int
 ) -> list[SealedAccount]:
     """Accounts whose first bytes are not those of the active key, in the order of the primary key."""
-    params = {
-        "after_merchant_id": after.merchant_id if after else "",
-        "after_id": after.payment_id if after else "",
-        "prefix": active_prefix,
-        "length": len(active_prefix),
-        "limit": limit,
-    }
-    return [SealedAccount(*row) for row in await db.fetch(_sealed_otherwise, params)]
+    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    return [SealedAccount(*row) for row in rows]
 
 
 async def rewrap_sealed(db: Database, account: SealedAccount, new: bytes) -> bool:
     """The same account under another key. False: it was changed meanwhile."""
-    of = {"of_merchant_id": account.merchant_id, "payment_id": account.payment_id}
+    of = {"of_merchant_id": account.merchant_id, "payment_id": account.id}
     return await db.write([Step(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)])

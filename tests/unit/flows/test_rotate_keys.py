@@ -32,7 +32,7 @@ async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
     assert (done, told[-1]) == (8, 7)
     assert await count_retired(house.database, rotated) == 0
     for account in await list_sealed(house.database, None, sealed_prefix(b"none"), 100):
-        owner = name_owner("payment", account.merchant_id, account.payment_id)
+        owner = name_owner("payment", account.merchant_id, account.id)
         card = open_account(account.sealed, owner=owner, keyring=alone)
         assert isinstance(card, CardAccount)
         assert isinstance(ORDER.account, CardAccount)
