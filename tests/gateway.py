@@ -14,10 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
-START_S = 30
+from warm import Prepare, WarmProcess, run_warm
+
+START_S = 30.0
+LOOK_EVERY_S = 0.02
+COMMAND_S = 120.0
+COLD = (sys.executable, "-m", "tollgate")
 
 CARD = {
     "paymentBrand": "VISA",
@@ -104,9 +109,11 @@ class GatewayProcess:
     arguments: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     port: int = 0
-    process: subprocess.Popen[bytes] | None = None
+    is_cold: bool = False
+    """Read from disk as an operator's is, where starting is the subject or it starts others in turn."""
+    process: subprocess.Popen[bytes] | WarmProcess | None = None
 
-    def __enter__(self) -> GatewayProcess:
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -123,18 +130,31 @@ class GatewayProcess:
     def log_path(self) -> Path:
         return self.data / "server.log"
 
+    @property
+    def prepare(self) -> Prepare | None:
+        """What is done to the program before it begins."""
+        return None
+
     def start(self) -> None:
-        self.data.mkdir(parents=True, exist_ok=True)
-        self.port = self.port or find_free_port()
-        command = [*self._command("serve"), "--port", str(self.port), *self.arguments]
-        with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=self._variables())
+        self.process = self.launch()
         deadline = time.monotonic() + START_S
         while not self._is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.kill()
-                raise RuntimeError(f"the server did not start:\n{self.log_path.read_text()[-4000:]}")
-            time.sleep(0.02)
+                raise RuntimeError(f"the server did not start:\n{self.read_log()}")
+            time.sleep(LOOK_EVERY_S)
+
+    def launch(self) -> subprocess.Popen[bytes] | WarmProcess:
+        """Without waiting until it is ready."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        self.port = self.port or find_free_port()
+        command = [*self._command("serve"), "--port", str(self.port), *self.arguments]
+        if self.is_cold:
+            with self.log_path.open("ab") as log:
+                self.process = subprocess.Popen([*COLD, *command], stdout=log, stderr=log, env=self._variables())
+        else:
+            self.process = WarmProcess(command, self._variables(), self.log_path, self.log_path, self.prepare)
+        return self.process
 
     def stop(self) -> int:
         """Ask it to end and wait; the exit code tells whether it went well."""
@@ -152,23 +172,22 @@ class GatewayProcess:
             self.process.wait(timeout=30)
             self.process = None
 
+    def read_log(self) -> str:
+        return self.log_path.read_text()[-4000:]
+
     def client(self) -> Client:
         shown = json.loads(self.run("credentials", "--json").stdout)
         return Client(self.base_url, shown["accessToken"], shown["entityId"], shown["lenientEntityId"])
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Another `tollgate` command on the same store."""
-        return subprocess.run(
-            self._command(*command), capture_output=True, text=True, env=self._variables(), check=True, timeout=120
-        )
+        return run_warm(self._command(*command), self._variables(), COMMAND_S)
 
     def _command(self, *command: str) -> list[str]:
-        store = ["--data", str(self.data), *(["--database", self.database] if self.database else [])]
-        return [sys.executable, "-m", "tollgate", *command, *store]
+        return [*command, "--data", str(self.data), *(["--database", self.database] if self.database else [])]
 
     def _variables(self) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
-        return {**inherited, **self.environment}
+        return {**inherit_variables(), **self.environment}
 
     def _is_ready(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=1)
@@ -179,6 +198,11 @@ class GatewayProcess:
             return False
         finally:
             connection.close()
+
+
+def inherit_variables() -> dict[str, str]:
+    """All but those that are settings of ours."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
 
 
 def find_free_port() -> int:

@@ -74,7 +74,7 @@ def test_declined_clicks_never_run_beside_each_other(client: Client) -> None:
 
 
 def test_several_processes_pay_once_and_count_together(cluster: PostgresCluster, tmp_path: Path) -> None:
-    with GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"]) as gateway:
+    with GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"], is_cold=True) as gateway:
         client = gateway.client()
         asked = open_checkout(client)
         questions = [told(ask(client, asked)) for _ in range(12)]

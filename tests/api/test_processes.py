@@ -19,7 +19,7 @@ DELAY = "customParameters[simulatorDelay]"
 
 
 def test_two_processes_share_the_work_on_postgresql(cluster: PostgresCluster, tmp_path: Path) -> None:
-    with GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"]) as gateway:
+    with GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"], is_cold=True) as gateway:
         client = gateway.client()
         with ThreadPoolExecutor(16) as pool:
             answers = list(pool.map(lambda _: client.pay(), range(100)))

@@ -93,7 +93,7 @@ CUTS: dict[str, Cut] = {
     **_cut("the file's write", _COLLECT, "write_file", _ALL, is_unit=True),
     **_cut("the order of a run", _RUNS, "fall_due", _ALL, is_unit=True),
     **_cut("the note on a run", _RUNS, "judge_try", _ALL, is_unit=True),
-    **_cut("the postponement of a run", _SCHEDULES, "postpone_job", [Moment.AFTER]),
+    **_cut("the postponement of a run", _SCHEDULES, "put_off_run", [Moment.AFTER]),
     **_cut("the drop of a run", _RUNS, "drop_run", _UNDER_WAY_OR_DONE, is_unit=True),
     **_cut("the question to the vault", _TOKENIZE, "converse", [Moment.BEFORE]),
     **_cut("the vault's answer", _TOKENIZE, "converse", [Moment.AFTER]),

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,13 +18,14 @@ from acquirer import AcquirerProcess
 from crash.books import Books, open_books
 from crash.server import Server
 from directory_server import DirectoryServer, Manner
-from gateway import Answer, Client
+from gateway import Answer, Client, inherit_variables
 from postgres import PostgresCluster
 from tollgate.payments import ThreeDsTerms
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.store import list_channels, open_database, update_channel
 from tollgate.values import SystemClock
 from tollgate.vault import make_keyring, save_keyring
+from warm import run_warm
 
 PATIENCE_S = 40.0
 VERIFY_S = 60.0
@@ -58,22 +56,15 @@ class World:
 
     def make_gateway(self, seam: str = "", name: str = "gateway") -> Server:
         environment = {**HASTE, "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")}
-        gateway = Server(self.folder / name, ["--database", self.database], environment, seam)
+        gateway = Server(self.folder / name, self.database, environment=environment, seam=seam)
         self.gateways.append(gateway)
         return gateway
 
     def verify(self) -> str:
         """What `tollgate verify` finds; empty where all is well."""
-        command = [sys.executable, "-m", "tollgate", "verify", "--quiet", "--data", str(self.folder)]
-        variables = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
-        done = subprocess.run(
-            [*command, "--database", self.database],
-            env={**variables, "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")},
-            capture_output=True,
-            text=True,
-            timeout=VERIFY_S,
-            check=False,
-        )
+        command = ["verify", "--quiet", "--data", str(self.folder), "--database", self.database]
+        variables = {**inherit_variables(), "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")}
+        done = run_warm(command, variables, VERIFY_S, check=False)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
     def make_client(self, gateway: Server, timeout_s: float = 15.0) -> Client:

@@ -38,7 +38,7 @@ class Subject:
 
     def __post_init__(self) -> None:
         arguments = ["--workers", str(self.processes)] if self.processes > 1 else []
-        self.process = GatewayProcess(self.folder, self.database, arguments)
+        self.process = GatewayProcess(self.folder, self.database, arguments, is_cold=True)
 
     def start(self) -> None:
         began = time.perf_counter()
