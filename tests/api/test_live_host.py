@@ -40,7 +40,7 @@ def make_keys(folder: Path) -> str:
 
 
 def test_a_live_host_without_anything_says_everything_that_is_missing(tmp_path: Path) -> None:
-    said = start_and_fail(GatewayProcess(tmp_path, environment={"TOLLGATE_ENVIRONMENT": "live"}))
+    said = start_and_fail(GatewayProcess(tmp_path, environment={"TOLLGATE_ENVIRONMENT": "live"}, is_cold=True))
 
     assert "not ready to serve" in said
     assert "serves TLS" in said
@@ -64,7 +64,7 @@ def host(
     folder = tmp_path_factory.mktemp("live")
     certificate = make_certificate(folder / "tls")
     metrics_port = find_free_port()
-    gateway = SecureGateway(folder / "data", cluster.create_database())
+    gateway = SecureGateway(folder / "data", cluster.create_database(), is_cold=True)
     gateway.environment = make_variables(certificate, make_keys(folder / "keys"), metrics_port)
     known = add_merchant(gateway, "Live shop")
     run_command(gateway, "channel", "set", known.entity_id, "--live-url", acquirer.url)

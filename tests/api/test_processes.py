@@ -93,7 +93,7 @@ def test_several_processes_on_an_embedded_file_are_refused(tmp_path: Path) -> No
 def test_a_second_server_on_an_embedded_file_is_refused(
     gateway: GatewayProcess, client: Client, tmp_path: Path
 ) -> None:
-    second = GatewayProcess(tmp_path, f"sqlite:///{gateway.data}/tollgate.db", environment={})
+    second = GatewayProcess(tmp_path, f"sqlite:///{gateway.data}/tollgate.db", is_cold=True)
     (tmp_path / "keys.json").write_bytes((gateway.data / "keys.json").read_bytes())
     (tmp_path / "keys.json").chmod(0o600)
 
