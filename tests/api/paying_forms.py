@@ -68,6 +68,12 @@ def list_made(client: Client, reference: str) -> list[dict[str, Any]]:
 
 # ---- on the way ----
 
+
+def has_ended(answer: Answer) -> bool:
+    """A page for the shopper, who cannot read what a script can."""
+    return answer.status == 404 and b"This link has ended" in answer.body
+
+
 _HOME = re.compile(r'id="home"[^>]*href="([^"]*)"')
 
 

@@ -36,7 +36,7 @@ from tollgate.contract import (
 from tollgate.flows.idempotency import NotStarted
 from tollgate.flows.pay import pay
 from tollgate.flows.register import register
-from tollgate.flows.resume import Forward
+from tollgate.flows.resume import Forward, Lost
 from tollgate.payments import (
     Channel,
     Checkout,
@@ -47,7 +47,7 @@ from tollgate.payments import (
     RegistrationState,
     State,
 )
-from tollgate.steps import House, get_open_checkout, open_prepared, open_stored, open_wallet
+from tollgate.steps import House, find_any_checkout, get_open_checkout, open_prepared, open_stored, open_wallet
 from tollgate.store import Step, find_kept_registrations, find_payment, steps_end_attempt, steps_submit_checkout
 from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id, make_short_id, to_datetime
 
@@ -189,11 +189,11 @@ def _take(house: House, desk: _Desk, subject_id: str) -> list[Step]:
 # ---- going on ----
 
 
-async def go_to_provider(house: House, checkout_id: str) -> Forward:
-    """The form that a provider wants posted, for the attempt that waits at it."""
-    checkout = await get_open_checkout(house, checkout_id)
+async def go_to_provider(house: House, checkout_id: str) -> Forward | Lost:
+    """The form that a provider wants posted, for the attempt that waits at it; a shopper who comes back has none."""
+    checkout = await find_any_checkout(house, checkout_id)
+    if checkout is None or checkout.is_over(house.clock.now()):
+        return Lost()
     payment = await find_payment(house.database, checkout.merchant_id, checkout.subject_id or "")
     found = None if payment is None or payment.state is not State.WAITING else find_handover(payment.details)
-    if found is None:
-        raise make_session_refusal(" (nobody waits for this shopper)")
-    return Forward(*found)
+    return Lost() if found is None else Forward(*found)

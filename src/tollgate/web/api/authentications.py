@@ -12,7 +12,7 @@ from tollgate.flows import hear_method, hear_result, look_up
 from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web.api.payments import begin
-from tollgate.web.pages import ANYWHERE, Pages
+from tollgate.web.pages import Pages
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, reply_with
 
 _pages = Pages()
@@ -38,7 +38,7 @@ async def take_result(request: Request, house: House) -> Reply:
 async def take_method(request: Request, house: House) -> Reply:
     sent = dict(request.pairs).get(METHOD_FIELD)
     await hear_method(house, request.names[0], None if sent is None else threeds.read_method_data(sent))
-    return _pages.render("end.html", framed_by=ANYWHERE, title="Done", text="", link=None)
+    return _pages.end("Done", "")
 
 
 ROUTES = (

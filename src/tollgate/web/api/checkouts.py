@@ -8,6 +8,7 @@ from __future__ import annotations
 from tollgate.catalog import get_result
 from tollgate.contract import Answer, Fields, Submission
 from tollgate.flows import (
+    Lost,
     change_checkout,
     go_to_provider,
     prepare_checkout,
@@ -75,6 +76,8 @@ async def _submit(request: Request, house: House, kind: CheckoutKind) -> Reply:
 
 async def send_to_provider(request: Request, house: House) -> Reply:
     forward = await go_to_provider(house, request.names[0])
+    if isinstance(forward, Lost):
+        return _pages.lose()
     return _pages.render(
         "forward.html",
         form_targets=ANYWHERE,

@@ -32,7 +32,7 @@ async def receive_shopper(request: Request, house: House) -> Reply:
         case GoHome(url=url, checkout_id=checkout_id, shop_origin=origin) if url and checkout_id:
             return _bring_home(url, checkout_id, origin)
         case GoHome(url=url):
-            return _go(request, url) if url else _end("Thank you", "You can close this page now.")
+            return _go(request, url) if url else _pages.end("Thank you", "You can close this page now.")
         case Forward(url=url, fields=fields, is_nested=is_nested):
             return _pages.render(
                 "forward.html",
@@ -59,7 +59,7 @@ async def receive_shopper(request: Request, house: House) -> Reply:
                 url=f"/v1/shopper/{ticket}",
             )
         case Lost():
-            return _end("This link has ended", "Please go back to the shop and look at your order there.", status=404)
+            return _pages.lose()
 
 
 def _go(request: Request, url: str) -> Reply:
@@ -116,10 +116,6 @@ def _read_browser(request: Request) -> Browser | None:
     return read_collected_browser(
         sent, accept=request.header(b"accept"), user_agent=request.header(b"user-agent"), ip=None
     )
-
-
-def _end(title: str, text: str, *, status: int = 200) -> Reply:
-    return _pages.render("end.html", framed_by=ANYWHERE, status=status, title=title, text=text, link=None)
 
 
 def _row(method: str, operation: str) -> RouteRow:

@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tollgate.web.pages.assets import find_asset_path
-from tollgate.web.pages.policy import check_address, make_headers
+from tollgate.web.pages.policy import ANYWHERE, check_address, make_headers
 from tollgate.web.request import Reply
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -57,3 +57,11 @@ class Pages:
         """
         text = self._environment.get_template(name).render(values)
         return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames, connects, permits))
+
+    def end(self, title: str, text: str, *, status: int = 200) -> Reply:
+        """The last page of a way, in whatever frame or window it ends."""
+        return self.render("end.html", framed_by=ANYWHERE, status=status, title=title, text=text, link=None)
+
+    def lose(self) -> Reply:
+        """For a shopper whose link leads nowhere any more."""
+        return self.end("This link has ended", "Please go back to the shop and look at your order there.", status=404)
