@@ -76,8 +76,9 @@ $(addprefix test-,$(SUITES)): test-%: .venv/.dev-ok
 	esac
 
 prove: .venv/.dev-ok machine  ## the long runs: many more examples, many more crashes
-	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600 tests/property $(ARGS)
-	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600 -m prove tests $(ARGS) || [ $$? = 5 ]
+	$(PROVE) $(FLAGS_property) tests/property $(ARGS)
+	$(PROVE) -n 2 --dist loadfile -m prove tests $(ARGS) || [ $$? = 5 ]
+PROVE = $(SAME_NAMES) HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600
 
 bench: .venv/.bench-ok machine  ## payments per second beside the limit, into docs/benchmarks.md
 	$(BIN)/python tools/bench/run.py $(ARGS)
