@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from databases.auditing import tamper
 from databases.samples import CHANNEL, MERCHANT, StoredAnswer, list_written, make_claim, make_payment, make_settlement
 from postgres import PostgresCluster
 from tollgate.payments import Errand, State
@@ -30,7 +31,7 @@ from tollgate.store import (
     steps_settle,
     steps_start_follow_up,
 )
-from tollgate.values import DAY, MerchantId
+from tollgate.values import DAY, HOUR, MerchantId
 
 pytestmark = pytest.mark.anyio
 
@@ -205,6 +206,24 @@ async def test_only_attempts_past_their_deadline_are_overdue(db: Database) -> No
     await settle_payment(db, make_settlement(settled), None)
 
     assert await list_overdue(db, 200, 10) == [late]
+
+
+async def test_an_overdue_payment_that_cannot_be_read_stands_in_nobodys_way(
+    db: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, sound = make_payment(), make_payment()
+    for payment in (broken, sound):
+        await start_payment(db, payment, None, None)
+    await tamper(db, f"UPDATE payments SET details = '{{' WHERE id = '{broken.id}'")
+    later = sound.deadline_at + 1
+
+    assert await list_overdue(db, later, 1) == []
+    assert await list_overdue(db, later, 1) == [sound]
+    assert broken.id in str(caplog.records[-1].__dict__)
+
+    await tamper(db, f"UPDATE payments SET details = '{{}}' WHERE id = '{broken.id}'")
+    assert await list_overdue(db, later + HOUR, 1) == [sound]
+    assert [payment.id for payment in await list_overdue(db, later + HOUR + 1, 9)] == [sound.id, broken.id]
 
 
 async def test_one_bad_row_among_twenty_fails_alone(db: Database) -> None:

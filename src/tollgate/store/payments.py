@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import msgspec
 import sqlalchemy as sa
 
@@ -16,6 +18,7 @@ from tollgate.store.jobs import Job, steps_insert_job
 from tollgate.store.outbox import PAYMENT_SETTLED, steps_append_event
 from tollgate.store.payment_rows import (
     SHOWN,
+    UNREADABLE,
     encode_card,
     encode_map,
     flatten_payment,
@@ -27,7 +30,9 @@ from tollgate.store.registrations import steps_end_payment
 from tollgate.store.schema import STARTED, claims, payments
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Step
-from tollgate.values import Instant, MerchantId, PaymentId, make_timed_id
+from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
+
+_log = logging.getLogger("tollgate.store")
 
 
 class SealedAccount(msgspec.Struct, frozen=True):
@@ -114,11 +119,12 @@ async def settle_payment(db: Database, settlement: Settlement, answer: Answer | 
 
 # ---- the same as steps, for units that do more in one commit ----
 
+# In an update a parameter may not be called like a column.
+_of = (payments.c.merchant_id == sa.bindparam("of_merchant_id"), payments.c.id == sa.bindparam("payment_id"))
 _settle = Statement(
     sa.update(payments)
     .where(
-        payments.c.merchant_id == sa.bindparam("of_merchant_id"),
-        payments.c.id == sa.bindparam("payment_id"),
+        *_of,
         # Spelled so that no planner takes the index of attempts in flight for it; the hot write tells why.
         payments.c.state + sa.literal_column("0") == sa.bindparam("expected", type_=payments.c.state.type),
     )
@@ -127,8 +133,7 @@ _settle = Statement(
 _reopen = Statement(
     sa.update(payments)
     .where(
-        payments.c.merchant_id == sa.bindparam("of_merchant_id"),
-        payments.c.id == sa.bindparam("payment_id"),
+        *_of,
         payments.c.state + sa.literal_column("0")
         == sa.literal_column(str(int(State.WAITING)), type_=payments.c.state.type),
     )
@@ -225,6 +230,7 @@ async def settle_follow_up(db: Database, settlement: Settlement, answer: Answer 
 
 # ---- reading ----
 
+_KEY = (payments.c.merchant_id, payments.c.id)
 _by_key = (payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
 _find = Statement(sa.select(*SHOWN).where(*_by_key), is_quick=True)
 _overdue = Statement(
@@ -233,6 +239,7 @@ _overdue = Statement(
     .order_by(payments.c.deadline_at)
     .limit(sa.bindparam("limit"))
 )
+_look_later = Statement(sa.update(payments).where(*_of, sa.text(STARTED)).values(deadline_at=sa.bindparam("later")))
 
 
 async def find_payment(db: Database, merchant_id: MerchantId, payment_id: str) -> Payment | None:
@@ -241,14 +248,25 @@ async def find_payment(db: Database, merchant_id: MerchantId, payment_id: str) -
 
 
 async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Payment]:
-    """Attempts that nobody is still working on: started, and past their deadline."""
-    return [read_payment(row) for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit})]
+    """Attempts that nobody is still working on: started, and past their deadline.
+
+    One that cannot be read comes again in an hour, or else it would stand in the way of all others for ever.
+    """
+    found = []
+    for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit}):
+        try:
+            found.append(read_payment(row))
+        except UNREADABLE:
+            merchant_id, payment_id = row[: len(_KEY)]
+            _log.exception("an overdue payment cannot be read", extra={"payment": payment_id})
+            of = {"of_merchant_id": merchant_id, "payment_id": payment_id}
+            await db.write([Step(_look_later, {**of, "later": wall_now + HOUR})])
+    return found
 
 
 # ---- sealed accounts ----
 
 _get_sealed = Statement(sa.select(payments.c.sealed_account).where(*_by_key), is_quick=True)
-_KEY = (payments.c.merchant_id, payments.c.id)
 _sealed_otherwise = Statement(
     sa.select(*_KEY, payments.c.sealed_account)
     .where(
@@ -261,11 +279,7 @@ _sealed_otherwise = Statement(
 )
 _rewrap = Statement(
     sa.update(payments)
-    .where(
-        payments.c.merchant_id == sa.bindparam("of_merchant_id"),
-        payments.c.id == sa.bindparam("payment_id"),
-        payments.c.sealed_account == sa.bindparam("old"),
-    )
+    .where(*_of, payments.c.sealed_account == sa.bindparam("old"))
     .values(sealed_account=sa.bindparam("new"))
 )
 
