@@ -19,6 +19,7 @@ from tollgate.web.auth import recognise
 from tollgate.web.body import Receive, check_form_type, read_body
 from tollgate.web.guard import guard
 from tollgate.web.metrics import count_request
+from tollgate.web.origins import ANY_ORIGIN, open_to_all_origins
 from tollgate.web.protocol import is_whole
 from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow
 from tollgate.web.routes import RouteTable
@@ -38,17 +39,13 @@ _FRESH_HEADERS = [
 ]
 _DECISIVE_HEADERS = (b"authorization", b"idempotency-key", b"content-type")
 _NOBODY = ("", 0)
-_ANY_ORIGIN = (
-    (b"access-control-allow-origin", b"*"),
-    (b"cross-origin-resource-policy", b"cross-origin"),
-)
 _TLS_HEADER = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
 
 
 class Gateway:
     def __init__(self, house: House, rows: Iterable[RouteRow], throttles: Throttles) -> None:
         self._house = house
-        self._routes = RouteTable(rows)
+        self._routes = RouteTable(open_to_all_origins(rows))
         self._throttles = throttles
         self._in_flight = 0
 
@@ -68,7 +65,7 @@ class Gateway:
             self._in_flight -= 1
         if reply is None:
             return
-        await _send_reply(reply, scope["scheme"], send, _ANY_ORIGIN if visit.is_for_any_origin else ())
+        await _send_reply(reply, scope["scheme"], send, ANY_ORIGIN if visit.is_for_any_origin else ())
         seconds = perf_counter() - began
         count_request(visit.operation, reply.status, seconds)
         tell_access(visit, reply.status, seconds)
