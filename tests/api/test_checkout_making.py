@@ -10,7 +10,7 @@ import pytest
 
 from api.chains import FAULTY, told
 from api.checking_out import PREPARED, STORING, ask, prepare
-from api.paying_forms import AT_SHOP, BUSY, GONE, PAYPAL, SHOP_URL, open_checkout, post, show
+from api.paying_forms import AT_SHOP, BUSY, GONE, PAYPAL, SHOP_URL, open_checkout, pass_seconds, post, show
 from api.registering import BANK, keep
 from gateway import Client
 
@@ -301,8 +301,57 @@ def test_a_form_that_is_shown_again_knows_that_all_is_paid(client: Client) -> No
     body = show(client, checkout_id).json
 
     assert (body["state"], body["returnUrl"].startswith(f"{SHOP_URL}&id={checkout_id}")) == ("paid", True)
-    ask(client, checkout_id)
-    assert told(show(client, checkout_id)) == GONE
+    assert (body["brands"], body["registrations"], "amount" in body) == ({}, [], False)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_whoever_paid_is_told_so_even_when_the_checkout_is_over(client: Client, is_told: bool) -> None:
+    """To pay again is what a shopper would do who is told that it has ended."""
+    paid, unpaid = open_checkout(client), open_checkout(client)
+    post(client, paid)
+    if is_told:
+        ask(client, paid)
+    else:
+        pass_seconds(client, 31 * 60)
+        assert told(show(client, unpaid)) == GONE
+
+    body = show(client, paid).json
+
+    assert (body["state"], body["returnUrl"].startswith(f"{SHOP_URL}&id={paid}")) == ("paid", True)
+    assert told(post(client, paid)) == GONE
+
+
+def test_what_cannot_be_stored_is_not_offered_where_something_is_to_be_stored(client: Client) -> None:
+    codes = "VISA DIRECTDEBIT_SEPA PAYPAL SOFORTUEBERWEISUNG IDEAL PREPAYMENT MBWAY"
+    stores, knows = (
+        prepare(client, STORING),
+        prepare(client, {**STORING, "virtualAccount.accountId": "jane@example.org"}),
+    )
+
+    assert list(show(client, stores, codes).json["brands"]) == ["VISA", "DIRECTDEBIT_SEPA", "MBWAY"]
+    assert list(show(client, knows, codes).json["brands"]) == ["VISA", "DIRECTDEBIT_SEPA", "PAYPAL", "MBWAY"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/checkouts/{}/form?brands=VISA", "/v1/checkouts/{}/payment", "/v1/paymentWidgets.js"]
+)
+def test_a_page_whose_scripts_add_headers_may_call_all_the_same(client: Client, path: str) -> None:
+    asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": "GET"}
+    asked |= {"Access-Control-Request-Headers": "traceparent"}
+
+    answer = client.send("OPTIONS", path.format(open_checkout(client)), None, asked)
+
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer.headers["access-control-allow-origin"] == answer.headers["access-control-allow-headers"] == "*"
+    assert {"GET", "POST"} <= set(answer.headers["access-control-allow-methods"].split(", "))
+
+
+def test_the_script_can_be_asked_about_without_being_fetched(client: Client) -> None:
+    asked, fetched = [client.send(method, "/v1/paymentWidgets.js?checkoutId=x") for method in ("HEAD", "GET")]
+
+    assert (asked.status, asked.body, len(fetched.body) > 1000) == (200, b"", True)
+    assert asked.headers["content-length"] == str(len(fetched.body))
+    assert client.send("OPTIONS", "/v1/payments").status == 405
 
 
 def test_what_was_prepared_for_one_account_is_no_burden_to_another(client: Client) -> None:

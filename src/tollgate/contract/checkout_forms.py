@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -13,7 +13,7 @@ from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import name_kind
 from tollgate.contract.fields import first_word
 from tollgate.contract.tickets import make_checkout_return_url
-from tollgate.payments import Checkout, CheckoutState, Registration
+from tollgate.payments import Checkout, CheckoutKind, CheckoutState, Registration
 from tollgate.values import Instant, to_datetime
 
 _FORM_KINDS = {
@@ -27,6 +27,12 @@ _FORM_KINDS = {
 _STATES = {CheckoutState.OPEN: "open", CheckoutState.CLAIMED: "busy"}
 _ASKED_GROUPS = frozenset({"customer", "billing", "bankAccount", "virtualAccount", "createRegistration"})
 _BRANDS_MAX = 200
+_STORED_NAMES = {
+    Account.BANK: ("bankAccount.iban", "bankAccount.number"),
+    Account.VIRTUAL: ("virtualAccount.accountId",),
+    Account.WALLET: (),
+}
+"""By which an account is known again."""
 _DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
 
 
@@ -34,11 +40,11 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for a form beside what its merchant prepared."""
 
     is_test: bool
-    requires_cvv: bool
-    registrations: list[Registration]
-    codes: str
+    requires_cvv: bool = True
+    registrations: Sequence[Registration] = ()
+    codes: str = ""
     """Of the brands that the page shows, with blanks between them."""
-    takes_debits: bool
+    takes_debits: bool = False
     """Whether the channel has a creditor for direct debits."""
 
 
@@ -46,24 +52,23 @@ def answer_form(
     checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms, envelope: Envelope, now: Instant
 ) -> Answer:
     given = sorted(name for name in prepared if first_word(name) in _ASKED_GROUPS)
-    is_paid = checkout.state >= CheckoutState.DONE
     more: Json = {"id": checkout.id, "kind": checkout.kind.value, "state": _STATES.get(checkout.state, "paid")}
     more |= {name: prepared[name] for name in ("amount", "currency") if name in prepared}
     more |= {
         "isTest": terms.is_test,
         "requiresCvv": terms.requires_cvv,
         "resultUrl": prepared.get("shopperResultUrl"),
-        "returnUrl": _find_home(checkout) if is_paid else None,
+        "returnUrl": _find_home(checkout) if checkout.is_paid else None,
         "given": given,
         "brands": {
             brand.code: _show_brand(brand, prepared)
             for brand in _list_brands(terms.codes)
-            if _can_pay(brand, prepared, takes_debits=terms.takes_debits)
+            if _can_serve(brand, checkout, prepared, takes_debits=terms.takes_debits)
         },
         "registrations": [
             _show_registration(registration)
             for registration in terms.registrations
-            if _can_pay(BRANDS[registration.brand], prepared, takes_debits=terms.takes_debits)
+            if _can_serve(BRANDS[registration.brand], checkout, prepared, takes_debits=terms.takes_debits)
             and not _is_expired(registration, to_datetime(now).date())
         ],
     }
@@ -81,14 +86,23 @@ def _list_brands(codes: str) -> Iterable[Brand]:
     return [BRANDS[code] for code in wanted if code in BRANDS and BRANDS[code].account is not Account.WALLET]
 
 
-def _can_pay(brand: Brand, prepared: Mapping[str, str], *, takes_debits: bool) -> bool:
+def _can_serve(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], *, takes_debits: bool) -> bool:
     """Nobody is offered what could only be refused."""
     kind = name_kind(prepared, brand.code)
     if kind is not None and kind not in brand.kinds:
         return False
+    if checkout.kind is CheckoutKind.REGISTRATION and not _can_store(brand, prepared):
+        return False
     if brand.currencies and prepared.get("currency", brand.currencies[0]) not in brand.currencies:
         return False
     return takes_debits or brand.protocol is not Protocol.SEPA
+
+
+def _can_store(brand: Brand, prepared: Mapping[str, str]) -> bool:
+    """A provider's page asks for an account without telling it; without a number there is nothing to keep."""
+    if brand.account is Account.CARD or brand.protocol is Protocol.SEPA:
+        return True
+    return any(name in brand.needs or name in prepared for name in _STORED_NAMES[brand.account])
 
 
 def _is_expired(registration: Registration, today: date) -> bool:

@@ -75,7 +75,13 @@ class _Desk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
-    checkout = await get_open_checkout(house, checkout_id)
+    """Of one that was paid it is told however old it is: who believed it unpaid would order and pay again."""
+    checkout = await find_any_checkout(house, checkout_id)
+    if checkout is None or (checkout.is_over(house.clock.now()) and not checkout.is_paid):
+        raise make_session_refusal()
+    if checkout.is_paid:
+        terms = FormTerms(is_test=not house.is_live)
+        return answer_form(checkout, {}, terms, house.envelope, house.clock.now())
     prepared = open_prepared(house, checkout)
     channel = _get_channel(house, checkout)
     terms = FormTerms(

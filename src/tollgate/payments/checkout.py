@@ -81,6 +81,11 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
         return self.state is CheckoutState.SPENT or self.expires_at <= now
 
     @property
+    def is_paid(self) -> bool:
+        """Or, of one that stores an account, whether it did."""
+        return self.state >= CheckoutState.DONE
+
+    @property
     def is_unread(self) -> bool:
         """Whether something was submitted that its merchant has not asked for since."""
         return self.submitted_at is not None and (self.read_at is None or self.read_at < self.submitted_at)
