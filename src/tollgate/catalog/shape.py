@@ -20,8 +20,14 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # A browser would read a backslash as a slash, and the others end an attribute or a header.
 _URL_CHARACTER = r"[^\s\x00-\x20\x7f-\x9f\ud800-\udfff<>\"`\\]"
 
-# Schemes that run or read something in the shopper's browser instead of leading somewhere.
-UNSAFE_SCHEMES = frozenset({"about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source"})
+# Schemes that run or read something in the shopper's browser instead of leading somewhere, or that no browser goes to.
+UNSAFE_SCHEMES = frozenset(
+    {
+        *("about", "blob", "data", "file", "filesystem", "jar", "javascript", "resource", "vbscript", "view-source"),
+        *("chrome", "chrome-extension", "edge", "moz-extension", "safari-web-extension"),
+        *("ftp", "ws", "wss"),
+    }
+)
 
 TRUE_WORDS = frozenset({"true", "True", "1"})
 """What counts as yes once a boolean shape, strict or lenient, has accepted it."""
@@ -248,7 +254,7 @@ def url(length_max: int = 2048) -> Shape:
 def return_url(length_max: int = 2048) -> Shape:
     """Where a browser may be sent back to: the web or an app's own scheme, never a scheme that runs script."""
     return pattern(
-        rf"[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
+        rf"(?![hH][tT][tT][pP][sS]?://[/?#])[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
         5,
         length_max,
         _leads_somewhere,
