@@ -56,8 +56,8 @@ function judgeFrame(field, mayBeEmpty) {
 
 const FRAME_EVENTS = {
   ready(widget, field) {
-    if (field.isLate) {
-      field.isLate = false;
+    if (field.silence) {
+      field.silence = "";
       hushWhenAllAreThere(widget);
     }
     tell("onReadyIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
@@ -86,7 +86,7 @@ const FRAME_EVENTS = {
     }
   },
   silence(widget, field, row, message) {
-    field.isLate = true;
+    field.silence = message.text;
     showMessage(widget, widget.voice.say(message.text));
   },
   enter(widget) {
@@ -98,7 +98,7 @@ const FRAME_EVENTS = {
 
 // The network was slow and no more than that.
 function hushWhenAllAreThere(widget) {
-  if (!widget.fields.some((field) => field.isLate)) {
+  if (!widget.fields.some((field) => field.silence)) {
     showMessage(widget, "");
   }
 }
@@ -110,21 +110,40 @@ function hearField(widget, field, row, message) {
   }
 }
 
+// False where nobody answers, which says nothing about what was typed.
 async function askValidity(field) {
-  const { isValid, errors } = await askFrame(field.frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
-  field.frame.state = { ...field.frame.state, isValid };
-  field.lastError = (errors || {})[field.frame.field] || "";
+  const { frame } = field;
+  if (!frame.isReady && !(await frame.ready)) {
+    return false;
+  }
+  const { type, isValid, errors } = await askFrame(frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
+  if (type === "silence") {
+    return false;
+  }
+  frame.state = { ...frame.state, isValid };
+  field.lastError = (errors || {})[frame.field] || "";
+  return true;
 }
 
-// Asks the frames themselves, because a word of theirs may still be on its way.
+// Asks the frames themselves, because a word of theirs may still be on its way, and so may they. Where one does not
+// come, the attempt ends here: that is the network's fault and no field's.
 async function judgeFrames(widget) {
-  await Promise.all(widget.fields.filter((field) => field.frame && isShown(field)).map(askValidity));
+  const { attempt } = page;
+  const framed = widget.fields.filter((field) => field.frame && isShown(field));
+  if (framed.some(({ frame }) => !frame.isReady)) {
+    setBusy(widget, true);
+  }
+  const answered = await Promise.all(framed.map(askValidity));
+  const silent = framed.find((_, place) => !answered[place]);
+  if (silent && isCurrent(attempt)) {
+    endAttempt(attempt);
+    showMessage(widget, widget.voice.say(silent.silence || "networkError"));
+  }
 }
 
 // A frame knows better what is wrong than that something is: a number may be right and of a brand not taken here.
 async function explainFault(widget, field) {
-  if (field.fault) {
-    await askValidity(field);
+  if (field.fault && (await askValidity(field))) {
     if (field.fault && field.lastError) {
       showFault(widget.voice, field, field.lastError);
     }

@@ -41,20 +41,30 @@ function makeFrame(wish, hear) {
     asks: new Map(),
     asked: 0,
   };
+  expectFrame(frame);
+  element.addEventListener("load", () => connectFrame(frame, wish.group, hear));
+  frame.giveUp = (text) => giveUpFrame(frame, hear, text);
+  return frame;
+}
+
+// `ready` becomes true with its first word, or false when that has been waited for long enough.
+function expectFrame(frame) {
+  clearTimeout(frame.patience);
+  frame.isReady = false;
   frame.ready = new Promise((resolve) => {
     frame.becomesReady = resolve;
   });
-  element.addEventListener("load", () => connectFrame(frame, wish.group, hear));
-  frame.giveUp = (text) => giveUpFrame(frame, hear, text);
-  setTimeout(() => complainIfSilent(frame), FRAME_PATIENCE_MS);
-  return frame;
+  frame.patience = setTimeout(() => complainIfSilent(frame), FRAME_PATIENCE_MS);
 }
 
 function connectFrame(frame, group, hear) {
   const { port1, port2 } = new MessageChannel();
-  closeFrame(frame);
-  frame.port = port1;
   // A page that moves the frame about makes the browser load it anew.
+  if (frame.port) {
+    closeFrame(frame);
+    expectFrame(frame);
+  }
+  frame.port = port1;
   frame.state = EMPTY;
   port1.onmessage = (event) => hearFrame(frame, event.data, hear);
   const connect = { tollgate: "connect", field: frame.field, group, options: frame.options() };
@@ -69,15 +79,22 @@ function hearFrame(frame, message, hear) {
     frame.state = { ...frame.state, ...message };
   }
   if (message.type === "ready") {
-    frame.isReady = true;
+    clearTimeout(frame.patience);
+    Object.assign(frame, { isReady: true, isGivenUp: false });
     frame.becomesReady(true);
+    askAgain(frame);
   }
   if (message.type === "validity" || message.type === "answer") {
-    const answer = frame.asks.get(message.ask);
+    const asked = frame.asks.get(message.ask);
     frame.asks.delete(message.ask);
-    return answer && answer(message);
+    return asked && asked.resolve(message);
   }
   return hear(message, frame);
+}
+
+// Who was asked and then loaded anew has not heard it. Nobody pays a second time by this.
+function askAgain(frame) {
+  frame.asks.forEach(({ message }) => message.type === "validate" && sendFrame(frame, message));
 }
 
 function complainIfSilent(frame) {
@@ -135,10 +152,14 @@ function updateFrame(frame, options) {
 function askFrame(frame, message, patience) {
   frame.asked += 1;
   const ask = frame.asked;
+  const asked = { ...message, ask };
   return new Promise((resolve) => {
-    frame.asks.set(ask, resolve);
-    setTimeout(() => resolve({ type: "silence", status: 0, isValid: false, errors: {} }), patience);
-    sendFrame(frame, { ...message, ask });
+    frame.asks.set(ask, { resolve, message: asked });
+    setTimeout(() => {
+      frame.asks.delete(ask);
+      resolve({ type: "silence", status: 0, isValid: false, errors: {} });
+    }, patience);
+    sendFrame(frame, asked);
   });
 }
 
