@@ -19,8 +19,8 @@ NOW = {"year": 2026, "month": 11}
 
 RUNNER = """
 const CALLS = {
-  readDigits, groupDigits, deleteAcross, detectBrand, detectAmong, judgeNumber, limitLength, writeExpiry, judgeExpiry,
-  judgeField, listStyles, listColors, mergeOptions,
+  readDigits, groupDigits, deleteAcross, deleteAtSlash, detectBrand, detectAmong, judgeNumber, limitLength, writeExpiry,
+  judgeExpiry, judgeField, listStyles, listColors, mergeOptions,
   set: (field, ...given) => FIELDS[field].set(...given),
   values: (field, ...given) => FIELDS[field].values(...given),
   listAccepting: (number) => Object.keys(BRAND_ROWS).filter((code) => acceptsNumber(code, number)),
@@ -259,26 +259,83 @@ def test_a_security_code_is_as_long_as_its_brand_has_it(call: Call) -> None:
         ("12/2034", "12 / 2034"),
         ("2034-05", "05 / 2034"),
         ("\u0660\u0665/\u0663\u0664", "05 / 34"),
+        ("05.2034", "05 / 2034"),
+        ("5-34", "05 / 34"),
+        ("1 34", "01 / 34"),
+        ("1 ", "01 / "),
+        ("0534 ", "05 / 34"),
+        ("\u200e052034", "05 / 2034"),
+        ("52034", "05 / 2034"),
+        ("203405", "05 / 2034"),
+        ("05 / 3x", "05 / 3"),
+        ("/", ""),
+        ("x", ""),
     ],
 )
 def test_the_expiry_is_written_with_a_slash_by_itself(call: Call, typed: str, shown: str) -> None:
     assert call(("writeExpiry", typed, False)) == [shown]
 
 
+@pytest.mark.parametrize(
+    ("put_in", "shown", "error"),
+    [
+        ("13/34", "13 / 34", "expiryMonthError"),
+        ("1334", "13 / 34", "expiryMonthError"),
+        ("3405", "34 / 05", "expiryMonthError"),
+        ("01 / 3/", "13 / ", "expiryMonthError"),
+        ("03 / 4/", "34 / ", "expiryMonthError"),
+        ("512 / 34", "512 / 34", "expiryMonthError"),
+        ("012/34", "012/34", "expiryMonthError"),
+        ("05/31/2034", "05/31/2034", "expiryError"),
+        ("12 / 31/", "12 / 31/", "expiryError"),
+        ("2034-05-31", "2034-05-31", "expiryError"),
+        ("05/3412", "05/3412", "expiryError"),
+        ("May 34", "May 34", "expiryError"),
+        ("1234567", "1234567", "expiryError"),
+        ("y" * 40, "y" * 20, "expiryError"),
+    ],
+)
+def test_an_expiry_that_can_be_read_in_several_ways_is_not_guessed(
+    call: Call, put_in: str, shown: str, error: str
+) -> None:
+    written, judged = call(("writeExpiry", put_in, False), ("judgeExpiry", put_in, NOW))
+    assert (written, judged["error"], judged["isPotentiallyValid"]) == (shown, error, False)
+    assert call(("judgeExpiry", written, NOW))[0]["error"] == error
+
+
 def test_the_caret_stays_in_an_expiry_too(call: Call) -> None:
     assert call(
         ("set", "expiry", "12", 2, form(), False),
         ("set", "expiry", "512 / 34", 1, form(), False),
+        ("set", "expiry", "5 / 34", 1, form(), False),
         ("set", "expiry", "12 / 934", 6, form(), False),
     ) == [
         {"text": "12 / ", "caret": 5},
-        {"text": "05 / 12", "caret": 2},
+        {"text": "512 / 34", "caret": 1},
+        {"text": "05 / 34", "caret": 2},
         {"text": "12 / 93", "caret": 6},
     ]
 
 
 def test_the_slash_does_not_come_back_to_somebody_who_deletes_it(call: Call) -> None:
-    assert call(("writeExpiry", "12", True), ("writeExpiry", "12 / 3", True)) == ["12", "12 / 3"]
+    texts = ("12", "12 / ", "12 / 3", "0 / 34", " / ", "May ")
+    assert call(*(("writeExpiry", text, True) for text in texts)) == ["12", "12", "12 / 3", "0 / 34", "", "May "]
+
+
+def test_deleting_at_the_slash_moves_no_digit_across_it(call: Call) -> None:
+    assert call(
+        ("deleteAtSlash", "12 / 04", 5, False),
+        ("deleteAtSlash", "12 / 34", 2, True),
+        ("deleteAtSlash", "12 / ", 5, False),
+        ("deleteAtSlash", "12 / ", 2, True),
+        ("deleteAtSlash", "12 / 34", 6, False),
+    ) == [
+        {"text": "1 / 04", "caret": 1},
+        {"text": "12 / 4", "caret": 5},
+        {"text": "1", "caret": 1},
+        {"text": "12", "caret": 2},
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -361,7 +418,7 @@ def test_options_that_are_unknown_or_misshapen_change_nothing(call: Call) -> Non
         "checkoutId": "../../v1/payments",
         "dir": "sideways",
         "lang": '"><script>',
-        "label": "x" * 301,
+        "label": 301,
         "masks": "yes",
         "resource": "../payment",
         "styles": [],
@@ -372,3 +429,9 @@ def test_options_that_are_unknown_or_misshapen_change_nothing(call: Call) -> Non
         {**before, "accepted": ["VISA"]},
     ]
     assert call(("mergeOptions", before, taken)) == [{**before, **taken, "accepted": ["MASTER"]}]
+
+
+def test_words_that_are_too_long_are_cut_and_not_lost(call: Call) -> None:
+    long = {"hint": "y" * 301, "label": "y" * 298 + "\U0001f4b3" * 2, "placeholder": "y" * 300}
+    told = call(("mergeOptions", form(), long))[0]
+    assert [told[name] for name in long] == ["y" * 299 + "\u2026", "y" * 298 + "\u2026", "y" * 300]

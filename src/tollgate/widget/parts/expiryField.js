@@ -6,8 +6,9 @@ function readToday() {
 
 function judgeExpiryText(text) {
   const judged = judgeExpiry(text, readToday());
-  // A page that wants no judgement about the date still gets a whole one.
-  const isForgiven = page.settings.disableCardExpiryDateValidation && judged.error !== "expiryError";
+  // A page that wants no judgement about the date still gets a whole one, and one that can be.
+  const isWhole = judged.error !== "expiryError" && isMonth(judged.month);
+  const isForgiven = page.settings.disableCardExpiryDateValidation && isWhole;
   return isForgiven ? { ...judged, error: null, isPotentiallyValid: true } : judged;
 }
 
@@ -32,7 +33,7 @@ function hopOverSlash(control, event) {
   if (control.selectionStart !== control.selectionEnd || (!isForward && event.inputType !== "deleteContentBackward")) {
     return;
   }
-  const left = deleteAcross(control.value, control.selectionStart, isForward);
+  const left = deleteAtSlash(control.value, control.selectionStart, isForward);
   if (left) {
     event.preventDefault();
     control.value = left.text;
@@ -49,13 +50,19 @@ function makeExpiryField(voice) {
     type: "text",
     inputmode: "numeric",
     autocomplete: "cc-exp",
-    maxlength: 9,
+    maxlength: EXPIRY_LENGTH_MAX,
     dir: "ltr",
     "aria-required": "true",
     placeholder: page.settings.showPlaceholders ? voice.say("mmyy") : null,
   });
   const month = make("input", "", { type: "hidden", name: "card.expiryMonth" });
   const year = make("input", "", { type: "hidden", name: "card.expiryYear" });
+  // Of what stands in the field now: pages and programs that fill in forms do not always tell that they did.
+  const readParts = () => {
+    const judged = judgeExpiryText(control.value);
+    [month.value, year.value] = judged.error ? ["", ""] : [judged.month, judged.year];
+    return judged;
+  };
   const field = {
     name: "expiry",
     names: ["card.expiry", "card.expiryMonth", "card.expiryYear"],
@@ -63,19 +70,21 @@ function makeExpiryField(voice) {
     hiddens: [month, year],
     frame: null,
     fault: "",
-    judge: () => judgeExpiryText(control.value).error || "",
+    judge: () => readParts().error || "",
+    settle: () => readParts(),
     isEmpty: () => control.value === "",
     isHopeless: () => !field.isEmpty() && !judgeExpiryText(control.value).isPotentiallyValid,
     focus: () => control.focus(),
   };
   Object.assign(field, makeGroup(voice, "expiry", voice.say("expiryDate"), control, { controlId: id }));
   control.addEventListener("beforeinput", (event) => hopOverSlash(control, event));
-  control.addEventListener("input", (event) => {
-    writeWhileTyping(control, event);
-    const judged = judgeExpiryText(control.value);
-    [month.value, year.value] = judged.error ? ["", ""] : [judged.month, judged.year];
-    judgeWhileTyping(voice, field);
-  });
+  for (const kind of ["input", "change"]) {
+    control.addEventListener(kind, (event) => {
+      writeWhileTyping(control, event);
+      readParts();
+      judgeWhileTyping(voice, field);
+    });
+  }
   control.addEventListener("blur", () => judgeOnLeaving(voice, field));
   return field;
 }

@@ -85,6 +85,7 @@ function findKnown(name) {
 function turnWhileEmpty(control, dir) {
   const turn = () => control.setAttribute("dir", control.value === "" ? dir : "ltr");
   control.addEventListener("input", turn);
+  control.addEventListener("change", turn);
   turn();
 }
 
@@ -124,6 +125,7 @@ function makeInputField(voice, name, { isNeeded = true, value = findKnown(name),
   Object.assign(field, makeGroup(voice, groupName, text, control, { controlId: id }));
   field.group.append(...Object.entries(row.also || {}).map(([also, said]) => makeHidden(also, said)));
   control.addEventListener("input", () => judgeWhileTyping(voice, field));
+  control.addEventListener("change", () => judgeWhileTyping(voice, field));
   control.addEventListener("blur", () => judgeOnLeaving(voice, field));
   return field;
 }

@@ -1,34 +1,88 @@
-// The month and year a card ends: how they are written while typing, and whether they lie ahead.
+// The month and year a card ends: how they are read and written while typing, and whether they lie ahead.
 
 const YEARS_AHEAD_MAX = 50;
+const EXPIRY_LENGTH_MAX = 20;
+const TYPED_LENGTH_MAX = 3;
 const SLASH = " / ";
-const YEAR_FIRST = /^\s*(20[0-9]{2})[^0-9]+([0-9]{1,2})\s*$/;
+const UNREAD_EXPIRY = Object.freeze({ month: "", year: "", isUnread: true });
+// `0534`, `052034`, `52034`, `203405`: what can be read in one way only.
+const SOLID_EXPIRIES = [
+  /^(?<month>[0-9]{2})(?<year>[0-9]{2})$/,
+  /^(?<month>[0-9]{2})(?<year>20[0-9]{2})$/,
+  /^(?<month>[1-9])(?<year>20[0-9]{2})$/,
+  /^(?<year>20[0-9]{2})(?<month>0[1-9]|1[0-2])$/,
+];
 
-/** What was typed so far as month and year: `5` is May, `13` is January and the beginning of a year. */
-function readExpiry(text) {
-  const plain = [...text].map((character) => readDigit(character) || character).join("");
-  const turned = YEAR_FIRST.exec(plain);
-  if (turned) return { month: turned[2].padStart(2, "0"), year: turned[1] };
-  const digits = readDigits(plain);
-  const isOneDigitMonth = /^[^0-9]*1[^0-9]+/.test(plain) || Number(digits[0]) > 1 || /^1[3-9]/.test(digits);
-  const whole = isOneDigitMonth ? `0${digits}` : digits;
-  const year = whole.slice(2);
-  return { month: whole.slice(0, 2), year: year.slice(0, year.startsWith("20") ? 4 : 2) };
+/** Digits of all scripts as ours, without marks of direction. */
+function spellExpiry(text) {
+  return [...text.replace(/\p{Cf}/gu, "")].map((character) => readDigit(character) || character).join("");
 }
 
-/** `MM / YY`; the slash comes by itself, except to somebody who is deleting. */
+/** What was put in so far as month and year. A letter is a slip; of several, or of a whole date, nothing is guessed. */
+function readExpiry(text) {
+  const spelled = spellExpiry(text);
+  if ((spelled.match(/\p{L}/gu) || []).length > 1) return UNREAD_EXPIRY;
+  const plain = spelled.replace(/\p{L}/u, "").trimStart();
+  const trimmed = plain.trimEnd();
+  if (/^1\s+$/.test(plain)) return { month: "01", year: "" };
+  return /^[0-9]*$/.test(trimmed) ? readSolid(trimmed) : readSeparated(trimmed.split(/[^0-9]+/));
+}
+
+/** Without a separator: `5` is May and `13` January and the beginning of a year, as long as somebody is typing. */
+function readSolid(digits) {
+  if (digits.length <= TYPED_LENGTH_MAX) {
+    const whole = Number(digits[0]) > 1 || /^1[3-9]/.test(digits) ? `0${digits}` : digits;
+    return { month: whole.slice(0, 2), year: whole.slice(2) };
+  }
+  const found = SOLID_EXPIRIES.map((pattern) => pattern.exec(digits)).find(Boolean);
+  return found ? { month: found.groups.month.padStart(2, "0"), year: found.groups.year } : UNREAD_EXPIRY;
+}
+
+/** A separator says what is the month; no digit changes sides any more. */
+function readSeparated([first, second, ...rest]) {
+  if (rest.length > 0) return rest.join("") === "" ? takeBackMonth(first, second) : UNREAD_EXPIRY;
+  if (/^20[0-9]{2}$/.test(first) && /^[0-9]{1,2}$/.test(second)) return { month: second.padStart(2, "0"), year: first };
+  const isFull = second.startsWith("20");
+  if (second.length > 3 && !isFull) return UNREAD_EXPIRY;
+  return { month: /^[1-9]$/.test(first) ? `0${first}` : first, year: second.length < 3 ? second : second.slice(0, isFull ? 4 : 2) };
+}
+
+/** Somebody typed `13/`: the helper has made `01 / 3` of the 13, and only the slash tells that a month was meant. */
+function takeBackMonth(first, second) {
+  const month = first.slice(1) + second;
+  const wasSplit = /^0[1-9]$/.test(first) && second.length === 1 && Number(month) > 12;
+  return wasSplit ? { month, year: "" } : UNREAD_EXPIRY;
+}
+
+/** `MM / YY`; the slash comes by itself, except to somebody who is deleting. What is not understood stays as it is. */
 function writeExpiry(text, isDeleting) {
-  const { month, year } = readExpiry(text);
-  if (month.length < 2) return month;
-  return year === "" && isDeleting ? month : month + SLASH + year;
+  if (isDeleting) return /^[0-9]*[\s/]*$/.test(spellExpiry(text)) ? readDigits(text) : text;
+  const { month, year, isUnread } = readExpiry(text);
+  if (isUnread || month.length > 2 || (month.length < 2 && year !== "")) return text.slice(0, EXPIRY_LENGTH_MAX);
+  return month.length < 2 ? month : month + SLASH + year;
+}
+
+/** Deleting at the slash takes the digit beyond it. The slash stays between digits, so that none of them changes sides. */
+function deleteAtSlash(text, caret, isForward) {
+  const left = deleteAcross(text, caret, isForward);
+  if (left === null || readDigits(text.slice(caret)) === "") return left;
+  if (isForward) {
+    const place = caret + [...text.slice(caret)].findIndex(readDigit);
+    return { text: text.slice(0, place) + text.slice(place + 1), caret: place };
+  }
+  return { text: text.slice(0, left.caret) + text.slice(left.caret + 1), caret: left.caret };
 }
 
 function isAhead(month, year, now) {
   return year * 12 + month >= now.year * 12 + now.month && year <= now.year + YEARS_AHEAD_MAX;
 }
 
+function isMonth(month) {
+  return /^(0[1-9]|1[0-2])$/.test(month);
+}
+
 function canBecomeMonth(month) {
-  return month.length < 2 ? "01".includes(month) : Number(month) >= 1 && Number(month) <= 12;
+  return month.length < 2 ? "01".includes(month) : isMonth(month);
 }
 
 function canBecomeYear(month, year, now) {
@@ -40,9 +94,9 @@ function canBecomeYear(month, year, now) {
 }
 
 function judgeExpiry(text, now) {
-  const { month, year } = readExpiry(text);
+  const { month, year, isUnread = false } = readExpiry(text);
   const fullYear = year.length === 2 ? 2000 + Number(year) : Number(year);
-  const isPotentiallyValid = canBecomeMonth(month) && canBecomeYear(month, year, now);
+  const isPotentiallyValid = !isUnread && canBecomeMonth(month) && canBecomeYear(month, year, now);
   const error = nameExpiryFault(month, year, fullYear, now);
   return { isValid: error === null, isPotentiallyValid, error, month, year: String(fullYear) };
 }

@@ -38,6 +38,7 @@ function setDigits(text, caret, lengthMax, write) {
 /** The helper writes a slash and a zero of its own, which a caret at the end follows and any other one counts in. */
 function setExpiry(text, caret, isDeleting) {
   const written = writeExpiry(text, isDeleting);
+  if (written === text) return { text, caret };
   if (caret >= text.length) return { text: written, caret: written.length };
   const added = written.startsWith("0") && !readDigits(text).startsWith("0") ? 1 : 0;
   return { text: written, caret: placeAfter(written, readDigits(text.slice(0, caret)).length + added) };
@@ -47,6 +48,7 @@ const FIELDS = {
   number: {
     fault: "cardNumberError",
     isDigits: true,
+    deleteAt: deleteAcross,
     count: (text) => readDigits(text).length,
     set: (text, caret, options) =>
       setDigits(text, caret, limitLength(readDigits(text), options), (digits) =>
@@ -58,6 +60,7 @@ const FIELDS = {
   cvv: {
     fault: "cvvError",
     isDigits: true,
+    deleteAt: deleteAcross,
     count: (text) => readDigits(text).length,
     set: (text, caret, options) =>
       setDigits(text, caret, Math.max(...listCvvLengths(options.brand)), (digits) => digits),
@@ -67,6 +70,7 @@ const FIELDS = {
   holder: {
     fault: "cardHolderError",
     isDigits: false,
+    deleteAt: () => null,
     count: (text) => [...text].length,
     set: (text, caret) => ({ text, caret }),
     judge: judgeHolder,
@@ -75,6 +79,7 @@ const FIELDS = {
   expiry: {
     fault: "expiryError",
     isDigits: true,
+    deleteAt: deleteAtSlash,
     count: (text) => readDigits(text).length,
     set: (text, caret, _options, isDeleting) => setExpiry(text, caret, isDeleting),
     judge: (text, _options, now) => judgeExpiry(text, now),

@@ -18,6 +18,7 @@ const COLOR_NAMES = ["text", "placeholder", "error", "background"];
 
 const isFlag = (value) => typeof value === "boolean";
 const isText = (value) => typeof value === "string" && value.length <= TEXT_LENGTH_MAX;
+const isWords = (value) => typeof value === "string";
 const isOneOf = (...choices) => (value) => choices.includes(value);
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const isCode = (value) => typeof value === "string" && findRow(value) !== null;
@@ -27,9 +28,9 @@ const OPTION_CHECKS = {
   lang: (value) => isText(value) && /^[A-Za-z0-9-]*$/.test(value),
   dir: isOneOf("ltr", "rtl"),
   scheme: isOneOf("light", "dark"),
-  label: isText,
-  placeholder: isText,
-  hint: isText,
+  label: isWords,
+  placeholder: isWords,
+  hint: isWords,
   brand: (value) => value === null || isCode(value),
   accepted: isCodeList,
   priority: isCodeList,
@@ -63,13 +64,21 @@ function keepCodes(codes) {
   return [...new Set(codes.filter(isCode))];
 }
 
+/** What a page says too long-windedly is still worth hearing. */
+function cutWords(words) {
+  return words.length <= TEXT_LENGTH_MAX ? words : `${words.slice(0, TEXT_LENGTH_MAX - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+const TIDYINGS = new Map([[isCodeList, keepCodes], [isWords, cutWords]]);
+
 /** The options as they are from now on. */
 function mergeOptions(options, given) {
   if (!isRecord(given)) return options;
   const merged = { ...options };
   for (const [name, isRight] of Object.entries(OPTION_CHECKS)) {
     if (!has(given, name) || !isRight(given[name])) continue;
-    merged[name] = isRight === isCodeList ? keepCodes(given[name]) : given[name];
+    const tidy = TIDYINGS.get(isRight);
+    merged[name] = tidy ? tidy(given[name]) : given[name];
   }
   return merged;
 }

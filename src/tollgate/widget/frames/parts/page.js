@@ -3,14 +3,32 @@
 const input = document.querySelector("input");
 const hint = document.querySelector("[data-hint]");
 const field = input.dataset.field;
-const sheet = document.styleSheets[0];
-const placeholderRule = sheet.cssRules[sheet.insertRule("input::placeholder {}", sheet.cssRules.length)];
-const canMaskByStyle = CSS.supports("-webkit-text-security", "disc");
+const placeholderStyle = makePlaceholderStyle();
+const canMaskByStyle = placeholderStyle !== null && CSS.supports("-webkit-text-security", "disc");
+const BARE_STYLES = { "box-sizing": "border-box", width: "100%", margin: "0" };
 
 let options = OPTION_DEFAULTS;
 let isDeleting = false;
+let arranged = "";
 let toldBrands = "";
 let toldHeight = 0;
+
+/** Nothing where the style sheet was lost on the way: its rules cannot be read then. */
+function makePlaceholderStyle() {
+  try {
+    const [sheet] = document.styleSheets;
+    return sheet.cssRules[sheet.insertRule("input::placeholder {}", sheet.cssRules.length)].style;
+  } catch {
+    return null;
+  }
+}
+
+/** Plain, and as wide as the frame; what the sheet would only hide from the eye is not shown. */
+function doWithoutSheet() {
+  setStyles(document.body.style, [["margin", "0"]]);
+  setStyles(input.style, Object.entries(BARE_STYLES));
+  hint.hidden = true;
+}
 
 function readNow() {
   const today = new Date();
@@ -58,8 +76,16 @@ function tellHeight() {
 
 function react() {
   arrange();
+  arranged = input.value;
   tellBrands();
   tellChange();
+}
+
+/** Browsers, and programs that fill in forms, do not always tell that something stands here now. */
+function catchUp() {
+  if (input.value === arranged) return;
+  isDeleting = false;
+  react();
 }
 
 function clear() {
@@ -102,7 +128,7 @@ const APPLICATIONS = {
   required: (value) => input.setAttribute("aria-required", String(value)),
   colors: (value) => setStyles(document.documentElement.style, listColors(value)),
   styles: (value) => setStyles(input.style, listStyles(value).filter(isNoUsualSide)),
-  placeholderStyles: (value) => setStyles(placeholderRule.style, listStyles(value)),
+  placeholderStyles: (value) => placeholderStyle && setStyles(placeholderStyle, listStyles(value)),
 };
 
 function takeOptions(given) {
@@ -121,9 +147,9 @@ function takeOptions(given) {
 
 function hopOverSeparator(event) {
   const isForward = event.inputType === "deleteContentForward";
-  if (!FIELDS[field].isDigits || input.selectionStart !== input.selectionEnd) return;
+  if (input.selectionStart !== input.selectionEnd) return;
   if (!isForward && event.inputType !== "deleteContentBackward") return;
-  const left = deleteAcross(input.value, input.selectionStart, isForward);
+  const left = FIELDS[field].deleteAt(input.value, input.selectionStart, isForward);
   if (left === null) return;
   event.preventDefault();
   isDeleting = true;
@@ -143,8 +169,10 @@ function listenToInput() {
     isDeleting = false;
     react();
   });
+  input.addEventListener("change", catchUp);
   input.addEventListener("focus", () => tell({ type: "focus" }));
   input.addEventListener("blur", () => {
+    catchUp();
     const { isValid, isEmpty } = judge();
     tell({ type: "blur", isValid, isEmpty });
   });

@@ -12,6 +12,7 @@ const WISHES = {
   focus: () => input.focus(),
   clear,
   validate: ({ ask }) => {
+    catchUp();
     const { isValid, error } = judge();
     tell({ type: "validity", ask, isValid, errors: error === null ? {} : { [field]: error } });
   },
@@ -36,7 +37,7 @@ function connect(event) {
   takeOptions(event.data.options);
   joinGroup(event.data.group);
   tell({ type: "ready" });
-  if (input.value !== "") react(); // A browser may have filled it in before.
+  if (input.value !== "") react(); // Somebody, or the browser, may have filled it in before.
   if (options.autofocus) input.focus();
 }
 
@@ -44,5 +45,6 @@ function connect(event) {
 if (window.parent !== window) {
   window.addEventListener("message", connect);
   window.addEventListener("message", hearSibling);
+  if (placeholderStyle === null) doWithoutSheet();
   listenToInput();
 }
