@@ -92,15 +92,28 @@ function makeSubmitGroup(widget, text, classes) {
   return make("div", "wpwl-group wpwl-group-submit wpwl-clearfix", {}, widget.message, wrapper, widget.status);
 }
 
-// Inputs that the page put into its own form come along, as the first form's own; hidden ones with every form.
+// Inputs that the page put into its own form come along. They stand once, so that page and shopper find them in one
+// place: with the card where cards are taken, else with the first form.
 function adoptInputs(widget, isFirst) {
-  const children = [...widget.place.element.children];
-  if (isFirst) {
-    widget.form.append(...children);
-    return;
+  const { place } = widget;
+  const takesCards = place.codes.some((code) => (page.configuration.brands[code] || {}).kind === "card");
+  const isHost = widget.kind === "registration" ? !place.host : takesCards ? widget.kind === "card" : isFirst;
+  if (isHost) {
+    place.host = widget;
+    widget.form.append(...place.element.children);
   }
-  const hiddens = widget.place.hiddens.map((input) => input.cloneNode(true));
-  widget.form.append(...hiddens);
+}
+
+// What they say now counts for every form of their place. But who ticks a box to be remembered means the account
+// beside it.
+function collectAdopted({ place, form }) {
+  if (!place.host || place.host.form === form) {
+    return {};
+  }
+  const controls = [...place.host.form.elements].filter((control) => place.adopted.some((node) => node.contains(control)));
+  const shared = controls.filter(({ name, type }) => type === "hidden" || name !== "createRegistration");
+  const names = new Set(shared.map(({ name }) => name));
+  return Object.fromEntries(collectPairs(place.host.form).filter(([name]) => names.has(name)));
 }
 
 function addResultUrl(widget) {
@@ -136,13 +149,18 @@ function setBusy(widget, isBusy, text) {
 // Names that only frames may fill, and helpers of the form that mean nothing to the service.
 const NEVER_SENT = ["card.number", "card.cvv", "card.expiry", "pay"];
 
-function collectFields(widget) {
-  const pairs = [...new FormData(widget.form)].filter(
+function collectPairs(form) {
+  return [...new FormData(form)].filter(
     ([name, value]) => typeof value === "string" && value !== "" && !NEVER_SENT.includes(name),
   );
+}
+
+function collectFields(widget) {
+  widget.fields.forEach((field) => field.settle && field.settle());
   return {
     ...collectCustomer(widget.form),
-    ...Object.fromEntries(pairs),
+    ...collectAdopted(widget),
+    ...Object.fromEntries(collectPairs(widget.form)),
     ...describeBrowser(),
     ...(widget.readBrand() ? { paymentBrand: widget.readBrand() } : {}),
     ...(widget.addFields ? widget.addFields() : {}),
