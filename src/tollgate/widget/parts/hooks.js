@@ -51,8 +51,9 @@ function hookSelf(widget, frame) {
   return { $form: [widget.form], $iframe: frame ? [frame.element] : [], form: widget.form };
 }
 
+// Whatever can be waited for, as the language itself sees it: libraries have promises of their own.
 function isPromise(value) {
-  return value !== null && typeof value === "object" && typeof value.then === "function";
+  return value !== null && ["object", "function"].includes(typeof value) && typeof value.then === "function";
 }
 
 // Whether the page lets the shopper pay: true, false, or a promise of one of them.
@@ -86,7 +87,10 @@ function callGuard(name, widget) {
   if (event.defaultPrevented) {
     return false;
   }
-  return isPromise(verdict) ? verdict.then((answer) => answer !== false && !event.defaultPrevented) : verdict !== false;
+  if (!isPromise(verdict)) {
+    return verdict !== false;
+  }
+  return Promise.resolve(verdict).then((answer) => answer !== false && !event.defaultPrevented);
 }
 
 async function agreeAll(waits) {
