@@ -1,0 +1,233 @@
+"""The fields of the payment form on bad days: frames that come late or bare, dates in every spelling, values that
+nobody announced, and what the page itself has put into its form."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from browser.shops import Site
+from browser.watching import Watch
+from browser.widget_shop import (
+    NUMBER,
+    Till,
+    count_submissions,
+    cvv_field,
+    fill_card,
+    form,
+    number_field,
+    options,
+    pay_button,
+)
+from gateway import Client
+
+MASTERCARD = "5454545454545454"
+PATIENCE = "00:30"
+"""Longer than the form waits for its frames."""
+REFUSED = {"result": {"code": "800.100.100", "description": "transaction declined for unknown reason"}}
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def find_message(page: Page) -> Locator:
+    return page.locator(".wpwl-form-card .wpwl-message[role=alert]")
+
+
+def put_in(page: Page, control: Locator, text: str) -> None:
+    """At once, as pasting does."""
+    control.fill("")
+    control.focus()
+    page.keyboard.insert_text(text)
+
+
+def test_whoever_pays_before_the_frames_are_connected_has_to_wait_and_nothing_else(page: Page, till: Till) -> None:
+    held: list[Route] = []
+    page.route("**/frame.js", lambda route: held.append(route))
+    checkout = till.prepare()
+    till.show(page, form("VISA"), till.script(checkout))
+    sent, card = count_submissions(page), page.locator(".wpwl-container-card")
+    fill_card(page)
+
+    pay_button(page).click()
+    expect(card).to_have_attribute("aria-busy", "true")
+    expect(pay_button(page)).to_have_attribute("aria-disabled", "true")
+    assert sent() == 0
+    for route in held:
+        route.continue_()
+
+    till.expect_home(page, checkout)
+    assert sent() == 1
+
+
+def test_frames_that_never_come_are_no_fault_of_the_fields(page: Page, till: Till) -> None:
+    held: list[Route] = []
+    page.route("**/frame.js", lambda route: held.append(route))
+    page.clock.install()
+    checkout = till.prepare()
+    till.show(page, form("VISA"), till.script(checkout))
+    card = page.locator(".wpwl-container-card")
+    fill_card(page)
+
+    # Waiting, and once more when it is known that there is nobody to wait for.
+    for patience in (PATIENCE, "00:01"):
+        pay_button(page).click()
+        page.clock.fast_forward(patience)
+        expect(find_message(page)).to_contain_text("No connection")
+        expect(card).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".wpwl-hint")).to_have_count(0)
+
+    for route in held:
+        route.continue_()
+    expect(find_message(page)).to_be_hidden()
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+
+
+def test_a_frame_without_its_style_sheet_is_plain_and_keeps_the_code_covered(
+    page: Page, till: Till, watch: Watch
+) -> None:
+    page.route("**/frame.css", lambda route: route.abort())
+    checkout = till.prepare()
+    styles = {"iframeStyles": {"card-number-placeholder": {"color": "red"}}, "maskCvv": True}
+    till.show(page, options(styles), form("VISA"), till.script(checkout))
+    pay_button(page).click()
+    expect(number_field(page)).to_have_attribute("aria-invalid", "true")
+    expect(number_field(page)).to_have_accessible_description("Please check the card number.")
+    expect(cvv_field(page)).to_have_attribute("type", "password")
+
+    fill_card(page)
+    pay_button(page).click()
+
+    till.expect_home(page, checkout)
+    assert {text.partition(":")[0] for text in watch.take()} == {"Failed to load resource"}
+
+
+def test_a_date_is_understood_in_one_way_or_not_at_all(page: Page, till: Till) -> None:
+    till.show(page, form("VISA"), till.script(till.prepare()))
+    expiry, hint = page.locator(".wpwl-control-expiry"), page.locator(".wpwl-group-expiry .wpwl-hint")
+    parts = page.locator('[name="card.expiryMonth"], [name="card.expiryYear"]')
+
+    for text, shown in (("2034-05", "05 / 2034"), ("05.2034", "05 / 2034"), ("5/34", "05 / 34"), ("0534", "05 / 34")):
+        put_in(page, expiry, text)
+        expect(expiry).to_have_value(shown)
+        expiry.blur()
+        expect(hint).to_have_count(0)
+        assert parts.evaluate_all("(inputs) => inputs.map((input) => input.value)") == ["05", "2034"]
+    wrong = (
+        ("13/34", "13 / 34", "expiryMonthError"),
+        ("3405", "34 / 05", "expiryMonthError"),
+        ("May 34", "May 34", "expiryError"),
+        ("05/31/2034", "05/31/2034", "expiryError"),
+    )
+    for text, shown, error in wrong:
+        put_in(page, expiry, text)
+        expect(expiry).to_have_value(shown)
+        expect(page.locator(f".wpwl-hint-{error}")).to_be_visible()
+        assert parts.evaluate_all("(inputs) => inputs.map((input) => input.value)") == ["", ""]
+
+    # Key by key, the helper has split the 13 before the slash tells that it was meant as a month.
+    expiry.fill("")
+    expiry.press_sequentially("13")
+    expect(expiry).to_have_value("01 / 3")
+    expiry.press_sequentially("/34")
+    expect(expiry).to_have_value("13 / 34")
+    expect(page.locator(".wpwl-hint-expiryMonthError")).to_be_visible()
+    # The month is mended in its place, across the slash.
+    for _ in range(2):
+        expiry.press("ArrowLeft")
+    expiry.press("Backspace")
+    expect(expiry).to_have_value("1 / 34")
+    expiry.press_sequentially("2")
+    expect(expiry).to_have_value("12 / 34")
+    expect(hint).to_have_count(0)
+
+
+def test_what_was_filled_in_without_a_word_counts_and_a_long_message_is_heard(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.show(
+        page, options({"errorMessages": {"cardNumberError": "y" * 350}}), form("VISA MASTER"), till.script(checkout)
+    )
+    expiry, number = page.locator(".wpwl-control-expiry"), number_field(page)
+    pay_button(page).click()
+    expect(number).to_have_attribute("aria-invalid", "true")
+    expect(number).to_have_accessible_description("y" * 299 + "\u2026")
+    expect(page.locator(".wpwl-hint-cardNumberError")).to_have_text("y" * 350)
+
+    expiry.evaluate("(input) => { input.value = '06/2034'; input.dispatchEvent(new Event('change')); }")
+    expect(expiry).to_have_value("06 / 2034")
+    expect(page.locator(".wpwl-group-expiry .wpwl-hint")).to_have_count(0)
+    page.evaluate("document.querySelector('.wpwl-control-expiry').value = '05 / 34'")
+    page.locator(".wpwl-control-cardHolder").evaluate("(input) => { input.value = 'Jane Jones'; }")
+    number.evaluate("(input, text) => { input.value = text; }", MASTERCARD)
+    cvv_field(page).evaluate("(input) => { input.value = '123'; }")
+    pay_button(page).click()
+
+    till.expect_home(page, checkout)
+    paid = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    assert (paid["paymentBrand"], paid["card"]["expiryMonth"]) == ("MASTER", "05")
+
+
+def test_inputs_of_the_page_count_for_every_form_and_a_box_that_saves_the_card_for_the_card(
+    page: Page, till: Till
+) -> None:
+    posted: list[dict[str, list[str]]] = []
+
+    def refuse(route: Route) -> None:
+        posted.append(parse_qs(route.request.post_data or ""))
+        route.fulfill(json=REFUSED, headers={"access-control-allow-origin": "*"})
+
+    checkout = till.prepare()
+    own = (
+        "<label><input type=checkbox name=createRegistration value=true checked>Keep</label>",
+        '<p><input name="customParameters[SHOPPER_note]"></p>',
+        '<input type=hidden name="customParameters[SHOPPER_wish]" value="none">',
+    )
+    till.show(page, options({"registrations": {}}), form("PAYPAL VISA", *own), till.script(checkout))
+    card, wallet = page.locator(".wpwl-container-card"), page.locator(".wpwl-container-virtualAccount-PAYPAL")
+    expect(card.locator("[name=createRegistration]")).to_have_count(1)
+    expect(page.locator('[name^="customParameters"]')).to_have_count(2)
+    card.locator('[name="customParameters[SHOPPER_note]"]').fill("Ring twice")
+    page.evaluate("document.querySelector('[name*=SHOPPER_wish]').value = 'gift'")
+
+    page.route("**/v1/checkouts/*/payment", refuse)
+    pay_button(wallet).click()
+    expect(wallet.locator(".wpwl-message[role=alert]")).to_be_visible()
+    page.unroute("**/v1/checkouts/*/payment")
+    said = {"customParameters[SHOPPER_note]": ["Ring twice"], "customParameters[SHOPPER_wish]": ["gift"]}
+    assert {name: texts for name, texts in posted[0].items() if "SHOPPER" in name} == said
+    assert posted[0]["paymentBrand"] == ["PAYPAL"]
+    assert "createRegistration" not in posted[0]
+
+    fill_card(card)
+    pay_button(card).click()
+    till.expect_home(page, checkout)
+    paid = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    assert paid["customParameters"] == {"SHOPPER_note": "Ring twice", "SHOPPER_wish": "gift"}
+    assert till.client.get(f"/v1/registrations/{paid['registrationId']}").status == 200
+
+
+def test_whatever_can_be_waited_for_may_block_a_payment(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    hook = "() => { window.asked = (window.asked || 0) + 1; return window.verdict(); }"
+    till.show(page, options(onBeforeSubmitCard=hook), form("VISA"), till.script(checkout))
+    sent, card = count_submissions(page), page.locator(".wpwl-container-card")
+    fill_card(page, NUMBER)
+    says = "then(agree) { setTimeout(() => { window.said = (window.said || 0) + 1; agree(ANSWER); }, 20); }"
+
+    kinds = (f"() => ({{ {says} }})", f"() => Object.assign(() => {{}}, {{ {says} }})")
+    for count, kind in enumerate(kinds, start=1):
+        page.evaluate(f"void (window.verdict = {kind.replace('ANSWER', 'false')})")
+        pay_button(page).click()
+        page.wait_for_function(f"() => window.said === {count}")
+        expect(card).to_have_attribute("aria-busy", "false")
+        assert (page.evaluate("asked"), sent()) == (count, 0)
+
+    page.evaluate(f"void (window.verdict = {kinds[1].replace('ANSWER', 'undefined')})")
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+    assert sent() == 1
