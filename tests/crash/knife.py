@@ -83,7 +83,7 @@ CUTS: dict[str, Cut] = {
     **_cut("the note that the issuer asks", _RESUME, "move_authentication", _UNDER_WAY_OR_DONE),
     **_cut("the note of the issuer's result", _HEAR, "move_authentication", _UNDER_WAY_OR_DONE),
     **_cut("the reopening", _RESUME, "finish", _ALL, is_unit=True),
-    **_cut("the write of what the charge came to", _RESUME, "settle_payment", _UNDER_WAY_OR_DONE),
+    **_cut("the write of what the charge came to", _RESUME, "conclude", _UNDER_WAY_OR_DONE),
     **_cut("the end without a charge", _RESUME, "close", _ALL, is_unit=True),
     **_cut("the inquiry of a return", _RESUME, "dispatch", [Moment.BEFORE, Moment.AFTER]),
     **_cut("the write of what the return learned", _RESUME, "return_from_provider", _UNDER_WAY_OR_DONE, is_unit=True),

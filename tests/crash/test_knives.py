@@ -102,6 +102,15 @@ def test_a_knife_lies_at_every_seam(module: str) -> None:
     assert seams - {(cut.module, cut.name) for cut in CUTS.values()} - SPARED.keys() == set()
 
 
+@pytest.mark.parametrize("seam", CUTS)
+def test_a_knife_finds_its_seam(seam: str) -> None:
+    """Also one that only the long runs use, or else a renamed function would be noticed late."""
+    cut = CUTS[seam]
+    module = import_module(cut.module)
+    assert callable(getattr(module, cut.name))
+    assert not cut.is_unit or (cut.module, cut.name) in set(list_seams(cut.module, inspect.getsource(module)))
+
+
 def test_every_knife_kills_somebody() -> None:
     used = {kill.seam for crash in ALL_CRASHES for kill in (crash.kill, *crash.recoveries)}
     assert CUTS.keys() - used == set()
