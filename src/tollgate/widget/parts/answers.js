@@ -1,9 +1,10 @@
 // What an answer of the service means for the form: go on elsewhere, mend a field, or read why it was of no use.
 const CODE_TEXTS = {
-  "200.300.404": "sessionGone",
   "800.120.100": "tooManyAttempts",
   "800.700.100": "paidElsewhere",
 };
+// Somebody else may have been faster: the checkout is gone or paid, or another attempt is under way.
+const OVERTAKEN_CODES = ["200.300.404", "800.700.100"];
 const BUSY_LOOKS_MAX = 8;
 const BUSY_LOOK_MS = 1500;
 
@@ -25,8 +26,7 @@ async function followAnswer(attempt, answer) {
   if (next && NEXT_STEPS[next.kind] && readAddress(next.url)) {
     return NEXT_STEPS[next.kind](attempt, next.url);
   }
-  showServiceFaults(widget, result || {});
-  return true;
+  return followRefusal(attempt, result || {});
 }
 
 function hasResult({ body }) {
@@ -34,9 +34,13 @@ function hasResult({ body }) {
 }
 
 const NEXT_STEPS = {
-  result(attempt, url) {
+  async result(attempt, url) {
     closePopup(attempt);
-    return !leave(url, attempt.widget.resultTarget);
+    const left = leave(url, attempt.widget.resultTarget);
+    if (left === "elsewhere") {
+      await stayBehind(attempt);
+    }
+    return !left;
   },
   async challenge(attempt, url) {
     closePopup(attempt);
@@ -53,7 +57,7 @@ const NEXT_STEPS = {
     } else if (attempt.popup && !attempt.popup.closed) {
       await visitInPopup(attempt, url);
     } else {
-      if (widget.opensPopup) {
+      if (wantsPopup(widget)) {
         showMessage(widget, widget.voice.say("popupBlocked"));
       }
       return !leave(url, page.settings.paymentTarget || "_top");
@@ -64,34 +68,41 @@ const NEXT_STEPS = {
     if (!isCurrent(attempt)) {
       return true;
     }
-    tell("onLightboxCancel", hookSelf(widget));
+    if (!attempt.isSettled) {
+      tell("onLightboxCancel", hookSelf(widget));
+    }
     return followAbandoned(attempt);
   },
 };
 
 // The shopper closed what was opened; whether it was paid before, only the service knows.
 async function followAbandoned(attempt) {
-  for (let look = 0; look < BUSY_LOOKS_MAX && isCurrent(attempt); look += 1) {
-    const now = await askState();
-    if (attempt.isLeaving || !isCurrent(attempt)) {
-      return false;
-    }
-    if (!now || now.state !== "busy") {
-      return followState(attempt.widget, now);
-    }
+  const now = await askSettled(attempt);
+  return attempt.isLeaving || !isCurrent(attempt) ? false : followState(attempt.widget, now);
+}
+
+// How the checkout stands when nothing is under way any more, as far as one may wait for that.
+async function askSettled(attempt) {
+  let now = await askState();
+  for (let look = 1; look < BUSY_LOOKS_MAX && now && now.state === "busy"; look += 1) {
     await wait(BUSY_LOOK_MS);
+    if (attempt.isLeaving || !isCurrent(attempt)) {
+      break;
+    }
+    now = await askState();
   }
-  return true;
+  return now;
 }
 
 // True where the form may be used.
-function followState(widget, now) {
-  if (now && now.state === "paid" && now.returnUrl) {
-    return !leave(now.returnUrl, widget.resultTarget, true);
+function followState(widget, now, description) {
+  if (now && now.state === "paid") {
+    leadToResult(now.returnUrl, widget.resultTarget, showPaid);
+    return false;
   }
   if (now && now.state === "gone") {
     showMessage(widget, widget.voice.say("sessionGone"));
-    tellFault("InvalidCheckoutIdError", "the checkout has ended");
+    tellFault("InvalidCheckoutIdError", description || "the checkout has ended");
   }
   return true;
 }
@@ -99,16 +110,63 @@ function followState(widget, now) {
 // Nobody answered. The payment may have been made all the same, so the service is asked before anybody tries again.
 async function followSilence(attempt) {
   const { widget } = attempt;
+  page.isAnswerOwed = true;
   tellFault(widget.submitter() ? "PciIframeSubmitError" : "WidgetError", "the service did not answer", {
     brand: widget.readBrand(),
     event: "submit",
   });
-  const now = await askState();
-  if (!isCurrent(attempt) || !followState(widget, now)) {
+  closePopup(attempt);
+  return followUncertain(attempt, await askSettled(attempt));
+}
+
+// The same where still nobody knows: then the next press of the button asks first, and so does a line that is back.
+function followUncertain(attempt, now) {
+  const { widget } = attempt;
+  if (!isCurrent(attempt)) {
     return false;
   }
-  if (!now || now.state !== "gone") {
-    showMessage(widget, widget.voice.say(now && now.state === "busy" ? "paidElsewhere" : "networkError"));
+  if (now && ["paid", "gone"].includes(now.state)) {
+    return followState(widget, now);
+  }
+  showMessage(widget, widget.voice.say(now && now.state === "busy" ? "paidElsewhere" : "networkError"));
+  if (!now) {
+    window.addEventListener("online", () => followOwed(widget), { once: true });
+  }
+  return true;
+}
+
+async function followOwed(widget) {
+  const isWanted = () => page.isAnswerOwed && !page.attempt && !page.isUnloaded;
+  const now = isWanted() ? await askState() : null;
+  if (now && now.state === "paid" && isWanted()) {
+    followState(widget, now);
+  }
+}
+
+async function followRefusal(attempt, result) {
+  const { widget } = attempt;
+  const isOvertaken = OVERTAKEN_CODES.includes(result.code) && !listFaults(result).length;
+  if (!isOvertaken) {
+    showServiceFaults(widget, result);
+    return true;
+  }
+  closePopup(attempt);
+  const text = widget.voice.say("paidElsewhere");
+  showMessage(widget, result.code === "800.700.100" ? text : "");
+  const now = await askSettled(attempt);
+  if (!isCurrent(attempt)) {
+    return false;
+  }
+  if (!now) {
+    page.isAnswerOwed = true;
+    return followUncertain(attempt, now);
+  }
+  if (now.state === "paid" || now.state === "gone") {
+    return followState(widget, now, result.description);
+  }
+  showServiceFaults(widget, result);
+  if (now.state === "busy") {
+    showMessage(widget, text);
   }
   return true;
 }
@@ -123,20 +181,25 @@ function showFrameFaults(widget, errors) {
   }
 }
 
+function listFaults(result) {
+  return result.parameterErrors || [];
+}
+
 // Faults are shown beside their fields; what belongs to no field is said as a message.
 function showServiceFaults(widget, result) {
-  const names = (result.parameterErrors || []).map((fault) => fault.name);
+  const names = listFaults(result).map((fault) => fault.name);
   const faulty = widget.fields.filter((field) => isShown(field) && field.names.some((name) => names.includes(name)));
   faulty.forEach((field) => showFault(widget.voice, field, usualError(field)));
   if (faulty.length) {
     faulty[0].focus();
     return;
   }
-  if (result.code === "200.300.404") {
-    tellFault("InvalidCheckoutIdError", result.description || "the checkout has ended");
-  } else {
-    const more = { brand: widget.readBrand(), event: "submit", result };
-    tellFault("WidgetError", result.description || "the service refused the payment", more);
-  }
+  tellFault("WidgetError", describeRefusal(result), { brand: widget.readBrand(), event: "submit", result });
   showMessage(widget, widget.voice.say(CODE_TEXTS[result.code] || "unexpectedError"));
+}
+
+// For whoever builds the page: which parameters are at fault, and why. Never what was typed.
+function describeRefusal(result) {
+  const faults = listFaults(result).map(({ name, message }) => `${name} ${message || ""}`.trim());
+  return [result.description || "the service refused the payment", ...faults].join("; ");
 }

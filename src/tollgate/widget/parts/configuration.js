@@ -8,17 +8,26 @@ async function fetchConfiguration(codes) {
     throw makeDevelopersFault("InvalidCheckoutIdError", `the address of ${SCRIPT_NAME} names no checkout: add ?checkoutId=<id>`);
   }
   const brands = codes.map(encodeURIComponent).join("+");
-  const { isRight, body } = await getJson(`${checkoutAddress("form")}?brands=${brands}`);
-  if (!isRight) {
-    throw makeFault("InvalidCheckoutIdError", (body.result || {}).description || "no such checkout");
+  const { status, body } = await getJson(`${checkoutAddress("form")}?brands=${brands}`);
+  if (status !== 200) {
+    throw makeRefusal(status, body.result || {});
   }
   return body;
+}
+
+// Only one answer says that there is no such checkout any more; a service in trouble says nothing about it.
+function makeRefusal(status, result) {
+  const message = result.description || `the service answered ${status}`;
+  if (result.code === "200.300.404") {
+    return makeFault("InvalidCheckoutIdError", message);
+  }
+  return makeFault(status >= 500 || status === 429 ? "NetworkError" : "WidgetError", message, { result });
 }
 
 async function getJson(url) {
   try {
     const reply = await fetch(url, { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" });
-    return { isRight: reply.ok, body: await reply.json() };
+    return { status: reply.status, body: await reply.json() };
   } catch {
     throw makeFault("NetworkError", "the service cannot be reached");
   }

@@ -2,6 +2,7 @@
 // of its pages that came back in a frame or a window.
 const FORBIDDEN_SCHEMES = ["javascript:", "data:", "vbscript:", "blob:", "file:", "about:", "filesystem:"];
 const APP_PATIENCE_MS = 5000;
+const OWN_PARAMETERS = ["id", "resourcePath"];
 
 function readAddress(url) {
   try {
@@ -12,39 +13,112 @@ function readAddress(url) {
   }
 }
 
-// False where the address is none that a page may lead to. Who leaves for good does not find this page again by the
-// back button.
+// Says who goes: this page ("here"), another window while this page stays ("elsewhere"), or nobody (""), where the
+// address is none that a page may lead to. Who leaves for good does not find this page again by the back button.
 function leave(url, target, isForGood = false) {
   const address = readAddress(url);
   if (!address) {
+    return "";
+  }
+  const opened = target && !target.startsWith("_") ? window.open(address.href, target) : null;
+  if (opened) {
+    return opened === window ? "here" : "elsewhere";
+  }
+  navigate(address.href, target, isForGood);
+  if (!isOfWeb(address)) {
+    const { attempt } = page;
+    setTimeout(() => attempt && isCurrent(attempt) && stayBehind(attempt), APP_PATIENCE_MS);
+  }
+  return "here";
+}
+
+// Where not, an app takes over, and the page stays.
+function isOfWeb(address) {
+  return /^https?:$/.test(address.protocol);
+}
+
+// The result is shown elsewhere. What is paid is not offered here again; anything else may be tried again.
+async function stayBehind(attempt) {
+  const now = await askState();
+  if (!isCurrent(attempt)) {
+    return;
+  }
+  if (now && now.state === "paid") {
+    showPaid();
+  } else {
+    endAttempt(attempt);
+  }
+}
+
+// Who meets a checkout that is paid belongs to its result; unless this is the result.
+function leadToResult(returnUrl, target, stay) {
+  const address = readAddress(returnUrl);
+  if (!address || isArrived(address, target)) {
+    stay();
+  } else if (leave(address.href, target, true) !== "here" || !isOfWeb(address)) {
+    stay();
+  }
+}
+
+function findWindow(target) {
+  return { _parent: window.parent, _top: window.top }[target] || window;
+}
+
+// The page or the one around it. A shop may have added to the address; what the service adds to it tells enough.
+function isArrived(address, target) {
+  return [window, findWindow(target)].some(({ location }) => {
+    try {
+      return isSamePage(new URL(location.href), address);
+    } catch {
+      // A page of another origin around ours.
+      return false;
+    }
+  });
+}
+
+function isSamePage(here, there) {
+  const isSame = (name) => here.searchParams.get(name) === there.searchParams.get(name);
+  return here.origin === there.origin && here.pathname === there.pathname && OWN_PARAMETERS.every(isSame);
+}
+
+// A result page that has forgotten the success may send shoppers back to pay, and these would be sent on to it again,
+// without an end. They come from there, or from this very page where the shop sent them back before any other was shown.
+function isComingBack(returnUrl) {
+  const [from, result] = [readAddress(document.referrer), readAddress(returnUrl)];
+  if (!from || !result) {
     return false;
   }
-  if (target && !target.startsWith("_")) {
-    window.open(address.href, target);
-  } else {
-    navigate(address.href, target, isForGood);
-  }
-  // An app takes over without this page going away.
-  if (!/^https?:$/.test(address.protocol)) {
-    const { attempt } = page;
-    setTimeout(() => attempt && isCurrent(attempt) && endAttempt(attempt), APP_PATIENCE_MS);
-  }
-  return true;
+  // Of another origin, no more than that is told.
+  const isFromResult = result.origin === window.origin ? isSamePage(from, result) : from.origin === result.origin;
+  return isFromResult || isSamePage(from, new URL(location.href));
 }
 
 function navigate(url, target, isForGood) {
-  const frames = { _parent: window.parent, _top: window.top };
   try {
     // Of the address of another origin's window, nothing else may be used.
-    const address = (frames[target] || window).location;
+    const address = findWindow(target).location;
+    const isWithin = isWithinPage(address, url);
     if (isForGood) {
       address.replace(url);
     } else {
       address.href = url;
     }
+    if (isWithin) {
+      address.reload();
+    }
   } catch {
     // A page around ours that does not let us lead it away; then this page goes alone.
     window.location.assign(url);
+  }
+}
+
+// Where only what follows "#" is another, a browser stays in the page, and the shop would not be asked for its result.
+function isWithinPage(location, url) {
+  try {
+    const [address, fragment] = url.split("#");
+    return fragment !== undefined && location.href.split("#")[0] === address;
+  } catch {
+    return false;
   }
 }
 
@@ -57,7 +131,8 @@ function hearReturn(event) {
     return;
   }
   const { attempt } = page;
-  if (!leave(data.url, attempt ? attempt.widget.resultTarget : "_top")) {
+  const left = leave(data.url, attempt ? attempt.widget.resultTarget : "_top");
+  if (!left) {
     return;
   }
   // Who is not heard brings the shopper home itself, and two ways home would be one too many.
@@ -67,5 +142,8 @@ function hearReturn(event) {
   if (attempt) {
     attempt.isLeaving = true;
     closePopup(attempt);
+    if (left === "elsewhere") {
+      stayBehind(attempt);
+    }
   }
 }

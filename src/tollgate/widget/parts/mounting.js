@@ -4,18 +4,22 @@ const TAKEN = new WeakSet();
 const UNLOADED = "data-wpwl-unloaded";
 
 function readPlace(element) {
-  const { settings, options } = page;
+  const { settings } = page;
   const action = settings.resultUrl || element.getAttribute("action") || element.getAttribute("data-action") || "";
   return {
     element,
     codes: readBrandCodes(element),
-    voice: makeVoice(chooseLanguage(settings.locale, element.lang, document.documentElement.lang), options),
+    voice: chooseVoice(element),
     resultUrl: new URL(action, document.baseURI).href,
     target: element.getAttribute("target") || "",
     hiddens: [...element.querySelectorAll("input[type=hidden]")],
     adopted: [...element.children],
     nodes: [],
   };
+}
+
+function chooseVoice(element) {
+  return makeVoice(chooseLanguage(page.settings.locale, element.lang, document.documentElement.lang), page.options);
 }
 
 async function mountAll(elements) {
@@ -30,7 +34,9 @@ async function mountAll(elements) {
     page.styled = page.styled || loadStyles(page.settings.style);
     await page.styled;
     const there = elements.filter((element) => element.isConnected && !page.isUnloaded);
-    if (there.length && !isPaidAndLeft(configuration)) {
+    if (there.length && (page.isPaid || configuration.state === "paid")) {
+      meetPaid(there, configuration);
+    } else if (there.length) {
       await mountPlaces(there.map(readPlace));
     }
   } catch (fault) {
@@ -47,9 +53,19 @@ function checkOrigin() {
   }
 }
 
-// Who comes back to a page whose checkout was paid belongs to the result.
-function isPaidAndLeft({ state, returnUrl }) {
-  return state === "paid" && Boolean(returnUrl) && leave(returnUrl, "_top", true);
+function meetPaid(elements, { returnUrl }) {
+  const stay = () => elements.forEach(showPaidAt);
+  if (page.isPaid || isComingBack(returnUrl)) {
+    stay();
+  } else {
+    leadToResult(returnUrl, chooseResultWindow(elements[0]), stay);
+  }
+}
+
+// Nobody has clicked, so no other window can be opened.
+function chooseResultWindow(element) {
+  const wished = page.settings.resultTarget || element.getAttribute("target") || "";
+  return wished.startsWith("_") ? wished : "_top";
 }
 
 async function mountPlaces(places) {
@@ -142,12 +158,46 @@ function focusWished(widgets) {
 
 // Where there is nothing to pay, the shopper is told, and may go back to the shop.
 function showDead(element, fault) {
-  const voice = makeVoice(chooseLanguage(page.settings.locale, element.lang, document.documentElement.lang), page.options);
   const key = { InvalidCheckoutIdError: "sessionGone", NetworkError: "networkError" }[fault.name] || "unexpectedError";
-  const message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key));
-  const container = make("div", "wpwl-container wpwl-container-message", { lang: voice.tag, dir: voice.dir }, message);
-  element.replaceWith(container);
-  onUnload(() => putBack({ element, adopted: [], nodes: [container] }));
+  const voice = chooseVoice(element);
+  showInstead(element, makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key))));
+}
+
+function showPaidAt(element) {
+  showInstead(element, makePaidNote(chooseVoice(element)));
+}
+
+function showInstead(element, note) {
+  element.replaceWith(note);
+  onUnload(() => putBack({ element, adopted: [], nodes: [note] }));
+}
+
+function makeNote(voice, message) {
+  return make("div", "wpwl-container wpwl-container-message", { lang: voice.tag, dir: voice.dir }, message);
+}
+
+function makePaidNote(voice) {
+  return makeNote(voice, make("div", "wpwl-status wpwl-status-paid", { role: "status" }, voice.say("alreadyPaid")));
+}
+
+// In the place of every form that stands: nothing is left to pay, and nobody is to start again.
+function showPaid() {
+  const { widgets, attempt } = page;
+  page.isPaid = true;
+  if (attempt) {
+    endAttempt(attempt);
+  }
+  widgets.flatMap((widget) => widget.frames).forEach(closeFrame);
+  page.widgets = [];
+  for (const place of new Set(widgets.map((widget) => widget.place))) {
+    const note = makePaidNote(place.voice);
+    const first = place.nodes.find((node) => node.isConnected);
+    if (first) {
+      first.before(note);
+    }
+    place.nodes.forEach((node) => node.remove());
+    place.nodes = [note];
+  }
 }
 
 // Unseen, and only for a script that finds no newer form: frameworks make a form of their own for every visit.

@@ -8,6 +8,12 @@ const page = {
   attempt: null,
   isBlocked: false,
   isUnloaded: false,
+  // Whether the forms have given way to a note that it is paid.
+  isPaid: false,
+  // Whether an attempt was made of which nobody knows what became.
+  isAnswerOwed: false,
+  // Whether the page's policy takes windows away from it as soon as they are somewhere else.
+  losesWindows: false,
   undoing: [],
 };
 

@@ -1,16 +1,17 @@
 // The way of one attempt: judge the fields, ask the page, send, follow the answer. One at a time on a page, however
 // often somebody clicks.
+const NEW_ATTEMPT = { popup: null, dialog: null, cancel: null, isLeaving: false, isCut: false, isSettled: false };
+
 async function pay(widget) {
   if (page.attempt || page.isUnloaded) {
+    sayHeld(widget);
     return;
   }
-  const attempt = { widget, popup: null, dialog: null, cancel: null, isLeaving: false, isConfirmed: widget.isConfirmed };
+  const attempt = { ...NEW_ATTEMPT, widget, told: [], isConfirmed: widget.isConfirmed };
   page.attempt = attempt;
   let isOver = true;
   try {
-    if ((await mayPay(attempt)) && isCurrent(attempt)) {
-      isOver = await followAnswer(attempt, await send(widget));
-    }
+    isOver = await tryToPay(attempt);
   } catch (fault) {
     if (isCurrent(attempt)) {
       showMessage(widget, widget.voice.say("unexpectedError"));
@@ -20,6 +21,41 @@ async function pay(widget) {
     if (isOver && isCurrent(attempt)) {
       endAttempt(attempt);
     }
+  }
+}
+
+// True where the form is the shopper's again.
+async function tryToPay(attempt) {
+  if (page.isAnswerOwed) {
+    hold(attempt);
+    const now = await askSettled(attempt);
+    if (!isCurrent(attempt) || !now || now.state !== "open") {
+      return followUncertain(attempt, now);
+    }
+    page.isAnswerOwed = false;
+  }
+  if ((await mayPay(attempt)) && isCurrent(attempt)) {
+    return followAnswer(attempt, await send(attempt.widget));
+  }
+  return true;
+}
+
+// The form that pays is busy, and the others of the page cannot pay meanwhile.
+function hold(attempt) {
+  setBusy(attempt.widget, true);
+  listOthers(attempt).forEach(({ button }) => button.setAttribute("aria-disabled", "true"));
+}
+
+function listOthers(attempt) {
+  return page.widgets.filter((widget) => widget !== attempt.widget);
+}
+
+// Whoever presses the button of another form learns why nothing happens.
+function sayHeld(widget) {
+  const { attempt } = page;
+  if (attempt && attempt.widget !== widget && !page.isUnloaded) {
+    showMessage(widget, widget.voice.say(attempt.cancel ? "waitingForProvider" : "processing"));
+    attempt.told.push(widget);
   }
 }
 
@@ -54,8 +90,8 @@ function mayPayJudged(attempt) {
   if (page.settings.useSummaryPage && !attempt.isConfirmed) {
     return sumUp(widget, isAllowed);
   }
-  setBusy(widget, true);
-  if (widget.opensPopup) {
+  hold(attempt);
+  if (wantsPopup(widget)) {
     attempt.popup = openPopup(widget);
   }
   return isAllowed;
@@ -93,6 +129,8 @@ function endAttempt(attempt) {
     attempt.cancel.remove();
   }
   setBusy(attempt.widget, false);
+  listOthers(attempt).forEach(({ button }) => button.setAttribute("aria-disabled", "false"));
+  attempt.told.forEach((widget) => showMessage(widget, ""));
   if (isCurrent(attempt)) {
     page.attempt = null;
   }

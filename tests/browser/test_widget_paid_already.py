@@ -1,0 +1,255 @@
+"""What is paid is never asked for again: the form asks how its checkout stands before it says that anything has ended,
+and leads to the result once, wherever that is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from browser.shops import BACK, HTML, Site, redirect
+from browser.watching import Watch
+from browser.widget_shop import (
+    TILL,
+    Prepared,
+    Till,
+    count_submissions,
+    fill_card,
+    form,
+    inline,
+    options,
+    pay_button,
+)
+from gateway import CARD, Client
+from tollgate.web import Reply
+
+PAYING = "**/v1/checkouts/*/payment"
+ASKING = "**/v1/checkouts/*/form?*"
+SESSION_GONE = {"result": {"code": "200.300.404", "description": "invalid or missing parameter - No payment session"}}
+BUSY = {"result": {"code": "800.700.100", "description": "transaction for the same session is being processed"}}
+IN_TROUBLE = {"result": {"code": "800.500.100", "description": "direct debit transaction declined for unknown reason"}}
+KEEP_FAULTS = options(
+    onError="({ name, message, result }) => { const kept = JSON.parse(sessionStorage.faults || '[]');"
+    " sessionStorage.faults = JSON.stringify([...kept, [name, message, result || null]]); }",
+    onLightboxCancel="() => { sessionStorage.isCancelled = 'yes'; }",
+)
+READ_FAULTS = "JSON.parse(sessionStorage.faults || '[]')"
+ALREADY_PAID = "already complete"
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def pay_elsewhere(till: Till, checkout: Prepared, result: str = f"{BACK}?order=17") -> str:
+    """In another browser, or another window of this one. Where its result is."""
+    fields = {**CARD, "shopperResultUrl": till.shop.url + result}
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+    answer = till.client.send("POST", f"/v1/checkouts/{checkout.id}/payment", urlencode(fields), headers)
+    assert answer.code == "000.100.110", answer.body
+    return str(answer.json["next"]["url"])
+
+
+def answer_with(body: Mapping[str, object], status: int = 400) -> dict[str, Any]:
+    headers = {"access-control-allow-origin": "*"}
+    return {"status": status, "content_type": "application/json", "body": json.dumps(body), "headers": headers}
+
+
+def message_of(page: Page, key: str = "card") -> Locator:
+    return page.locator(f".wpwl-form-{key} .wpwl-message[role=alert]")
+
+
+def show_isolated(page: Page, till: Till, checkout: Prepared) -> None:
+    """A shop whose policy takes every window of another origin away from it. Unlike a driven browser, a shopper's own
+    knows that its page is behind another window."""
+    till.put_up(inline("document.hasFocus = () => false;"), KEEP_FAULTS, till.script(checkout), form("PAYPAL VISA"))
+    shown = till.shop.pages[TILL]
+    assert isinstance(shown, Reply)
+    headers = (*shown.headers, (b"cross-origin-opener-policy", b"same-origin"))
+    till.shop.pages[TILL] = Reply(200, shown.body, HTML, headers)
+    page.goto(till.shop.url + TILL)
+    expect(pay_button(page)).to_have_count(2)
+
+
+# ---- who pays what is paid ----
+
+
+def test_whoever_pays_what_another_window_has_paid_comes_to_the_result(page: Page, till: Till, watch: Watch) -> None:
+    """Although the shop has read it already, the second time."""
+    for is_read in (False, True):
+        checkout = till.prepare()
+        till.show(page, KEEP_FAULTS, till.script(checkout), form("VISA"))
+        fill_card(page)
+        pay_elsewhere(till, checkout)
+        if is_read:
+            assert till.read_code(checkout) == "000.100.110"
+
+        pay_button(page).click()
+
+        till.expect_home(page, checkout)
+        assert page.evaluate(READ_FAULTS) == []
+    assert all("400" in complaint for complaint in watch.take())
+
+
+def test_whoever_pays_while_another_window_does_waits_for_it(page: Page, till: Till, watch: Watch) -> None:
+    checkout = till.prepare()
+    till.show(page, till.script(checkout), form("VISA"))
+    fill_card(page)
+    page.route(PAYING, lambda route: route.fulfill(**answer_with(BUSY)))
+    page.route(ASKING, lambda route: route.fulfill(**answer_with({"state": "busy"}, 200)))
+
+    with page.expect_response(ASKING):
+        pay_button(page).click()
+    expect(message_of(page)).to_contain_text("in another window")
+    pay_elsewhere(till, checkout)
+    page.unroute(ASKING)
+
+    till.expect_home(page, checkout)
+    assert len(watch.take()) == 1, "the browser tells of the answer 400"
+
+
+def test_after_silence_the_next_press_asks_before_it_pays(page: Page, till: Till, watch: Watch) -> None:
+    checkout = till.prepare()
+    till.show(page, KEEP_FAULTS, till.script(checkout), form("VISA"))
+    fill_card(page)
+    sent = count_submissions(page)
+
+    def lose_answer(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route(PAYING, lose_answer)
+    page.route(ASKING, lambda route: route.abort())
+    pay_button(page).click()
+    expect(message_of(page)).to_contain_text("No connection")
+    pay_button(page).click()
+    expect(message_of(page)).to_contain_text("No connection")
+    page.unroute(ASKING)
+
+    pay_button(page).click()
+
+    till.expect_home(page, checkout)
+    assert sent() == 1
+    assert [name for name, *_ in page.evaluate(READ_FAULTS)] == ["PciIframeSubmitError"]
+    assert watch.take()
+
+
+def test_only_what_is_gone_is_said_to_be_gone(page: Page, till: Till, watch: Watch) -> None:
+    """Neither a parameter of the page's own that is at fault, nor a service in trouble."""
+    wrong = '<input type=hidden name="billing.country" value="Germany">'
+    till.show(page, KEEP_FAULTS, till.script(till.prepare()), form("VISA", wrong))
+    fill_card(page)
+    pay_button(page).click()
+    expect(message_of(page)).to_contain_text("Something went wrong")
+    [[name, message, result]] = page.evaluate(READ_FAULTS)
+    assert (name, "billing.country must be" in message) == ("WidgetError", True)
+    assert [fault["name"] for fault in result["parameterErrors"]] == ["billing.country"]
+
+    page.route(PAYING, lambda route: route.fulfill(**answer_with(SESSION_GONE)))
+    page.route(ASKING, lambda route: route.fulfill(**answer_with(IN_TROUBLE, 500)))
+    pay_button(page).click()
+    expect(message_of(page)).to_contain_text("No connection")
+    page.unroute(ASKING)
+    page.route(ASKING, lambda route: route.fulfill(**answer_with(SESSION_GONE)))
+    pay_button(page).click()
+    expect(message_of(page)).to_contain_text("session has ended")
+    assert [name for name, *_ in page.evaluate(READ_FAULTS)] == ["WidgetError", "InvalidCheckoutIdError"]
+    assert watch.take()
+
+
+# ---- where the result is ----
+
+
+def test_a_till_that_is_its_own_result_page_says_that_it_is_paid(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    pieces = (till.script(checkout), '<form action="#/done" class="paymentWidgets" data-brands="VISA"></form>')
+    till.show(page, *pieces)
+    fill_card(page)
+    pay_button(page).click()
+    note = page.locator(".wpwl-container-message [role=status]")
+    expect(note).to_contain_text(ALREADY_PAID)
+    expect(page.locator("form, iframe")).to_have_count(0)
+    assert page.url.endswith("#/done")
+    assert len(till.shop.visits_to(TILL)) == 2
+
+    for action, more in ((TILL, ""), (f"{TILL}?x=1", "&lang=en")):
+        checkout = till.prepare()
+        till.put_up(till.script(checkout), f'<form action="{action}" class="paymentWidgets">VISA</form>')
+        url = pay_elsewhere(till, checkout, action)
+        till.shop.visits.clear()
+        page.goto(url + more)
+        expect(note).to_contain_text(ALREADY_PAID)
+        assert len(till.shop.visits_to(TILL)) == 1
+
+
+def test_a_result_page_that_sends_shoppers_back_to_the_till_is_not_visited_for_ever(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.put_up(till.script(checkout), form("VISA"))
+    till.shop.pages[BACK] = redirect(till.shop.url + TILL)
+    pay_elsewhere(till, checkout)
+
+    page.goto(till.shop.url + TILL, wait_until="commit")
+
+    expect(page.get_by_role("status")).to_contain_text(ALREADY_PAID)
+    assert len(till.shop.visits_to(BACK)) == 1
+
+
+def test_a_result_in_another_window_leaves_nothing_to_pay_behind(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    wish = options({"shopperResultTarget": "receipt"})
+    till.show(page, wish, till.script(checkout), form("VISA"), form("PAYPAL"))
+    fill_card(page)
+
+    with page.expect_popup() as opened:
+        pay_button(page.locator(".wpwl-container-card")).click()
+
+    till.expect_home(opened.value, checkout)
+    expect(page.get_by_role("status")).to_have_count(2)
+    expect(page.locator("form, iframe")).to_have_count(0)
+    page.evaluate("wpwl.unload()")
+    expect(page.locator("form.paymentWidgets")).to_have_count(2)
+
+
+# ---- windows ----
+
+
+def test_a_shop_from_which_windows_are_taken_away_follows_them_by_asking(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    show_isolated(page, till, checkout)
+    wallet, card = (page.locator(f".wpwl-container-{key}") for key in ("virtualAccount-PAYPAL", "card"))
+    with page.expect_response(ASKING), page.expect_popup() as opened:
+        pay_button(wallet).click()
+    expect(wallet.get_by_role("status")).to_contain_text("in the window that has opened")
+    expect(pay_button(card)).to_have_attribute("aria-disabled", "true")
+    pay_button(card).click(force=True)
+    expect(message_of(page)).to_contain_text("in the window that has opened")
+
+    opened.value.get_by_role("button", name="Approve").click()
+
+    till.expect_home(page, checkout)
+    assert page.evaluate("sessionStorage.isCancelled || 'no'") == "no"
+
+
+def test_a_shopper_may_give_up_a_window_that_was_taken_away_and_gets_the_whole_page_next_time(
+    page: Page, till: Till
+) -> None:
+    checkout = till.prepare()
+    show_isolated(page, till, checkout)
+    wallet, card = (page.locator(f".wpwl-container-{key}") for key in ("virtualAccount-PAYPAL", "card"))
+    with page.expect_response(ASKING), page.expect_popup():
+        pay_button(wallet).click()
+    pay_button(card).click(force=True)
+    wallet.get_by_role("button", name="Use another").click()
+
+    expect(pay_button(card)).to_be_enabled()
+    expect(message_of(page)).to_be_hidden()
+    assert page.evaluate("sessionStorage.isCancelled") == "yes"
+    pay_button(wallet).click()
+    page.get_by_role("button", name="Approve").click()
+    till.expect_home(page, checkout)
