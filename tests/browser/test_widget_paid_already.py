@@ -39,6 +39,7 @@ KEEP_FAULTS = options(
     onLightboxCancel="() => { sessionStorage.isCancelled = 'yes'; }",
 )
 READ_FAULTS = "JSON.parse(sessionStorage.faults || '[]')"
+BE_ONLINE = "dispatchEvent(new Event('online'))"
 ALREADY_PAID = "already complete"
 
 
@@ -47,9 +48,9 @@ def till(shop: Site, client: Client) -> Till:
     return Till(shop, client)
 
 
-def pay_elsewhere(till: Till, checkout: Prepared, result: str = f"{BACK}?order=17") -> str:
+def pay_elsewhere(till: Till, checkout: Prepared, result_url: str = "") -> str:
     """In another browser, or another window of this one. Where its result is."""
-    fields = {**CARD, "shopperResultUrl": till.shop.url + result}
+    fields = {**CARD, "shopperResultUrl": result_url or f"{till.shop.url}{BACK}?order=17"}
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
     answer = till.client.send("POST", f"/v1/checkouts/{checkout.id}/payment", urlencode(fields), headers)
     assert answer.code == "000.100.110", answer.body
@@ -114,29 +115,30 @@ def test_whoever_pays_while_another_window_does_waits_for_it(page: Page, till: T
     assert len(watch.take()) == 1, "the browser tells of the answer 400"
 
 
-def test_after_silence_the_next_press_asks_before_it_pays(page: Page, till: Till, watch: Watch) -> None:
-    checkout = till.prepare()
-    till.show(page, KEEP_FAULTS, till.script(checkout), form("VISA"))
-    fill_card(page)
-    sent = count_submissions(page)
-
+def test_after_silence_the_next_press_asks_before_it_pays_and_so_does_a_line_that_is_back(
+    page: Page, till: Till, watch: Watch
+) -> None:
     def lose_answer(route: Route) -> None:
         route.fetch()
         route.abort()
 
+    sent = count_submissions(page)
     page.route(PAYING, lose_answer)
-    page.route(ASKING, lambda route: route.abort())
-    pay_button(page).click()
-    expect(message_of(page)).to_contain_text("No connection")
-    pay_button(page).click()
-    expect(message_of(page)).to_contain_text("No connection")
-    page.unroute(ASKING)
+    for count, way in enumerate(("document.querySelector('.wpwl-button-pay').click()", BE_ONLINE), start=1):
+        checkout = till.prepare()
+        till.show(page, KEEP_FAULTS, till.script(checkout), form("VISA"))
+        fill_card(page)
+        page.route(ASKING, lambda route: route.abort())
+        for _ in range(2):
+            pay_button(page).click()
+            expect(message_of(page)).to_contain_text("No connection")
+        page.unroute(ASKING)
 
-    pay_button(page).click()
+        page.evaluate(way)
 
-    till.expect_home(page, checkout)
-    assert sent() == 1
-    assert [name for name, *_ in page.evaluate(READ_FAULTS)] == ["PciIframeSubmitError"]
+        till.expect_home(page, checkout)
+        assert sent() == count
+        assert [name for name, *_ in page.evaluate(READ_FAULTS)] == ["PciIframeSubmitError"] * count
     assert watch.take()
 
 
@@ -181,23 +183,35 @@ def test_a_till_that_is_its_own_result_page_says_that_it_is_paid(page: Page, til
     for action, more in ((TILL, ""), (f"{TILL}?x=1", "&lang=en")):
         checkout = till.prepare()
         till.put_up(till.script(checkout), f'<form action="{action}" class="paymentWidgets">VISA</form>')
-        url = pay_elsewhere(till, checkout, action)
+        url = pay_elsewhere(till, checkout, till.shop.url + action)
         till.shop.visits.clear()
         page.goto(url + more)
         expect(note).to_contain_text(ALREADY_PAID)
         assert len(till.shop.visits_to(TILL)) == 1
 
 
-def test_a_result_page_that_sends_shoppers_back_to_the_till_is_not_visited_for_ever(page: Page, till: Till) -> None:
+def test_who_is_sent_back_to_the_till_by_its_result_page_stays_there(page: Page, till: Till) -> None:
+    """By the server, or by a link. Before an app, the page stays as well."""
     checkout = till.prepare()
     till.put_up(till.script(checkout), form("VISA"))
     till.shop.pages[BACK] = redirect(till.shop.url + TILL)
-    pay_elsewhere(till, checkout)
+    url = pay_elsewhere(till, checkout)
+    note = page.get_by_role("status")
 
     page.goto(till.shop.url + TILL, wait_until="commit")
-
-    expect(page.get_by_role("status")).to_contain_text(ALREADY_PAID)
+    expect(note).to_contain_text(ALREADY_PAID)
     assert len(till.shop.visits_to(BACK)) == 1
+
+    till.shop.pages[BACK] = Reply(200, f"<!doctype html><a href={TILL}>Pay</a>".encode(), HTML)
+    page.goto(url)
+    page.get_by_role("link").click()
+    expect(note).to_contain_text(ALREADY_PAID)
+    assert len(till.shop.visits_to(BACK)) == 2
+
+    checkout = till.prepare()
+    pay_elsewhere(till, checkout, "com.shop.app://done")
+    till.show(page, till.script(checkout), form("VISA"))
+    expect(note).to_contain_text(ALREADY_PAID)
 
 
 def test_a_result_in_another_window_leaves_nothing_to_pay_behind(page: Page, till: Till) -> None:

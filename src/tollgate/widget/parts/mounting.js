@@ -10,12 +10,21 @@ function readPlace(element) {
     element,
     codes: readBrandCodes(element),
     voice: chooseVoice(element),
-    resultUrl: new URL(action, document.baseURI).href,
+    resultUrl: resolveAddress(action),
     target: element.getAttribute("target") || "",
     hiddens: [...element.querySelectorAll("input[type=hidden]")],
     adopted: [...element.children],
     nodes: [],
   };
+}
+
+// What is no address is left to the service to refuse, by its name.
+function resolveAddress(action) {
+  try {
+    return new URL(action, document.baseURI).href;
+  } catch {
+    return action;
+  }
 }
 
 function chooseVoice(element) {
