@@ -20,12 +20,10 @@ function makeBillingBlock(voice) {
     return null;
   }
   const wanted = Object.keys(BILLING_FIELDS).filter((word) => !isGiven(`billing.${word}`));
-  const fields = wanted.map((word) =>
-    makeInputField(voice, BILLING_FIELDS[word], {
-      isNeeded: isOn((mandatoryBilling || USUAL_BILLING)[word], false),
-      value: String(billingAddress[word] || ""),
-    }),
-  );
+  const fields = wanted.map((word) => {
+    const isNeeded = isOn((mandatoryBilling || USUAL_BILLING)[word], false);
+    return makeWantedField(voice, BILLING_FIELDS[word], isNeeded, { value: String(billingAddress[word] || "") });
+  });
   if (!fields.length) {
     return null;
   }

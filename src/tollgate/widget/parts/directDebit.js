@@ -8,7 +8,7 @@ function makeDirectDebit(place, code) {
   const basic = [
     makeInputField(widget.voice, "accountHolder"),
     makeInputField(widget.voice, "accountIban"),
-    makeInputField(widget.voice, "accountBic", { isNeeded: asks.includes("bankAccount.bic") }),
+    makeWantedField(widget.voice, "accountBic", asks.includes("bankAccount.bic")),
   ].filter((field) => !isGiven(field.names[0]));
   const billing = makeBillingBlock(widget.voice);
   const present = [...basic, ...(billing ? billing.fields : [])];

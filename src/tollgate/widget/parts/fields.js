@@ -23,42 +23,45 @@ function usualError(field) {
   return USUAL_ERRORS[field.name] || "billingError";
 }
 
-// Of a choice without an empty one, something is always chosen.
-function mayStayEmpty(control) {
-  const isAlwaysChosen = control.options && ![...control.options].some((option) => option.value === "");
-  return control.getAttribute("aria-required") !== "true" && !isAlwaysChosen;
-}
-
-// Most fields must be filled in; those that need not be say so. Where there is no label, the placeholder does.
-function markOptional(voice, label, control) {
-  const isOptional = mayStayEmpty(control);
-  const mark = isOptional ? voice.say("optional") : "";
-  if (!isOptional) {
-    control.setAttribute("aria-required", "true");
-  }
-  if (mark) {
-    label.append(" ", make("span", "wpwl-optional", {}, mark));
-  }
-  if (mark && !page.settings.showLabels && control.placeholder) {
-    control.placeholder = `${control.placeholder} ${mark}`;
-  }
-}
-
 // A frame cannot be labelled by a label element, so the words beside it are plain and a click on them is enough.
-// Whether one may stay empty changes with the brand, and is its own to say.
 function makeGroup(voice, name, text, control, { isFrame = false, controlId = "" } = {}) {
   const label = isFrame
     ? make("div", `wpwl-label wpwl-label-${name}`, {}, text)
     : make("label", `wpwl-label wpwl-label-${name}`, { for: controlId }, text);
   const wrapper = make("div", `wpwl-wrapper wpwl-wrapper-${name}`, {}, control);
   const group = make("div", `wpwl-group wpwl-group-${name}`, {}, page.settings.showLabels ? label : null, wrapper);
-  if (!isFrame) {
-    markOptional(voice, label, control);
-  }
   if (!page.settings.showLabels && !isFrame) {
-    control.setAttribute("aria-label", label.textContent);
+    control.setAttribute("aria-label", text);
+  }
+  // Of a choice without an empty one, something must be chosen.
+  if (control.options && ![...control.options].some((option) => option.value === "")) {
+    control.setAttribute("aria-required", "true");
   }
   return { group, wrapper, label };
+}
+
+// Most fields must be filled in; one that need not be says so. Where there is no label, its placeholder does.
+function markOptional(voice, { label, control }) {
+  const mark = voice.say("optional");
+  if (!mark) {
+    return;
+  }
+  label.append(" ", make("span", "wpwl-optional", {}, mark));
+  if (!page.settings.showLabels) {
+    control.setAttribute("aria-label", label.textContent);
+    if (control.placeholder) {
+      control.placeholder = `${control.placeholder} ${mark}`;
+    }
+  }
+}
+
+// A field that the page may or may not want filled in.
+function makeWantedField(voice, name, isNeeded, wish) {
+  const field = makeInputField(voice, name, { ...wish, isNeeded });
+  if (!isNeeded) {
+    markOptional(voice, field);
+  }
+  return field;
 }
 
 function showFault(voice, field, key) {
