@@ -267,3 +267,21 @@ def test_a_shopper_may_give_up_a_window_that_was_taken_away_and_gets_the_whole_p
     pay_button(wallet).click()
     page.get_by_role("button", name="Approve").click()
     till.expect_home(page, checkout)
+
+
+def test_a_window_that_is_closed_while_the_shopper_looks_elsewhere_is_closed_when_the_shopper_is_back(
+    page: Page, till: Till
+) -> None:
+    checkout = till.prepare()
+    till.show(page, inline("document.hasFocus = () => Boolean(window.isBack);"), till.script(checkout), form("PAYPAL"))
+    with page.expect_popup() as opened:
+        pay_button(page).click()
+    opened.value.wait_for_url("**/sandbox/**")
+    with page.expect_response(ASKING):
+        opened.value.close()
+    expect(page.get_by_role("button", name="Use another")).to_be_visible()
+
+    page.evaluate("window.isBack = true")
+
+    expect(page.get_by_role("button", name="Use another")).to_have_count(0)
+    expect(pay_button(page)).to_be_enabled()

@@ -42,8 +42,8 @@ async function visitInPopup(attempt, url) {
   // The last word of a window that closes itself may still be on its way.
   await wait(CLOSING_MS);
   if (isLost(attempt)) {
-    page.losesWindows = true;
     await untilSettled(attempt);
+    page.losesWindows = attempt.isCut || !document.hasFocus();
   }
 }
 
@@ -79,12 +79,14 @@ function isLost(attempt) {
   return Boolean(popup) && isCurrent(attempt) && !isLeaving && (isCut || (isSomewhere(popup) && !document.hasFocus()));
 }
 
-// Until the service knows how it ended, or the shopper gives up by our button. A refusal is known by what was under
-// way and is not any more; one that comes and goes unseen is told in the window itself.
+// Until the service knows how it ended, or the shopper is back: by our button, or because the window was closed after
+// all and this page has the focus again. A refusal is known by what was under way and is not any more; one that comes
+// and goes unseen is told in the window itself.
 async function untilSettled(attempt) {
   const endsAt = Date.now() + LOST_PATIENCE_MS;
+  const isBack = () => !attempt.isCut && document.hasFocus();
   let [dueAt, pause, wasBusy] = [0, LOST_LOOK_MS, false];
-  while (attempt.popup && isCurrent(attempt) && Date.now() < endsAt) {
+  while (attempt.popup && isCurrent(attempt) && !isBack() && Date.now() < endsAt) {
     if (Date.now() >= dueAt) {
       const { state } = (await askState()) || { state: "unknown" };
       attempt.isSettled = state === "paid" || state === "gone" || (wasBusy && state === "open");
