@@ -53,7 +53,11 @@ function keepMarkInside({ group, control }) {
     const [outer, inner] = [group.getBoundingClientRect(), control.getBoundingClientRect()];
     const isFromRight = getComputedStyle(group).direction === "rtl";
     const start = isFromRight ? outer.right - inner.right : inner.left - outer.left;
-    setStyles(group, { "--wpwl-mark-start": `${start}px`, "--wpwl-mark-end": `${outer.bottom - inner.bottom}px` });
+    setStyles(group, {
+      "--wpwl-mark-start": `${start}px`,
+      "--wpwl-mark-end": `${outer.bottom - inner.bottom}px`,
+      "--wpwl-mark-room": `${inner.height}px`,
+    });
   });
   observer.observe(group);
   observer.observe(control);

@@ -131,7 +131,7 @@ async function judgeFrames(widget) {
   const { attempt } = page;
   const framed = widget.fields.filter((field) => field.frame && isShown(field));
   if (framed.some(({ frame }) => !frame.isReady)) {
-    setBusy(widget, true);
+    hold(attempt);
   }
   const answered = await Promise.all(framed.map(askValidity));
   const silent = framed.find((_, place) => !answered[place]);

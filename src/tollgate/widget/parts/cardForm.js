@@ -91,8 +91,9 @@ function makeHolderFields(widget, isFramed) {
 }
 
 function changeBrand(widget, code) {
+  const allowsEmpty = mayCvvBeEmpty(widget);
   for (const frame of widget.frames.filter(({ field }) => field === "number" || field === "cvv")) {
-    updateFrame(frame, { brand: code, ...(frame.field === "cvv" ? { allowsEmpty: mayCvvBeEmpty(widget) } : {}) });
+    updateFrame(frame, { brand: code, ...(frame.field === "cvv" ? { allowsEmpty, required: !allowsEmpty } : {}) });
   }
   showCvv(widget);
   tell("onChangeBrand", hookSelf(widget), code);

@@ -12,7 +12,6 @@ function readPlace(element) {
     voice: chooseVoice(element),
     resultUrl: resolveAddress(action),
     target: element.getAttribute("target") || "",
-    hiddens: [...element.querySelectorAll("input[type=hidden]")],
     adopted: [...element.children],
     nodes: [],
   };
