@@ -25,9 +25,9 @@ BUDGET_tidy := 34
 BUDGET_unit := 90
 BUDGET_property := 55
 BUDGET_databases := 118
-BUDGET_api := 265
-BUDGET_browser := 125
-BUDGET_crash := 160
+BUDGET_api := 215
+BUDGET_browser := 155
+BUDGET_crash := 140
 
 # How a suite is shared out to processes. Files of api, browser and crash stay whole, because their tests share what they
 # prepared; tests of property are dealt out one by one, because the longest stand side by side. Tidy would gather its tests
