@@ -27,7 +27,7 @@ function makeFrameField(widget, field, more) {
     autofocus: page.settings.autofocus === row.names[0],
     checkoutId: source.checkoutId,
     resource: page.configuration.kind,
-    ...readFrameLooks(frame.element, widget.form.querySelector("input.wpwl-control"), readWishedStyles(field)),
+    ...readFrameLooks(frame.element, widget.form.querySelector("input.wpwl-control:not([type=date])"), readWishedStyles(field)),
     ...more(),
   });
   const classes = `wpwl-control wpwl-control-iframe wpwl-control-${row.name}`;

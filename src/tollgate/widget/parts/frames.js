@@ -40,6 +40,7 @@ function makeFrame(wish, hear) {
     port: null,
     asks: new Map(),
     asked: 0,
+    becomesReady: null,
   };
   expectFrame(frame);
   element.addEventListener("load", () => connectFrame(frame, wish.group, hear));
@@ -47,14 +48,24 @@ function makeFrame(wish, hear) {
   return frame;
 }
 
-// `ready` becomes true with its first word, or false when that has been waited for long enough.
+// `ready` becomes true with its first word, or false when that has been waited for long enough. Who waits already when
+// it is expected anew goes on waiting for the same.
 function expectFrame(frame) {
   clearTimeout(frame.patience);
   frame.isReady = false;
-  frame.ready = new Promise((resolve) => {
-    frame.becomesReady = resolve;
-  });
+  if (!frame.becomesReady) {
+    frame.ready = new Promise((resolve) => {
+      frame.becomesReady = resolve;
+    });
+  }
   frame.patience = setTimeout(() => complainIfSilent(frame), FRAME_PATIENCE_MS);
+}
+
+function endWait(frame, isReady) {
+  if (frame.becomesReady) {
+    frame.becomesReady(isReady);
+    frame.becomesReady = null;
+  }
 }
 
 function connectFrame(frame, group, hear) {
@@ -81,7 +92,7 @@ function hearFrame(frame, message, hear) {
   if (message.type === "ready") {
     clearTimeout(frame.patience);
     Object.assign(frame, { isReady: true, isGivenUp: false });
-    frame.becomesReady(true);
+    endWait(frame, true);
     askAgain(frame);
   }
   if (message.type === "validity" || message.type === "answer") {
@@ -102,13 +113,13 @@ function complainIfSilent(frame) {
     tellFault("PciIframeCommunicationError", `the frame ${FRAME_NAMES[frame.field]} does not answer`);
     frame.giveUp("networkError");
   }
-  frame.becomesReady(false);
+  endWait(frame, false);
 }
 
 function giveUpFrame(frame, hear, text) {
   frame.isGivenUp = true;
   hear({ type: "silence", text }, frame);
-  frame.becomesReady(false);
+  endWait(frame, false);
 }
 
 // Without these nobody can pay; without the shop's leave for a style or a picture the form only looks poorer.
