@@ -184,13 +184,14 @@ def test_inputs_of_the_page_count_for_every_form_and_a_box_that_saves_the_card_f
 
     checkout = till.prepare()
     own = (
+        "<input type=hidden name=createRegistration value=false>",
         "<label><input type=checkbox name=createRegistration value=true checked>Keep</label>",
         '<p><input name="customParameters[SHOPPER_note]"></p>',
         '<input type=hidden name="customParameters[SHOPPER_wish]" value="none">',
     )
     till.show(page, options({"registrations": {}}), form("PAYPAL VISA", *own), till.script(checkout))
     card, wallet = page.locator(".wpwl-container-card"), page.locator(".wpwl-container-virtualAccount-PAYPAL")
-    expect(card.locator("[name=createRegistration]")).to_have_count(1)
+    expect(card.locator("[name=createRegistration]")).to_have_count(2)
     expect(page.locator('[name^="customParameters"]')).to_have_count(2)
     card.locator('[name="customParameters[SHOPPER_note]"]').fill("Ring twice")
     page.evaluate("document.querySelector('[name*=SHOPPER_wish]').value = 'gift'")
@@ -232,3 +233,31 @@ def test_whatever_can_be_waited_for_may_block_a_payment(page: Page, till: Till) 
     pay_button(page).click()
     till.expect_home(page, checkout)
     assert sent() == 1
+
+
+def test_a_form_that_is_moved_while_its_frames_are_on_their_way_becomes_ready_all_the_same(
+    page: Page, till: Till, watch: Watch
+) -> None:
+    """Loaded once in vain and then anew, they are waited for by whoever waited for them before."""
+    lost: list[str] = []
+
+    def lose_the_first(route: Route) -> None:
+        is_lost = len(lost) < 2
+        lost.append(route.request.url)
+        route.abort() if is_lost else route.continue_()
+
+    page.route("**/frame.js", lose_the_first)
+    checkout = till.prepare()
+    till.show(page, options(onReady="() => { window.told = true; }"), form("VISA"), till.script(checkout))
+    for frame in ("card.number", "card.cvv"):
+        page.frame_locator(f'iframe[name="{frame}"]').locator("input").wait_for(state="attached")
+    page.wait_for_timeout(200)
+    assert len(lost) == 2
+    page.locator(".wpwl-container-card").evaluate("(container) => document.body.append(container)")
+
+    page.wait_for_function("() => window.told")
+
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+    watch.take()

@@ -111,8 +111,10 @@ function collectAdopted({ place, form }) {
     return {};
   }
   const controls = [...place.host.form.elements].filter((control) => place.adopted.some((node) => node.contains(control)));
-  const shared = controls.filter(({ name, type }) => type === "hidden" || name !== "createRegistration");
-  const names = new Set(shared.map(({ name }) => name));
+  const names = new Set(controls.map(({ name }) => name));
+  if (controls.some(({ name, type }) => name === "createRegistration" && type !== "hidden")) {
+    names.delete("createRegistration");
+  }
   return Object.fromEntries(collectPairs(place.host.form).filter(([name]) => names.has(name)));
 }
 
