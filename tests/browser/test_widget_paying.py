@@ -137,6 +137,8 @@ def test_the_back_button_after_a_payment_leads_to_its_result(page: Page, till: T
     page.go_back()
     assert page.url == "about:blank", "the till has nothing to offer any more, so nobody passes it again"
     page.goto(till.shop.url + TILL)
+    expect(page.get_by_role("status")).to_contain_text("already complete")
+    page.reload(wait_until="commit")
     till.expect_home(page, checkout)
 
 

@@ -270,6 +270,8 @@ def test_a_paid_checkout_brings_whoever_comes_back_to_the_result(page: Page, til
         assert till.read_code(checkout) == APPROVED
 
     page.goto(f"{till.shop.url}/till")
+    expect(page.get_by_role("status")).to_contain_text("already complete")
+    page.get_by_role("link", name="Continue").click()
 
     till.expect_home(page, checkout)
     assert len(till.shop.visits_to("/back")) == 2

@@ -50,14 +50,19 @@ async function stayBehind(attempt) {
   }
 }
 
-// Who meets a checkout that is paid belongs to its result; unless this is the result.
+// Who has paid belongs to the result.
 function leadToResult(returnUrl, target, stay) {
   const address = readAddress(returnUrl);
-  if (!address || isArrived(address, target)) {
-    stay();
-  } else if (leave(address.href, target, true) !== "here" || !isOfWeb(address)) {
+  if (!address || leave(address.href, target, true) !== "here" || !isOfWeb(address)) {
     stay();
   }
+}
+
+// By the back button, or loaded anew. Nobody else is led on without a word of theirs: a result page that sends shoppers
+// to the till would get them back again and again, without an end.
+function isComeBack() {
+  const [visit] = performance.getEntriesByType("navigation");
+  return Boolean(visit) && ["back_forward", "reload"].includes(visit.type);
 }
 
 function findWindow(target) {
@@ -77,20 +82,9 @@ function isArrived(address, target) {
 }
 
 function isSamePage(here, there) {
-  const isSame = (name) => here.searchParams.get(name) === there.searchParams.get(name);
+  // The last of a name is the service's own: an action may carry those of an earlier checkout.
+  const isSame = (name) => here.searchParams.getAll(name).pop() === there.searchParams.getAll(name).pop();
   return here.origin === there.origin && here.pathname === there.pathname && OWN_PARAMETERS.every(isSame);
-}
-
-// A result page that has forgotten the success may send shoppers back to pay, and these would be sent on to it again,
-// without an end. They come from there, or from this very page where the shop sent them back before any other was shown.
-function isComingBack(returnUrl) {
-  const [from, result] = [readAddress(document.referrer), readAddress(returnUrl)];
-  if (!from || !result) {
-    return false;
-  }
-  // Of another origin, no more than that is told.
-  const isFromResult = result.origin === window.origin ? isSamePage(from, result) : from.origin === result.origin;
-  return isFromResult || isSamePage(from, new URL(location.href));
 }
 
 function navigate(url, target, isForGood) {

@@ -62,11 +62,13 @@ function checkOrigin() {
 }
 
 function meetPaid(elements, { returnUrl }) {
-  const stay = () => elements.forEach(showPaidAt);
-  if (page.isPaid || isComingBack(returnUrl)) {
-    stay();
+  const [address, target] = [readAddress(returnUrl), chooseResultWindow(elements[0])];
+  const isHome = page.isPaid || !address || isArrived(address, target);
+  const stay = () => elements.forEach((element) => showPaidAt(element, isHome ? null : { address, target }));
+  if (!isHome && isComeBack()) {
+    leadToResult(returnUrl, target, stay);
   } else {
-    leadToResult(returnUrl, chooseResultWindow(elements[0]), stay);
+    stay();
   }
 }
 
@@ -171,8 +173,14 @@ function showDead(element, fault) {
   showInstead(element, makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key))));
 }
 
-function showPaidAt(element) {
-  showInstead(element, makePaidNote(chooseVoice(element)));
+function showPaidAt(element, result) {
+  const voice = chooseVoice(element);
+  const note = makePaidNote(voice);
+  if (result) {
+    const way = { href: result.address.href, target: result.target };
+    note.append(make("a", "wpwl-button wpwl-button-result", way, voice.say("nextStep")));
+  }
+  showInstead(element, note);
 }
 
 function showInstead(element, note) {
