@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import pytest
 
 from api.chains import FAULTY, told
 from api.checking_out import PREPARED, STORING, ask, prepare
+from api.merchants import wait_until
 from api.paying_forms import AT_SHOP, BUSY, GONE, PAYPAL, SHOP_URL, open_checkout, pass_seconds, post, show
 from api.registering import BANK, keep
 from gateway import Client
@@ -223,13 +225,16 @@ def test_what_is_paid_is_changed_by_nobody(client: Client) -> None:
 
 
 def test_what_is_being_paid_is_changed_by_nobody(client: Client) -> None:
-    """A payout whose end is not known keeps it: it may have paid."""
-    checkout_id = open_checkout(client, paymentType="CD", **{"customParameters[simulatorFault]": "lost"})
-    assert post(client, checkout_id).code == "000.200.000"
+    checkout_id = open_checkout(client, **{"customParameters[simulatorDelay]": "2000"})
+    with ThreadPoolExecutor(1) as shopper:
+        paid = shopper.submit(post, client, checkout_id)
+        wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
 
-    assert change(client, checkout_id, amount="1.00") == BUSY
-    assert told(post(client, checkout_id)) == BUSY
-    assert show(client, checkout_id).json["state"] == "busy"
+        assert change(client, checkout_id, amount="1.00") == BUSY
+        assert told(post(client, checkout_id)) == BUSY
+        assert show(client, checkout_id).json["state"] == "busy"
+
+        assert paid.result().code == "000.100.110"
 
 
 def test_a_change_may_make_a_payment_of_what_only_stored(client: Client) -> None:
