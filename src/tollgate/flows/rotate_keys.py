@@ -15,6 +15,7 @@ from tollgate.flows.collect import FILE_NOUN
 from tollgate.steps import CHECKOUT_NOUN, REGISTRATION_NOUN, TOKEN_NOUN, list_retired_settings, rewrap_settings
 from tollgate.store import (
     Database,
+    Placed,
     Rewrapping,
     SealedRegistration,
     list_credentials,
@@ -49,14 +50,8 @@ _FILES_AT_ONCE = 8
 """They are large."""
 
 
-class _SealedRow(Protocol):
+class _SealedRow(Placed, Protocol):
     """A row in which one thing is sealed."""
-
-    @property
-    def merchant_id(self) -> MerchantId: ...
-
-    @property
-    def id(self) -> str: ...
 
     @property
     def sealed(self) -> bytes: ...

@@ -202,6 +202,7 @@ from tollgate.store.schedules import (
     steps_move_run,
     steps_replace_schedule,
 )
+from tollgate.store.sealed_pages import Placed
 from tollgate.store.sealed_registrations import (
     Rewrapping,
     SealedRegistration,
@@ -258,6 +259,7 @@ __all__ = [
     "KeptRegistration",
     "KeptRun",
     "KeptSchedule",
+    "Placed",
     "Rewrapping",
     "SealedAccount",
     "SealedCheckout",
