@@ -29,8 +29,8 @@ from tollgate.connectors.card import AcquirerReply
 
 __all__ = ["DECLINED_CENTS", "Account", "AcquirerProcess", "Entry", "Fate", "Manner", "Operation", "Session"]
 
-START_S = 20.0
-WAIT_S = 20.0
+START_S = 300.0
+WAIT_S = 300.0
 SLOW_S = 0.3
 
 
@@ -350,7 +350,7 @@ class AcquirerProcess:
         return True
 
     def _control(self, method: str, path: str, body: bytes = b"") -> bytes:
-        connection = http.client.HTTPConnection("127.0.0.1", self._control_port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self._control_port, timeout=120)
         try:
             connection.request(method, path, body)
             return connection.getresponse().read()

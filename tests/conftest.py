@@ -1,11 +1,24 @@
-"""What every suite shares: the server's event loop, two sizes of Hypothesis runs. A suite's own fixtures stay there."""
+"""What every suite shares: a temporary folder, the server's event loop, two sizes of Hypothesis runs.
+
+A suite's own fixtures stay there.
+"""
 
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from cleaning import Cleanup, end_with_parent, make_run_folder
+
+DISK = "DISK_TMPDIR"
+"""The variable that names the temporary folder of the machine itself."""
+_AT_EXIT: list[Cleanup] = []
+"""Kept, and never finished here: at the exit of this process others still remove files of their own."""
 
 # Derandomized, so that a run of the suites is the same everywhere; `make prove` draws afresh and much longer.
 settings.register_profile(
@@ -13,6 +26,32 @@ settings.register_profile(
 )
 settings.register_profile("prove", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every temporary file of a run goes to one folder; processes that share the run get it by their environment."""
+    if hasattr(config, "workerinput"):
+        end_with_parent()
+        return
+    os.environ.setdefault(DISK, tempfile.gettempdir())
+    folder, cleanup = make_run_folder()
+    cleanup.start()
+    _AT_EXIT.append(cleanup)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+@pytest.fixture(scope="session")
+def disk() -> Path:
+    """The temporary folder of the machine itself, for tests about durability."""
+    return Path(os.environ[DISK])
+
+
+@pytest.fixture
+def disk_path(disk: Path) -> Iterator[Path]:
+    """A folder on the disk; `tmp_path` may be in memory."""
+    folder = Path(tempfile.mkdtemp(prefix="tollgate-disk-", dir=disk))
+    with Cleanup(folder):
+        yield folder
 
 
 @pytest.fixture(scope="session")

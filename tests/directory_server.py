@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 from listening import Door, Listener
 
 PROOF = base64.b64encode(b"proof of the issuer!").decode()
-WAIT_S = 20.0
+WAIT_S = 300.0
 
 
 class Manner(StrEnum):

@@ -17,11 +17,13 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
+from cleaning import Cleanup
 from warm import Prepare, WarmProcess, run_warm
 
-START_S = 30.0
+START_S = 300.0
+STOP_S = 300.0
 LOOK_EVERY_S = 0.02
-COMMAND_S = 120.0
+COMMAND_S = 300.0
 COLD = (sys.executable, "-m", "tollgate")
 
 CARD = {
@@ -56,7 +58,7 @@ class Answer:
         return {fault["name"]: fault["message"] for fault in self.json["result"].get("parameterErrors", ())}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Client:
     """One caller with its token and entity; every request opens a connection of its own, so threads may share it."""
 
@@ -64,7 +66,7 @@ class Client:
     token: str
     entity_id: str
     lenient_entity_id: str = ""
-    timeout_s: float = 30.0
+    timeout_s: float = 120.0
 
     def send(
         self, method: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
@@ -112,6 +114,7 @@ class GatewayProcess:
     is_cold: bool = False
     """Read from disk as an operator's is, where starting is the subject or it starts others in turn."""
     process: subprocess.Popen[bytes] | WarmProcess | None = None
+    _cleanup: Cleanup = field(default_factory=Cleanup)
 
     def __enter__(self) -> Self:
         self.start()
@@ -151,7 +154,12 @@ class GatewayProcess:
         command = [*self._command("serve"), "--port", str(self.port), *self.arguments]
         if self.is_cold:
             with self.log_path.open("ab") as log:
-                self.process = subprocess.Popen([*COLD, *command], stdout=log, stderr=log, env=self._variables())
+                self.process = subprocess.Popen(
+                    [*COLD, *command], stdout=log, stderr=log, env=self._variables(), start_new_session=True
+                )
+            # A process that has others of its own leads their group.
+            self._cleanup = Cleanup(command=["kill", "-9", f"-{self.process.pid}"])
+            self._cleanup.start()
         else:
             self.process = WarmProcess(command, self._variables(), self.log_path, self.log_path, self.prepare)
         return self.process
@@ -162,15 +170,17 @@ class GatewayProcess:
             return 0
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(timeout=60)
+        code = self.process.wait(timeout=STOP_S)
         self.process = None
+        self._cleanup.finish()
         return code
 
     def kill(self) -> None:
         if self.process is not None:
             self.process.kill()
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=STOP_S)
             self.process = None
+            self._cleanup.finish()
 
     def read_log(self) -> str:
         return self.log_path.read_text()[-4000:]
@@ -190,7 +200,7 @@ class GatewayProcess:
         return {**inherit_variables(), **self.environment}
 
     def _is_ready(self) -> bool:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
             connection.request("GET", "/readyz")
             return connection.getresponse().status == 200

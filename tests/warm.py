@@ -21,7 +21,7 @@ _LOOK_EVERY_S = 0.01
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["tollgate.cli", "tollgate.sandbox", "tollgate.store.sqlite", "tollgate.store.postgres", "uvicorn.lifespan.off"]
+    ["tollgate.cli", "tollgate.sandbox", "tollgate.store.sqlite", "tollgate.store.postgres"]
 )
 # Two threads that look at once after one process could each read a half of how it ended.
 _LOCK = threading.Lock()
@@ -96,6 +96,7 @@ def _become_command(
     command: list[str], environment: dict[str, str], out: str, err: str, prepare: Prepare | None
 ) -> None:
     """What the forked process does; from here on nothing is shared with the tests."""
+    threading.Thread(target=_end_with_the_tests, daemon=True).start()
     for number, path in ((1, out), (2, err)):
         with open(path, "ab") as file:
             os.dup2(file.fileno(), number)
@@ -107,3 +108,11 @@ def _become_command(
     from tollgate.cli import main
 
     main()
+
+
+def _end_with_the_tests() -> None:
+    """The process that was forked from does not end before its last child, so it cannot be waited for."""
+    tests = multiprocessing.parent_process()
+    assert tests is not None
+    tests.join()
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -4,6 +4,7 @@ Prose that is not in a row belongs into other documents.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from tollgate.catalog import (
     ALIASES,
     BRANDS,
+    CAUSES,
     GROUPS,
     KINDS,
     LEVERS,
@@ -23,12 +25,13 @@ from tollgate.catalog import (
     THROTTLES,
     Account,
     Brand,
+    Origin,
     Parameter,
     Rule,
 )
 from tollgate.payments import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Door, Following
 from tollgate.payments.book import FIRST_POSTINGS
-from tollgate.payments.following import OTHER_CURRENCY, OTHER_MODE, PENDING, Draw, Refusals, Until
+from tollgate.payments.following import OTHER_BRAND, OTHER_CURRENCY, OTHER_MODE, PENDING, Draw, Refusals, Until
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -72,16 +75,25 @@ def section(title: str, *paragraphs: str) -> list[str]:
 
 def describe_parameter(row: Parameter) -> tuple[str, ...]:
     lenient = code(row.lenient.notation) if row.lenient else ""
-    return code(row.name), code(row.shape.notation), row.need.value, row.secrecy.value, lenient, row.note
+    return (
+        code(row.name),
+        code(row.shape.notation),
+        row.need.value,
+        row.secrecy.value + (", code" if row.holds_code else ""),
+        lenient,
+        row.note,
+    )
 
 
 def render_parameters() -> str:
     intro = [
         "Names with `[n]` count from 0; `[key]` and `[brand]` stand for a word. Unknown names are ignored,",
-        "empty values count as absent.",
+        "empty values count as absent. On a test host the header `Tollgate-Warning` of the answer and the log",
+        "name the unknown ones, at most five, each with the nearest name that is known.",
         "",
         "*Secrecy*: open values are logged and echoed, mask values are echoed to their owner only, seal values are",
-        "stored encrypted, never values are not stored. *Lenient* is the format on a lenient channel, if it differs.",
+        "stored encrypted, never values are not stored; a run of digits in a *code* is never taken for a card number.",
+        "*Lenient* is the format on a lenient channel, if it differs.",
         "",
     ]
     aliases = table(("alias", "stands for"), ((code(alias), code(name)) for alias, name in ALIASES.items()))
@@ -128,13 +140,30 @@ def render_result_codes() -> str:
         for line in (
             *section(code(group.id), group.meaning, f"Pattern: {code(group.regex)}"),
             *table(
-                ("code", "HTTP", "meaning"),
-                ((code(row.code), str(row.http_status), row.text) for row in by_group[group.id]),
+                ("code", "HTTP", "meaning", "cause"),
+                (
+                    (code(row.code), str(row.http_status), row.text, describe_cause(row.code))
+                    for row in by_group[group.id]
+                ),
             ),
         )
     )
     intro = ["A code belongs to the first group whose pattern matches it, but for the few that stand elsewhere.", ""]
-    return page(f"Result codes ({len(RESULTS)})", intro, parts)
+    counted = Counter(cause.origin for cause in CAUSES.values())
+    causes = (
+        *section(
+            "Causes",
+            "What makes the gateway answer a code, or why nothing does. On a test host any code can be forced "
+            "by `customParameters[forceResultCode]`.",
+        ),
+        *table(("cause", "codes"), ((origin.value, str(counted[origin])) for origin in Origin)),
+    )
+    return page(f"Result codes ({len(RESULTS)})", intro, causes, parts)
+
+
+def describe_cause(result_code: str) -> str:
+    cause = CAUSES[result_code]
+    return cause.words if cause.origin is Origin.GATEWAY else f"{cause.origin.value} ({cause.words})"
 
 
 def describe_card_brand(brand: Brand) -> tuple[str, ...]:
@@ -148,14 +177,16 @@ def describe_card_brand(brand: Brand) -> tuple[str, ...]:
 
 
 def describe_other_brand(brand: Brand) -> tuple[str, ...]:
-    needs = (*((f"{brand.wallet}.*",) if brand.wallet else ()), *brand.needs)
+    needs = (*((f"{brand.wallet}.*",) if brand.wallet else ()), *brand.needs, *brand.strict_needs)
     flow = "redirect" if brand.is_async else "direct"
-    return code(brand.code), brand.label, brand.method, flow, ", ".join(map(code, needs))
+    aliases = ", ".join(brand.aliases)
+    types = order_kinds(brand.lenient_kinds)
+    return code(brand.code), brand.label, brand.method, flow, ", ".join(map(code, needs)), aliases, types
 
 
 def render_brands() -> str:
     card_head = ("brand", "name", "method", "numbers", "lengths", "CVV", "check digit", "lenient spellings")
-    other_head = ("brand", "name", "method", "flow", "needs")
+    other_head = ("brand", "name", "method", "flow", "needs", "lenient spellings", "lenient types")
     groups = {account: [brand for brand in BRANDS.values() if brand.account is account] for account in Account}
     cards = table(card_head, map(describe_card_brand, groups.pop(Account.CARD)))
     others = (
@@ -174,7 +205,8 @@ def render_test_data() -> str:
             card.brand,
             card.behaviour.value,
             "yes" if card.has_method_data else "no",
-            code(card.result_code) if card.result_code else "approved",
+            code(card.charged_code),
+            code(card.secured_code),
         )
         for card in TEST_CARDS.values()
     )
@@ -184,8 +216,14 @@ def render_test_data() -> str:
     return page(
         "Test data",
         ["All of this exists on test hosts only. Any CVV of the right length and any later expiry date will do.", ""],
-        section("Cards"),
-        table(("number", "brand", "3D Secure", "collects device data", "then"), cards),
+        section(
+            "Cards",
+            "3D Secure runs where `shopperResultUrl` is sent; `000.200.000` then waits for the shopper's browser.",
+        ),
+        table(
+            ("number", "brand", "3D Secure", "collects device data", "result without 3D Secure", "with 3D Secure"),
+            cards,
+        ),
         section("Bank accounts", "For `DIRECTDEBIT_SEPA`; any other well-formed account will do as well."),
         table(("country", "holder", "IBAN", "BIC"), accounts),
         section(
@@ -236,6 +274,7 @@ GENERAL_REFUSALS = {
     "the payment referred to is still open": PENDING,
     "another currency than the payment referred to": OTHER_CURRENCY,
     "another `testMode` than the payment referred to": OTHER_MODE,
+    "another `paymentBrand` than the payment referred to, on a strict channel": OTHER_BRAND,
 }
 """Of payments of every type."""
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser.conftest import CHROMIUM_FLAGS
-from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order
+from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order, pay_with_address
 from gateway import GatewayProcess
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +78,7 @@ def show_result(page: Page, base_url: str) -> None:
 def show_challenge(page: Page, base_url: str) -> None:
     order(page, base_url, "en")
     fill_in_card(page, CHALLENGED)
-    page.locator(".wpwl-container-card .wpwl-button-pay").click()
+    pay_with_address(page)
     expect(
         page.frame_locator("iframe[name=cnpIframe]")
         .frame_locator("iframe[name=bank]")

@@ -1,20 +1,19 @@
 """Settings: one table of rows, each a flag of `tollgate serve` and a TOLLGATE_* variable.
 
-What is built from them is decided in wiring.
+A row also says which values are sensible. What is built from them is decided in wiring.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated
+from urllib.parse import urlsplit
 
 import msgspec
-
-Months = Annotated[int, msgspec.Meta(ge=0, le=1200)]
-Days = Annotated[int, msgspec.Meta(ge=1, le=36_500)]
 
 
 class Environment(StrEnum):
@@ -39,16 +38,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     public_url: str = ""
     key_file: str = ""
     metrics_port: int = 0
+    metrics_host: str = "127.0.0.1"
     acquirer_timeout_s: float = 30.0
     settle_margin_s: float = 30.0
     authorization_days: float = 7.0
-    registration_card_months: Months = 14
-    registration_idle_months: Months = 14
-    registration_extension_months: Months = 24
-    payment_account_days: Days = 430
+    registration_card_months: int = 14
+    registration_idle_months: int = 14
+    registration_extension_months: int = 24
+    payment_account_days: int = 430
     schedule_tries: int = 5
     schedule_retry_days: float = 20.0
     throttles: str = ""
+    allow_plain_loopback: bool = False
     log_level: str = "info"
 
     @property
@@ -88,11 +89,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return f"{'https' if self.serves_tls else 'http'}://{host}:{self.port}"
 
 
+class Sense(msgspec.Struct, frozen=True):
+    """Tells sensible values of a row from others, and says in words which ones are."""
+
+    expected: str
+    accepts: Callable[[str], bool]
+
+
 class Setting(msgspec.Struct, frozen=True):
-    """One row: the member it fills, and what it is for. Flag and variable names follow from the member's."""
+    """One row: the member it fills, what it is for, and which values it takes.
+
+    The names of the flag and of the variable follow from the member's.
+    """
 
     member: str
     text: str
+    sense: Sense
 
     @property
     def flag(self) -> str:
@@ -102,50 +114,179 @@ class Setting(msgspec.Struct, frozen=True):
     def variable(self) -> str:
         return "TOLLGATE_" + self.member.upper()
 
+    def read(self, given: object) -> str:
+        """Returns the value as text, or raises a ValueError that names the row and never the value.
+
+        A value may contain a password, as the address of a database does.
+        """
+        text = ("true" if given else "false") if isinstance(given, bool) else str(given)
+        if len(text) > _TEXT_MAX or not text.isprintable() or not self.sense.accepts(text):
+            raise ValueError(f"{self.flag} (or {self.variable}) must be {self.sense.expected}")
+        return text
+
+
+_TEXT_MAX = 4096
+_WHOLE = re.compile("-?[0-9]{1,12}")
+_NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
+_HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*")
+_POSTGRES = re.compile(r"postgres(ql)?://[^\s#]+")
+_SQLITE = "sqlite:///"
+PORT_MAX = 65_535
+
+
+def _whole(least: int, most: int) -> Sense:
+    return Sense(
+        f"a whole number from {least} to {most}",
+        lambda text: _WHOLE.fullmatch(text) is not None and least <= int(text) <= most,
+    )
+
+
+def _number(least: float, most: float) -> Sense:
+    return Sense(
+        f"a number from {least:g} to {most:g}",
+        lambda text: _NUMBER.fullmatch(text) is not None and least <= float(text) <= most,
+    )
+
+
+def _choice(*values: str) -> Sense:
+    return Sense(f"one of {', '.join(values)}", lambda text: text in values)
+
+
+def _is_host(text: str) -> bool:
+    if _is_network(text, ip_address):
+        return True
+    # A name whose last part is a number would be read as an address, and it is none.
+    return len(text) <= 253 and _HOST_NAME.fullmatch(text) is not None and not text.rpartition(".")[2].isdigit()
+
+
+def is_loopback(host: str) -> bool:
+    """Tells whether a host to listen on is reached from this machine alone; of names only localhost counts."""
+    return host == "localhost" or (_is_network(host, ip_address) and ip_address(host).is_loopback)
+
+
+def _is_network(text: str, read: Callable[[str], object]) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _are_proxies(text: str) -> bool:
+    networks = [part.strip() for part in text.split(",")]
+    # A network without bits would trust everybody.
+    return all(_is_network(each, ip_network) and ip_network(each).prefixlen > 0 for each in networks)
+
+
+def is_web_address(text: str) -> bool:
+    """Tells whether the text is http:// or https:// with a host, without user, query or fragment."""
+    try:
+        parts = urlsplit(text)
+        is_complete = parts.scheme in ("http", "https") and parts.port != 0 and _is_host(parts.hostname or "")
+    except ValueError:
+        return False
+    return is_complete and not any(mark in text for mark in "@?#\\") and text.isprintable() and " " not in text
+
+
+def _is_database(text: str) -> bool:
+    if text.startswith(_SQLITE):
+        return not text.endswith("/")
+    return _POSTGRES.fullmatch(text) is not None and all(0 < int(port) <= PORT_MAX for port in _find_ports(text))
+
+
+def _find_ports(url: str) -> list[str]:
+    """Returns the ports of a PostgreSQL address, which may name several hosts; what is no number counts as 0."""
+    hosts = re.split("[/?]", url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2].split(",")
+    ports = [host.rpartition("]")[2].partition(":") for host in hosts]
+    return [port if _WHOLE.fullmatch(port) else "0" for _, colon, port in ports if colon]
+
+
+_PATH = Sense("a path", lambda text: bool(text.strip()))
+_PORT = _whole(1, PORT_MAX)
+_SPARE_PORT = _whole(0, PORT_MAX)
+_MONTHS = _whole(0, 1200)
+_SWITCH = _choice("true", "false", "1", "0")
+_HOST = Sense("an IP address or a host name", _is_host)
+_THROTTLES = Sense(
+    "written OPERATION=COUNT/SECONDS,... with operations of the throttle table", lambda text: "=" in text
+)
 
 SETTINGS = (
-    Setting("host", "Address to listen on."),
-    Setting("port", "Port to listen on."),
-    Setting("data", "Folder for the embedded database and, on a test host, the key file."),
-    Setting("database", "sqlite:///FILE or postgresql://...; by default a file in the data folder."),
-    Setting("environment", "test (simulators, test clock) or live (real acquirers only)."),
-    Setting("workers", "Server processes; above 1 needs PostgreSQL."),
-    Setting("tls_cert", "PEM certificate chain to serve HTTPS with."),
-    Setting("tls_key", "PEM private key that belongs to it."),
-    Setting("tls_self_signed", "Serve HTTPS with a certificate made for localhost; test hosts only."),
-    Setting("http_port", "Port that answers plain HTTP with 307 to the HTTPS address."),
-    Setting("trusted_proxy", "Address of a proxy that ends TLS in front of this process."),
-    Setting("public_url", "How clients reach this host, where it differs from host and port."),
-    Setting("key_file", "Key file; on a live host it is required and lies outside the data folder."),
-    Setting("metrics_port", "Port for /metrics alone; on a live host metrics are served nowhere else."),
-    Setting("acquirer_timeout_s", "Seconds to wait for an acquirer's answer."),
-    Setting("settle_margin_s", "Seconds beyond that after which whoever works on a payment counts as dead."),
-    Setting("authorization_days", "Days for which an authorisation may be captured."),
-    Setting("registration_card_months", "Months for which a stored card is kept after its expiry."),
-    Setting("registration_idle_months", "Months for which other stored accounts are kept after their last use."),
-    Setting("registration_extension_months", "Months for which a registration is kept when an extension is asked for."),
-    Setting("payment_account_days", "Days after which the account of a payment and of what followed it is wiped."),
-    Setting("schedule_tries", "How often one payment of a schedule is tried where the bank may say yes later."),
-    Setting("schedule_retry_days", "Days within which these tries are made."),
-    Setting("throttles", "Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas."),
-    Setting("log_level", "debug, info, warning or error."),
+    Setting("host", "Address to listen on.", _HOST),
+    Setting("port", "Port to listen on.", _PORT),
+    Setting("data", "Folder for the embedded database and, on a test host, the key file.", _PATH),
+    Setting(
+        "database",
+        "sqlite:///FILE or postgresql://...; by default a file in the data folder.",
+        Sense("sqlite:///FILE or postgresql://...", _is_database),
+    ),
+    Setting("environment", "test (simulators, test clock) or live (real acquirers only).", _choice(*Environment)),
+    Setting("workers", "Server processes; above 1 needs PostgreSQL.", _whole(1, 256)),
+    Setting("tls_cert", "PEM certificate chain to serve HTTPS with.", _PATH),
+    Setting("tls_key", "PEM private key that belongs to it.", _PATH),
+    Setting("tls_self_signed", "Serve HTTPS with a certificate made for localhost; test hosts only.", _SWITCH),
+    Setting("http_port", "Port that answers plain HTTP with 307 to the HTTPS address.", _SPARE_PORT),
+    Setting(
+        "trusted_proxy",
+        "Proxies that end TLS before this process: addresses or networks, separated by commas.",
+        Sense("an IP address or network, or several separated by commas", _are_proxies),
+    ),
+    Setting(
+        "public_url",
+        "How clients reach this host, where it differs from host and port.",
+        Sense("a web address, such as https://pay.example.com", is_web_address),
+    ),
+    Setting("key_file", "Key file; on a live host it is required and lies outside the data folder.", _PATH),
+    Setting("metrics_port", "Port for /metrics alone; on a live host metrics are served nowhere else.", _SPARE_PORT),
+    Setting("metrics_host", "Address to listen on for /metrics.", _HOST),
+    Setting("acquirer_timeout_s", "Seconds to wait for an acquirer's answer.", _number(0.1, 300)),
+    Setting(
+        "settle_margin_s",
+        "Seconds beyond that after which whoever works on a payment counts as dead.",
+        _number(0.1, 3600),
+    ),
+    Setting("authorization_days", "Days for which an authorisation may be captured.", _number(0.01, 3650)),
+    Setting("registration_card_months", "Months for which a stored card is kept after its expiry.", _MONTHS),
+    Setting(
+        "registration_idle_months", "Months for which other stored accounts are kept after their last use.", _MONTHS
+    ),
+    Setting(
+        "registration_extension_months",
+        "Months for which a registration is kept when an extension is asked for.",
+        _MONTHS,
+    ),
+    Setting(
+        "payment_account_days",
+        "Days after which the account of a payment and of what followed it is wiped.",
+        _whole(1, 36_500),
+    ),
+    Setting(
+        "schedule_tries",
+        "How often one payment of a schedule is tried where the bank may say yes later.",
+        _whole(1, 100),
+    ),
+    Setting("schedule_retry_days", "Days within which these tries are made.", _number(0, 365)),
+    Setting("throttles", "Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas.", _THROTTLES),
+    Setting(
+        "allow_plain_loopback",
+        "Let a live host reach acquirers by http:// on 127.0.0.1 or ::1; never elsewhere.",
+        _SWITCH,
+    ),
+    Setting("log_level", "debug, info, warning or error.", _choice("debug", "info", "warning", "error")),
 )
 
 
 def load_settings(flags: Mapping[str, object] | None = None, variables: Mapping[str, str] | None = None) -> Settings:
-    """Flags win over variables, variables over defaults.
+    """Reads flags first, then variables, then defaults; an empty variable counts as not given.
 
-    A value of the wrong type is a ValueError that names its row.
+    Raises a ValueError that names the first row whose value makes no sense.
     """
     variables = os.environ if variables is None else variables
     chosen: dict[str, object] = {}
     for setting in SETTINGS:
         value = (flags or {}).get(setting.member)
         if value is None:
-            value = variables.get(setting.variable)
-        if value is not None and value != "":
-            chosen[setting.member] = value
-    try:
-        return msgspec.convert(chosen, Settings, strict=False)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"a setting is wrong: {error}") from None
+            value = variables.get(setting.variable) or None
+        if value is not None:
+            chosen[setting.member] = setting.read(value)
+    return msgspec.convert(chosen, Settings, strict=False)

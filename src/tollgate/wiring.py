@@ -6,8 +6,10 @@ Decides nothing about payments.
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,16 @@ from tollgate.config import Settings
 from tollgate.contract import Envelope
 from tollgate.payments import Retention, RetryTerms, Script
 from tollgate.steps import Directory, House, leave_alone
-from tollgate.store import Database, get_setting, open_database, put_setting
+from tollgate.store import Database, get_setting, list_merchants, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
-from tollgate.vault import Keyring, load_keyring, make_keyring, save_keyring
-from tollgate.web import METRICS, ROUTES, Gateway, RouteRow, Throttles, configure_throttles
+from tollgate.vault import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
+from tollgate.web import METRICS, ROUTES, Gateway, Proxies, RouteRow, Throttles, configure_throttles
 from tollgate.widget import ROUTES as WIDGET_ROUTES
 from tollgate.widget import SCRIPT
-from tollgate.wire import HttpCourier, HttpWire, Wire
+from tollgate.wire import HttpCourier, HttpWire, Wire, may_carry_cards
 from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
+
+_log = logging.getLogger("tollgate.wire")
 
 BASE_URL = "base_url"
 
@@ -33,14 +37,20 @@ BASE_URL = "base_url"
 class Wires:
     """One wire per configured address, opened when it is first needed; and a courier to all other addresses."""
 
-    def __init__(self, *, is_live: bool) -> None:
+    def __init__(self, *, is_live: bool, allows_plain_loopback: bool = False) -> None:
         self._wires: dict[str, HttpWire] = {}
+        self._may_be_used = partial(may_carry_cards, is_live=is_live, allows_plain_loopback=allows_plain_loopback)
         self.courier = HttpCourier(is_live=is_live)
 
     def find(self, address: str) -> Wire:
         wire = self._wires.get(address)
         if wire is None:
-            wire = self._wires[address] = HttpWire(address)
+            is_open = self._may_be_used(address)
+            if not is_open:
+                # Without the user and password that an address may carry.
+                extra = {"address": address.rpartition("@")[2]}
+                _log.error("acquirer address refused: a live host sends card data to https:// only", extra=extra)
+            wire = self._wires[address] = HttpWire(address, is_open=is_open)
         return wire
 
     async def close(self) -> None:
@@ -73,14 +83,18 @@ class Host(msgspec.Struct, frozen=True):
 
 
 async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wires]:
-    """What stories need, without anybody who calls; for commands that tell one."""
-    keyring = get_keyring(settings)
-    database = await open_database(settings.database_url, exclusive=exclusive)
+    """What stories need, without anybody who calls; for commands that tell one.
+
+    Only a server, which asks for the store exclusively, may make or migrate it.
+    """
+    keyring = load_keyring(settings.key_path)
+    database = await open_database(settings.database_url, exclusive=exclusive, must_exist=not exclusive)
     clock = SystemClock(0 if settings.is_live else int(await get_setting(database, CLOCK_OFFSET, "0")))
-    wires, throttles = Wires(is_live=settings.is_live), _read_throttles(settings)
+    wires = Wires(is_live=settings.is_live, allows_plain_loopback=settings.allow_plain_loopback)
+    throttles = _read_throttles(settings)
     house = House(
         database=database,
-        directory=Directory(),
+        directory=Directory(keyring),
         keyring=keyring,
         clock=clock,
         envelope=Envelope(get_build_number()),
@@ -116,7 +130,8 @@ async def open_host(settings: Settings, *, exclusive: bool) -> Host:
         await put_setting(database, BASE_URL, settings.base_url)
     await house.directory.refresh(database)
     throttles = Throttles(_read_throttles(settings), clock)
-    gateway = Gateway(house, join_routes(settings), throttles)
+    proxies = Proxies(settings.trusted_proxy)
+    gateway = Gateway(house, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
     loop = Loop(house, WORKERS)
     return Host(house, gateway, Gateway(house, (METRICS,), throttles), loop, wires)
 
@@ -134,10 +149,15 @@ def join_routes(settings: Settings) -> tuple[RouteRow, ...]:
     return (*routes, *SANDBOX_ROUTES) if settings.metrics_port else (*routes, METRICS, *SANDBOX_ROUTES)
 
 
-def get_keyring(settings: Settings) -> Keyring:
-    """A test host makes its keys on the first start; a live host is given them."""
+async def prepare_keyring(settings: Settings, database: Database) -> Keyring:
+    """Loads the keys of the store; a test host whose store has no merchant yet makes them, a live host never does."""
     path = settings.key_path
     if not settings.is_live and not path.exists():
+        if await list_merchants(database):
+            raise KeyringError(
+                f"there is no key file {path.resolve()}, and the store has merchants already, whose records other keys "
+                "would not open: name the store's own key file with --key-file, or restore it from its backup"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         save_keyring(make_keyring(), path)
     return load_keyring(path)

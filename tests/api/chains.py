@@ -95,7 +95,8 @@ def wait_until_final(client: Client, answer: Answer) -> Answer:
 
 
 def list_payments(client: Client, reference: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.get("/v1/query", {"merchantTransactionId": reference}).json["payments"]
+    """Returns the payments with this reference; a search that finds none is answered without a list."""
+    found: list[dict[str, Any]] = client.get("/v1/query", {"merchantTransactionId": reference}).json.get("payments", [])
     return found
 
 

@@ -28,6 +28,14 @@ BROWSER = {
     }.items()
 }
 
+BILLING = {
+    "billing.street1": "Ring 7",
+    "billing.city": "Graz",
+    "billing.postcode": "8010",
+    "billing.country": "AT",
+}
+"""What 3-D Secure needs on a strict channel."""
+
 
 def order(client: Client, number: str = CHALLENGED, /, brand: str | None = "VISA", **changes: str | None) -> Answer:
     fields: dict[str, str | None] = {
@@ -37,6 +45,7 @@ def order(client: Client, number: str = CHALLENGED, /, brand: str | None = "VISA
         "shopperResultUrl": SHOP_URL,
         **CARD,
         **BROWSER,
+        **BILLING,
         "paymentBrand": brand,
         "card.number": number,
         "card.cvv": "7319" if brand == "AMEX" else "731",

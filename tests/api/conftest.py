@@ -21,7 +21,7 @@ ENVIRONMENT = {"TOLLGATE_ACQUIRER_TIMEOUT_S": str(ACQUIRER_TIMEOUT_S)}
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[PostgresCluster]:
-    with PostgresCluster(fsync=False) as cluster:
+    with PostgresCluster() as cluster:
         yield cluster
 
 

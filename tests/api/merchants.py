@@ -13,7 +13,7 @@ from gateway import Client, GatewayProcess
 from tollgate.cli.program import program
 
 
-def wait_until(is_so: Callable[[], bool], *, within_s: float = 15.0) -> None:
+def wait_until(is_so: Callable[[], bool], *, within_s: float = 300.0) -> None:
     deadline = monotonic() + within_s
     while not is_so():
         if monotonic() > deadline:

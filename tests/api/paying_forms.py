@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from api.challenges import BROWSER, CHALLENGED
+from api.challenges import BILLING, BROWSER, CHALLENGED
 from api.checking_out import PREPARED, prepare
 from api.windows import Page, Window
 from gateway import CARD, Answer, Client
@@ -79,7 +79,7 @@ _HOME = re.compile(r'id="home"[^>]*href="([^"]*)"')
 
 def begin_challenge(client: Client, checkout_id: str, **more: str | None) -> Page:
     """The issuer's page, as a frame of the shop's page shows it."""
-    answer = post(client, checkout_id, {**CARD, "card.number": CHALLENGED, **BROWSER, **more})
+    answer = post(client, checkout_id, {**CARD, "card.number": CHALLENGED, **BROWSER, **BILLING, **more})
     page = Window(client).walk(find_next(answer, "challenge"))
     assert 'name="returnCode"' in page.text, page.text or page.url
     return page

@@ -77,7 +77,7 @@ class SecureGateway(GatewayProcess):
     def _is_ready(self) -> bool:
         blind = ssl.create_default_context()
         blind.check_hostname, blind.verify_mode = False, ssl.CERT_NONE
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=1, context=blind)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=blind)
         try:
             connection.request("GET", "/readyz")
             return connection.getresponse().status == 200
@@ -87,7 +87,7 @@ class SecureGateway(GatewayProcess):
             connection.close()
 
 
-@dataclass
+@dataclass(frozen=True)
 class SecureClient(Client):
     """Trusts one authority and nobody else."""
 

@@ -13,6 +13,13 @@ from api.chains import PENDING, told
 from gateway import Answer, Client
 
 SHOP_URL = "https://shop.example/back"
+PAYER: dict[str, str | None] = {
+    "customer.givenName": "Ana",
+    "customer.surname": "Lima",
+    "customer.identificationDocType": "TAXSTATEMENT",
+    "customer.identificationDocId": "12345678909",
+}
+"""Who pays a bank slip."""
 
 _BACK = re.compile(rb'href="([^"]*/v1/shopper/[^"]*)"')
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -13,7 +13,7 @@ from gateway import Answer, Client
 
 
 @contextlib.contextmanager
-def connect(client: Client, timeout_s: float = 30.0) -> Iterator[socket.socket]:
+def connect(client: Client, timeout_s: float = 120.0) -> Iterator[socket.socket]:
     address = urlsplit(client.base_url)
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=timeout_s) as connection:
         yield connection

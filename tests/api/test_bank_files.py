@@ -81,7 +81,7 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         return
     # A cluster of its own: everything in it is searched to the last byte.
     with (
-        PostgresCluster(fsync=False) as cluster,
+        PostgresCluster() as cluster,
         GatewayProcess(folder, cluster.create_database()) as gateway,
     ):
         yield BankHost(gateway, gateway.client(), [folder, cluster.folder], lambda: cluster.run_sql("CHECKPOINT"))
@@ -109,7 +109,7 @@ def filed(host: BankHost) -> Filed:
     )
     assert reverse(client, ids["gone"]).code == "000.100.110"
     host.pass_days(5)
-    wait_until(lambda: len(host.list_files()) == 2, within_s=30)
+    wait_until(lambda: len(host.list_files()) == 2)
     return Filed(host, ids, {line[0]: host.export(line[0]) for line in host.list_files()})
 
 

@@ -168,7 +168,7 @@ def test_a_refused_beginning_without_its_holder_keeps_no_card(external: Client) 
     refused = charge(external, CARD, WISH, ALONE)
 
     assert told(refused) == (400, "100.150.300")
-    assert told(charge(external, ALONE, stored=refused.json["registrationId"])) == (400, "100.150.203")
+    assert "registrationId" not in refused.json
 
 
 def test_only_a_merchant_alone_is_let_off_the_security_code(
@@ -253,12 +253,29 @@ def test_a_new_beginning_replaces_the_old_one_only_when_it_is_approved(
     assert get_series(acquirer)["initial_transaction_id"] == newer
 
 
-def test_a_series_that_began_elsewhere_goes_on_here(external: Client, acquirer: RecordingAcquirer) -> None:
-    migrated = {"recurringMigration.paymentType": "DB", "recurringMigration.connectorTxId1": "OLD-SCHEME-1"}
+@pytest.mark.parametrize("positions", [(1,), (1, 3), (1, 2, 3)])
+def test_a_series_that_began_elsewhere_goes_on_here(
+    external: Client, acquirer: RecordingAcquirer, positions: tuple[int, ...]
+) -> None:
+    migrated = {
+        "recurringMigration.paymentType": "DB",
+        "recurringMigration.amount": "9.90",
+        "recurringMigration.requestTimestamp": "2024-02-29 23:59:59",
+        "currency": "EUR",
+        **{f"recurringMigration.connectorTxId{position}": f"OLD-{position}" for position in positions},
+    }
     registration_id = keep(external, {**CARD, **migrated}, testMode="EXTERNAL")
 
-    assert told(charge(external, ALONE, stored=registration_id)) == OK
-    assert get_series(acquirer)["initial_transaction_id"] == "OLD-SCHEME-1"
+    answer = charge(external, ALONE, stored=registration_id)
+
+    assert told(answer) == OK
+    assert "recurringMigration" not in answer.json
+    assert get_series(acquirer)["initial_transaction_id"] == f"OLD-{positions[-1]}"
+    assert acquirer.last_charge["details"]["initial_payment"] == {
+        "amount": {"amount": 990, "currency": "EUR"},
+        "request_timestamp": "2024-02-29 23:59:59",
+        **{f"connector_tx_id{position}": f"OLD-{position}" for position in positions},
+    }
 
 
 def test_a_card_that_was_stored_without_any_payment_has_no_beginning_until_it_gets_one(

@@ -12,6 +12,7 @@ import pytest
 
 from api.chains import APPROVED, PENDING, advance, refund, told
 from api.challenges import (
+    BILLING,
     CHALLENGED,
     CHALLENGED_WITH_FRAME,
     answer_page,
@@ -217,7 +218,7 @@ def test_the_address_of_the_shopper_is_told_once(client: Client) -> None:
     key = {"Idempotency-Key": "challenge-told-once"}
     fields = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", "shopperResultUrl": "https://shop.example/"}
     card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}
-    first, second = (client.post("/v1/payments", {**fields, **card}, key) for _ in range(2))
+    first, second = (client.post("/v1/payments", {**fields, **card, **BILLING}, key) for _ in range(2))
 
     assert first.json["id"] == second.json["id"]
     assert ("redirect" in first.json, "redirect" in second.json) == (True, False)

@@ -35,6 +35,7 @@ EVERYTHING = {
     "customer.ip": "203.0.113.7",
     "billing.street1": "1 Main Street",
     "billing.city": "Paris",
+    "billing.postcode": "75001",
     "billing.country": "FR",
     "shipping.city": "Paris",
     "cart.items[0].name": "Cup",
@@ -142,9 +143,17 @@ def test_an_address_that_no_shopper_should_be_sent_to_is_refused(client: Client,
     assert "shopperResultUrl" in from_form.faults
 
 
-@pytest.mark.parametrize("url", ["myshop://result", "com.example.shop://result", "http://127.0.0.1:3000/r?a=b#c"])
-def test_apps_and_shops_may_be_sent_to(client: Client, url: str) -> None:
-    assert make(client, {**PREPARED, "shopperResultUrl": url}) == CREATED
+@pytest.mark.parametrize("url", ["com.example.shop://result", "http://127.0.0.1:3000/r?a=b#c"])
+def test_apps_and_shops_may_be_sent_to_by_a_lenient_channel(lenient: Client, url: str) -> None:
+    assert make(lenient, {**PREPARED, "shopperResultUrl": url}) == CREATED
+
+
+@pytest.mark.parametrize("url", ["myshop://result", "com.example.shop://result"])
+def test_a_strict_channel_sends_to_no_app_that_it_does_not_list(client: Client, url: str) -> None:
+    answer = client.post("/v1/checkouts", {**PREPARED, "shopperResultUrl": url})
+
+    assert told(answer) == FAULTY
+    assert list(answer.faults) == ["shopperResultUrl"]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +162,9 @@ def test_apps_and_shops_may_be_sent_to(client: Client, url: str) -> None:
         ({**PREPARED, "amount": "0.00"}, "100.550.300"),
         ({**PREPARED, "amount": "10.50", "currency": "JPY"}, "100.550.303"),
         ({**PREPARED, "customParameters[forceResultCode]": "123.456.789"}, "200.300.404"),
+        ({**PREPARED, "threeDSecure.eci": "99"}, "100.370.121"),
+        ({**PREPARED, "paymentBrand": "IDEAL", "paymentType": "CD"}, "600.200.310"),
+        ({**PREPARED, "paymentBrand": "DIRECTDEBIT_SEPA", "currency": "USD"}, "600.200.500"),
     ],
 )
 def test_what_could_never_be_paid_is_refused_before_a_shopper_meets_it(

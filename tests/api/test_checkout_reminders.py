@@ -19,7 +19,6 @@ from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 
 MINUTE_S = 60
-WAKES_WITHIN_S = 2.0
 DECLINED = {**PREPARED, FORCE: "800.100.152"}
 APP = "myshop://result"
 
@@ -33,15 +32,13 @@ class Story:
     """Checkouts by what is special about them."""
     seen: dict[str, set[str]] = field(default_factory=dict)
     """What the shop had been called about by then."""
-    moved_at: float = 0.0
-    woken_at: float = 0.0
-    """When it became 29 minutes."""
+    let_go_at: float = 0.0
+    """When the shop that hung was let go."""
 
     def pass_minutes(self, minutes: float) -> None:
         seconds = int(minutes * MINUTE_S)
         answer = self.client.post("/sandbox/clock", {"advance": str(seconds), "entityId": None})
         assert answer.status == 200, answer.body
-        self.moved_at = time.monotonic()
 
     def submit(self, name: str, path: str = "/result") -> None:
         self.ids[name] = prepare(self.client)
@@ -67,6 +64,8 @@ def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         database = cluster.create_database()
     with RemindedShop() as shop, GatewayProcess(tmp_path_factory.mktemp("reminders"), database) as gateway:
         story = Story(gateway, gateway.client(), shop)
+        run_command(gateway, "channel", "set", story.client.entity_id, "--return-schemes", "myshop")
+        wait_until(lambda: story.client.post("/v1/checkouts", {**PREPARED, "shopperResultUrl": APP}).status == 200)
         play_first_half_hour(story)
         play_the_outage(story)
         yield story
@@ -95,9 +94,9 @@ def play_first_half_hour(story: Story) -> None:
     story.pass_minutes(1)
     story.wait_for("unread", "hanging", "tried again", "registration")
     story.note("29 minutes")
+    story.let_go_at = time.monotonic()
     story.shop.let_go()
     wait_until(lambda: story.count_logged("sent") == len(story.seen["29 minutes"]))
-    story.woken_at = story.moved_at
 
 
 def play_the_outage(story: Story) -> None:
@@ -121,9 +120,9 @@ def test_at_29_minutes_those_are_called_who_have_not_asked_since_the_last_submis
     assert story.seen["29 minutes"] == {"a minute older", "unread", "hanging", "tried again", "registration"}
 
 
-def test_moving_the_clock_wakes_who_calls_and_a_shop_that_hangs_delays_no_other(story: Story) -> None:
+def test_a_shop_that_hangs_delays_no_other(story: Story) -> None:
     calls = {name: story.shop.find(story.ids[name]).at for name in ("unread", "hanging", "tried again", "registration")}
-    assert max(calls.values()) - story.woken_at < WAKES_WITHIN_S
+    assert max(calls.values()) < story.let_go_at
 
 
 def test_a_call_survives_a_gateway_that_does_not_but_not_its_minute(story: Story) -> None:

@@ -60,6 +60,18 @@ def test_unpaid_then_declined_then_paid_then_gone(client: Client) -> None:
     assert told(post(client, checkout_id)) == GONE
 
 
+def test_head_does_not_spend_the_success_of_a_checkout(client: Client) -> None:
+    """A HEAD request tells nobody the result, so the GET that follows still does."""
+    checkout_id = open_checkout(client)
+    post(client, checkout_id)
+    path = f"/v1/checkouts/{checkout_id}/payment?entityId={client.entity_id}"
+
+    head = client.send("HEAD", path, None, client.authorized())
+
+    assert (head.status, head.body) == (200, b"")
+    assert told(ask(client, checkout_id)) == PAID
+
+
 def test_a_paid_checkout_cannot_be_paid_again_even_before_it_is_read(client: Client) -> None:
     checkout_id = open_checkout(client)
     post(client, checkout_id)

@@ -46,7 +46,10 @@ def test_check_says_ready_and_touches_nothing(gateway: GatewayProcess, client: C
         (("--workers", "2"), "--workers above 1 needs PostgreSQL"),
         (("--tls-cert", "/nowhere.pem"), "--tls-cert and --tls-key"),
         (("--environment", "live"), "a live host needs --key-file"),
-        (("--throttles", "x"), "--throttles is written"),
+        (("--tls-cert", "/nowhere.pem", "--tls-self-signed"), "--tls-self-signed stands alone"),
+        (("--http-port", "8080"), "are different ports"),
+        (("--metrics-port", "8080"), "are different ports"),
+        (("--http-port", "8081"), "--http-port sends clients to HTTPS"),
     ],
 )
 def test_check_names_what_is_missing(tmp_path: Path, flags: tuple[str, ...], missing: str) -> None:
@@ -117,7 +120,7 @@ def test_a_store_that_cannot_be_reached_is_told_in_one_line(tmp_path: Path) -> N
     nowhere = f"postgresql://nobody@127.0.0.1:{find_free_port()}/none"
     command = [sys.executable, "-m", "tollgate", "migrate", "--data", str(tmp_path), "--database", nowhere]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     assert done.returncode == 1
     assert done.stderr.startswith("tollgate: ")

@@ -38,7 +38,9 @@ DETAILED = {
     "recipient.country": "GBR",
     "customer.givenName": "Jane",
     "customer.surname": "Jones",
-    "billing.street1": "Main Street 1",
+    "billing.street1": "Main Street",
+    "billing.street2": "ignored beside a house number",
+    "billing.houseNumber1": "1",
     "billing.country": "AT",
     "threeDSecure.eci": "05",
     "standingInstruction.mode": "INITIAL",
@@ -54,12 +56,6 @@ def _approving_again(acquirer: RecordingAcquirer) -> Iterator[None]:
 
 def pay(external: Client, **changes: str) -> Any:
     return external.pay(None, testMode="EXTERNAL", **changes)
-
-
-def test_without_a_test_system_the_channel_is_not_set_up_for_it(client: Client) -> None:
-    answer = client.pay(testMode="EXTERNAL")
-
-    assert (answer.status, answer.code) == (400, "600.200.700")
 
 
 def test_success_has_the_code_of_the_connector_test_mode(external: Client) -> None:
@@ -151,7 +147,7 @@ def test_what_travels_with_the_money_reaches_the_acquirer_typed(external: Client
     assert details["recipient"] == {"given_name": "John", "surname": "Smith", "country": "GBR"}
     assert details["acceptor"] == {"name": "Jones and Daughters", "mcc": "5812"}
     assert details["customer"] == {"given_name": "Jane", "surname": "Jones"}
-    assert details["billing"] == {"street1": "Main Street 1", "country": "AT"}
+    assert details["billing"] == {"street1": "Main Street", "house_number1": "1", "country": "AT"}
     assert details["authentication"] == {"eci": "05"}
     assert details["standing_instruction"] == {"mode": "INITIAL"}
     assert details["business_application_id"] == "AA"

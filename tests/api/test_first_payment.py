@@ -47,7 +47,7 @@ def test_the_printed_curl_works_when_pasted(gateway: GatewayProcess) -> None:
     shown = run_command(gateway, "credentials")
     command = shown[shown.index("curl ") :]
 
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=300, check=True)
 
     assert '"code":"000.100.110"' in done.stdout
 

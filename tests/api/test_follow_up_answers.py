@@ -163,6 +163,38 @@ def test_a_payment_without_a_lifecycle_has_follow_ups_without_one(client: Client
     assert "lifecycleId" not in capture(client, authorise(client), "10.00").json
 
 
+@pytest.mark.parametrize("is_lenient", [False, True])
+def test_a_lifecycle_that_contradicts_the_chain_is_refused_by_name(
+    client: Client, lenient: Client, is_lenient: bool
+) -> None:
+    caller = lenient if is_lenient else client
+    payment_id = authorise(caller, lifecycleId="life-4")
+    captured = capture(caller, payment_id, "10.00", lifecycleId="life-4")
+
+    for answer in (
+        capture(caller, payment_id, "10.00", lifecycleId="life-5"),
+        refund(caller, captured.json["id"], "10.00", lifecycleId="life-5"),
+        reverse(caller, payment_id, lifecycleId="life-5"),
+    ):
+        assert (answer.status, answer.code) == (400, "200.300.404")
+        assert answer.faults == {"lifecycleId": "must be that of the payment it follows"}
+    assert captured.status == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/query", "/v3/query"])
+def test_reports_find_the_whole_lifecycle(client: Client, path: str) -> None:
+    life = f"life-{path[1:3]}-{client.base_url[-5:]}"
+    payment_id = authorise(client, lifecycleId=life)
+    captured = capture(client, payment_id, "10.00")
+    refund(client, captured.json["id"], "4.00")
+
+    found = client.get(path, {"lifecycleId": life}).json["payments"]
+
+    assert [row["paymentType"] for row in found] == ["PA", "CP", "RF"]
+    assert {row["lifecycleId"] for row in found} == {life}
+    assert client.get(path, {"lifecycleId": life, "merchantTransactionId": "another-order"}).code == "700.400.580"
+
+
 def test_a_lifecycle_may_begin_with_a_follow_up(client: Client) -> None:
     captured = capture(client, authorise(client), "10.00", lifecycleId="life-3")
 

@@ -202,3 +202,24 @@ def test_a_follow_up_needs_a_token(client: Client) -> None:
 
     assert answer.status == 401
     assert told(reverse(client, payment_id)) == APPROVED
+
+
+@pytest.mark.parametrize("is_lenient", [False, True])
+def test_a_reversal_by_reference_needs_no_amount_as_by_path(client: Client, lenient: Client, is_lenient: bool) -> None:
+    caller = lenient if is_lenient else client
+    payment_id = authorise(caller)
+
+    answer = caller.post("/v1/payments", {"paymentType": "RV", "referenceUuid": payment_id})
+
+    assert told(answer) == APPROVED
+    assert (answer.json["referencedId"], answer.json["amount"]) == (payment_id, "100.00")
+
+
+@pytest.mark.parametrize("kind", ["CP", "RF", "RB"])
+def test_other_follow_ups_by_reference_need_an_amount_as_by_path(client: Client, kind: str) -> None:
+    payment_id = authorise(client)
+    by_reference = client.post("/v1/payments", {"paymentType": kind, "referenceUuid": payment_id})
+    by_path = client.post(f"/v1/payments/{payment_id}", {"paymentType": kind})
+
+    assert told(by_reference) == FAULTY
+    assert by_reference.faults == by_path.faults == {"amount": "may not be empty", "currency": "may not be empty"}

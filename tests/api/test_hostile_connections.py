@@ -163,31 +163,27 @@ def test_slow_callers_are_sent_away_and_slow_acquirers_are_waited_for(client: Cl
             client.pay, None, **{"customParameters[simulatorDelay]": str(int(slow_acquirer_s * 1000))}
         )
 
-    for answered, seconds in (silent.result(), half_head.result()):
-        assert answered == b""
-        assert seconds < LIMITS.read_timeout_s + 2
-    answered, seconds = half_body.result()
-    (refusal,) = split_answers(answered)
+    assert (silent.result(), half_head.result()) == (b"", b"")
+    (refusal,) = split_answers(half_body.result())
     assert_refused(refusal, 400)
-    assert seconds < LIMITS.read_timeout_s + 2
     assert patient.result().code == "000.100.110"
 
 
-def talk_slowly(client: Client, beginning: bytes) -> tuple[bytes, float]:
-    """What came back, and after how long, although a byte was sent every second once something had been said."""
-    began = time.monotonic()
+def talk_slowly(client: Client, beginning: bytes) -> bytes:
+    """What came back before the connection was closed, although a byte was sent every second."""
+    deadline = time.monotonic() + 10 * LIMITS.read_timeout_s
     with connect(client, timeout_s=1.0) as connection:
         connection.sendall(beginning)
         received = b""
-        while time.monotonic() < began + 2 * LIMITS.read_timeout_s:
+        while time.monotonic() < deadline:
             try:
                 part = connection.recv(65536)
                 if not part:
-                    break
+                    return received
                 received += part
             except TimeoutError:
                 if beginning:
                     connection.sendall(b"x")
             except ConnectionResetError:
-                break
-    return received, time.monotonic() - began
+                return received
+    raise AssertionError("a slow caller was not sent away")

@@ -14,7 +14,7 @@ from time import sleep
 import pytest
 
 from api.merchants import run_command, wait_until
-from api.vaulting import fill, name_store, pay_with, read_keyring, read_stored_key_ids, rename, spread
+from api.vaulting import fill, name_store, pay_with, read_keyring, read_stored_key_ids, rename, retire_keys, spread
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.payments import CardAccount
@@ -46,7 +46,7 @@ def test_a_rotation_under_load_fails_nobody_and_leaves_no_record_behind(
     assert read_key_ids(gateway, after) == {after.active_id}
     assert client.pay().status == 200
 
-    assert after.active_id.hex() in run_command(gateway, "rotate-keys", "--retire")
+    assert after.active_id.hex() in retire_keys(gateway)
 
     alone = read_keyring(gateway)
     assert alone.key_ids == (after.active_id,)
@@ -62,7 +62,7 @@ def test_old_keys_stay_as_long_as_something_is_sealed_under_them(gateway: Gatewa
     save_keyring(draft, gateway.data / "keys.json")
 
     with pytest.raises(RuntimeError, match="still sealed under an older key"):
-        run_command(gateway, "rotate-keys", "--retire")
+        retire_keys(gateway)
 
     assert set(read_keyring(gateway).key_ids) == set(draft.key_ids)
     wait_until(lambda: client.pay().status == 200)
@@ -87,7 +87,7 @@ def test_a_hundred_thousand_cards_are_wrapped_again_and_no_read_fails(
         assert set(statuses) == {200}
         assert statuses[200] > 500
         assert read_stored_key_ids(gateway, rotated, ids) == {rotated.active_id}
-        late = pay_while(client, ids, lambda: run_command(gateway, "rotate-keys", "--retire"))
+        late = pay_while(client, ids, lambda: retire_keys(gateway))
         assert set(late) == {200}
         alone = read_keyring(gateway)
         assert alone.key_ids == (rotated.active_id,)

@@ -66,6 +66,7 @@ def host(
     metrics_port = find_free_port()
     gateway = SecureGateway(folder / "data", cluster.create_database(), is_cold=True)
     gateway.environment = make_variables(certificate, make_keys(folder / "keys"), metrics_port)
+    run_command(gateway, "migrate")
     known = add_merchant(gateway, "Live shop")
     run_command(gateway, "channel", "set", known.entity_id, "--live-url", acquirer.url)
     with gateway:
@@ -80,6 +81,7 @@ def make_variables(certificate: Certificate, key_file: str, metrics_port: int) -
         "TOLLGATE_TLS_CERT": str(certificate.chain),
         "TOLLGATE_TLS_KEY": str(certificate.key),
         "TOLLGATE_METRICS_PORT": str(metrics_port),
+        "TOLLGATE_ALLOW_PLAIN_LOOPBACK": "true",
     }
 
 

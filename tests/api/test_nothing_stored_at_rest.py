@@ -17,11 +17,12 @@ import pytest
 import sqlalchemy as sa
 
 from api.chains import advance
-from api.challenges import BROWSER, SHOP_URL, open_order, pass_challenge
+from api.challenges import BILLING, BROWSER, SHOP_URL, open_order, pass_challenge
 from api.merchants import add_channel, run_command, wait_until
 from api.registering import VIRTUAL, ask_store, change, extend, keep, pay_with, remove, store
 from api.test_nothing_at_rest import NAMED_CVV, OTHER_DIGITS
 from api.traces import Traces, collect, spell_account, spell_keys, spell_number
+from api.vaulting import retire_keys
 from gateway import CARD, PAYMENT, Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.store.database import Database
@@ -94,7 +95,7 @@ def remains(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             yield live(gateway, [folder], lambda: dump_sqlite(gateway.data / "tollgate.db", folder / "dump.sql"))
         return
     # A cluster of its own: everything in it is searched to the last byte.
-    with PostgresCluster(fsync=False) as cluster:
+    with PostgresCluster() as cluster:
         database = cluster.create_database()
 
         def dump() -> None:
@@ -125,7 +126,7 @@ def live(gateway: GatewayProcess, folders: list[Path], dump: Callable[[], None])
     keys |= set(spell_keys(gateway.data / "keys.json"))
     removed = {keep(client, {**fields, **GONE}) for fields in STORED.values()}
     assert {remove(client, each).status for each in removed} == {200}
-    run_command(gateway, "rotate-keys", "--retire")
+    retire_keys(gateway)
     assert pay_with(client, stored["visa"]).status == 200
     outlive(gateway, client)
     dump()
@@ -151,7 +152,7 @@ def use(client: Client, stored: dict[str, str]) -> None:
     for name, registration_id in stored.items():
         extend(client, registration_id)
         change(client, registration_id, {"customer.givenName": "Jane", "customer.surname": "Sweeper"})
-        sent = {"card.cvv": CVV[:3], "shopperResultUrl": SHOP_URL, **BROWSER}
+        sent = {"card.cvv": CVV[:3], "shopperResultUrl": SHOP_URL, **BROWSER, **BILLING}
         assert pay_with(client, registration_id, sent if name != "amex" else {}).status in (200, 400)
     assert change(client, stored["visa"], {"card.expiryYear": "2035", "card.expiryMonth": "01"}).status == 200
     with ThreadPoolExecutor(8) as pool:
@@ -171,7 +172,7 @@ def charge_by_plan(client: Client, registration_id: str) -> None:
 def outlive(gateway: GatewayProcess, client: Client) -> None:
     """Years later nothing is kept of what was left."""
     advance(client, YEARS * 366 * DAY_S)
-    wait_until(lambda: all(row[0] != 1 for row in read_rows(gateway).values()), within_s=30)
+    wait_until(lambda: all(row[0] != 1 for row in read_rows(gateway).values()))
 
 
 def read_rows(gateway: GatewayProcess) -> dict[str, tuple[object, ...]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from api.chains import list_payments
 from api.merchants import wait_until
 from api.sockets import connect
 from gateway import Client, GatewayProcess
@@ -58,8 +58,8 @@ def check_that_a_dead_process_is_replaced(gateway: GatewayProcess, client: Clien
     before = list_servers(gateway)
     os.kill(before[0], signal.SIGKILL)
 
-    wait_until(lambda: len(list_servers(gateway)) == 2 and list_servers(gateway) != before, within_s=30)
-    wait_until(lambda: pays(client), within_s=30)
+    wait_until(lambda: len(list_servers(gateway)) == 2 and list_servers(gateway) != before)
+    wait_until(lambda: pays(client))
 
 
 def pays(client: Client) -> bool:
@@ -114,15 +114,17 @@ def start_on(port: int, folder: Path) -> None:
     # The port answers already, so readiness says nothing: what counts is that this process ends.
     host.start()
     assert host.process is not None
-    host.process.wait(timeout=30)
+    host.process.wait(timeout=300)
     raise RuntimeError(host.log_path.read_text())
 
 
 def test_a_stop_finishes_what_is_in_flight_and_takes_nothing_new(gateway: GatewayProcess, client: Client) -> None:
     client.pay()
     with ThreadPoolExecutor(8) as pool:
-        in_flight = [pool.submit(client.pay, None, **{DELAY: "1500"}) for _ in range(8)]
-        time.sleep(0.5)
+        in_flight = [
+            pool.submit(client.pay, None, merchantTransactionId="in-flight", **{DELAY: "1500"}) for _ in range(8)
+        ]
+        wait_until(lambda: len(list_payments(client, "in-flight")) == 8)
         with connect(client) as idle:
             assert gateway.stop() == 0
             assert idle.recv(1) == b""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from api.chains import APPROVED, FAULTY, PENDING, told
-from api.challenges import BROWSER, CHALLENGED, SHOP_URL, choose, open_order, pass_challenge, see_challenge
+from api.challenges import BILLING, BROWSER, CHALLENGED, SHOP_URL, choose, open_order, pass_challenge, see_challenge
+from api.checking_out import ask
 from api.merchants import find_merchant_id
+from api.paying_forms import open_checkout, post
 from api.recording import RecordingAcquirer
 from api.registering import (
     BANK,
@@ -25,7 +27,7 @@ from api.shoppers import decide
 from api.shoppers import open_order as open_page
 from gateway import CARD, Client, GatewayProcess
 from tollgate.payments import RegistrationState
-from tollgate.store import find_instructions
+from tollgate.store import find_instructions, find_payment
 from tollgate.values import MerchantId
 
 WISH = {"createRegistration": "true"}
@@ -66,13 +68,39 @@ def test_a_payment_that_fails_leaves_nothing_behind(
 ) -> None:
     answer = client.pay(None, createRegistration="true", **changes)
 
-    registration_id = answer.json["registrationId"]
+    registration_id = find_made(gateway, client, answer.json["id"])
     assert answer.status == 400
     assert told(read(client, registration_id)) == told(answer)
     assert told(pay_with(client, registration_id)) == (400, "100.150.203")
     row, sealed, _ = find_kept(gateway, client, registration_id)
     assert (row.state, row.fingerprint, sealed) == (RegistrationState.REJECTED, None, None)
     assert list_topics(gateway, client, registration_id) == []
+
+
+@pytest.mark.parametrize("changes", [{FORCE: "800.100.151"}, {"card.expiryYear": "2020"}], ids=["declined", "objected"])
+def test_an_id_that_could_never_be_used_is_not_told(client: Client, changes: dict[str, str]) -> None:
+    """Neither in the answer nor when the payment is read, reported or told as the end of a checkout."""
+    reference = f"no-registration-{len(changes)}-{next(iter(changes))[:4]}"
+    declined = client.pay(None, **WISH, merchantTransactionId=reference, **changes)
+    prepared = {FORCE: changes[FORCE]} if FORCE in changes else {}
+    checkout_id = open_checkout(client, **WISH, **prepared)
+    post(client, checkout_id, {**CARD, **changes})
+
+    path = declined.json["id"]
+    bodies = [declined.json, client.get(f"/v1/payments/{path}").json, client.get(f"/v1/query/{path}").json]
+    bodies += client.get("/v1/query", {"merchantTransactionId": reference}).json["payments"]
+    bodies += [ask(client, checkout_id).json]
+
+    assert [body["result"]["code"] for body in bodies] == [declined.code] * 5
+    assert [body.keys() & {"registrationId", "registration"} for body in bodies] == [set()] * 5
+
+
+def find_made(gateway: GatewayProcess, client: Client, payment_id: str) -> str:
+    """The registration that a payment was to make, from its row."""
+    merchant_id = MerchantId(find_merchant_id(gateway, client))
+    payment = ask_store(gateway, lambda database: find_payment(database, merchant_id, payment_id))
+    assert payment is not None
+    return payment.echo["registrationId"]
 
 
 def test_a_challenged_payment_names_its_registration_before_it_can_be_used(client: Client) -> None:
@@ -95,6 +123,7 @@ def test_a_challenge_that_fails_rejects_the_registration(gateway: GatewayProcess
     choose(client, see_challenge(client, answer), "100.380.401")
 
     registration_id = answer.json["registrationId"]
+    assert "registrationId" not in client.get(f"/v1/payments/{answer.json['id']}").json
     assert read(client, registration_id).status == 400
     assert told(pay_with(client, registration_id)) == (400, "100.150.203")
     assert find_kept(gateway, client, registration_id)[1] is None
@@ -174,13 +203,13 @@ def test_a_payment_at_the_address_of_a_registration_follows_no_other(client: Cli
     answer = pay_with(client, registration_id, {"paymentType": "RF", "referenceUuid": paid})
 
     assert told(answer) == FAULTY
-    assert list(answer.faults) == ["referenceUuid"]
+    assert list(answer.faults) == ["paymentType", "referenceUuid"]
 
 
 def test_a_stored_card_may_be_challenged(client: Client) -> None:
     registration_id = keep(client, {**CARD, "card.number": CHALLENGED})
 
-    answer = pay_with(client, registration_id, {**BROWSER, "shopperResultUrl": SHOP_URL, "card.cvv": "731"})
+    answer = pay_with(client, registration_id, {**BROWSER, **BILLING, "shopperResultUrl": SHOP_URL, "card.cvv": "731"})
     assert told(answer) == PENDING
     pass_challenge(client, answer)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from api.chains import UNKNOWN_ID, debit
-from api.registering import FORCE, VIRTUAL, erase, keep, remove
+from api.registering import FORCE, VIRTUAL, erase, keep, remove, store
 from api.scheduling import CHARGE, FAR, PATH, deschedule, plan, reschedule, schedule
-from gateway import Client, GatewayProcess
+from gateway import CARD, Client, GatewayProcess
 
 PLANS: list[tuple[str, Mapping[str, str], str | None]] = [
     ("100.250.250", {}, "job.expression"),
@@ -90,7 +90,7 @@ def test_a_registration_that_cannot_be_charged_is_not_scheduled(
     removed, erased = keep(client), keep(client)
     remove(client, removed)
     erase(gateway, client, erased)
-    refused = client.pay(None, createRegistration="true", **{FORCE: "800.100.151"}).json["registrationId"]
+    refused = store(client, {**CARD, FORCE: "800.100.151"}).json["id"]
 
     codes = {
         "100.150.101": "8a",

@@ -30,6 +30,7 @@ RELAXED = [
     ({"paymentBrand": "AMERICAN_EXPRESS", "card.number": "377777777777770", "card.cvv": "1234"}, "paymentBrand"),
     ({"paymentBrand": "whatever"}, "paymentBrand"),
     ({"amount": "123456789012.00"}, "amount"),
+    ({"card.holder": "0815 4711"}, "card.holder"),
 ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from api.chains import APPROVED, FAULTY, PENDING, told
 from api.challenges import (
+    BILLING,
     BROWSER,
     CHALLENGED,
     CHALLENGED_WITH_FRAME,
@@ -137,9 +138,21 @@ def test_missing_browser_fields_are_named(client: Client, name: str) -> None:
 
 
 def test_missing_billing_fields_are_named(client: Client) -> None:
-    answer = order(client, **{"billing.street1": "Ring 7", "billing.country": "AT"})
+    answer = order(client, **{"billing.city": None, "billing.postcode": None})
 
     assert set(answer.faults) == {"billing.city", "billing.postcode"}
+
+
+@pytest.mark.parametrize("number", [CHALLENGED, FRICTIONLESS])
+def test_on_a_strict_channel_an_enrolled_card_needs_the_billing_address(
+    client: Client, lenient: Client, number: str
+) -> None:
+    without: dict[str, str | None] = dict.fromkeys(BILLING)
+
+    assert set(order(client, number, **without).faults) == set(BILLING)
+    assert order(lenient, number, **without).status == 200
+    # Nobody can come back, so 3-D Secure does not run.
+    assert order(client, number, **without, shopperResultUrl=None).code == "000.100.110"
 
 
 def test_a_card_that_takes_no_part_needs_no_browser_fields(client: Client) -> None:
@@ -185,7 +198,7 @@ def test_a_charge_after_authentication_can_still_be_declined(client: Client) -> 
 
 
 def test_an_authentication_by_itself_takes_no_money(client: Client) -> None:
-    fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER}
+    fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER, **BILLING}
     card = {"paymentBrand": "VISA", "card.number": FRICTIONLESS, "card.expiryMonth": "05", "card.expiryYear": "2034"}
     answer = client.post("/v1/threeDSecure", {**fields, **card})
     status = client.get(f"/v1/threeDSecure/{answer.json['id']}")
@@ -208,7 +221,7 @@ def test_an_authentication_by_itself_cannot_be_made_to_move_money(client: Client
 
 def test_an_authentication_by_itself_says_where_its_shopper_comes_back_to(client: Client) -> None:
     card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}
-    answer = client.post("/v1/threeDSecure", {"amount": "92.00", "currency": "EUR", **card, **BROWSER})
+    answer = client.post("/v1/threeDSecure", {"amount": "92.00", "currency": "EUR", **card, **BROWSER, **BILLING})
 
     assert told(answer) == (400, "200.300.404")
     assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["shopperResultUrl"]
@@ -224,7 +237,7 @@ def test_an_authentication_by_itself_follows_no_payment(client: Client) -> None:
 
 
 def test_a_challenged_authentication_by_itself_ends_at_its_own_address(client: Client) -> None:
-    fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER}
+    fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER, **BILLING}
     card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}
     answer = client.post("/v1/threeDSecure", {**fields, **card})
     home = read_return(pass_challenge(client, answer))
@@ -234,7 +247,7 @@ def test_a_challenged_authentication_by_itself_ends_at_its_own_address(client: C
 
 
 def test_an_authentication_by_itself_of_a_card_that_takes_no_part_fails(client: Client) -> None:
-    fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER}
+    fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER, **BILLING}
     card = {"paymentBrand": "VISA", "card.number": "4200000000000000", "card.expiryMonth": "05"}
     answer = client.post("/v1/threeDSecure", {**fields, **card, "card.expiryYear": "2034"})
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 
@@ -10,7 +12,7 @@ from api.merchants import add_merchant, wait_until
 from gateway import Client, GatewayProcess
 
 WINDOW_S = 60
-ROWS = f"create_payment=5/{WINDOW_S},read_payment=2/{WINDOW_S},query_list=1/{WINDOW_S}"
+ROWS = f"create_payment=5/{WINDOW_S},read_payment=2/{WINDOW_S},query_list=1/{WINDOW_S},wrong_token=3/{WINDOW_S}"
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +83,21 @@ def test_rows_that_are_off_count_nothing(caller: Client) -> None:
     statuses = {caller.get(f"/v1/query/{'8a' + '0' * 30}").status for _ in range(20)}
 
     assert statuses == {400}
+
+
+def test_wrong_tokens_are_slowed_down_and_the_right_one_is_served_from_the_same_address(caller: Client) -> None:
+    guesser = replace(caller, token="OGEwMXxndWVzcw==")
+    login = {"authentication.userId": "8a01", "authentication.password": "guess"}
+
+    answers = [guesser.get("/v1/query/none") for _ in range(3)]
+    by_login = caller.send("GET", f"/v1/query/none?entityId={caller.entity_id}&{urlencode(login)}")
+    late = guesser.get("/v1/query/none")
+
+    assert [(answer.status, answer.code) for answer in answers] == [(403, "800.900.300")] * 3
+    for answer in (by_login, late):
+        assert (answer.status, answer.code) == (429, "800.120.100")
+        assert 0 < int(answer.headers["retry-after"]) <= WINDOW_S
+    assert caller.pay().status == 200
+    # Neither a missing header nor a right token for another entity is a guess.
+    assert caller.send("GET", "/v1/query/none").status == 401
+    assert replace(caller, entity_id="8a" + "0" * 30).get("/v1/query/none").status == 403

@@ -65,7 +65,7 @@ def test_tls_before_1_2_is_refused(secure: SecureGateway) -> None:
         old.maximum_version = ssl.TLSVersion.TLSv1_1
 
     with (
-        socket.create_connection(("127.0.0.1", secure.port), timeout=10) as line,
+        socket.create_connection(("127.0.0.1", secure.port), timeout=120) as line,
         pytest.raises((ssl.SSLError, ConnectionError)),
     ):
         old.wrap_socket(line).close()

@@ -210,7 +210,7 @@ def left(
             yield pay_and_look(gateway, acquirer, [folder])
         return
     with (
-        PostgresCluster(fsync=False) as cluster,
+        PostgresCluster() as cluster,
         GatewayProcess(folder, cluster.create_database(), environment={"TOLLGATE_LOG_LEVEL": "debug"}) as gateway,
     ):
         yield pay_and_look(gateway, acquirer, [folder, cluster.folder], cluster)

@@ -132,8 +132,9 @@ def test_an_audit_beside_traffic_finds_nothing(busy: GatewayProcess) -> None:
     quiet = verify(busy)
 
     assert quiet["findings"] == []
-    # There was traffic: every audit met more payments than the one before.
-    assert walked == sorted({*walked, quiet["rows"]["payments"]})[:AUDITS]
+    # There was traffic while the first of them looked, however slow the machine.
+    assert walked == sorted(walked)
+    assert walked[0] < quiet["rows"]["payments"]
     assert quiet["rows"]["payments"] == quiet["rows"]["outbox"]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from api.merchants import find_merchant_id
+from api.merchants import find_merchant_id, run_command
 from gateway import Client, GatewayProcess
 from tollgate.payments import CardAccount, NewRegistration, Registration, RegistrationState, TestMode, make_card_face
 from tollgate.steps import name_registration_owner
@@ -18,6 +18,7 @@ from tollgate.vault import (
     Keyring,
     fingerprint_account,
     load_keyring,
+    make_archive_key,
     name_owner,
     open_account,
     seal_account,
@@ -130,3 +131,11 @@ def spread(ids: Sequence[str], step: int) -> Iterable[str]:
     while True:
         at = (at + step) % len(ids)
         yield ids[at]
+
+
+def retire_keys(gateway: GatewayProcess) -> str:
+    """Moves the older keys to an archive that lies outside the data folder; returns what the command says."""
+    archive, key = (gateway.data.with_name(gateway.data.name + end) for end in ("-archive.json", "-archive.key"))
+    if not key.exists():
+        make_archive_key(key)
+    return run_command(gateway, "rotate-keys", "--retire", "--archive", str(archive), "--archive-key", str(key))

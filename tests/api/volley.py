@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from api.sockets import connect, read_all, render, split_answers
 from gateway import Answer, Client
 
-PATIENCE_S = 30.0
+PATIENCE_S = 300.0
 STILL_RUNNING = "800.600.100"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from browser.shops import Site, open_shop
 from browser.watching import Watch
@@ -26,18 +26,26 @@ CHROMIUM_FLAGS = (
 )
 PROGRAMS = ("chromium-headless-shell", "chromium", "google-chrome")
 """The first of them is the second without windows, and takes half the time."""
-PATIENCE_MS = 10_000
+PATIENCE_MS = 120_000
+
+expect.set_options(timeout=PATIENCE_MS)
 
 OpenContext = Callable[..., BrowserContext]
 Shoot = Callable[[Page, str], None]
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def find_chromium() -> str:
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     assert program is not None, "no Chromium is installed: make machine"
+    return program
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(CHROMIUM_FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=find_chromium(), args=list(CHROMIUM_FLAGS), timeout=PATIENCE_MS
+        )
         yield browser
         browser.close()
 

@@ -35,3 +35,14 @@ def fill_in_card(page: Page, number: str) -> None:
 def pay_by_card(page: Page, number: str) -> None:
     fill_in_card(page, number)
     card_form(page).locator(".wpwl-button-pay").click()
+
+
+def pay_with_address(page: Page) -> None:
+    """Presses the button of the card form, fills in the billing address that 3-D Secure needs, and presses again."""
+    form = card_form(page)
+    form.locator(".wpwl-button-pay").click()
+    expect(form.locator('[name="billing.country"]')).to_be_focused()
+    form.locator('[name="billing.country"]').select_option("AT")
+    for name, text in (("city", "Graz"), ("postcode", "8010"), ("street1", "Ring 7")):
+        form.locator(f'[name="billing.{name}"]').fill(text)
+    form.locator(".wpwl-button-pay").click()

@@ -9,7 +9,17 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import BrowserContext, Page, expect
 
 from browser.conftest import OpenContext
-from browser.shopping import CHALLENGED, DECLINED, NUMBER, card_form, fill_in_card, order, pay_by_card, wait_for_form
+from browser.shopping import (
+    CHALLENGED,
+    DECLINED,
+    NUMBER,
+    card_form,
+    fill_in_card,
+    order,
+    pay_by_card,
+    pay_with_address,
+    wait_for_form,
+)
 from browser.watching import Watch
 from browser.widget_shop import bank_page
 from gateway import Client, GatewayProcess
@@ -71,7 +81,7 @@ def test_the_code_to_copy_works_as_it_stands(
     expect(page.get_by_role("button", name="Copy: Your server prepares the checkout")).to_have_text("Copied")
     copied: str = page.evaluate("navigator.clipboard.readText()")
     said = subprocess.run(
-        ["bash", "-c", copied], env={"TOKEN": client.token, "PATH": "/usr/bin:/bin"}, capture_output=True, timeout=30
+        ["bash", "-c", copied], env={"TOKEN": client.token, "PATH": "/usr/bin:/bin"}, capture_output=True, timeout=300
     )
 
     assert b'"code":"000.200.100"' in said.stdout, said.stderr
@@ -97,11 +107,13 @@ def test_a_declined_shopper_goes_back_and_pays_in_the_same_checkout(
     expect_paid(page)
 
 
-def test_a_shopper_is_asked_by_the_bank_within_the_page(page: Page, gateway: GatewayProcess) -> None:
+def test_a_shopper_is_asked_by_the_bank_within_the_page(page: Page, gateway: GatewayProcess, watch: Watch) -> None:
     order(page, gateway.base_url)
-    pay_by_card(page, CHALLENGED)
+    fill_in_card(page, CHALLENGED)
+    pay_with_address(page)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
+    assert all("400" in complaint for complaint in watch.take())
 
     bank = bank_page(page)
     bank.get_by_label("One-time code").fill("1234")

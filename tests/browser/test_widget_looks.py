@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
 
 from browser.shops import Site
-from browser.walks import CHALLENGED
+from browser.walks import ADDRESS, CHALLENGED
 from browser.widget_shop import (
     Piece,
     Till,
@@ -215,7 +215,7 @@ def test_the_bank_s_window_fits_and_keeps_nobody_out(
     open_context: OpenContext, till: Till, width: int, scheme: str
 ) -> None:
     page = open_context(viewport={"width": width, "height": 640}, color_scheme=scheme).new_page()
-    till.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), till.script(till.prepare()))
+    till.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), till.script(till.prepare(**ADDRESS)))
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from browser.shops import HTML, Site
-from browser.walks import CHALLENGED
+from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import NONCE, TILL, Till, bank_page, fill_card, form, inline, options, pay_button
 from gateway import CARD, Client
@@ -126,7 +126,7 @@ def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: P
 def test_a_bank_of_another_origin_is_shown_and_may_ask_for_the_shoppers_key(page: Page, till: Till, site: Site) -> None:
     """Although the shop's policy names nobody but the service for its frames."""
     site.pages["/bank"] = Reply(200, b"<!doctype html><title>Bank</title>", HTML)
-    checkout = till.prepare()
+    checkout = till.prepare(**ADDRESS)
     till.show(page, form("VISA"), till.script(checkout))
     fill_card(page, CHALLENGED)
     pay_button(page).click()

@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
 
 from browser.conftest import OpenContext
+from browser.shopping import pay_with_address
 from browser.shops import Site
-from browser.walks import CHALLENGED
+from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import (
     DECLINED,
@@ -94,6 +95,18 @@ def test_a_shop_never_sees_the_number(open_context: OpenContext, till: Till) -> 
     assert till.read_code(checkout) == APPROVED
 
 
+def test_the_form_sends_the_accept_header_of_the_browser_and_not_that_of_a_script(page: Page, till: Till) -> None:
+    checkout = show_till(page, till, "VISA")
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+
+    told = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json["customer"]["browser"]
+
+    assert told["acceptHeader"].startswith("text/html,")
+    assert "json" not in told["acceptHeader"]
+
+
 def test_a_declined_shopper_pays_with_another_card_in_the_same_checkout(page: Page, till: Till, watch: Watch) -> None:
     checkout = show_till(page, till, "VISA MASTER")
     fill_card(page, DECLINED)
@@ -111,7 +124,7 @@ def test_a_declined_shopper_pays_with_another_card_in_the_same_checkout(page: Pa
 
 
 def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "VISA")
+    checkout = show_till(page, till, "VISA", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 
@@ -123,8 +136,30 @@ def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, till: Till) -> 
     assert till.read_code(checkout) == APPROVED
 
 
+def test_the_holder_of_an_enrolled_card_is_asked_for_the_billing_address(page: Page, till: Till, watch: Watch) -> None:
+    """Nobody is told off for what was not asked for; whoever then leaves it empty is."""
+    checkout = show_till(page, till, "VISA")
+    address = page.locator(".wpwl-container-card .wpwl-group-billing")
+    expect(address).to_have_count(0)
+    fill_card(page, CHALLENGED)
+    pay_button(page).click()
+
+    expect(address.locator("legend")).to_have_text("Billing address")
+    expect(address.locator("input, select")).to_have_count(4)
+    expect(page.locator(".wpwl-hint")).to_have_count(0)
+    pay_button(page).click()
+    expect(page.locator(".wpwl-hint-billingError")).to_have_count(4)
+    pay_with_address(page)
+    assert all("400" in complaint for complaint in watch.take())
+    bank_page(page).get_by_role("button", name="Send outcome").click()
+
+    till.expect_home(page, checkout)
+    status = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    assert status["billing"] == {"street1": "Ring 7", "city": "Graz", "postcode": "8010", "country": "AT"}
+
+
 def test_a_bank_asks_who_pays_in_the_whole_window(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "VISA", options({"paymentTarget": "_top"}))
+    checkout = show_till(page, till, "VISA", options({"paymentTarget": "_top"}), **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 
@@ -135,7 +170,7 @@ def test_a_bank_asks_who_pays_in_the_whole_window(page: Page, till: Till) -> Non
 
 
 def test_a_shopper_who_closes_the_banks_question_may_pay_otherwise(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "VISA")
+    checkout = show_till(page, till, "VISA", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     page.get_by_role("dialog").get_by_role("button", name="Close").click()

@@ -14,6 +14,13 @@ from tollgate.web import Reply
 
 CHECKOUT = "/checkout"
 CHALLENGED = "4711100000000000"
+ADDRESS = {
+    "billing.street1": "Ring 7",
+    "billing.city": "Graz",
+    "billing.postcode": "8010",
+    "billing.country": "AT",
+}
+"""What 3-D Secure needs on a strict channel."""
 CHALLENGED_WITH_FRAME = "4200000000000042"
 
 
@@ -53,7 +60,7 @@ class Journey:
 
 
 def pay_by_card(shop: Site, client: Client, number: str, **changes: str) -> Journey:
-    return _begin(shop, client, {**CARD, "card.number": number, **changes})
+    return _begin(shop, client, {**CARD, **ADDRESS, "card.number": number, **changes})
 
 
 def pay_by_brand(shop: Site, client: Client, brand: str) -> Journey:

@@ -25,7 +25,7 @@ SILENT = "900.100.300"
 _GIVEN_BACK = frozenset({SILENT, PAID_TWICE_CODE})
 """What was taken, or may have been, and ended badly all the same."""
 PENDING = "000.200.000"
-QUIET_S = 20.0
+QUIET_S = 300.0
 ASIDE = 4_000_000_000_000_000
 """An instant that no clock of these tests reaches."""
 

@@ -12,6 +12,8 @@ from gateway import Client
 from tollgate.values import to_instant
 
 STEP_S = 600
+DEADLINE_S = 9
+"""More than the time-out of the acquirer and the margin after it."""
 """How much of a gateway's time passes at every look: more than most of what is waited for."""
 _MONTHS_AHEAD = 3
 _MONTHS_KNOWN = _MONTHS_AHEAD + 12
@@ -58,6 +60,12 @@ class Calendar:
 
 def read_calendar(client: Client) -> Calendar:
     return Calendar(datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"]))
+
+
+def pass_deadlines(books: Books) -> None:
+    """Whatever waits for an acquirer has waited long enough, and nobody has to sit it out."""
+    books.query("INSERT INTO settings (name, value) VALUES ('clock_offset', '0') ON CONFLICT (name) DO NOTHING")
+    let_time_fly(books, DEADLINE_S)
 
 
 def let_time_fly(books: Books, seconds: int = STEP_S) -> None:

@@ -1,4 +1,7 @@
-"""Both databases, each with an acquirer beside it; the databases flush, because here they are killed."""
+"""Both databases, each with an acquirer beside it.
+
+Their files outlive a process that is killed, in memory too; tests about durability have them on the disk, and flushed.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,12 @@ DATABASES = ("sqlite", "postgresql")
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[PostgresCluster]:
     with PostgresCluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def disk_cluster(disk: Path) -> Iterator[PostgresCluster]:
+    with PostgresCluster(fsync=True, parent=disk) as cluster:
         yield cluster
 
 
@@ -50,4 +59,18 @@ def sqlite_world(tmp_path: Path) -> Iterator[World]:
 @pytest.fixture
 def postgres_world(cluster: PostgresCluster, tmp_path: Path) -> Iterator[World]:
     with open_world(tmp_path, cluster) as world:
+        yield world
+
+
+@pytest.fixture
+def disk_world(database: str, request: pytest.FixtureRequest, disk_path: Path) -> Iterator[World]:
+    """On each database, for one test alone, with every commit flushed to the disk."""
+    cluster = request.getfixturevalue("disk_cluster") if database == "postgresql" else None
+    with open_world(disk_path, cluster) as world:
+        yield world
+
+
+@pytest.fixture
+def postgres_disk_world(disk_cluster: PostgresCluster, disk_path: Path) -> Iterator[World]:
+    with open_world(disk_path, disk_cluster) as world:
         yield world

@@ -43,8 +43,14 @@ class Method(StrEnum):
 
 _HEADERS = {"acceptHeader": "text/html", "userAgent": "Mozilla/5.0"}
 BROWSER_FIELDS = {f"customer.browser.{name}": value for name, value in {**BROWSER, **_HEADERS}.items()}
+BILLING = {
+    "billing.street1": "Ring 7",
+    "billing.city": "Graz",
+    "billing.postcode": "8010",
+    "billing.country": "AT",
+}
 FIELDS: dict[Method, dict[str, str]] = {
-    Method.CARD: {**CARD, "shopperResultUrl": SHOP_URL},
+    Method.CARD: {**CARD, **BILLING, "shopperResultUrl": SHOP_URL},
     Method.PROVIDER: {"paymentBrand": "PAYPAL", "shopperResultUrl": SHOP_URL},
     Method.ACCOUNT: {
         "paymentBrand": "DIRECTDEBIT_SEPA",

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 from acquirer import Entry, Fate
 from crash.books import Record
+from crash.calendars import pass_deadlines
 from crash.journeys import Journey, Method, Step, insist_on_step
 from crash.world import NO_ANSWER, PATIENCE_S, World
 from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
@@ -68,6 +69,7 @@ def wreck_methods(world: World, crashes: Sequence[MethodCrash]) -> list[MethodWr
         _wreck(world, crash, wreck)
     gateway = world.make_gateway()
     gateway.start()
+    pass_deadlines(world.books)
     world.books.wait_until_calm("reverse", within_s=PATIENCE_S)
     client = world.make_client(gateway)
     for crash, wreck in zip(crashes, wrecks, strict=True):
@@ -97,6 +99,7 @@ def _wreck(world: World, crash: MethodCrash, wreck: MethodWreck) -> None:
     gateway.start()
     if crash.recoveries:
         # Knives at seams of the recovery are meant for this payment alone.
+        pass_deadlines(world.books)
         world.books.wait_until_calm("reverse", "inquire", within_s=PATIENCE_S)
     client = world.make_client(gateway)
     for step in wreck.walk.steps:
@@ -129,6 +132,7 @@ def _die_again(world: World, crash: MethodCrash, wreck: MethodWreck) -> None:
     if crash.recoveries:
         _make_errands_due(world)
     for kill in crash.recoveries:
+        pass_deadlines(world.books)
         recovery = world.make_gateway(kill.seam)
         recovery.launch()
         recovery.wait_for_death()

@@ -9,7 +9,7 @@ from crash.knife import CUTS, hone
 from gateway import GatewayProcess
 from warm import Prepare
 
-DEATH_S = 20.0
+DEATH_S = 300.0
 
 
 @dataclass

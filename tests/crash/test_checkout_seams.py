@@ -19,7 +19,7 @@ from crash.points import compare_with_document, render_section
 from crash.world import World, open_world
 from postgres import PostgresCluster
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1200)
 
 of_every_crash = pytest.mark.parametrize("crash", CHECKOUT_CRASHES, ids=lambda crash: crash.name)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import resource
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from crash.books import find_lies
 from crash.server import Server
-from crash.world import World, insist, try_to_pay
-from gateway import Client
+from crash.world import PATIENCE_S, World, insist, try_to_pay
+from gateway import Answer, Client
 
-APPROVED, BREAKAGE = "000.100.112", "999.999.999"
+APPROVED = "000.100.112"
+OUT_OF_SERVICE, UNKNOWN = (503, "800.800.800"), (500, "999.999.999")
+"""Nothing was begun, so it may be tried again; or it was sent, and nobody knows yet how it ends."""
 ROOM_BYTES = 48 * 1024
 ORDERS_MAX = 200
 
@@ -22,13 +26,27 @@ def limit_files(gateway: Server, size: int) -> None:
     resource.prlimit(gateway.pid, resource.RLIMIT_FSIZE, (size, most))
 
 
+def check_refused(answer: Answer) -> None:
+    """Whoever may try again is told when; whoever must not is not invited to."""
+    told = (answer.status, answer.code)
+    assert told in (OUT_OF_SERVICE, UNKNOWN), answer.body
+    assert ("retry-after" in answer.headers) is (told == OUT_OF_SERVICE)
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, "it never came to be"
+        time.sleep(0.05)
+
+
 def pay_until_it_breaks(client: Client) -> int:
-    """The number of the first order that was answered with breakage."""
+    """The number of the first order that could not be stored."""
     for number in range(1, ORDERS_MAX):
         answer = try_to_pay(client, f"{number}.00", f"disk-{number:06d}")
         assert answer is not None, "the server must outlive a full disk"
         if answer.code != APPROVED:
-            assert answer.code == BREAKAGE
+            check_refused(answer)
             return number
     raise AssertionError("the disk never became full")
 
@@ -43,8 +61,16 @@ def test_a_full_disk_breaks_payments_and_not_the_truth(sqlite_world: World) -> N
     with ThreadPoolExecutor(4) as shops:
         numbers = range(broken + 1, broken + 9)
         answers = list(shops.map(lambda n: try_to_pay(client, f"{n}.00", f"disk-{n:06d}"), numbers))
-    assert {answer and answer.code for answer in answers} == {BREAKAGE}
+    for answer in answers:
+        assert answer is not None
+        check_refused(answer)
+    assert OUT_OF_SERVICE in {(answer.status, answer.code) for answer in answers if answer}
+    unready = client.send("GET", "/readyz")
+    assert (unready.status, unready.json["status"]) == (503, "not ready")
+    assert "cannot be written" in unready.json["reason"]
+    assert client.send("GET", "/healthz").status == 200
     limit_files(gateway, resource.RLIM_INFINITY)
+    wait_for(lambda: client.send("GET", "/readyz").status == 200)
     for number in range(1, broken + 9):
         insist(client, f"{number}.00", f"disk-{number:06d}")
     sqlite_world.books.wait_until_quiet()

@@ -20,7 +20,7 @@ from crash.world import World
 from crash.wreckage import Crash
 from postgres import PostgresCluster
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1200)
 
 SECTIONS: dict[str, tuple[Crash, ...]] = {
     "What follows a payment": SENDING_CRASHES,

@@ -1,4 +1,7 @@
-"""Servers and databases that die under load, at moments nobody chose: the answers stay true and the money right."""
+"""Durability: servers and databases that die under load at moments nobody chose, with their files on a real disk.
+
+The answers stay true and the money right.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,15 @@ SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(1, 2
 
 
 @pytest.fixture
-def gateway(world: World) -> Server:
-    gateway = world.make_gateway()
+def gateway(disk_world: World) -> Server:
+    gateway = disk_world.make_gateway()
     gateway.start()
     return gateway
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_server_killed_again_and_again_under_load_keeps_every_promise(
-    world: World, gateway: Server, seed: int
+def test_a_server_killed_again_and_again_under_load_keeps_every_promise_on_disk(
+    disk_world: World, gateway: Server, seed: int
 ) -> None:
     def kill_again_and_again(chance: random.Random) -> None:
         for _ in range(KILLS):
@@ -31,18 +34,18 @@ def test_a_server_killed_again_and_again_under_load_keeps_every_promise(
             gateway.kill()
             gateway.start()
 
-    client = world.make_client(gateway)
+    client = disk_world.make_client(gateway)
     load = Load([client], seed)
     load.run_during(kill_again_and_again)
     assert len(load.answers) > KILLS
-    check_aftermath(world, load, client)
+    check_aftermath(disk_world, load, client)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_of_two_servers_on_a_database_dies_and_the_other_finishes_its_work(
-    postgres_world: World, seed: int
+    postgres_disk_world: World, seed: int
 ) -> None:
-    gateways = [postgres_world.make_gateway(name=name) for name in ("first", "second")]
+    gateways = [postgres_disk_world.make_gateway(name=name) for name in ("first", "second")]
     for gateway in gateways:
         gateway.start()
 
@@ -51,17 +54,19 @@ def test_one_of_two_servers_on_a_database_dies_and_the_other_finishes_its_work(
         gateways[0].kill()
         pause(chance, 0.5, 1.0)
 
-    clients = [postgres_world.make_client(gateway) for gateway in gateways]
+    clients = [postgres_disk_world.make_client(gateway) for gateway in gateways]
     load = Load(clients, seed)
     load.run_during(kill_the_first)
-    check_aftermath(postgres_world, load, clients[1])
+    check_aftermath(postgres_disk_world, load, clients[1])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_database_that_crashes_under_load_leaves_nothing_in_doubt(postgres_world: World, seed: int) -> None:
-    gateway = postgres_world.make_gateway()
+def test_a_database_that_crashes_under_load_leaves_nothing_in_doubt_on_disk(
+    postgres_disk_world: World, seed: int
+) -> None:
+    gateway = postgres_disk_world.make_gateway()
     gateway.start()
-    cluster = postgres_world.cluster
+    cluster = postgres_disk_world.cluster
     assert cluster is not None
 
     def crash_the_database(chance: random.Random) -> None:
@@ -72,7 +77,7 @@ def test_a_database_that_crashes_under_load_leaves_nothing_in_doubt(postgres_wor
             cluster.start()
         pause(chance, 0.3, 1.0)
 
-    client = postgres_world.make_client(gateway)
+    client = postgres_disk_world.make_client(gateway)
     load = Load([client], seed)
     load.run_during(crash_the_database)
-    check_aftermath(postgres_world, load, client)
+    check_aftermath(postgres_disk_world, load, client)

@@ -22,7 +22,7 @@ from crash.world import World, open_world
 from postgres import PostgresCluster
 from tollgate.store import InstructionState
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1200)
 
 
 @dataclass(frozen=True)

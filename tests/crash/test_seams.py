@@ -18,7 +18,7 @@ from crash.wreckage import Crash, Wreck
 from gateway import Client
 from postgres import PostgresCluster
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1200)
 
 SECTIONS: dict[str, tuple[Crash, ...]] = {
     "Payments": (*PAYMENT_CRASHES, *PAYMENT_RECOVERIES),
@@ -108,9 +108,11 @@ def test_a_retry_after_the_crash_names_the_one_registration_that_was_made(
     wreckage: World, client: Client, wreck: Wreck
 ) -> None:
     assert wreck.heard is not None
-    payment_id, named_id = wreck.heard.json["id"], wreck.heard.json["registrationId"]
-    assert [each.id for each in wreckage.books.read_registrations() if each.made_by == payment_id] == [named_id]
-    assert client.get(f"/v1/payments/{payment_id}").json["registrationId"] == named_id
+    payment_id, named_id = wreck.heard.json["id"], wreck.heard.json.get("registrationId")
+    [made_id] = [each.id for each in wreckage.books.read_registrations() if each.made_by == payment_id]
+    # A payment that was declined has stored nothing and names nothing.
+    assert named_id == (made_id if wreck.heard.status == 200 else None)
+    assert client.get(f"/v1/payments/{payment_id}").json.get("registrationId") == named_id
 
 
 def test_the_document_of_crash_points_tells_what_this_run_saw(shores: dict[str, Shore]) -> None:

@@ -32,7 +32,7 @@ from tollgate.payments import TokenTerms
 from tollgate.store import insert_channel, list_channels, open_database
 from tollgate.values import ChannelId
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1200)
 
 TOKEN_ENTITY_ID = ChannelId("8a" + "9" * 30)
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from acquirer import Entry, Fate, Manner
 from crash.books import Books, Record
+from crash.calendars import pass_deadlines
 from crash.server import Server
 from crash.world import PATIENCE_S, World, follow, insist_on, pay, record_fact, try_to
 from gateway import Answer, Client
@@ -138,6 +139,7 @@ def wreck_everything(world: World, crashes: Sequence[Crash]) -> list[Wreck]:
         _wreck(world, wreck)
     gateway = world.make_gateway()
     gateway.start()
+    pass_deadlines(world.books)
     world.books.wait_until_quiet(PATIENCE_S)
     _look_at_the_end(world, wrecks)
     for wreck in wrecks:
@@ -187,6 +189,7 @@ def _wreck(world: World, wreck: Wreck) -> None:
     if crash.recoveries or crash.manner is not Manner.ANSWER:
         # Knives at seams of the recovery, and an acquirer's bad manners, are meant for this request alone, not for what
         # an earlier one left behind.
+        pass_deadlines(world.books)
         world.books.wait_until_quiet(PATIENCE_S)
     ask = _make_request(world.make_client(gateway), wreck)
     if crash.manner is Manner.ANSWER:
@@ -196,6 +199,7 @@ def _wreck(world: World, wreck: Wreck) -> None:
         _kill_while_held(world, wreck, gateway, ask)
     wreck.held.append(describe_store(world, wreck))
     for kill in crash.recoveries:
+        pass_deadlines(world.books)
         recovery = world.make_gateway(kill.seam)
         recovery.launch()
         recovery.wait_for_death()

@@ -16,7 +16,15 @@ from databases.lives import Killed, Lives, open_lives
 from tollgate.catalog import Situation
 from tollgate.connectors import WireReply, WireRequest
 from tollgate.contract import Submission, read_fields, write_ticket
-from tollgate.flows import Arrival, arrive, prepare_checkout, read_checkout, run_errand, submit_checkout
+from tollgate.flows import (
+    Arrival,
+    arrive,
+    cancel_prepared,
+    prepare_checkout,
+    read_checkout,
+    run_errand,
+    submit_checkout,
+)
 from tollgate.payments import CheckoutKind
 from tollgate.steps import House
 from tollgate.store import Database, find_checkout, lease_due
@@ -142,12 +150,24 @@ async def live_through_checkouts(db: Database) -> Till:
         await till.approve_at_provider(waiting)
         if name == "late":
             await till.run_errands()
+    await _cancel(till)
     assert await till.submit("payout", CARD, Silent()) == "000.200.000"
     with pytest.raises(Killed):
         await till.submit("held", CARD, Killed())
     await till.remember_attempt("held", "payment of held")
     await _store(till)
     return till
+
+
+async def _cancel(till: Till) -> None:
+    """One that was never tried, and one whose shopper pays at a provider afterwards and gets the money back."""
+    await till.prepare("withdrawn")
+    await cancel_prepared(till.house, till.ids["withdrawn"], CHANNEL)
+    await till.prepare("cancelled")
+    assert await till.submit("cancelled", PAYPAL) == "000.200.000"
+    waiting = await till.remember_attempt("cancelled", "cancelled attempt")
+    await cancel_prepared(till.house, till.ids["cancelled"], CHANNEL)
+    await till.approve_at_provider(waiting)
 
 
 async def _store(till: Till) -> None:

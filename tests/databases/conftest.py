@@ -16,7 +16,7 @@ TEMPLATE = "tollgate_template"
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[PostgresCluster]:
-    with PostgresCluster(fsync=False) as cluster:
+    with PostgresCluster() as cluster:
         yield cluster
 
 
@@ -33,22 +33,33 @@ def postgres_template(cluster: PostgresCluster) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def make_url(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+def make_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
     """Each call names a new empty database."""
     if request.param == "sqlite":
         files = iter(range(100))
-        return lambda: f"sqlite:///{tmp_path}/{next(files)}.db"
+        yield lambda: f"sqlite:///{tmp_path}/{next(files)}.db"
+        return
     cluster: PostgresCluster = request.getfixturevalue("cluster")
-    return cluster.create_database
+    made: list[str] = []
+
+    def make() -> str:
+        made.append(cluster.create_database())
+        return made[-1]
+
+    yield make
+    for dsn in made:
+        cluster.drop_database(dsn)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
+        yield f"sqlite:///{tmp_path}/store.db"
+        return
     cluster: PostgresCluster = request.getfixturevalue("cluster")
-    template: str = request.getfixturevalue("postgres_template")
-    return cluster.create_database(template)
+    dsn = cluster.create_database(request.getfixturevalue("postgres_template"))
+    yield dsn
+    cluster.drop_database(dsn)
 
 
 @pytest.fixture

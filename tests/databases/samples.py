@@ -65,4 +65,5 @@ def make_claim(key: str, **changes: Any) -> Claim:
 
 async def list_written(db: Database, limit: int = 100) -> list[Payment]:
     """What was written with the reference that payments have here, oldest first."""
-    return await search_payments(db, SHOP, Search(reference="order-1234"), None, limit=limit, skipped=0)
+    listed = await search_payments(db, SHOP, Search(reference="order-1234"), None, limit=limit, skipped=0)
+    return [each.row for each in listed if each.row is not None]

@@ -12,10 +12,10 @@ from databases.banking import ACCOUNT, CHANNEL, Bank
 from databases.banking import ORDER as DEBIT
 from tollgate.flows import pay
 from tollgate.payments import BankAccount, CardAccount, Order, Registration, make_card_face
-from tollgate.store import Database, find_registration
+from tollgate.store import Database, find_payment, find_registration
 from tollgate.store.schema_stored import registrations
 from tollgate.store.statements import Statement
-from tollgate.values import Secret
+from tollgate.values import PaymentId, Secret
 from unit.premises import CARD, ORDER
 
 CARD_NUMBERS = ("4200000000000000", "5454545454545454", "4111111111111111")
@@ -38,10 +38,11 @@ def order_debit(**changes: Any) -> Order:
 
 
 async def store(bank: Bank, order: Order) -> str:
-    """Pays, and gives the id of the registration that was made with it."""
+    """Pays, and returns the id of the registration that was made with it, which a declined payment does not tell."""
     answer: dict[str, Any] = orjson.loads((await pay(bank.house, order, CHANNEL, "ndc", None)).body)
-    registration_id: str = answer["registrationId"]
-    return registration_id
+    payment = await find_payment(bank.house.database, CHANNEL.merchant_id, PaymentId(answer["id"]))
+    assert payment is not None
+    return payment.echo["registrationId"]
 
 
 async def look(db: Database, registration_id: str) -> Registration:

@@ -260,6 +260,26 @@ DISGUISED = (
     ),
 )
 
+_CLAIM_VALUES = {
+    "merchant_id": ":neighbour",
+    "fingerprint": "body",
+    "created_at": "created_at - 1",
+    "status": "400",
+    "body": "fingerprint",
+}
+KEPT_ANSWERS = tuple(
+    Tampering(
+        f"{column} of a kept answer",
+        f"UPDATE claims SET {column} = {value} WHERE payment_id = :id",
+        "db",
+        Proof.CLAIM,
+        "claims",
+        row_id="key",
+    )
+    for column, value in _CLAIM_VALUES.items()
+)
+"""What an answer that is replayed is tied to."""
+
 TAMPERINGS = (
     *FACTS.values(),
     *BALANCES.values(),
@@ -269,4 +289,5 @@ TAMPERINGS = (
     *ADDED,
     *MOVED,
     *DISGUISED,
+    *KEPT_ANSWERS,
 )

@@ -8,13 +8,27 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 
 from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR, live_through_everything, open_lives
 from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
+from tollgate.catalog import LIMITS
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
-from tollgate.payments import Action, Balance, Finding, Line, Proof, State, list_facts
-from tollgate.store import Database, Event, find_payment, open_database, put_setting
+from tollgate.payments import (
+    REMIND_TOPIC,
+    RUN_TOPIC,
+    TOKEN_TOPIC,
+    Action,
+    Balance,
+    Errand,
+    Finding,
+    Line,
+    Proof,
+    State,
+    list_facts,
+)
+from tollgate.store import Database, Event, Job, find_payment, open_database, put_setting, steps_ensure_job
 from tollgate.store import audit as walking
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
@@ -114,6 +128,22 @@ async def test_there_is_a_tampering_for_every_fact_and_column(store: Database, s
     assert list(BALANCES) == list(Balance.__struct_fields__)
     assert set(LINES) == set(Line.__struct_fields__)
     assert set(EVENTS) == set(Event.__struct_fields__)
+
+
+@pytest.mark.parametrize("topic", [*Errand, RUN_TOPIC, REMIND_TOPIC, TOKEN_TOPIC])
+async def test_work_of_any_kind_that_fails_again_and_again_is_named(store: Database, stock: Stock, topic: str) -> None:
+    """Up to the limit it may still get done."""
+    subject_id = stock.ids["db"]
+    job = Job(id=f"{topic}.{subject_id}", merchant_id=MERCHANT.id, topic=topic, subject_id=subject_id, due_at=1)
+    await store.write(steps_ensure_job(replace(job, failures=LIMITS.job_failures_max)))
+    before = await audit(store, stock.keyring)
+    await tamper(store, "UPDATE jobs SET failures = failures + 1 WHERE subject_id = :id", 1, id=subject_id)
+
+    report = await audit(store, stock.keyring)
+
+    text = f"{topic} of {subject_id} has failed {LIMITS.job_failures_max + 1} times in a row"
+    assert before.findings_count == 0
+    assert [(found.proof, found.row_id, found.text) for found in report.findings] == [(Proof.JOB, job.id, text)]
 
 
 async def test_broken_seals_are_not_blamed_on_the_key_file_even_if_all_are(store: Database, stock: Stock) -> None:

@@ -26,7 +26,7 @@ MOMENTS = ["before", "amid 3", "after"]
 def run_killed(url: str, keys: Path, moment: str) -> None:
     command = [sys.executable, "-m", "databases.collector", url, str(keys), moment, "1"]
     done = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": str(TESTS)}, capture_output=True, text=True, check=False, timeout=60
+        command, env={**os.environ, "PYTHONPATH": str(TESTS)}, capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
-from databases.banking import CHANNEL, IBAN, MERCHANT, WEDNESDAY, Bank, open_bank
+from databases.banking import CHANNEL, IBAN, MERCHANT, WEDNESDAY, Bank, change_account, open_bank
 from tollgate.catalog import LIMITS
 from tollgate.flows import collect, count_retired, export_file, rewrap_everything
 from tollgate.payments import Sequence, State
@@ -24,6 +24,7 @@ from tollgate.store import (
     find_instruction,
     get_sealed_account,
     get_sealed_body,
+    insert_channel,
     list_bank_files,
     list_filed,
     open_database,
@@ -31,9 +32,11 @@ from tollgate.store import (
 )
 from tollgate.store.schema import instructions, payments
 from tollgate.store.statements import Statement
-from tollgate.values import DAY, PaymentId
+from tollgate.values import DAY, ChannelId, PaymentId, Secret
 
 pytestmark = pytest.mark.anyio
+
+OTHER_CHANNEL = msgspec.structs.replace(CHANNEL, id=ChannelId("8a" + "3" * 30))
 
 
 @pytest.fixture
@@ -216,11 +219,18 @@ async def test_the_day_has_one_file_even_if_somebody_writes_a_second(db: Databas
     assert not await db.write(steps_insert_bank_file(second, b"sealed"))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"amount": 1}, {"direction": "credit"}, {"channel_id": OTHER_CHANNEL.id}],
+    ids=lambda each: next(iter(each)),
+)
 async def test_a_tampered_instruction_stays_out_and_stops_no_other(
-    db: Database, bank: Bank, caplog: pytest.LogCaptureFixture
+    db: Database, bank: Bank, caplog: pytest.LogCaptureFixture, changes: dict[str, object]
 ) -> None:
+    await insert_channel(db, OTHER_CHANNEL)
+    await bank.house.directory.refresh(db)
     changed, honest = await bank.pay(), await bank.pay()
-    await change(db, instructions, changed, amount=1)
+    await change(db, instructions, changed, **changes)
     bank.wait()
 
     assert await collect(bank.house) == 1
@@ -240,6 +250,25 @@ async def test_the_account_of_another_payment_opens_in_no_other_row(db: Database
 
     (file,) = await list_bank_files(db)
     assert await list_ids(bank, file) == [two]
+
+
+async def test_an_instruction_redirected_to_the_account_of_another_payment_stays_out(
+    db: Database, bank: Bank, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The other account opens, so only the comparison with the first payment of the chain keeps it out."""
+    theirs = await bank.pay(account=change_account(iban=Secret("DE02120300000000202051")))
+    paid = await bank.pay()
+    credit, (refund, _) = await bank.pay("CD"), await bank.follow("RF", paid, 100)
+    await change(db, instructions, credit, account_of=theirs)
+    await change(db, instructions, refund, account_of=theirs)
+    bank.wait()
+
+    assert await collect(bank.house) == 1
+
+    (file,) = await list_bank_files(db)
+    assert (file.scheme, await list_ids(bank, file)) == ("pain.008", sorted([theirs, paid]))
+    reasons = [vars(record).get("why") for record in caplog.records if record.name == "tollgate.bank"]
+    assert reasons.count("the instruction names the account of another payment") == 2
 
 
 async def test_payments_of_the_other_environment_stay_out(db: Database, bank: Bank) -> None:

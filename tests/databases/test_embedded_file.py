@@ -146,8 +146,8 @@ async def test_an_old_sqlite_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
         await open_database(str(tmp_path / "store.db"))
 
 
-async def test_everything_acknowledged_before_a_kill_is_there_afterwards(tmp_path: Path) -> None:
-    path = str(tmp_path / "store.db")
+async def test_everything_acknowledged_before_a_kill_is_on_disk_afterwards(disk_path: Path) -> None:
+    path = str(disk_path / "store.db")
     process = subprocess.Popen(
         [sys.executable, "-c", PAY_UNTIL_KILLED, path],
         stdout=subprocess.PIPE,

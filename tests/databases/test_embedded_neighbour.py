@@ -28,9 +28,8 @@ async def test_a_write_waits_for_a_neighbour_without_holding_up_the_loop(tmp_pat
     payments = [make_payment() for _ in range(3)]
     starting = [asyncio.ensure_future(start_payment(db, payment, None, None)) for payment in payments]
 
-    async with asyncio.timeout(2):
-        for _ in range(20):
-            await asyncio.sleep(0.01)
+    for _ in range(20):
+        await asyncio.sleep(0.01)
     assert not any(each.done() for each in starting)
     neighbour.execute("COMMIT")
 

@@ -88,6 +88,18 @@ async def test_a_postponed_job_is_free_again_when_due(db: Database) -> None:
     assert (again.tries, again.body) == (2, '{"n":1}')
 
 
+async def test_failures_in_a_row_are_counted_until_it_goes_well(db: Database) -> None:
+    await insert_job(db, make_job(1))
+    counted = []
+    for has_failed in (True, True, False, True):
+        [job] = await lease(db)
+        counted.append(job.failures)
+        await postpone_job(db, job, 10, job.failures + 1 if has_failed else 0)
+    [job] = await lease(db)
+
+    assert [*counted, job.failures] == [0, 1, 2, 0, 1]
+
+
 async def test_a_job_is_finished_once(db: Database) -> None:
     await insert_job(db, make_job(1))
     [job] = await lease(db)

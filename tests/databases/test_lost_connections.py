@@ -218,11 +218,11 @@ async def test_a_server_that_does_not_let_us_in_is_not_asked_twice(cluster: Post
 
 async def test_a_lost_database_is_not_ready(cluster: PostgresCluster, postgres_url: str) -> None:
     db = await open_database(postgres_url)
-    assert await db.is_ready()
+    assert await db.find_trouble() is None
 
     name = postgres_url.rpartition("/")[2]
     cluster.run_sql(f"ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false")
     cluster.run_sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
-    assert not await db.is_ready()
+    assert "reached" in (await db.find_trouble() or "")
     await db.close()

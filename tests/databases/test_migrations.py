@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -25,7 +26,7 @@ from tollgate.store import (
     sqlite,
     steps_start_follow_up,
 )
-from tollgate.store.migrating import HEAD, READ_REVISION
+from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import COMPILERS, Dialect, Statement
 
@@ -52,8 +53,32 @@ async def test_an_empty_database_reaches_the_newest_revision(make_url: Callable[
     db = await open_database(make_url())
 
     assert await db.fetch(Statement(sa.text(READ_REVISION)), {}) == [(HEAD,)]
-    assert await db.is_ready()
+    assert await db.find_trouble() is None
     await db.close()
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+async def test_whoever_expects_a_store_makes_none_in_an_empty_database(
+    cluster: PostgresCluster, *, read_only: bool
+) -> None:
+    url = cluster.create_database()
+    name = url.rpartition("/")[2]
+
+    with pytest.raises(WrongSchema, match=f"/{name} has no tables of Tollgate") as refused:
+        await open_database(url, read_only=read_only, must_exist=True)
+
+    assert "@" not in str(refused.value)
+    assert cluster.run_sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name).strip() == "0"
+
+
+async def test_whoever_expects_a_store_does_not_migrate_an_old_one(make_url: Callable[[], str]) -> None:
+    url = make_url()
+    db = await open_database(url)
+    await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '0004'"), is_write=True), {})
+    await db.close()
+
+    with pytest.raises(WrongSchema, match=r"revision 0004.*tollgate migrate"):
+        await open_database(url, must_exist=True)
 
 
 async def test_opening_again_changes_nothing(make_url: Callable[[], str]) -> None:
@@ -96,7 +121,7 @@ async def test_several_tasks_may_migrate_one_empty_database_at_once(make_url: Ca
     databases = await asyncio.gather(*[open_database(url) for _ in range(4)])
 
     for db in databases:
-        assert await db.is_ready()
+        assert await db.find_trouble() is None
         await db.close()
 
 
@@ -115,9 +140,33 @@ def test_several_processes_may_migrate_one_empty_database_at_once(make_url: Call
         assert process.stdin is not None
         process.stdin.write(b"go\n")
         process.stdin.flush()
-    ends = [process.communicate(timeout=40) for process in processes]
+    ends = [process.communicate(timeout=300) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0, 0], ends
+
+
+async def test_a_process_that_prepares_a_migration_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.db"
+    seen: list[str | None] = []
+
+    def migrate_first(dialect: Dialect, revision: str | None) -> list[str]:
+        """Another process migrates while the statements of this one are made."""
+        seen.append(revision)
+        texts = make_missing_statements(dialect, revision)
+        other = apsw.Connection(str(path))
+        for text in ("BEGIN IMMEDIATE", *texts, "COMMIT"):
+            other.execute(text)
+        other.close()
+        return texts
+
+    monkeypatch.setattr("tollgate.store.sqlite.make_missing_statements", migrate_first)
+    db = await open_database(f"sqlite:///{path}")
+
+    assert await db.fetch_one(Statement(sa.text(READ_REVISION)), {}) == (HEAD,)
+    assert seen == [None]
+    await db.close()
 
 
 async def test_a_reader_refuses_tables_that_are_not_there_yet(cluster: PostgresCluster) -> None:
@@ -138,7 +187,7 @@ OLD_PAYMENT = """INSERT INTO payments
  (merchant_id, id, channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc,
  created_at, deadline_at, merchant_transaction_id, echo, result_code, details, settled_at) VALUES
  ('{merchant}', '8a', '{channel}', 'PA', 1, 9200, 'EUR', 'VISA', 'CC', 'Shop', '1234', 'ndc',
- 5, 6, 'order-1', '{{}}', '000.100.110', '{{}}', 7)"""
+ 5, 6, 'order-1', '{{"lifecycleId":"life-1"}}', '000.100.110', '{{}}', 7)"""
 
 
 async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
@@ -158,6 +207,7 @@ async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
 
     assert payment is not None
     assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)
+    assert payment.lifecycle_id == "life-1"
     touch = Touch(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
     capture = make_payment(kind="CP", referenced_id=payment.id, chain_id=payment.id)
     assert await db.write(steps_start_follow_up(capture, [touch]))

@@ -23,10 +23,15 @@ BY_REFERENCE = (
     "payments USING INDEX payments_by_transaction "
     "(merchant_id=? AND channel_id=? AND merchant_transaction_id=? AND (created_at,id)>(?,?)"
 )
+BY_LIFECYCLE = (
+    "payments USING INDEX payments_by_lifecycle "
+    "(merchant_id=? AND channel_id=? AND lifecycle_id=? AND (created_at,id)>(?,?)"
+)
 BY_DAY = "book USING PRIMARY KEY (merchant_id=? AND id>? AND id<?)"
 
 DATES = reports.shape_search(Search(short_id="x", kinds=("DB", "PA"), methods=("CC",)))
 REFERENCE = reports.shape_search(Search(reference="x", kinds=("DB",)))
+LIFECYCLE = reports.shape_search(Search(lifecycle_id="x"))
 DAYS = reports.shape_period(Period(begins_at=0, ends_at=1, currency="EUR", test_mode=TestMode.INTERNAL, kinds=("CB",)))
 BACKWARDS = reports.shape_period(Period(begins_at=0, ends_at=1, is_newest_first=True))
 
@@ -37,6 +42,7 @@ READS = [
     (payments._sealed_otherwise, BY_KEY),
     (reports.make_search(DATES), BY_TIME),
     (reports.make_search(REFERENCE), BY_REFERENCE),
+    (reports.make_search(LIFECYCLE), BY_LIFECYCLE),
     (reports.make_postings(DAYS), BY_DAY),
     (reports.make_postings(BACKWARDS), BY_DAY),
     (reports.make_tallies(DAYS), BY_DAY),

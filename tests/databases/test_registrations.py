@@ -17,7 +17,7 @@ from tollgate.catalog import Situation
 from tollgate.contract import Answer, Fields, read_fields, read_registration_order
 from tollgate.flows import deregister, extend_life, register, reregister, verify
 from tollgate.payments import Claim, Registration, RegistrationState, Schedule, ScheduleState
-from tollgate.steps import open_stored
+from tollgate.steps import open_stored, steps_keep_answer
 from tollgate.store import (
     NO_PAYMENT,
     Database,
@@ -274,8 +274,8 @@ async def test_a_key_is_claimed_with_its_answer_or_not_at_all(bank: Bank) -> Non
     assert (stored.payment_id, stored.status, stored.body) == (NO_PAYMENT, 200, b"first")
 
 
-async def test_without_a_key_nothing_is_claimed() -> None:
-    assert steps_claim_answered(None, MERCHANT.id, Answer(200, b"")) == []
+async def test_without_a_key_nothing_is_claimed(bank: Bank) -> None:
+    assert steps_keep_answer(bank.house, None, MERCHANT.id, Answer(200, b"")) == []
 
 
 async def test_a_key_that_outlived_its_time_is_taken_over_with_its_new_answer(bank: Bank) -> None:

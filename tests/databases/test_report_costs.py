@@ -50,7 +50,7 @@ async def fill(url: str) -> dict[str, tuple[Page, Page]]:
     assert far is not None
     place = Place(far.created_at, far.id)
     [line] = await list_postings(db, SHOP, PERIOD, None, limit=1, skipped=FAR // 2)
-    posted, early = Place(line.posted_at, line.line_id), Place(0, f"{NOON + DAY // 1000:016x}")
+    posted, early = line.place, Place(0, f"{NOON + DAY // 1000:016x}")
     await db.close()
     return {
         "payments": (ask_payments(EVERYTHING, None), ask_payments(EVERYTHING, place)),

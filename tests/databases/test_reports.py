@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from databases.crowd import TIED, gather_crowd, name_payment
 from databases.samples import MERCHANT, NOON, SHOP, make_payment, make_settlement
-from tollgate.payments import Account, Payment, Period, Place, Search, State, TestMode, Touch
+from tollgate.payments import Account, Listed, Payment, Period, Place, Posting, Search, State, TestMode, Touch
 from tollgate.store import (
     Database,
     count_payments,
@@ -31,7 +31,12 @@ ALWAYS = Period(begins_at=0, ends_at=NOON + 100 * DAY)
 
 
 async def find(db: Database, after: Place | None = None, limit: int = 100, **wanted: Any) -> list[Payment]:
-    return await search_payments(db, SHOP, Search(**wanted), after, limit=limit, skipped=0)
+    listed = await search_payments(db, SHOP, Search(**wanted), after, limit=limit, skipped=0)
+    return [each.row for each in listed if each.row is not None]
+
+
+def list_payment_ids(page: list[Listed[Posting]]) -> list[str]:
+    return [each.row.payment.id for each in page if each.row is not None]
 
 
 async def write(db: Database, **changes: Any) -> Payment:
@@ -109,9 +114,9 @@ async def test_a_numbered_page_is_the_same_as_the_one_that_a_place_leads_to(db: 
 
     numbered = await search_payments(db, SHOP, wanted, None, limit=50, skipped=50)
     first = await search_payments(db, SHOP, wanted, None, limit=50, skipped=0)
-    led_to = await search_payments(db, SHOP, wanted, Place(first[-1].created_at, first[-1].id), limit=50, skipped=0)
+    led_to = await search_payments(db, SHOP, wanted, first[-1].place, limit=50, skipped=0)
 
-    assert first[0].id == name_payment(10 * TIED)
+    assert first[0].place.id == name_payment(10 * TIED)
     assert numbered == led_to
 
 
@@ -179,8 +184,7 @@ async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> N
     assert await settle_payment(db, settlement, None)
 
     async def list_ids(**changes: Any) -> list[str]:
-        rows = await list_postings(db, SHOP, replace(ALWAYS, **changes), None, limit=9, skipped=0)
-        return [row.payment_id for row in rows]
+        return list_payment_ids(await list_postings(db, SHOP, replace(ALWAYS, **changes), None, limit=9, skipped=0))
 
     assert await list_ids() == [taken.id, given.id]
     assert await list_ids(is_newest_first=True) == [given.id, taken.id]
@@ -188,9 +192,11 @@ async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> N
     assert await list_ids(kinds=("CD",)) == [given.id]
     assert await list_ids(kinds=()) == []
     assert await list_ids(test_mode=TestMode.INTERNAL) == [taken.id]
-    [posting] = await list_postings(db, SHOP, replace(ALWAYS, kinds=("CD",)), None, limit=9, skipped=0)
-    assert (posting.gain, posting.target, posting.kind, posting.brand) == (-30, Account.SHOPPER, "CD", "VISA")
-    assert (posting.posted_at, posting.merchant_transaction_id) == (given.settled_at, "order-1234")
+    [listed] = await list_postings(db, SHOP, replace(ALWAYS, kinds=("CD",)), None, limit=9, skipped=0)
+    posting = listed.row
+    assert posting is not None
+    assert (posting.gain, posting.line.target, posting.line.posted_at) == (-30, Account.SHOPPER, given.settled_at)
+    assert posting.payment.merchant_transaction_id == "order-1234"
 
 
 @pytest.mark.parametrize("is_newest_first", [False, True])
@@ -201,8 +207,8 @@ async def test_walking_through_the_book_meets_every_posting_once(db: Database, i
     after: Place | None = None
 
     while page := await list_postings(db, SHOP, period, after, limit=999, skipped=0):
-        met += [row.payment_id for row in page]
-        after = Place(page[-1].posted_at, page[-1].line_id)
+        met += list_payment_ids(page)
+        after = page[-1].place
 
     expected = [name_payment(n) for n in range(0, CROWD, 2)]
     assert met == (expected[::-1] if is_newest_first else expected)

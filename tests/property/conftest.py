@@ -15,5 +15,5 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/store.db"
         return
-    with PostgresCluster(fsync=False) as cluster:
+    with PostgresCluster() as cluster:
         yield cluster.create_database()

@@ -39,8 +39,8 @@ class MortalDatabase:
         self._die_or_go_on()
         return self._real.submit(hot, row)
 
-    async def is_ready(self) -> bool:
-        return await self._real.is_ready()
+    async def find_trouble(self) -> str | None:
+        return await self._real.find_trouble()
 
     async def close(self) -> None:
         await self._real.close()
@@ -76,7 +76,7 @@ async def bury(before: set[asyncio.Task[Any]]) -> None:
     """Waits until all that the dead one had begun has ended too."""
     left = asyncio.all_tasks() - before - {asyncio.current_task()}
     if left:
-        done, _ = await asyncio.wait(left, timeout=5)
+        done, _ = await asyncio.wait(left, timeout=60)
         for task in done:
             if not task.cancelled():
                 task.exception()

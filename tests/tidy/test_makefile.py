@@ -1,4 +1,4 @@
-"""The Makefile keeps its promises on time and names. What its suites prove is theirs."""
+"""The Makefile guards every suite against hanging, and names what it has. What its suites prove is theirs."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 
 from tidy.house import ROOT
 
-MINUTES_MAX = 15
+TIMEOUT_MIN_S = 240
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 
-def test_the_budgets_of_all_suites_fit_into_fifteen_minutes() -> None:
-    budgets = [int(seconds) for seconds in re.findall(r"^BUDGET_\w+ := (\d+)$", MAKEFILE, re.M)]
-    assert 0 < sum(budgets) <= MINUTES_MAX * 60
+def test_no_suite_is_stopped_because_the_machine_is_slow() -> None:
+    timeouts = {suite: int(seconds) for suite, seconds in re.findall(r"^TIMEOUT_(\w+) := (\d+)$", MAKEFILE, re.M)}
+    assert {suite: seconds for suite, seconds in timeouts.items() if seconds < TIMEOUT_MIN_S} == {}
 
 
-def test_every_suite_has_a_budget() -> None:
+def test_every_suite_has_a_timeout() -> None:
     suites = re.search(r"^SUITES := (.+)$", MAKEFILE, re.M)
     assert suites is not None
-    assert set(re.findall(r"^BUDGET_(\w+) :=", MAKEFILE, re.M)) == {"check", *suites[1].split()}
+    assert set(re.findall(r"^TIMEOUT_(\w+) := \d+$", MAKEFILE, re.M)) == {"check", *suites[1].split()}
 
 
 def test_every_folder_of_tests_is_a_suite() -> None:

@@ -63,7 +63,7 @@ def measure(plan: Plan) -> Figures:
         sides = []
         if plan.parts != {Part.RIVAL}:
             sides.append(measure_side(SqliteSide(folder), folder / "sqlite", plan, tell))
-            with PostgresCluster() as cluster:
+            with PostgresCluster(fsync=True) as cluster:
                 sides.append(measure_side(PostgresSide(cluster), folder / "postgres", plan, tell))
     rival = measure_rival(plan, tell) if Part.RIVAL in plan.parts else {}
     return Figures(plan, commit, machine, sides, name_rival() if rival else "", rival)

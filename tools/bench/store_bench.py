@@ -149,7 +149,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             uvloop.run(bench_sqlite(Path(folder), *shape))
     if options.only != "sqlite":
-        with PostgresCluster() as cluster:
+        with PostgresCluster(fsync=True) as cluster:
             uvloop.run(bench_postgres(cluster, *shape))
 
 

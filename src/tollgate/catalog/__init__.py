@@ -5,13 +5,27 @@ Nothing here does more than answer.
 from tollgate.catalog.banking_days import add_banking_days, find_banking_day, is_banking_day
 from tollgate.catalog.brand_rows import Account, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
+from tollgate.catalog.card_numbers import (
+    CARD_NUMBER_MIN,
+    OWN_NUMBER_MIN,
+    contains_number,
+    has_long_run,
+    hide_card_numbers,
+    keep_digits,
+    normalize_iban,
+    normalize_number,
+)
 from tollgate.catalog.countries import COUNTRIES, Country
 from tollgate.catalog.currencies import CURRENCIES, Currency
+from tollgate.catalog.decline import Decline, Facts
+from tollgate.catalog.decline_rows import DECLINES
+from tollgate.catalog.declines import find_decline
 from tollgate.catalog.ibans import build_iban, find_bic, fits_bank, is_bic, is_iban, is_in_sepa
 from tollgate.catalog.kinds import AUTHENTICATION, FOLLOW_UP_KINDS, INITIAL_KINDS, KINDS, Direction, Kind, Role
 from tollgate.catalog.limits import LIMITS, Limits
 from tollgate.catalog.parameters import (
     ALIASES,
+    IGNORED_BESIDE,
     PARAMETERS,
     Need,
     Parameter,
@@ -20,15 +34,17 @@ from tollgate.catalog.parameters import (
     find_parameter,
     resolve,
 )
+from tollgate.catalog.result_causes import CAUSES, Cause, Origin
 from tollgate.catalog.results import GROUPS, RESULTS, get_result, is_pending, is_review, is_success
 from tollgate.catalog.return_reasons import RETURN_REASONS, ReturnReason, find_notice
 from tollgate.catalog.rule import OPERATIONS, Rule, Situation
-from tollgate.catalog.rule_rows.people import MANDATORY_BROWSER_FIELDS
+from tollgate.catalog.rule_rows.people import MANDATORY_BILLING_FIELDS, MANDATORY_BROWSER_FIELDS
 from tollgate.catalog.rules import RULES, check_rules
-from tollgate.catalog.shape import Shape, is_true
+from tollgate.catalog.shape import WEB_SCHEMES, Shape, is_true, is_unsafe_scheme, may_return_to
+from tollgate.catalog.suggestions import suggest_name
 from tollgate.catalog.test_accounts import TEST_ACCOUNTS, TestAccount
 from tollgate.catalog.test_cards import LEVERS, TEST_CARDS, Behaviour, Lever, TestCard
-from tollgate.catalog.throttles import THROTTLES, Throttle
+from tollgate.catalog.throttles import THROTTLES, WRONG_TOKEN, Throttle
 from tollgate.catalog.wallets import Wallet
 
 __all__ = [
@@ -36,16 +52,22 @@ __all__ = [
     "AUTHENTICATION",
     "BRANDS",
     "CARD_BRANDS",
+    "CARD_NUMBER_MIN",
+    "CAUSES",
     "COUNTRIES",
     "CURRENCIES",
+    "DECLINES",
     "FOLLOW_UP_KINDS",
     "GROUPS",
+    "IGNORED_BESIDE",
     "INITIAL_KINDS",
     "KINDS",
     "LEVERS",
     "LIMITS",
+    "MANDATORY_BILLING_FIELDS",
     "MANDATORY_BROWSER_FIELDS",
     "OPERATIONS",
+    "OWN_NUMBER_MIN",
     "PARAMETERS",
     "RESULTS",
     "RETURN_REASONS",
@@ -53,16 +75,22 @@ __all__ = [
     "TEST_ACCOUNTS",
     "TEST_CARDS",
     "THROTTLES",
+    "WEB_SCHEMES",
+    "WRONG_TOKEN",
     "Account",
     "Behaviour",
     "Brand",
+    "Cause",
     "Country",
     "Currency",
+    "Decline",
     "Direction",
+    "Facts",
     "Kind",
     "Lever",
     "Limits",
     "Need",
+    "Origin",
     "Parameter",
     "Protocol",
     "Resolved",
@@ -80,14 +108,18 @@ __all__ = [
     "add_banking_days",
     "build_iban",
     "check_rules",
+    "contains_number",
     "detect_brand",
     "find_banking_day",
     "find_bic",
     "find_brand",
+    "find_decline",
     "find_notice",
     "find_parameter",
     "fits_bank",
     "get_result",
+    "has_long_run",
+    "hide_card_numbers",
     "is_banking_day",
     "is_bic",
     "is_iban",
@@ -96,6 +128,12 @@ __all__ = [
     "is_review",
     "is_success",
     "is_true",
+    "is_unsafe_scheme",
+    "keep_digits",
+    "may_return_to",
+    "normalize_iban",
+    "normalize_number",
     "passes_luhn",
     "resolve",
+    "suggest_name",
 ]

@@ -25,6 +25,14 @@ class Protocol(Enum):
     REDIRECT = "redirect"
 
 
+class AccountName(Enum):
+    """How a provider names its users' accounts."""
+
+    ANY = "any text"
+    PHONE = "a phone number"
+    EMAIL = "an e-mail address"
+
+
 _ALL = frozenset(["PA", "DB", "CD", "PA.CP", "CP", "RV", "RF", "RB", "RC", "CB", "CR"])
 
 METHOD_KINDS: dict[str, frozenset[str]] = {
@@ -63,12 +71,21 @@ class Brand:
     """The shopper goes to a page of the bank or provider."""
     needs: tuple[str, ...] = ()
     """Parameters without which the provider cannot start."""
+    strict_needs: tuple[str, ...] = ()
+    """Parameters that a strict channel asks for besides."""
+    lenient_kinds: frozenset[str] = frozenset()
+    """Payment types that a lenient channel takes besides, because clients of this brand send them."""
     currencies: tuple[str, ...] = ()
     """Empty: any."""
+    account_name: AccountName = AccountName.ANY
 
     @property
     def kinds(self) -> frozenset[str]:
         return METHOD_KINDS[self.method]
+
+    def list_kinds(self, *, lenient: bool) -> frozenset[str]:
+        """The payment types that a channel takes for this brand."""
+        return self.kinds | self.lenient_kinds if lenient else self.kinds
 
     @property
     def protocol(self) -> Protocol:
@@ -119,20 +136,39 @@ def _store_card(code: str, label: str) -> Brand:
     return _card(code, label, lengths=(), luhn=False)
 
 
-def _wallet(code: str, label: str, wallet: str = "") -> Brand:
-    return Brand(code, Account.WALLET, "CC", label, wallet=wallet)
+def _wallet(code: str, label: str, wallet: str = "", aliases: str = "") -> Brand:
+    return Brand(code, Account.WALLET, "CC", label, wallet=wallet, aliases=tuple(aliases.split()))
 
 
-def _bank(code: str, label: str, method: str = "OT") -> Brand:
-    return Brand(code, Account.BANK, method, label, is_async=True)
+_RESERVING = frozenset({"PA", "CP", "RV"})
+"""For clients that authorize by bank transfer and capture later: the transfer is made at once, the capture books it."""
 
 
-def _debit(code: str, label: str) -> Brand:
-    return Brand(code, Account.BANK, "DD", label, currencies=("EUR",))
+def _transfer(code: str, label: str, aliases: str = "") -> Brand:
+    names = tuple(aliases.split())
+    return Brand(code, Account.BANK, "OT", label, is_async=True, aliases=names, lenient_kinds=_RESERVING)
 
 
-def _virtual(code: str, label: str, *needs: str) -> Brand:
-    return Brand(code, Account.VIRTUAL, "VA", label, is_async=True, needs=needs)
+def _slip(code: str, label: str, aliases: str = "", strict_needs: tuple[str, ...] = ()) -> Brand:
+    """A voucher or an account number that the shopper pays to later."""
+    names = tuple(aliases.split())
+    return Brand(code, Account.BANK, "PP", label, is_async=True, aliases=names, strict_needs=strict_needs)
+
+
+def _debit(code: str, label: str, aliases: str = "") -> Brand:
+    return Brand(code, Account.BANK, "DD", label, currencies=("EUR",), aliases=tuple(aliases.split()))
+
+
+def _virtual(
+    code: str, label: str, *needs: str, aliases: str = "", account_name: AccountName = AccountName.ANY
+) -> Brand:
+    names = tuple(aliases.split())
+    return Brand(
+        code, Account.VIRTUAL, "VA", label, is_async=True, needs=needs, aliases=names, account_name=account_name
+    )
+
+
+_DOCUMENT = ("customer.identificationDocType", "customer.identificationDocId")
 
 
 _NETWORKS = (
@@ -224,31 +260,32 @@ _CO_BRANDS = (
 )
 
 _WALLETS = (
-    _wallet("APPLEPAY", "Apple Pay", "walletA"),
+    _wallet("APPLEPAY", "Apple Pay", "walletA", aliases="APPLE_PAY"),
     _wallet("APPLEPAYTKN", "Apple Pay (token)", "walletA"),
-    _wallet("GOOGLEPAY", "Google Pay", "walletB"),
+    _wallet("GOOGLEPAY", "Google Pay", "walletB", aliases="GOOGLE_PAY ANDROIDPAY ANDROID_PAY"),
     _wallet("GOOGLEPAYTKN", "Google Pay (token)", "walletB"),
-    _wallet("SAMSUNGPAY", "Samsung Pay", "walletC"),
+    _wallet("SAMSUNGPAY", "Samsung Pay", "walletC", aliases="SAMSUNG_PAY"),
     _wallet("PAZE", "Paze"),
     _wallet("CLIQ", "CliQ"),
 )
 
 _BANKS = (
-    _debit("DIRECTDEBIT_SEPA", "SEPA Direct Debit"),
+    _debit("DIRECTDEBIT_SEPA", "SEPA Direct Debit", aliases="DIRECTDEBIT SEPA_DIRECT_DEBIT"),
     _debit("SEPA", "SEPA"),
-    _bank("BOLETO", "Boleto", "PP"),
-    _bank("OXXO", "OXXO", "PP"),
-    _bank("PREPAYMENT", "Prepayment", "PP"),
-    _bank("SADAD", "SADAD"),
-    _bank("EPS", "EPS"),
-    _bank("GIROPAY", "giropay"),
-    _bank("IDEAL", "iDEAL"),
-    _bank("SOFORTUEBERWEISUNG", "SOFORT"),
-    _bank("INTERAC_ONLINE", "Interac Online"),
-    _bank("POLI", "POLi"),
-    _bank("ENTERCASH", "Entercash"),
-    _bank("TRUSTPAY_VA", "TrustPay"),
-    _bank("BITCOIN", "Bitcoin"),
+    _slip("BOLETO", "Boleto", aliases="BRADESCO BOLETO_BANCARIO", strict_needs=_DOCUMENT),
+    _slip("OXXO", "OXXO"),
+    _slip("PREPAYMENT", "Prepayment"),
+    _transfer("SADAD", "SADAD"),
+    _transfer("EFT", "EFT"),
+    _transfer("EPS", "EPS"),
+    _transfer("GIROPAY", "giropay"),
+    _transfer("IDEAL", "iDEAL"),
+    _transfer("SOFORTUEBERWEISUNG", "SOFORT", aliases="SOFORT SOFORTBANKING"),
+    _transfer("INTERAC_ONLINE", "Interac Online", aliases="INTERAC"),
+    _transfer("POLI", "POLi"),
+    _transfer("ENTERCASH", "Entercash"),
+    _transfer("TRUSTPAY_VA", "TrustPay", aliases="TRUSTPAY"),
+    _transfer("BITCOIN", "Bitcoin"),
 )
 
 _PROVIDERS = (
@@ -270,16 +307,16 @@ _PROVIDERS = (
     _virtual("HYPERCASH", "HyperCash"),
     _virtual("IKANOOI_SE", "Ikano"),
     _virtual("INICIS", "Inicis"),
-    _virtual("KLARNA_PAYMENTS_BILLPAY", "Klarna BillPay"),
-    _virtual("KLARNA_PAYMENTS_ONE", "Klarna"),
-    _virtual("KLARNA_PAYMENTS_PAYLATER", "Klarna Pay Later"),
+    _virtual("KLARNA_PAYMENTS_BILLPAY", "Klarna BillPay", aliases="BILLPAY"),
+    _virtual("KLARNA_PAYMENTS_ONE", "Klarna", aliases="KLARNA KLARNA_PAYMENTS KLARNA_CHECKOUT"),
+    _virtual("KLARNA_PAYMENTS_PAYLATER", "Klarna Pay Later", aliases="KLARNA_INVOICE"),
     _virtual("KLARNA_PAYMENTS_PAYNOW", "Klarna Pay Now"),
-    _virtual("KLARNA_PAYMENTS_SLICEIT", "Klarna Slice It"),
+    _virtual("KLARNA_PAYMENTS_SLICEIT", "Klarna Slice It", aliases="KLARNA_INSTALLMENTS"),
     _virtual("KNET", "KNET"),
     _virtual("LINEPAY", "LINE Pay"),
     _virtual("MASTERPASS", "Masterpass"),
-    _virtual("MBWAY", "MB WAY", "virtualAccount.accountId"),
-    _virtual("MONEYBOOKERS", "Skrill"),
+    _virtual("MBWAY", "MB WAY", "virtualAccount.accountId", aliases="MB_WAY", account_name=AccountName.PHONE),
+    _virtual("MONEYBOOKERS", "Skrill", aliases="SKRILL", account_name=AccountName.EMAIL),
     _virtual("MONEYSAFE", "MoneySafe"),
     _virtual("MSTART", "mStart"),
     _virtual("ONECARD", "OneCard"),
@@ -287,7 +324,7 @@ _PROVIDERS = (
     _virtual("PAYDIREKT", "paydirekt"),
     _virtual("PAYOLUTION_ELV", "Payolution direct debit"),
     _virtual("PAYOLUTION_INS", "Payolution instalments"),
-    _virtual("PAYOLUTION_INVOICE", "Payolution invoice"),
+    _virtual("PAYOLUTION_INVOICE", "Payolution invoice", aliases="PAYOLUTION"),
     _virtual("PAYPAL", "PayPal"),
     _virtual("PAYPAL_CONTINUE", "PayPal (continue)"),
     _virtual("PAYSAFECARD", "paysafecard"),
@@ -296,20 +333,20 @@ _PROVIDERS = (
     _virtual("PF_KARTE_DIRECT", "PostFinance Card"),
     _virtual("PIX", "Pix"),
     _virtual("POSTPAY", "Postpay"),
-    _virtual("PRZELEWY", "Przelewy24"),
+    _virtual("PRZELEWY", "Przelewy24", aliases="PRZELEWY24 P24"),
     _virtual("QIWI", "QIWI"),
     _virtual("RAKUTENPAY", "Rakuten Pay"),
     _virtual("RATENKAUF", "Ratenkauf"),
-    _virtual("RATEPAY_INVOICE", "Ratepay invoice"),
+    _virtual("RATEPAY_INVOICE", "Ratepay invoice", aliases="RATEPAY"),
     _virtual("ROCKETFUEL", "RocketFuel"),
     _virtual("SADAD_VA", "SADAD (account)"),
     _virtual("SEZZLE", "Sezzle"),
     _virtual("SHETAB", "Shetab"),
-    _virtual("SIBS_MULTIBANCO", "Multibanco"),
+    _virtual("SIBS_MULTIBANCO", "Multibanco", aliases="MULTIBANCO"),
     _virtual("SOFINCO", "Sofinco"),
     _virtual("SOFINCOSANSFRAIS", "Sofinco sans frais"),
     _virtual("SPOTII", "Spotii"),
-    _virtual("STC_PAY", "STC Pay"),
+    _virtual("STC_PAY", "STC Pay", aliases="STCPAY"),
     _virtual("TABBY", "Tabby"),
     _virtual("TAMARA", "Tamara"),
     _virtual("TENPAY", "Tenpay"),
@@ -317,7 +354,7 @@ _PROVIDERS = (
     _virtual("TWINT", "TWINT"),
     _virtual("VALU", "valU"),
     _virtual("VIPPS", "Vipps"),
-    _virtual("WECHAT_PAY", "WeChat Pay"),
+    _virtual("WECHAT_PAY", "WeChat Pay", aliases="WECHATPAY"),
     _virtual("WESTERN_UNION", "Western Union"),
     _virtual("YANDEX", "Yandex"),
     _virtual("YANDEX_CHECKOUT", "Yandex Checkout"),

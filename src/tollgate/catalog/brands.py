@@ -43,6 +43,16 @@ def accepts_number(brand: Brand, number: str) -> bool:
     return not brand.luhn or passes_luhn(number)
 
 
+def fits_any_brand(number: str) -> bool:
+    """Whether some brand with a range of its own has numbers of this beginning and length."""
+    key = _key(number)
+    return any(
+        len(number) in row.lengths and any(start <= key < end for start, end in _RANGES[row.code])
+        for row in ROWS
+        if row.prefixes
+    )
+
+
 def passes_luhn(number: str) -> bool:
     text = number.encode()
     doubled = text[-2::-2].translate(_DOUBLED)

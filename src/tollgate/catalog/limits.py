@@ -13,6 +13,8 @@ from tollgate.values import DAY, HOUR, MINUTE, Instant
 class Limits:
     # What a caller may send.
     body_bytes_max: int = 1024 * 1024
+    unauthorized_body_bytes_max: int = 256 * 1024
+    """A body that comes without an Authorization header: on open routes, and from clients that authenticate in it."""
     parameters_max: int = 10_000
     name_length_max: int = 256
     header_bytes_max: int = 16_384
@@ -20,6 +22,17 @@ class Limits:
     path_length_max: int = 1024
     query_bytes_max: int = 16_384
     read_timeout_s: float = 15.0
+    write_timeout_s: float = 15.0
+    write_progress_bytes: int = 4096
+    """A client that takes less of its answer within each such time is cut off."""
+    keep_alive_s: float = 30.0
+    linger_s: float = 2.0
+    """How long a connection stays open after a refusal, so that a client that still sends can read it."""
+    connections_max: int = 16_384
+    """In one process; fewer where the limit of open files is lower."""
+    connections_per_peer_max: int = 512
+    read_block_bytes: int = 64 * 1024
+    """Taken from a connection at once; pipelined requests wait in this block or in the client's own buffers."""
     requests_in_flight_max: int = 2000
     idempotency_key_length_max: int = 255
     idempotency_lifetime: Instant = 24 * HOUR
@@ -73,6 +86,8 @@ class Limits:
     # Durable work.
     job_batch: int = 100
     reconcile_batch: int = 100
+    job_failures_max: int = 10
+    """Failures in a row, some 15 to 25 minutes of them, after which an audit names a job."""
     rewrap_batch: int = 500
     rewrap_unit: int = 50
     """Stored accounts wrapped again in one commit; whoever wants one of them waits for as long."""

@@ -4,13 +4,29 @@ No rule stands here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from dataclasses import dataclass
+from typing import Protocol, overload
 
 from tollgate.values import Fault
 
-Fields = Mapping[str, str]
-"""Canonical name to value; every value has passed its own shape and is not empty."""
+
+class Fields(Protocol):
+    """Maps a canonical name to its value; every value has passed its own shape and is not empty.
+
+    A rule is asked about groups that were sent, and a value that failed its own check is not here. So there is no
+    `fields[name]`: every lookup has an answer for a name that is missing.
+    """
+
+    @overload
+    def get(self, name: str, /) -> str | None: ...
+    @overload
+    def get(self, name: str, default: str, /) -> str: ...
+    def items(self) -> Iterable[tuple[str, str]]: ...
+    def keys(self) -> KeysView[str]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+
 
 OPERATIONS = frozenset(
     {
@@ -45,6 +61,8 @@ class Situation:
     """The payment type as it was sent."""
     is_lenient: bool = False
     host_is_live: bool = False
+    return_schemes: tuple[str, ...] = ()
+    """The schemes of apps to which the channel lets shoppers return."""
 
 
 Check = Callable[[Fields, Situation], Iterable[Fault]]

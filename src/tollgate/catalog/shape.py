@@ -5,7 +5,7 @@ Nothing here knows a parameter's name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date as calendar_date
 from datetime import datetime
@@ -15,7 +15,8 @@ from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.ibans import is_bic, is_iban
 
 # TAB, CR and LF are legal in free text; lone surrogates are not characters and could not be stored.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_FORBIDDEN_LETTERS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff"
+_FORBIDDEN = re.compile(f"[{_FORBIDDEN_LETTERS}]")
 
 # A browser would read a backslash as a slash, and the others end an attribute or a header.
 _URL_CHARACTER = r"[^\s\x00-\x20\x7f-\x9f\ud800-\udfff<>\"`\\]"
@@ -26,8 +27,13 @@ UNSAFE_SCHEMES = frozenset(
         *("about", "blob", "data", "file", "filesystem", "jar", "javascript", "resource", "vbscript", "view-source"),
         *("chrome", "chrome-extension", "edge", "moz-extension", "safari-web-extension"),
         *("ftp", "ws", "wss"),
+        # These start a program of the shopper's machine, or hide another address in themselves.
+        *("intent", "search", "search-ms", "shell", "ms-msdt"),
     }
 )
+WEB_SCHEMES = frozenset({"http", "https"})
+_REVERSE_DNS = re.compile(r"[a-z][a-z0-9-]*(?:\.[a-z0-9][a-z0-9-]*)+")
+_OWN_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,63}")
 
 TRUE_WORDS = frozenset({"true", "True", "1"})
 """What counts as yes once a boolean shape, strict or lenient, has accepted it."""
@@ -78,6 +84,17 @@ def is_true(text: str | None) -> bool:
 def text(length_min: int, length_max: int) -> Shape:
     message = f"must have {length_min} to {length_max} characters"
     return Shape(length_min, length_max, None, (), None, message, _notation("AN", length_min, length_max))
+
+
+def name(length_min: int, length_max: int) -> Shape:
+    """A text that has more than digits and what stands between them."""
+    return pattern(
+        rf"(?![\d\s./-]*\Z)[^{_FORBIDDEN_LETTERS}]*",
+        length_min,
+        length_max,
+        message=f"must have {length_min} to {length_max} characters and not consist of digits only",
+        notation=f"A{length_max}, {length_min}-{length_max}, not digits only",
+    )
 
 
 def pattern(
@@ -243,7 +260,7 @@ def country2_or_numeric() -> Shape:
 def url(length_max: int = 2048) -> Shape:
     """A web address; a page or an image is never anywhere else."""
     return pattern(
-        rf"[hH][tT][tT][pP][sS]?://(?![/?#]){_URL_CHARACTER}+",
+        rf"[hH][tT][tT][pP][sS]?://(?![/?#])(?![^/?#]*@){_URL_CHARACTER}+",
         8,
         length_max,
         message="must be an http or https URL",
@@ -254,7 +271,7 @@ def url(length_max: int = 2048) -> Shape:
 def return_url(length_max: int = 2048) -> Shape:
     """Where a browser may be sent back to: the web or an app's own scheme, never a scheme that runs script."""
     return pattern(
-        rf"(?![hH][tT][tT][pP][sS]?://[/?#])[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
+        rf"(?![hH][tT][tT][pP][sS]?://(?:[/?#]|[^/?#]*@))[a-zA-Z][a-zA-Z0-9+.-]{{0,63}}://{_URL_CHARACTER}+",
         5,
         length_max,
         _leads_somewhere,
@@ -309,4 +326,22 @@ def _is_moment(text: str) -> bool:
 
 
 def _leads_somewhere(text: str) -> bool:
-    return text.partition(":")[0].lower() not in UNSAFE_SCHEMES
+    return not is_unsafe_scheme(text.partition(":")[0])
+
+
+def is_unsafe_scheme(scheme: str) -> bool:
+    """Whether no page may ever lead to an address of this scheme, whoever lists it."""
+    lowered = scheme.lower()
+    return lowered in UNSAFE_SCHEMES or lowered.startswith("ms-") or _OWN_SCHEME.fullmatch(lowered) is None
+
+
+def may_return_to(url: str, schemes: Collection[str], *, is_lenient: bool) -> bool:
+    """Whether a shopper's browser may be sent there: to the web, or to an app by a scheme that the channel lists.
+
+    On a lenient channel an app may also have any scheme with a dot, which is how mobile SDKs spell theirs.
+    """
+    scheme = url.partition("://")[0].lower()
+    if scheme in WEB_SCHEMES:
+        return True
+    is_known = scheme in schemes or (is_lenient and _REVERSE_DNS.fullmatch(scheme) is not None)
+    return is_known and not is_unsafe_scheme(scheme)

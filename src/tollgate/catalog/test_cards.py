@@ -25,6 +25,16 @@ class Behaviour(Enum):
     NOT_PARTICIPATING = "the issuer does not take part"
 
 
+_APPROVED, _WAITING = "000.100.110", "000.200.000"
+
+_REFUSALS: Mapping[Behaviour, str] = {
+    Behaviour.TECHNICAL_ERROR: "100.390.112",
+    Behaviour.NOT_ENROLLED: "000.400.102",
+    Behaviour.NOT_PARTICIPATING: "000.400.101",
+}
+"""The result of a payment whose authentication ends like this; after any other the card is charged."""
+
+
 @dataclass(frozen=True, slots=True)
 class TestCard:
     __test__ = False  # pytest would take the name for a test class
@@ -36,6 +46,18 @@ class TestCard:
     """Whether a hidden frame collects device data first."""
     result_code: str = ""
     """What the simulated acquirer answers where no lever says it, as a shopper has none; empty: it approves."""
+
+    @property
+    def charged_code(self) -> str:
+        """The result of a payment that runs no 3-D Secure, as one without `shopperResultUrl`."""
+        return self.result_code or _APPROVED
+
+    @property
+    def secured_code(self) -> str:
+        """The first answer to a payment that runs 3-D Secure."""
+        if self.behaviour is Behaviour.CHALLENGE or self.has_method_data:
+            return _WAITING
+        return _REFUSALS.get(self.behaviour, self.charged_code)
 
 
 @dataclass(frozen=True, slots=True)

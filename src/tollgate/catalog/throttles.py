@@ -1,4 +1,7 @@
-"""How often an operation may be asked for, as rows that the configuration switches on. Counting is done elsewhere."""
+"""How often an operation may be asked for, as rows. Counting is done elsewhere.
+
+On a live host every row is on. On a test host the configuration switches them on, but for the checkout's status.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,16 @@ from tollgate.values import SECOND
 
 _MINUTE_S = 60
 _HOUR_S = 3600
+_MANY = 12_000
+"""A minute's share of one entity, 200 a second: more than a busy shop sends, less than a host can serve."""
+_PER_ID = 200
+_READS = 120
+_STORED_READS = 1_000
+_LISTS = 120
+_PAGES = 3_000
+"""Shoppers of one carrier may share an address, and every page asks several times."""
+WRONG_TOKEN = "wrong_token"
+"""Counted for requests whose credential nobody has; whoever has one is never counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +35,7 @@ class Throttle:
     count: int
     window_s: int
     is_on: bool = False
-    """All rows but the checkout status wait for the configuration."""
-    is_on_when_live: bool = False
-    """A test host does without it: there, one address is many shoppers."""
+    """Whether a test host has it without being told."""
 
 
 _ROWS = (
@@ -35,31 +46,44 @@ _ROWS = (
         "address",
         LIMITS.checkout_attempts_per_address_max,
         LIMITS.checkout_lifetime // SECOND,
-        is_on_when_live=True,
     ),
-    Throttle("create_checkout", "entity", 600, _MINUTE_S),
-    Throttle("update_checkout", "id", 200, _MINUTE_S),
-    Throttle("create_payment", "entity", 600, _MINUTE_S),
-    Throttle("read_payment", "id", 2, _MINUTE_S),
-    Throttle("follow_up", "id", 200, _MINUTE_S),
-    Throttle("create_registration", "entity", 600, _MINUTE_S),
-    Throttle("read_registration", "id", 100, _HOUR_S),
-    Throttle("read_secure_registration", "id", 100, _HOUR_S),
-    Throttle("update_registration", "id", 200, _MINUTE_S),
-    Throttle("delete_registration", "id", 200, _MINUTE_S),
-    Throttle("extend_registration", "id", 200, _MINUTE_S),
-    Throttle("pay_registration", "id", 200, _MINUTE_S),
-    Throttle("authenticate", "entity", 600, _MINUTE_S),
-    Throttle("read_authentication", "id", 2, _MINUTE_S),
-    Throttle("schedule", "entity", 200, _MINUTE_S),
-    Throttle("read_schedule", "id", 100, _HOUR_S),
-    Throttle("reschedule", "id", 200, _MINUTE_S),
-    Throttle("deschedule", "id", 200, _MINUTE_S),
-    Throttle("delete_schedule", "id", 200, _MINUTE_S),
-    Throttle("query", "id", 2, _MINUTE_S),
-    Throttle("query_list", "entity", 2, _MINUTE_S),
-    Throttle("reconciliations", "entity", 60, _MINUTE_S),
-    Throttle("result_codes", "entity", 60, _MINUTE_S),
+    Throttle(WRONG_TOKEN, "address", 60, _MINUTE_S),
+    Throttle("create_checkout", "entity", _MANY, _MINUTE_S),
+    Throttle("update_checkout", "id", _PER_ID, _MINUTE_S),
+    Throttle("delete_checkout", "id", _PER_ID, _MINUTE_S),
+    Throttle("create_payment", "entity", _MANY, _MINUTE_S),
+    Throttle("read_payment", "id", _READS, _MINUTE_S),
+    Throttle("follow_up", "id", _PER_ID, _MINUTE_S),
+    Throttle("create_registration", "entity", _MANY, _MINUTE_S),
+    Throttle("read_registration", "id", _STORED_READS, _HOUR_S),
+    Throttle("read_secure_registration", "id", _STORED_READS, _HOUR_S),
+    Throttle("update_registration", "id", _PER_ID, _MINUTE_S),
+    Throttle("delete_registration", "id", _PER_ID, _MINUTE_S),
+    Throttle("extend_registration", "id", _PER_ID, _MINUTE_S),
+    Throttle("pay_registration", "id", _PER_ID, _MINUTE_S),
+    Throttle("authenticate", "entity", _MANY, _MINUTE_S),
+    Throttle("read_authentication", "id", _READS, _MINUTE_S),
+    Throttle("schedule", "entity", _MANY, _MINUTE_S),
+    Throttle("read_schedule", "id", _STORED_READS, _HOUR_S),
+    Throttle("reschedule", "id", _PER_ID, _MINUTE_S),
+    Throttle("deschedule", "id", _PER_ID, _MINUTE_S),
+    Throttle("delete_schedule", "id", _PER_ID, _MINUTE_S),
+    Throttle("query", "id", _READS, _MINUTE_S),
+    Throttle("query_list", "entity", _LISTS, _MINUTE_S),
+    Throttle("reconciliations", "entity", _LISTS, _MINUTE_S),
+    Throttle("result_codes", "address", _LISTS, _MINUTE_S),
+    Throttle("describe_form", "address", _PAGES, _MINUTE_S),
+    Throttle("send_to_provider", "address", _PAGES, _MINUTE_S),
+    Throttle("shopper_arrives", "address", _PAGES, _MINUTE_S),
+    Throttle("shopper_submits", "address", _PAGES, _MINUTE_S),
+    Throttle("static", "address", _PAGES, _MINUTE_S),
+    Throttle("payment_form_script", "address", _PAGES, _MINUTE_S),
+    Throttle("payment_form_files", "address", _PAGES, _MINUTE_S),
+    Throttle("payment_form_frame", "address", _PAGES, _MINUTE_S),
+    # An issuer or a network calls for all its cardholders from a few addresses.
+    Throttle("take_result", "address", _MANY, _MINUTE_S),
+    Throttle("take_method", "address", _MANY, _MINUTE_S),
+    Throttle("take_token_event", "address", _MANY, _MINUTE_S),
 )
 
 THROTTLES: Mapping[str, Throttle] = MappingProxyType({row.operation: row for row in _ROWS})

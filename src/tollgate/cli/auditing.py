@@ -48,10 +48,11 @@ def verify(findings_max: int, quiet: bool, as_json: bool, **flags: Any) -> None:
 
 
 async def _verify(settings: Settings, findings_max: int, quiet: bool) -> AuditReport:
-    # Never made here: with keys that are new, nothing that exists could be proven.
-    keyring = load_keyring(settings.key_path)
+    # The store first: in a wrong folder both are missing, and the message about the store names the folder.
     database = await open_database(settings.database_url, read_only=True)
     try:
+        # Never made here: with keys that are new, nothing that exists could be proven.
+        keyring = load_keyring(settings.key_path)
         with show_progress(0 if quiet else await _count(database)) as tell:
             return await verify_store(database, keyring, tell, findings_max)
     finally:

@@ -25,6 +25,7 @@ from tollgate.store import (
     find_instructions,
     list_bank_files,
     list_channels,
+    open_database,
 )
 from tollgate.values import render_hundredths, render_timestamp, to_datetime
 from tollgate.wiring import open_house
@@ -43,6 +44,8 @@ def with_house(flags: dict[str, Any], work: Callable[[House], Awaitable[_T]]) ->
     settings = read_settings(flags)
 
     async def run() -> _T:
+        # The store first: a wrong folder lacks the keys too, and the message about the store names the folder.
+        await (await open_database(settings.database_url, read_only=True)).close()
         house, wires = await open_house(settings, exclusive=False)
         try:
             await house.directory.refresh(house.database)

@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 import sys
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 import msgspec
 
-from tollgate.catalog import COUNTRIES, find_bic, is_bic, is_iban
+from tollgate.catalog import COUNTRIES, WEB_SCHEMES, find_bic, is_bic, is_iban, is_unsafe_scheme
+from tollgate.config import Settings
+from tollgate.hosting import PLAIN_ADDRESS, list_card_addresses
 from tollgate.payments import Channel, Creditor, ThreeDsTerms, TokenTerms
+from tollgate.wire import may_carry_cards
 
 _CREDITOR = {
     "creditor_name": "name",
@@ -73,11 +77,44 @@ def _check_country(_context: click.Context, _flag: click.Parameter, value: str |
     return country
 
 
+def _check_schemes(_context: click.Context, _flag: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """An empty list takes all of them away."""
+    if value is None:
+        return None
+    schemes = tuple(dict.fromkeys(word.strip().lower() for word in value.split(",") if word.strip()))
+    unsafe = [scheme for scheme in schemes if is_unsafe_scheme(scheme) or scheme in WEB_SCHEMES]
+    if unsafe:
+        raise click.BadParameter(f"not the scheme of an app: {', '.join(unsafe)}")
+    return schemes
+
+
 def check_url(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
-    """An empty one takes the address away."""
-    if value and _URL.fullmatch(value) is None:
+    """Refuses what is no web address; an empty one takes the address away."""
+    if value and not _is_address(value):
         raise click.BadParameter("not a web address: it begins with https://, or with http:// for tests")
     return value
+
+
+def _is_address(value: str) -> bool:
+    try:
+        has_port = urlsplit(value).port != 0
+    except ValueError:
+        return False
+    return has_port and value.isprintable() and _URL.fullmatch(value) is not None
+
+
+def refuse_plain_addresses(channel: Channel, changes: dict[str, Any], settings: Settings) -> None:
+    """Stops the command where a changed address would have a live host send card data without TLS."""
+    for flag, address in list_card_addresses(channel):
+        is_changed = bool(changes.get(flag.removeprefix("--").replace("-", "_")))
+        if (
+            address
+            and is_changed
+            and not may_carry_cards(
+                address, is_live=settings.is_live, allows_plain_loopback=settings.allow_plain_loopback
+            )
+        ):
+            raise click.UsageError(f"{flag}: {PLAIN_ADDRESS}")
 
 
 def _check_identifier(_context: click.Context, _flag: click.Parameter, value: str | None) -> str | None:
@@ -112,6 +149,11 @@ TERMS_FLAGS = (
     click.option("--token-test-url", callback=check_url, help="The token vault's test system, for testMode=EXTERNAL."),
     click.option("--token-live-url", callback=check_url, help="The networks' token vault of a live host."),
     click.option("--token-requestor-id", help="The merchant's number at the token vault."),
+    click.option(
+        "--return-schemes",
+        callback=_check_schemes,
+        help="Schemes of the merchant's apps for shopperResultUrl, as in myapp,com.example.shop; empty for none.",
+    ),
 )
 
 

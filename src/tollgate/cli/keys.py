@@ -1,12 +1,16 @@
-"""rotate-keys: a new key for everything that is sealed, while the host goes on serving.
+"""rotate-keys, key-archive, make-keys: a new key for everything that is sealed, while the host goes on serving.
 
-Which records there are and how they are wrapped is known to the flow.
+Retired keys go to an archive, because older backups are still sealed under them. Which records there are and how they
+are wrapped is known to the flow.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +19,26 @@ from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async,
 from tollgate.config import Settings
 from tollgate.flows import count_retired, rewrap_everything
 from tollgate.store import open_database
-from tollgate.vault import load_keyring, make_keyring, save_keyring
+from tollgate.values import SystemClock, render_timestamp, to_instant
+from tollgate.vault import (
+    archive_keys,
+    destroy_archived_keys,
+    hold_alone,
+    load_keyring,
+    make_archive_key,
+    make_keyring,
+    read_archive,
+    restore_keys,
+    save_keyring,
+)
+
+_PATH = click.Path(dir_okay=False, path_type=Path)
+
+
+def _with_archive_flags(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    archive = click.option("--archive", type=_PATH, required=required, help="The file of retired keys.")
+    key = click.option("--archive-key", type=_PATH, required=required, help="The file with the key that wraps them.")
+    return lambda command: archive(key(command))
 
 
 @program.command("rotate-keys")
@@ -23,28 +46,50 @@ from tollgate.vault import load_keyring, make_keyring, save_keyring
 @click.option(
     "--wait",
     "wait_s",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(min=0, max=86_400),
     default=3.0,
     show_default=True,
     help="Seconds that servers have to take the new key over.",
 )
-@click.option("--retire", is_flag=True, help="Remove older keys, if nothing is sealed under them any more.")
-def rotate_keys(wait_s: float, retire: bool, **flags: Any) -> None:
+@click.option("--retire", is_flag=True, help="Archive and remove older keys, if nothing is sealed under them any more.")
+@_with_archive_flags(required=False)
+def rotate_keys(wait_s: float, retire: bool, archive: Path | None, archive_key: Path | None, **flags: Any) -> None:
     """Make a new key and wrap every sealed record under it.
 
     Servers that share the key file follow within seconds, which --wait gives them; on several machines, copy the
-    file before the records are wrapped. Older keys stay in the file until --retire removes them.
+    file before the records are wrapped. Older keys stay in the file until --retire moves them to the --archive.
+
+    Backups that are older than the rotation are sealed under the older keys: without the archive they cannot be
+    opened any more. `tollgate key-archive restore` brings the keys back for such a backup, and
+    `tollgate key-archive destroy` removes them when the last one has expired.
     """
     settings = read_settings(flags)
-    run_async(_retire(settings) if retire else _rotate(settings, wait_s))
+    if not retire:
+        run_async(_rotate(settings, wait_s))
+        return
+    if archive is None or archive_key is None:
+        raise click.UsageError("--retire needs --archive and --archive-key: older backups are sealed under these keys")
+    _refuse_exposed(settings, archive, archive_key)
+    run_async(_retire(settings, archive, archive_key))
+
+
+def _refuse_exposed(settings: Settings, archive: Path, archive_key: Path) -> None:
+    """Keeps the archive and its key apart from each other and from what they are to open."""
+    named = {"--archive": archive, "--archive-key": archive_key}
+    closed = [settings.data_folder]
+    if settings.uses_sqlite:
+        closed.append(Path(settings.database_url.removeprefix("sqlite:///")).parent)
+    for flag, path in named.items():
+        if any(path.resolve().is_relative_to(folder.resolve()) for folder in closed):
+            raise click.UsageError(f"{flag} lies in the store's folder; keep it where neither data nor backups are")
+    if len({path.resolve() for path in (archive, archive_key, settings.key_path)}) < 3:
+        raise click.UsageError("--archive, --archive-key and the key file are three different files")
 
 
 @program.command("make-keys")
 @click.argument("path", type=click.Path(exists=True, file_okay=False))
 def make_keys(path: str) -> None:
     """Write a new key file for a live host into a folder."""
-    from pathlib import Path
-
     target = Path(path) / "tollgate-keys.json"
     if target.exists():
         sys.exit(f"tollgate: {target} exists; a key file is never overwritten")
@@ -53,14 +98,16 @@ def make_keys(path: str) -> None:
 
 
 async def _rotate(settings: Settings, wait_s: float) -> None:
-    keyring = load_keyring(settings.key_path).with_new_key()
-    save_keyring(keyring, settings.key_path)
-    click.echo(f"the new key is {keyring.active_id.hex()}; waiting {wait_s:g} s for servers to follow")
-    await asyncio.sleep(wait_s)
-    database = await open_database(settings.database_url)
+    database = await open_database(settings.database_url, must_exist=True)
     try:
-        done = await rewrap_everything(database, keyring, lambda count: click.echo(f"  {count} records wrapped"))
-        click.echo(f"{done} records are wrapped under the new key; remove the old with `tollgate rotate-keys --retire`")
+        # To the end: a second rotation or a retirement meanwhile would remove a key that is still being used.
+        with hold_alone(settings.key_path):
+            keyring = load_keyring(settings.key_path).with_new_key()
+            save_keyring(keyring, settings.key_path)
+            click.echo(f"the new key is {keyring.active_id.hex()}; waiting {wait_s:g} s for servers to follow")
+            await asyncio.sleep(wait_s)
+            done = await rewrap_everything(database, keyring, lambda count: click.echo(f"  {count} records wrapped"))
+        click.echo(f"{done} records are under the new key; archive the old with `tollgate rotate-keys --retire`")
         if await count_retired(database, keyring):
             sys.exit(
                 "tollgate: some records are still sealed under an older key; run it again, and where that changes "
@@ -70,13 +117,74 @@ async def _rotate(settings: Settings, wait_s: float) -> None:
         await database.close()
 
 
-async def _retire(settings: Settings) -> None:
-    keyring = load_keyring(settings.key_path)
-    database = await open_database(settings.database_url)
+async def _retire(settings: Settings, archive: Path, archive_key: Path) -> None:
+    database = await open_database(settings.database_url, must_exist=True)
     try:
-        if await count_retired(database, keyring):
-            sys.exit("tollgate: records are still sealed under an older key; run `tollgate rotate-keys` again first")
+        with hold_alone(settings.key_path):
+            keyring = load_keyring(settings.key_path)
+            if await count_retired(database, keyring):
+                sys.exit("tollgate: records are still sealed under an older key; run `tollgate rotate-keys` first")
+            # The archive is on disk and was read back before the key file loses anything.
+            count = archive_keys(archive, archive_key, keyring, SystemClock().wall())
+            save_keyring(keyring.without_retired_keys(), settings.key_path)
     finally:
         await database.close()
-    save_keyring(keyring.without_retired_keys(), settings.key_path)
-    click.echo(f"only the key {keyring.active_id.hex()} is left")
+    click.echo(f"only the key {keyring.active_id.hex()} is left; {count} keys were added to {archive}")
+    click.echo("backups made before now need that archive: keep it, apart from them, until the last one has expired")
+
+
+@program.group("key-archive")
+def key_archive() -> None:
+    """Retired keys, which open backups that are older than a rotation."""
+
+
+@key_archive.command("make-key")
+@click.argument("path", type=_PATH)
+def make_key(path: Path) -> None:
+    """Write the key that wraps an archive. Keep it apart from the archive and from backups."""
+    make_archive_key(path)
+    click.echo(path)
+
+
+@key_archive.command("list")
+@_with_archive_flags(required=True)
+def show_archive(archive: Path, archive_key: Path) -> None:
+    """Print one line a key, without the key."""
+    for each in read_archive(archive, archive_key):
+        click.echo(f"{each.id.hex()}  retired {render_timestamp(each.retired_at)}")
+
+
+@key_archive.command("restore")
+@_with_archive_flags(required=True)
+@with_settings("data", "key_file")
+def restore(archive: Path, archive_key: Path, **flags: Any) -> None:
+    """Put archived keys back into the key file, to open a backup that was restored.
+
+    The active key stays active. Afterwards `tollgate rotate-keys` wraps the restored records under a new key.
+    """
+    path = read_settings(flags).key_path
+    with hold_alone(path):
+        keyring = load_keyring(path)
+        restored = restore_keys(archive, archive_key, keyring)
+        save_keyring(restored, path)
+    click.echo(f"{len(restored.key_ids) - len(keyring.key_ids)} keys were put back into {path}")
+
+
+@key_archive.command("destroy")
+@_with_archive_flags(required=True)
+@click.option(
+    "--oldest-backup",
+    type=click.DateTime(["%Y-%m-%d"]),
+    required=True,
+    help="Day (UTC) of the oldest backup that is still kept; keys retired before it open nothing.",
+)
+def destroy(archive: Path, archive_key: Path, oldest_backup: datetime) -> None:
+    """Remove the keys that no backup needs any more, and the archive with its last key."""
+    before = to_instant(oldest_backup.replace(tzinfo=UTC))
+    if before > SystemClock().wall():
+        raise click.UsageError("--oldest-backup lies in the future")
+    with hold_alone(archive):
+        gone, left = destroy_archived_keys(archive, archive_key, before)
+    click.echo(f"{gone} keys were destroyed, {left} are left")
+    if not left:
+        click.echo(f"the archive is gone; destroy {archive_key} too, if it wraps no other")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms
+from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms, refuse_plain_addresses
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.payments import Channel, Merchant
@@ -24,11 +24,20 @@ from tollgate.store import (
     revoke_credential,
     update_channel,
 )
-from tollgate.values import ChannelId, MerchantId, SystemClock, make_id
-from tollgate.vault import make_credential, show_token
-from tollgate.wiring import get_keyring
+from tollgate.values import ChannelId, Instant, MerchantId, Secret, SystemClock, is_id, make_id
+from tollgate.vault import (
+    Keyring,
+    TokenError,
+    hash_token,
+    keep_credential,
+    load_keyring,
+    make_credential,
+    show_token,
+)
 
 _T = TypeVar("_T")
+
+_TOKEN_FILE_MAX = 4096
 
 
 @program.group()
@@ -47,10 +56,11 @@ def token() -> None:
 
 
 def with_store(flags: dict[str, Any], work: Callable[[Database, Settings], Awaitable[_T]]) -> _T:
+    """Runs a command's work on the store that exists; one that does not is refused, never made."""
     settings = read_settings(flags)
 
     async def run() -> _T:
-        database = await open_database(settings.database_url)
+        database = await open_database(settings.database_url, must_exist=True)
         try:
             return await work(database, settings)
         finally:
@@ -59,13 +69,27 @@ def with_store(flags: dict[str, Any], work: Callable[[Database, Settings], Await
     return run_async(run())
 
 
+def _check_id(_context: click.Context, _flag: click.Parameter, value: str | None) -> str:
+    """Takes an id that is brought along, or makes one."""
+    if value is not None and not is_id(value):
+        raise click.BadParameter("an id has 32 digits of 0-9 and a-f")
+    return value or make_id()
+
+
 @merchant.command("add")
 @click.argument("name")
+@click.option("--id", "merchant_id", callback=_check_id, help="Keep this id, which the merchant has on another host.")
 @with_settings(*STORE_FLAGS)
-def add_merchant(name: str, **flags: Any) -> None:
+def add_merchant(name: str, merchant_id: str, **flags: Any) -> None:
     """Make a merchant and print its id."""
-    new = Merchant(id=MerchantId(make_id()), name=name, created_at=SystemClock().now())
-    with_store(flags, lambda database, _settings: insert_merchant(database, new))
+    new = Merchant(id=MerchantId(merchant_id), name=name, created_at=SystemClock().now())
+
+    async def insert(database: Database, _settings: Settings) -> None:
+        if any(row.id == new.id for row in await list_merchants(database)):
+            sys.exit(f"tollgate: there is a merchant {new.id} already")
+        await insert_merchant(database, new)
+
+    with_store(flags, insert)
     click.echo(new.id)
 
 
@@ -114,17 +138,21 @@ def _split_flags(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
 @channel.command("add")
 @click.argument("merchant_id")
 @click.argument("name")
+@click.option("--entity-id", callback=_check_id, help="Keep this entity id, which the merchant has on another host.")
 @_with_channel_flags
 @with_settings(*STORE_FLAGS)
-def add_channel(merchant_id: str, name: str, **flags: Any) -> None:
+def add_channel(merchant_id: str, name: str, entity_id: str, **flags: Any) -> None:
     """Make a channel and print its entity id."""
     changes, store = _split_flags(flags)
     now = SystemClock().now()
-    bare = Channel(id=ChannelId(make_id()), merchant_id=MerchantId(merchant_id), name=name, created_at=now)
+    bare = Channel(id=ChannelId(entity_id), merchant_id=MerchantId(merchant_id), name=name, created_at=now)
     new = merge_terms(bare, changes)
 
-    async def insert(database: Database, _settings: Settings) -> None:
+    async def insert(database: Database, settings: Settings) -> None:
+        refuse_plain_addresses(new, changes, settings)
         await _get_merchant(database, merchant_id)
+        if any(row.id == new.id for row in await list_channels(database)):
+            sys.exit(f"tollgate: there is a channel {new.id} already")
         await insert_channel(database, new)
 
     with_store(store, insert)
@@ -140,11 +168,13 @@ def set_channel(entity_id: str, **flags: Any) -> None:
     """Change the settings of a channel."""
     changes, store = _split_flags(flags)
 
-    async def update(database: Database, _settings: Settings) -> None:
+    async def update(database: Database, settings: Settings) -> None:
         found = next((row for row in await list_channels(database) if row.id == entity_id), None)
         if found is None:
             sys.exit(f"tollgate: no channel {entity_id}")
-        await update_channel(database, merge_terms(found, changes))
+        changed = merge_terms(found, changes)
+        refuse_plain_addresses(changed, changes, settings)
+        await update_channel(database, changed)
 
     with_store(store, update)
 
@@ -169,17 +199,46 @@ def show_channels(**flags: Any) -> None:
 
 @token.command("add")
 @click.argument("merchant_id")
+@click.option("--token", "given", help="Keep this token of another host; `-` reads it from standard input.")
+@click.option("--token-file", type=click.File("rb"), help="Keep the token in this file.")
 @with_settings(*STORE_FLAGS)
-def add_token(merchant_id: str, **flags: Any) -> None:
-    """Make an access token and print it; it is stored hashed and sealed."""
+def add_token(merchant_id: str, given: str | None, token_file: BinaryIO | None, **flags: Any) -> None:
+    """Make an access token and print it; it is stored hashed and sealed.
+
+    With --token or --token-file the merchant keeps the token of another host, and the id of the token is printed.
+    Other users of the machine can read a token that stands on the command line: prefer a file or standard input.
+    """
+    if given is not None and token_file is not None:
+        raise click.UsageError("give --token or --token-file, not both")
+    source = sys.stdin.buffer if given == "-" else token_file
+    text = given if source is None else source.read(_TOKEN_FILE_MAX).decode(errors="replace")
 
     async def insert(database: Database, settings: Settings) -> str:
         await _get_merchant(database, merchant_id)
-        new = make_credential(MerchantId(merchant_id), get_keyring(settings), SystemClock().now())
+        keyring, now = load_keyring(settings.key_path), SystemClock().now()
+        if text is not None:
+            return await _keep_token(database, MerchantId(merchant_id), Secret(text.strip()), keyring, now)
+        new = make_credential(MerchantId(merchant_id), keyring, now)
         await insert_credential(database, new.credential)
         return show_token(new.token)
 
     click.echo(with_store(flags, insert))
+
+
+async def _keep_token(
+    database: Database, merchant_id: MerchantId, brought: Secret, keyring: Keyring, now: Instant
+) -> str:
+    """Stores a token of another host and returns its id, unless somebody has the token or its user already."""
+    try:
+        credential = keep_credential(merchant_id, brought, keyring, now)
+    except TokenError as error:
+        raise click.UsageError(f"--token: the token cannot be kept: {error}") from None
+    hashes = {credential.token_hash, hash_token(brought)}
+    for row in await list_credentials(database):
+        if row.token_hash in hashes or (row.user_id == credential.user_id and row.merchant_id != merchant_id):
+            sys.exit(f"tollgate: the token or its user is known already, by token {row.id} of {row.merchant_id}")
+    await insert_credential(database, credential)
+    return credential.id
 
 
 @token.command("list")

@@ -12,15 +12,14 @@ from typing import Any, TypeVar
 import click
 
 from tollgate import __version__
-from tollgate.config import SETTINGS, Environment, Settings, load_settings
+from tollgate.config import SETTINGS, Settings, load_settings
+from tollgate.web import configure_throttles
 
 _T = TypeVar("_T")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-STORE_FLAGS = ("data", "database", "environment", "key_file")
+STORE_FLAGS = ("data", "database", "environment", "key_file", "allow_plain_loopback")
 """What every command that touches the store understands."""
-
-_DATABASES = ("sqlite:///", "postgresql://", "postgres://")
 
 
 def with_settings(*members: str) -> Callable[[_Command], _Command]:
@@ -36,23 +35,20 @@ def with_settings(*members: str) -> Callable[[_Command], _Command]:
 
 
 def _flag_for(member: str, flag: str, text: str) -> Callable[[_Command], _Command]:
+    """Leaves it to the row to judge the value, so that a flag and its variable are refused in the same words."""
     default = getattr(Settings(), member)
     if isinstance(default, bool):
         return click.option(flag, member, is_flag=True, default=None, help=text)
-    if isinstance(default, Environment):
-        return click.option(flag, member, type=click.Choice([each.value for each in Environment]), help=text)
-    kind = click.FLOAT if isinstance(default, float) else click.INT if isinstance(default, int) else click.STRING
-    return click.option(flag, member, type=kind, help=text)
+    kind = "NUMBER" if isinstance(default, int | float) else "TEXT"
+    return click.option(flag, member, metavar=kind, help=text)
 
 
 def read_settings(flags: dict[str, Any]) -> Settings:
     try:
         settings = load_settings(flags)
+        configure_throttles(settings.throttles)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if settings.database and not settings.database.startswith(_DATABASES):
-        # The store would take anything else for the name of an embedded file.
-        raise click.UsageError(f"a database is one of {', '.join(_DATABASES)}")
     return settings
 
 

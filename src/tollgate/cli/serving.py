@@ -5,6 +5,7 @@ What a host needs and how it runs is known to the rooms below.
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,15 @@ import click
 
 from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
-from tollgate.hosting import find_missing, find_missing_acquirer, run
-from tollgate.store import add_to_setting, get_setting, list_channels, open_database
+from tollgate.flows import refuse_wrong_keys
+from tollgate.hosting import bind_all, find_missing, find_unready_channels, find_warnings, run, set_up_logs
+from tollgate.store import add_to_setting, get_setting, list_channels, list_merchants, open_database
 from tollgate.values import SECOND, SystemClock, render_timestamp
-from tollgate.wiring import BASE_URL, get_keyring, make_greeting
+from tollgate.vault import load_keyring
+from tollgate.wiring import BASE_URL, make_greeting, prepare_keyring
 from tollgate.workers import CLOCK_OFFSET
+
+_log = logging.getLogger("tollgate.server")
 
 
 @program.command()
@@ -25,22 +30,34 @@ from tollgate.workers import CLOCK_OFFSET
 def serve(**flags: Any) -> None:
     """Serve payments until stopped. On a test host the first start makes a sandbox merchant."""
     settings = read_settings(flags)
-    missing = find_missing(settings) or run_async(_prepare(settings))
+    _refuse_unready(find_missing(settings))
+    # Before anything is printed or made, so that a port in use is told at once and to nobody as a running host.
+    sockets = bind_all(settings)
+    missing, greeting = run_async(_prepare(settings))
+    _refuse_unready(missing)
+    set_up_logs(settings.log_level)
+    for line in find_warnings(settings):
+        click.echo(f"tollgate: warning: {line}", err=True)
+        _log.warning("test host without TLS is open to the network", extra={"host": settings.host})
+    click.echo(greeting, nl=bool(greeting))
+    run(settings, sockets)
+
+
+def _refuse_unready(missing: list[str]) -> None:
     if missing:
         sys.exit("\n".join(["tollgate: this host is not ready to serve:", *(f"  - {line}" for line in missing)]))
-    run(settings)
 
 
-async def _prepare(settings: Settings) -> list[str]:
-    """Bring the store up to date and greet, before the server takes over."""
+async def _prepare(settings: Settings) -> tuple[list[str], str]:
+    """Brings the store up to date; returns what is missing, and the greeting of a test host."""
     make_data_folder(settings)
-    keyring = get_keyring(settings)
     database = await open_database(settings.database_url)
     try:
+        keyring = await prepare_keyring(settings, database)
+        await refuse_wrong_keys(database, keyring)
         if settings.is_live:
-            return find_missing_acquirer(settings, await list_channels(database))
-        click.echo((await make_greeting(database, keyring, settings.base_url, SystemClock())).text)
-        return []
+            return find_unready_channels(settings, await list_channels(database)), ""
+        return [], (await make_greeting(database, keyring, settings.base_url, SystemClock())).text
     finally:
         await database.close()
 
@@ -57,11 +74,10 @@ def credentials(as_json: bool, **flags: Any) -> None:
 
 
 async def _show_credentials(settings: Settings, as_json: bool) -> None:
-    make_data_folder(settings)
-    database = await open_database(settings.database_url)
+    database = await open_database(settings.database_url, must_exist=True)
     try:
         base_url = await get_setting(database, BASE_URL) or settings.base_url
-        greeting = await make_greeting(database, get_keyring(settings), base_url, SystemClock())
+        greeting = await make_greeting(database, load_keyring(settings.key_path), base_url, SystemClock())
         click.echo(greeting.json if as_json else greeting.text)
     finally:
         await database.close()
@@ -70,7 +86,7 @@ async def _show_credentials(settings: Settings, as_json: bool) -> None:
 @program.command()
 @with_settings(*STORE_FLAGS)
 def migrate(**flags: Any) -> None:
-    """Bring the store's tables up to date."""
+    """Bring the store's tables up to date. A new store of a test host gets its key file too."""
     settings = read_settings(flags)
     if settings.uses_sqlite:
         make_data_folder(settings)
@@ -79,7 +95,11 @@ def migrate(**flags: Any) -> None:
 
 async def _migrate(settings: Settings) -> None:
     database = await open_database(settings.database_url)
-    await database.close()
+    try:
+        if not settings.is_live and not await list_merchants(database):
+            await prepare_keyring(settings, database)
+    finally:
+        await database.close()
     click.echo("the store is up to date")
 
 
@@ -101,10 +121,10 @@ def check(**flags: Any) -> None:
 async def _check_store(settings: Settings) -> list[str]:
     if settings.uses_sqlite and not Path(settings.database_url.removeprefix("sqlite:///")).exists():
         # The first start makes the file; asking how things stand does not.
-        return find_missing_acquirer(settings, [])
+        return find_unready_channels(settings, [])
     database = await open_database(settings.database_url, read_only=True)
     try:
-        return find_missing_acquirer(settings, await list_channels(database))
+        return find_unready_channels(settings, await list_channels(database))
     finally:
         await database.close()
 
@@ -121,7 +141,7 @@ def clock(advance: int | None, **flags: Any) -> None:
 
 
 async def _move_clock(settings: Settings, advance_s: int) -> None:
-    database = await open_database(settings.database_url)
+    database = await open_database(settings.database_url, must_exist=True)
     try:
         offset = await add_to_setting(database, CLOCK_OFFSET, advance_s * SECOND)
         click.echo(render_timestamp(SystemClock(offset).now()))

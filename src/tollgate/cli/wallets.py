@@ -16,7 +16,7 @@ import msgspec
 
 from tollgate.catalog import ALIASES, CURRENCIES, Wallet
 from tollgate.cli.people import channel, with_store
-from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, with_settings
+from tollgate.cli.program import STORE_FLAGS, program, read_settings, with_settings
 from tollgate.config import Settings
 from tollgate.payments import SigningKey, WalletPublic
 from tollgate.store import (
@@ -28,8 +28,8 @@ from tollgate.store import (
     list_wallet_keys,
 )
 from tollgate.values import SECOND, ChannelId, Instant, SystemClock, read_hundredths
-from tollgate.vault import WalletKeyError, make_wallet_key
-from tollgate.wiring import get_keyring, make_sandbox_token
+from tollgate.vault import WalletKeyError, load_keyring, make_wallet_key
+from tollgate.wiring import make_sandbox_token
 from tollgate.workers import CLOCK_OFFSET
 
 _BRANDED = {alias: Wallet(name) for alias, name in ALIASES.items() if name in set(Wallet)}
@@ -74,13 +74,12 @@ def wallet_token(
     _match(_AMOUNT, amount, "--amount is a number such as 92.00")
     if not re.fullmatch("[0-9]{8,19}", number):
         raise click.UsageError("--number is a card number of 8 to 19 digits")
-    make_data_folder(settings)
 
     async def make(database: Database, settings: Settings) -> str | None:
         now = SystemClock(int(await get_setting(database, CLOCK_OFFSET, "0"))).now()
         return await make_sandbox_token(
             database,
-            get_keyring(settings),
+            load_keyring(settings.key_path),
             entity_id,
             wallet=_WALLETS[name],
             made_at=now - age_s * SECOND,
@@ -138,7 +137,7 @@ def add_wallet_key(
                 private_file.read_bytes(),
                 channel_id=ChannelId(entity_id),
                 public=public,
-                keyring=get_keyring(settings),
+                keyring=load_keyring(settings.key_path),
                 now=SystemClock().now(),
             )
         except WalletKeyError as failure:

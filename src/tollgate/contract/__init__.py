@@ -1,5 +1,6 @@
 """The merchant's language: form text to orders, payments to JSON. Pure: no I/O, no clock, no chance."""
 
+from tollgate.contract.account_numbers import check_key, list_exposing, refuse_numbers
 from tollgate.contract.accounts import WalletCall, find_wallet_call
 from tollgate.contract.answers import (
     Answer,
@@ -27,6 +28,7 @@ from tollgate.contract.checkouts import (
     asks_for_integrity,
     check_offer,
     check_prepared,
+    find_prepared_brand,
     find_ways,
     get_return_url,
     join_form,
@@ -41,10 +43,13 @@ from tollgate.contract.cursors import read_cursor, render_cursor
 from tollgate.contract.fields import (
     Fields,
     is_never_stored,
+    list_unknown,
     merge_echo,
     read_fields,
 )
 from tollgate.contract.follow_ups import (
+    check_lifecycle,
+    check_reference,
     count_captures,
     find_reference,
     inherit_echo,
@@ -94,13 +99,12 @@ from tollgate.contract.settlements import answer_aggregations, answer_postings, 
 from tollgate.contract.sources import (
     choose_brand,
 )
-from tollgate.contract.standing import BY_MERCHANT, choose_reference
+from tollgate.contract.standing import BY_MERCHANT, describe_initial
 from tollgate.contract.stored import (
     RegistrationLink,
     asks_to_register,
     find_registration_id,
     keep_for_registration,
-    list_connector_ids,
     name_registration,
     tell_registration,
 )
@@ -162,15 +166,19 @@ __all__ = [
     "check_authentication_fields",
     "check_change",
     "check_entity_id",
+    "check_key",
+    "check_lifecycle",
     "check_offer",
     "check_prepared",
+    "check_reference",
     "choose_brand",
-    "choose_reference",
     "count_captures",
+    "describe_initial",
     "encode_answer",
     "find_fraction_objection",
     "find_handover",
     "find_mode",
+    "find_prepared_brand",
     "find_reference",
     "find_registration_id",
     "find_return_url",
@@ -188,8 +196,9 @@ __all__ = [
     "keep_for_registration",
     "keep_prepared",
     "keep_references",
-    "list_connector_ids",
+    "list_exposing",
     "list_offered",
+    "list_unknown",
     "make_checkout_return_url",
     "make_return_url",
     "make_run_fields",
@@ -218,6 +227,7 @@ __all__ = [
     "read_ticket",
     "recall_order",
     "recall_plan",
+    "refuse_numbers",
     "refuse_shopper_brands",
     "render_cursor",
     "render_payment",

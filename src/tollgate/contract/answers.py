@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.catalog import RESULTS, Wallet, get_result
+from tollgate.catalog import RESULTS, Wallet, get_result, hide_card_numbers, is_true
 from tollgate.contract.fields import NAMES_KEPT, first_word
 from tollgate.contract.standing import find_scheme_reference, tell_series_reference
 from tollgate.payments import CardFace, Payment, State
@@ -93,7 +93,9 @@ def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more:
 def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     body: Json = {"id": payment.id}
     registration_id = payment.echo.get("registrationId")
-    if registration_id:
+    # A declined payment has stored nothing: the registration that it was to make cannot be used.
+    is_lost = payment.state is State.DECLINED and is_true(payment.echo.get("createRegistration"))
+    if registration_id and not is_lost:
         # Clients look for it in either place.
         body |= {"registrationId": registration_id, "registration": {"id": registration_id}}
     if payment.referenced_id:
@@ -197,4 +199,6 @@ def _close(value: Any) -> Any:
 
 
 def _render_fault(fault: Fault) -> Mapping[str, str | None]:
-    return {"name": fault.name, "value": fault.value, "message": fault.message}
+    """A name or a value may be a card number in the wrong place; then it is not repeated."""
+    value = None if fault.value is None else hide_card_numbers(fault.value)
+    return {"name": hide_card_numbers(fault.name), "value": value, "message": fault.message}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog import AUTHENTICATION, MANDATORY_BROWSER_FIELDS, get_result, is_true
+from tollgate.catalog import AUTHENTICATION, MANDATORY_BILLING_FIELDS, MANDATORY_BROWSER_FIELDS, get_result, is_true
 from tollgate.contract.fields import Fields
 from tollgate.contract.standing import begins_series, is_by_merchant
 from tollgate.contract.stored import asks_to_register
@@ -12,7 +12,6 @@ from tollgate.contract.structures import read_browser
 from tollgate.payments import AuthenticationWish, Browser, CardAccount, Instrument
 from tollgate.values import Fault, InvalidParameters
 
-_BILLING_NEEDS = tuple(f"billing.{field}" for field in ("street1", "city", "postcode", "country"))
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", AUTHENTICATION})
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
@@ -52,14 +51,13 @@ def _find_indicator(values: Mapping[str, str]) -> str | None:
 
 
 def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) -> None:
-    """Asked for only when an authentication really begins: each group is complete or left to our own page."""
-    faults = [
-        Fault(name, "may not be empty when 3D Secure runs")
-        for names in (MANDATORY_BROWSER_FIELDS, () if is_lenient else _BILLING_NEEDS)
-        if any(name in echo for name in names)
-        for name in names
-        if name not in echo
-    ]
+    """Names what is missing when an authentication really begins.
+
+    Browser data is complete or left to our own page. A lenient channel never asks for the billing address.
+    """
+    has_browser = any(name in echo for name in MANDATORY_BROWSER_FIELDS)
+    needed = (*(MANDATORY_BROWSER_FIELDS if has_browser else ()), *(() if is_lenient else MANDATORY_BILLING_FIELDS))
+    faults = [Fault(name, "may not be empty when 3D Secure runs") for name in needed if name not in echo]
     if faults:
         raise InvalidParameters(get_result("200.300.404"), faults)
 

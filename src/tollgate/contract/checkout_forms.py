@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import BRANDS, Account, Brand, Protocol, get_result
+from tollgate.catalog import BRANDS, Account, Brand, Protocol, find_brand, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import name_kind
 from tollgate.contract.fields import first_word
@@ -46,6 +46,7 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     """Of the brands that the page shows, with blanks between them."""
     takes_debits: bool = False
     """Whether the channel has a creditor for direct debits."""
+    is_lenient: bool = False
 
 
 def answer_form(
@@ -61,14 +62,14 @@ def answer_form(
         "returnUrl": _find_home(checkout) if checkout.is_paid else None,
         "given": given,
         "brands": {
-            brand.code: _show_brand(brand, prepared)
-            for brand in _list_brands(terms.codes)
-            if _can_serve(brand, checkout, prepared, takes_debits=terms.takes_debits)
+            code: _show_brand(brand, prepared)
+            for code, brand in _list_brands(terms)
+            if _can_serve(brand, checkout, prepared, terms)
         },
         "registrations": [
             _show_registration(registration)
             for registration in terms.registrations
-            if _can_serve(BRANDS[registration.brand], checkout, prepared, takes_debits=terms.takes_debits)
+            if _can_serve(BRANDS[registration.brand], checkout, prepared, terms)
             and not _is_expired(registration, to_datetime(now).date())
         ],
     }
@@ -80,22 +81,23 @@ def _find_home(checkout: Checkout) -> str | None:
     return make_checkout_return_url(checkout.return_url, checkout) if checkout.return_url else None
 
 
-def _list_brands(codes: str) -> Iterable[Brand]:
-    """Wallets have sheets of their own, which a form cannot show."""
-    wanted = list(dict.fromkeys(codes.split()))[:_BRANDS_MAX]
-    return [BRANDS[code] for code in wanted if code in BRANDS and BRANDS[code].account is not Account.WALLET]
+def _list_brands(terms: FormTerms) -> Iterable[tuple[str, Brand]]:
+    """Each brand by the code that the page uses. Wallets have sheets of their own, which a form cannot show."""
+    wanted = list(dict.fromkeys(terms.codes.split()))[:_BRANDS_MAX]
+    found = ((code, find_brand(code, lenient=terms.is_lenient)) for code in wanted)
+    return [(code, brand) for code, brand in found if brand is not None and brand.account is not Account.WALLET]
 
 
-def _can_serve(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], *, takes_debits: bool) -> bool:
+def _can_serve(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> bool:
     """Nobody is offered what could only be refused."""
     kind = name_kind(prepared, brand.code)
-    if kind is not None and kind not in brand.kinds:
+    if kind is not None and kind not in brand.list_kinds(lenient=terms.is_lenient):
         return False
     if checkout.kind is CheckoutKind.REGISTRATION and not _can_store(brand, prepared):
         return False
     if brand.currencies and prepared.get("currency", brand.currencies[0]) not in brand.currencies:
         return False
-    return takes_debits or brand.protocol is not Protocol.SEPA
+    return terms.takes_debits or brand.protocol is not Protocol.SEPA
 
 
 def _can_store(brand: Brand, prepared: Mapping[str, str]) -> bool:
@@ -112,7 +114,7 @@ def _is_expired(registration: Registration, today: date) -> bool:
 
 def _show_brand(brand: Brand, prepared: Mapping[str, str]) -> Mapping[str, Any]:
     kind = _FORM_KINDS[brand.method]
-    needs = _DEBIT_NEEDS if kind == "directDebit" else brand.needs
+    needs = _DEBIT_NEEDS if kind == "directDebit" else (*brand.needs, *brand.strict_needs)
     return {
         "label": brand.label,
         "kind": kind,

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 import msgspec
 import orjson
 
-from tollgate.catalog import BRANDS, Wallet, get_result, is_true, resolve
+from tollgate.catalog import Brand, Wallet, find_brand, get_result, is_true, resolve
 from tollgate.contract.answers import Answer, Envelope, encode_answer
 from tollgate.contract.fields import Fields, first_word, is_never_stored
 from tollgate.contract.form import Pairs
 from tollgate.contract.levers import read_levers
-from tollgate.contract.objections import find_amount_objection
-from tollgate.contract.orders import read_test_mode
+from tollgate.contract.objections import (
+    find_amount_objection,
+    find_content_objection,
+    find_fraction_objection,
+    find_proof_objection,
+)
+from tollgate.contract.orders import check_fit, read_test_mode
+from tollgate.contract.structures import read_details
 from tollgate.contract.tickets import make_checkout_return_url
-from tollgate.payments import Checkout, CheckoutKind
+from tollgate.payments import Channel, Checkout, CheckoutKind, TestMode, list_amounts
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths
 
 _SESSION_GONE = "No payment session found for the requested id: it was read, it has expired, or it is of another host"
@@ -31,8 +38,10 @@ _GAPS = frozenset({"createRegistration", "shopperResultUrl", "shopOrigin"})
 _SHOPPER_KEY = "customParameters[SHOPPER_"
 _PREPARING_WORDS = frozenset({"integrity", "registrations", "overridePaymentType"})
 """What a checkout is told and no payment."""
-_OVERRIDE = "overridePaymentType[{}]"
+_OVERRIDE_WORD = "overridePaymentType"
+_OVERRIDE = _OVERRIDE_WORD + "[{}]"
 _BROWSER = "customer.browser."
+_ACCEPT, _WINDOW = f"{_BROWSER}acceptHeader", f"{_BROWSER}challengeWindow"
 _HEADER_LENGTH_MAX = 2048
 
 
@@ -42,6 +51,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     pairs: Pairs
     address: str
     accept: str | None
+    """The browser's header. None where it is not known, as in a request that a script made."""
     user_agent: str | None
 
 
@@ -65,15 +75,38 @@ def read_prepared_money(values: Mapping[str, str]) -> Money | None:
     return Money(read_hundredths(values["amount"]), values["currency"])
 
 
-def check_prepared(values: Mapping[str, str], *, is_live: bool) -> None:
-    """What could never be paid is refused before a shopper meets it."""
-    read_test_mode(values.get("testMode"), is_live)
+def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bool) -> TestMode | None:
+    """Refuses what could never be paid before a shopper sees it, and returns the mode in which payments will be made.
+
+    What depends on the account waits for the shopper. A brand that the merchant names has to fit the type.
+    """
+    values = fields.values
+    test_mode = read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL)
     if not is_live:
         read_levers(values)
     money = read_prepared_money(values)
-    objection = None if money is None else find_amount_objection(values.get("paymentType", ""), money)
+    objection = None if money is None else _find_money_objection(fields, money)
+    objection = objection or find_content_objection(fields, channel, today)
     if objection:
         raise Refusal(get_result(objection))
+    brand = find_prepared_brand(values, channel)
+    kind = None if brand is None else name_kind(values, brand.code)
+    if brand is not None and kind is not None and money is not None:
+        check_fit(brand, kind, money, channel)
+    return test_mode
+
+
+def _find_money_objection(fields: Fields, money: Money) -> str | None:
+    details = read_details(fields, money.currency)
+    return (
+        find_amount_objection(fields.values.get("paymentType", ""), money)
+        or find_fraction_objection(list_amounts(details))
+        or find_proof_objection(details.authentication)
+    )
+
+
+def find_prepared_brand(values: Mapping[str, str], channel: Channel) -> Brand | None:
+    return find_brand(values.get("paymentBrand", ""), lenient=channel.is_lenient)
 
 
 def keep_prepared(fields: Fields) -> dict[str, str]:
@@ -94,14 +127,23 @@ def join_form(prepared: Mapping[str, str], sent: Submission) -> Pairs:
     said = {_name(name): text for name, text in heard}
     unneeded = _PREPARING_WORDS | _list_other_accounts(prepared, said)
     kept = [(name, text) for name, text in prepared.items() if name not in said and first_word(name) not in unneeded]
-    return kept + heard + _describe_browser([*kept, *heard], sent)
+    pairs = _drop_half_known(kept + heard, sent)
+    return pairs + _describe_browser(pairs, sent)
+
+
+def _drop_half_known(pairs: Pairs, sent: Submission) -> Pairs:
+    """Leaves the questions to our own page if the true Accept header is missing; it asks the browser for everything."""
+    if sent.accept is not None or _ACCEPT in {_name(name) for name, _ in pairs}:
+        return pairs
+    return [(name, text) for name, text in pairs if _name(name) == _WINDOW or not _name(name).startswith(_BROWSER)]
 
 
 def _list_other_accounts(prepared: Mapping[str, str], said: Mapping[str, str]) -> frozenset[str]:
     """What a merchant knew of a bank account is no burden to whoever pays by card."""
     if "registrationId" in said:
         return frozenset() if is_true(prepared.get("overrideHolder")) else _ACCOUNT_WORDS
-    brand = BRANDS.get(said.get("paymentBrand") or prepared.get("paymentBrand", ""))
+    # By any spelling: one that the channel does not take is refused when the fields are read.
+    brand = find_brand(said.get("paymentBrand") or prepared.get("paymentBrand", ""), lenient=True)
     chosen = {first_word(name) for name in said} & _ACCOUNT_WORDS if brand is None else {brand.account.value}
     return _ACCOUNT_WORDS - chosen if chosen else frozenset()
 
@@ -126,8 +168,8 @@ def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
     """What the request itself tells. A form that says nothing of its browser is asked by our own page, if need be."""
     names = {_name(name) for name, _ in pairs}
     own = {"customer.ip": sent.address}
-    if any(name.startswith(_BROWSER) for name in names):
-        own[f"{_BROWSER}acceptHeader"] = _make_fit(sent.accept) or "*/*"
+    if any(name.startswith(_BROWSER) and name != _WINDOW for name in names):
+        own[_ACCEPT] = _make_fit(sent.accept) or "*/*"
         own[f"{_BROWSER}userAgent"] = _make_fit(sent.user_agent) or "-"
     return [(name, text) for name, text in own.items() if text and name not in names]
 
@@ -148,11 +190,21 @@ def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
 
 def name_kind(prepared: Mapping[str, str], brand: str) -> str | None:
     """The type that a payment with this brand would have; None where nothing is paid."""
-    return prepared.get(_OVERRIDE.format(brand), prepared.get("paymentType"))
+    return _find_override(prepared, brand) or prepared.get("paymentType")
+
+
+def _find_override(prepared: Mapping[str, str], brand: str) -> str | None:
+    """The type that was prepared for one brand, by its own code or by an older spelling of a lenient channel."""
+    kind = prepared.get(_OVERRIDE.format(brand))
+    if kind is not None:
+        return kind
+    spelled = ((name, text) for name, text in prepared.items() if first_word(name) == _OVERRIDE_WORD)
+    found = ((find_brand(name[len(_OVERRIDE_WORD) + 1 : -1], lenient=True), text) for name, text in spelled)
+    return next((text for row, text in found if row is not None and row.code == brand), None)
 
 
 def override_kind(fields: Fields, prepared: Mapping[str, str], brand: str) -> Fields:
-    kind = prepared.get(_OVERRIDE.format(brand))
+    kind = _find_override(prepared, brand)
     if kind is None:
         return fields
     change = {"paymentType": kind}

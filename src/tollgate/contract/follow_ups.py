@@ -10,16 +10,18 @@ from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_test_mode
 from tollgate.payments import Channel, FollowUp
-from tollgate.values import Fault, InvalidParameters, Money, read_hundredths
+from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
 
 _REFERENCE = "referenceUuid"
 _NOTHING = "100.550.300"
+_TWO_REFERENCES = "700.100.710"
 
 
 def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: bool) -> FollowUp:
     values = fields.values
     amount = read_hundredths(values["amount"]) if "amount" in values else None
     currency = values.get("currency")
+    test_mode = read_test_mode(values.get("testMode"), is_live)
     return FollowUp(
         kind=values["paymentType"],
         amount=amount,
@@ -28,8 +30,12 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         is_final=says_final(values),
         descriptor=make_descriptor(values.get("descriptor"), short_id, channel),
         short_id=short_id,
-        test_mode=read_test_mode(values.get("testMode"), is_live),
+        # Clients of lenient channels send one mode with every request, whatever mode the payment was made in.
+        test_mode=None if channel.is_lenient else test_mode,
         merchant_transaction_id=values.get("merchantTransactionId"),
+        lifecycle_id=values.get("lifecycleId"),
+        # A lenient channel takes whatever name a client sends along: the payment named has a brand of its own.
+        brand=None if channel.is_lenient else values.get("paymentBrand"),
         objection=_find_objection(amount, currency),
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
         echo=fields.echo,
@@ -41,9 +47,22 @@ def find_reference(fields: Fields) -> str | None:
     return fields.get(_REFERENCE)
 
 
+def check_reference(fields: Fields, named_id: str, channel: Channel) -> None:
+    """Refuses a request whose path and referenceUuid name two payments; a lenient channel follows the path."""
+    if find_reference(fields) not in (None, named_id) and not channel.is_lenient:
+        raise Refusal(get_result(_TWO_REFERENCES))
+
+
 def make_unknown_reference(fields: Fields) -> InvalidParameters:
     fault = Fault(_REFERENCE, "names no payment of this merchant", find_reference(fields))
     return InvalidParameters(get_result("200.300.404"), [fault])
+
+
+def check_lifecycle(sent: str | None, known: str | None) -> None:
+    """Refuses a lifecycle id that contradicts the one of the chain; a chain without one takes any."""
+    if sent is not None and known not in (None, sent):
+        fault = Fault("lifecycleId", "must be that of the payment it follows", sent)
+        raise InvalidParameters(get_result("200.300.404"), [fault])
 
 
 # ---- what later transactions ask of the fields that were stored with a payment ----

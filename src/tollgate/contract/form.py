@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote_to_bytes
 
 from tollgate.catalog import LIMITS, get_result
 from tollgate.values import Fault, InvalidParameters, TooLarge
@@ -11,7 +10,6 @@ from tollgate.values import Fault, InvalidParameters, TooLarge
 Pairs = list[tuple[str, str]]
 
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_HOSTILE_ESCAPE = re.compile("%(?:00|(?![0-9A-Fa-f]{2}))")
 _SHOWN_NAME_MAX = 64
 
 
@@ -25,10 +23,14 @@ def read_form(body: bytes) -> Pairs:
         raise TooLarge(get_result("200.100.103"), f"more than {LIMITS.parameters_max} parameters")
     text = _decode_whole(body)
     parts = text.split("&")
-    # Looked for in the whole, because no separator is part of an escape; only a fault is looked for part by part.
-    if "\0" in text or _HOSTILE_ESCAPE.search(text):
+    if "\0" in text:
         _refuse_hostile(parts)
-    return [_read_part(part) for part in parts]
+    try:
+        return [_read_part(part) for part in parts]
+    except InvalidParameters:
+        # A fault that hides something is told before any other.
+        _refuse_hostile(parts)
+        raise
 
 
 def _decode_whole(body: bytes) -> str:
@@ -54,10 +56,15 @@ def _read_part(part: str) -> tuple[str, str]:
 def _unescape(text: str, name: str) -> str:
     if "%" not in text:
         return text.replace("+", " ")
+    # Python's own reader of `\\xNN` is some fifty times as fast as a look at each escape, and as strict.
+    escaped = text.encode().replace(b"\\", b"\\x5c").replace(b"+", b" ").replace(b"%", b"\\x")
     try:
-        return unquote_to_bytes(text.replace("+", " ")).decode()
+        found = escaped.decode("unicode_escape").encode("latin-1").decode()
     except UnicodeDecodeError:
         raise _refused(name, "must be UTF-8 text") from None
+    if "\0" in found:
+        raise _refused(name, "must not contain NUL")
+    return found
 
 
 def _refuse_hostile(parts: list[str]) -> None:

@@ -11,15 +11,18 @@ from tollgate.catalog import (
     CURRENCIES,
     Account,
     Brand,
+    Facts,
     Protocol,
     accepts_number,
     build_iban,
     detect_brand,
+    find_decline,
     fits_bank,
     is_in_sepa,
     passes_luhn,
 )
-from tollgate.payments import Authentication, BankAccount, CardAccount, Instrument, TokenAccount
+from tollgate.contract.fields import Fields
+from tollgate.payments import Authentication, BankAccount, CardAccount, Channel, Instrument, TokenAccount
 from tollgate.values import Money
 
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
@@ -99,6 +102,12 @@ def find_card_objection(
     if cvv is None:
         return "100.100.600" if cvv_required else None
     return None if len(cvv) == brand.cvv_length else "100.100.601"
+
+
+def find_content_objection(fields: Fields, channel: Channel, today: date, brand: Brand | None = None) -> str | None:
+    """The code of values that are well formed and make no sense, such as an e-mail address without an @."""
+    facts = Facts(today, brand, channel.creditor.iban if channel.creditor else "")
+    return find_decline(fields.values, fields.groups, facts, is_lenient=channel.is_lenient)
 
 
 def find_amount_objection(kind: str, money: Money) -> str | None:

@@ -13,11 +13,12 @@ from tollgate.contract.fields import Fields, first_word
 from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import (
     find_amount_objection,
+    find_content_objection,
     find_fraction_objection,
     find_proof_objection,
 )
 from tollgate.contract.sources import Source, find_network, take_source, tell_number
-from tollgate.contract.standing import find_series_objection, find_series_reference, read_sequence
+from tollgate.contract.standing import find_series_fields, find_series_objection, read_sequence
 from tollgate.contract.stored import asks_to_register
 from tollgate.contract.structures import read_details
 from tollgate.payments import (
@@ -59,7 +60,7 @@ def read_order(
     kind, currency = values.get("paymentType", AUTHENTICATION), values["currency"]
     money = Money(read_hundredths(values["amount"]), currency)
     source = take_source(fields, channel, today=today, opened=opened, stored=stored)
-    check_fit(source.brand, kind, money, channel, values)
+    _check_brand(source.brand, kind, money, channel, values)
     details = _add_wallet_proof(read_details(fields, currency), opened)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
@@ -76,6 +77,7 @@ def read_order(
         processing_code=read_processing_code(values),
         test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
         merchant_transaction_id=values.get("merchantTransactionId"),
+        lifecycle_id=values.get("lifecycleId"),
         return_url=values.get("shopperResultUrl"),
         due_on=_read_date(values.get("transactionDueDate")),
         sequence=read_sequence(values, is_stored=stored is not None, is_registering=is_registering),
@@ -83,7 +85,8 @@ def read_order(
         authentication=read_authentication_wish(fields, kind, source.account),
         details=details,
         levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
-        objection=_find_objection(kind, money, details, source, stored),
+        objection=_find_objection(kind, money, details, source, stored)
+        or find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
         hidden=find_hidden(fields),
     )
@@ -91,11 +94,11 @@ def read_order(
 
 def _join_series(fields: Fields, stored: StoredAccount) -> Fields:
     """A repeat names the payment that its series began with, also where the merchant leaves that to us."""
-    reference = find_series_reference(fields.values, stored)
-    if not reference:
+    known = find_series_fields(fields.values, stored)
+    if not known:
         return fields
-    groups = fields.groups | {first_word(name) for name in reference}
-    return Fields({**fields.values, **reference}, groups, {**fields.echo, **reference})
+    groups = fields.groups | {first_word(name) for name in known}
+    return Fields({**fields.values, **known}, groups, {**fields.echo, **known})
 
 
 def _add_wallet_proof(details: Details, opened: OpenedCard | str | None) -> Details:
@@ -172,13 +175,13 @@ def find_shop_origin(echo: Mapping[str, str]) -> str:
     return echo.get("shopOrigin", "")
 
 
-def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
+def check_fit(brand: Brand, kind: str, money: Money, channel: Channel) -> None:
     """Whether the brand can do what is asked for, on this channel."""
     if kind == AUTHENTICATION:
         if brand.protocol is not Protocol.CARD:
             raise Refusal(get_result("600.200.310"), f"{brand.code} has no authentication of its own")
         return
-    if kind not in brand.kinds:
+    if kind not in brand.list_kinds(lenient=channel.is_lenient):
         raise Refusal(get_result("600.200.310"), f"{brand.code} does not take paymentType {kind}")
     if brand.account is Account.CARD:
         return
@@ -186,7 +189,11 @@ def check_fit(brand: Brand, kind: str, money: Money, channel: Channel, values: M
         raise Refusal(get_result("600.200.500"), f"{brand.code} is paid in {', '.join(brand.currencies)}")
     if brand.protocol is Protocol.SEPA and channel.creditor is None:
         raise Refusal(get_result("600.200.201"), "the channel has no creditor for direct debits")
-    if brand.needs_return and "shopperResultUrl" not in values:
+
+
+def _check_brand(brand: Brand, kind: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
+    check_fit(brand, kind, money, channel)
+    if brand.needs_return and kind != AUTHENTICATION and "shopperResultUrl" not in values:
         raise InvalidParameters(get_result("200.300.404"), [Fault("shopperResultUrl", "may not be empty")])
 
 

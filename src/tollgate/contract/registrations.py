@@ -6,7 +6,7 @@ How an account is kept, and whether a registration is in a state to be asked for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -15,8 +15,10 @@ from tollgate.catalog import BRANDS, Brand, Protocol, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
 from tollgate.contract.fields import Fields, merge_echo
 from tollgate.contract.levers import read_levers
+from tollgate.contract.objections import find_content_objection, find_fraction_objection
 from tollgate.contract.orders import read_test_mode
 from tollgate.contract.sources import take_source
+from tollgate.contract.standing import read_migrated
 from tollgate.contract.stored import check_brand, find_stored_objection, keep_for_registration
 from tollgate.payments import (
     BankAccount,
@@ -35,23 +37,15 @@ from tollgate.values import (
     Fault,
     Instant,
     InvalidParameters,
-    Money,
     Refusal,
     RegistrationId,
-    read_hundredths,
     to_datetime,
-    to_instant,
 )
 
 _NOTHING_TO_STORE = "100.150.100"
 _REFERS = "100.350.601"
 _NO_SERIES = "100.350.602"
 _FORCED_CODE = "customParameters[forceResultCode]"
-_MIGRATED_IDS = (
-    "recurringMigration.connectorTxId1",
-    "recurringMigration.connectorTxId2",
-    "recurringMigration.connectorTxId3",
-)
 _ACCOUNT_GROUPS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount"})
 _SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
 
@@ -91,14 +85,16 @@ def read_registration_order(
     levers = read_levers(values) if "customParameters" in fields.groups and not is_live else {}
     source = take_source(fields, channel, today=today, opened=opened)
     brand = source.brand
-    initial = _read_migrated(values) if "recurringMigration" in fields.groups else None
+    initial = read_migrated(values, values.get("currency")) if "recurringMigration" in fields.groups else None
     return RegistrationOrder(
         brand=brand.code,
         method=brand.method,
         account=source.account,
         face=source.face,
         test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
-        objection=source.objection or _find_objection(source.account, brand, initial),
+        objection=source.objection
+        or _find_objection(source.account, brand, initial)
+        or find_content_objection(fields, channel, today, brand),
         forced_code=values.get(_FORCED_CODE) if levers else None,
         echo=source.echo,
         initial=initial,
@@ -112,21 +108,9 @@ def _find_objection(account: Instrument | None, brand: Brand, initial: InitialPa
     if initial is None:
         return None
     may_go_on = brand.protocol in _SERIES_PROTOCOLS and initial.kind in brand.kinds
-    return None if may_go_on else _NO_SERIES
-
-
-def _read_migrated(values: Mapping[str, str]) -> InitialPayment:
-    amount, currency = values.get("recurringMigration.amount"), values.get("currency")
-    made = values.get("recurringMigration.requestTimestamp")
-    ids = tuple(values[name] for name in _MIGRATED_IDS if name in values)
-    return InitialPayment(
-        # The last of them is where our own answers tell the scheme's.
-        reference=ids[-1] if ids else None,
-        kind=values["recurringMigration.paymentType"],
-        amount=Money(read_hundredths(amount), currency) if amount and currency else None,
-        made_at=to_instant(datetime.fromisoformat(made).replace(tzinfo=UTC)) if made else None,
-        connector_ids=ids,
-    )
+    if not may_go_on:
+        return _NO_SERIES
+    return None if initial.amount is None else find_fraction_objection([initial.amount])
 
 
 # ---- changing ----
@@ -153,17 +137,19 @@ def is_confirmation(fields: Fields) -> bool:
 
 
 def apply_update(
-    fields: Fields, registration: Registration, account: Instrument | None, *, is_lenient: bool, today: date
+    fields: Fields, registration: Registration, account: Instrument | None, channel: Channel, *, today: date
 ) -> tuple[Registration, Instrument | None]:
     """The registration and its account with what was sent; what was not sent stays."""
-    check_brand(fields, BRANDS[registration.brand], is_lenient=is_lenient)
+    brand = BRANDS[registration.brand]
+    check_brand(fields, brand, is_lenient=channel.is_lenient)
     changes = _read_changes(fields, account)
-    face = registration.card
+    face, objection = registration.card, None
     if account is not None and changes:
         account = msgspec.structs.replace(account, **changes)
-        objection = find_stored_objection(fields, account, BRANDS[registration.brand], cvv_required=False, today=today)
-        if objection:
-            raise Refusal(get_result(objection))
+        objection = find_stored_objection(fields, account, brand, cvv_required=False, today=today)
+    objection = objection or find_content_objection(fields, channel, today, brand)
+    if objection:
+        raise Refusal(get_result(objection))
     if face is not None:
         face = msgspec.structs.replace(face, **{name: text for name, text in changes.items() if name in _FACE})
     echo = merge_echo(registration.echo, keep_for_registration(fields.echo))

@@ -30,6 +30,7 @@ def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question
     return Question(
         search=Search(
             reference=fields.get("merchantTransactionId"),
+            lifecycle_id=fields.get("lifecycleId"),
             short_id=fields.get("shortId"),
             kinds=_read_list(fields.get("paymentTypes")),
             methods=_read_list(fields.get("paymentMethods")),

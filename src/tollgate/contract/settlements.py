@@ -99,21 +99,22 @@ def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally])
 
 
 def _render_posting(posting: Posting) -> Json:
-    row: Json = {"id": posting.payment_id}
-    if posting.referenced_id:
-        row["referencedId"] = posting.referenced_id
-    if posting.merchant_transaction_id:
-        row["merchantTransactionId"] = posting.merchant_transaction_id
-    row["paymentType"] = posting.kind
-    if posting.brand:
-        row["paymentBrand"] = posting.brand
+    line, payment = posting.line, posting.payment
+    row: Json = {"id": payment.id}
+    if payment.referenced_id:
+        row["referencedId"] = payment.referenced_id
+    if payment.merchant_transaction_id:
+        row["merchantTransactionId"] = payment.merchant_transaction_id
+    row["paymentType"] = payment.kind
+    if payment.brand:
+        row["paymentBrand"] = payment.brand
     return row | {
         "amount": render_hundredths(posting.gain),
-        "currency": posting.currency,
-        "settlementTxDate": render_timestamp(posting.posted_at),
-        "reconciliationType": _TYPES[posting.kind],
+        "currency": line.currency,
+        "settlementTxDate": render_timestamp(line.posted_at),
+        "reconciliationType": _TYPES[payment.kind],
         # The book has a line only because of its transaction, so there is always exactly one.
-        "matchedTransactions": [{"status": "MATCHED", "id": posting.payment_id}],
+        "matchedTransactions": [{"status": "MATCHED", "id": payment.id}],
     }
 
 

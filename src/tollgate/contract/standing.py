@@ -6,15 +6,35 @@ The two spellings meet here and nowhere else. Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from tollgate.payments import CardAccount, Instrument, Sequence, StandingInstruction, StoredAccount, TokenAccount
+from tollgate.payments import (
+    CardAccount,
+    InitialPayment,
+    Instrument,
+    Payment,
+    Sequence,
+    StandingInstruction,
+    StoredAccount,
+    TokenAccount,
+)
+from tollgate.values import Money, read_hundredths, to_datetime, to_instant
 
 BY_MERCHANT = "MIT"
 _FIRST, _LATER, _PICKED = "INITIAL", "REPEATED", "REGISTRATION_BASED"
 _REFERENCE = "standingInstruction.initialTransactionId"
+_MIGRATED_TYPE = "recurringMigration.paymentType"
+_MIGRATED_AMOUNT, _MIGRATED_TIME = "recurringMigration.amount", "recurringMigration.requestTimestamp"
+_MIGRATED_IDS = (
+    "recurringMigration.connectorTxId1",
+    "recurringMigration.connectorTxId2",
+    "recurringMigration.connectorTxId3",
+)
+_ANSWERED_IDS = ("ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3")
+"""The names by which the same three ids of an acquirer are sent with a migrated series and answered by us."""
 _UNSTORED = "100.150.300"
 
 _OLDER_WORDS: Mapping[str, StandingInstruction] = {
@@ -72,10 +92,42 @@ def find_scheme_reference(details: Mapping[str, str]) -> str | None:
     return details.get("CardholderInitiatedTransactionID")
 
 
-def choose_reference(values: Mapping[str, str], details: Mapping[str, str]) -> str | None:
-    """By which payments after this one go back: to it, or to an earlier beginning that it goes back to itself."""
-    named = None if begins_series(values) else values.get(_REFERENCE)
-    return named or find_scheme_reference(details)
+def read_migrated(values: Mapping[str, str], currency: str | None) -> InitialPayment:
+    """The fields about a first payment at another provider become what repeats here go back to."""
+    amount, made = values.get(_MIGRATED_AMOUNT), values.get(_MIGRATED_TIME)
+    ids = _list_ids(values, _MIGRATED_IDS)
+    return InitialPayment(
+        # The last of them is where our own answers tell the scheme's.
+        reference=next((each for each in reversed(ids) if each), None),
+        kind=values[_MIGRATED_TYPE],
+        amount=Money(read_hundredths(amount), currency) if amount and currency else None,
+        made_at=to_instant(datetime.fromisoformat(made).replace(tzinfo=UTC)) if made else None,
+        connector_ids=ids,
+    )
+
+
+def describe_initial(settled: Payment) -> InitialPayment:
+    """Later payments go back to this one, or to an earlier payment of another provider that it goes back to itself."""
+    echo, details = settled.echo, settled.details
+    named = None if begins_series(echo) else echo.get(_REFERENCE)
+    if named:
+        # Amount, time and ids of this payment are not those of the one that the reference names.
+        words = {_MIGRATED_TYPE: settled.kind, **echo}
+        migrated = read_migrated(words, settled.money.currency)
+        return msgspec.structs.replace(migrated, reference=named, payment_id=settled.id)
+    return InitialPayment(
+        reference=find_scheme_reference(details),
+        kind=settled.kind,
+        amount=settled.money,
+        made_at=settled.settled_at,
+        payment_id=settled.id,
+        connector_ids=_list_ids(details, _ANSWERED_IDS),
+    )
+
+
+def _list_ids(values: Mapping[str, str], names: tuple[str, ...]) -> tuple[str | None, ...]:
+    ids = tuple(values.get(name) for name in names)
+    return ids if any(ids) else ()
 
 
 def tell_series_reference(values: Mapping[str, str], reference: str | None) -> Mapping[str, str]:
@@ -83,16 +135,30 @@ def tell_series_reference(values: Mapping[str, str], reference: str | None) -> M
     return {_REFERENCE: reference} if reference and begins_series(values) else {}
 
 
-def find_series_reference(values: Mapping[str, str], stored: StoredAccount | None) -> Mapping[str, str]:
-    """What a repeat has to name: the scheme's reference of the first payment, where the merchant did not.
+def find_series_fields(values: Mapping[str, str], stored: StoredAccount | None) -> Mapping[str, str]:
+    """A repeat has to name the first payment of its series; these fields do it where the merchant did not.
 
-    Of one field or of none, to be stored and sent with the others.
+    They are stored and sent with the others, so that a repeat that waits for its shopper still has them.
     """
     if stored is None or stored.registration.initial is None or _REFERENCE in values:
         return {}
-    reference = stored.registration.initial.reference
-    is_repeat = is_by_merchant(values) or _get_mode(values) in (_LATER, _PICKED)
-    return {_REFERENCE: reference} if reference and is_repeat else {}
+    if not is_by_merchant(values) and _get_mode(values) not in (_LATER, _PICKED):
+        return {}
+    initial = stored.registration.initial
+    known = {_REFERENCE: initial.reference}
+    if _MIGRATED_TYPE not in values:
+        known |= _tell_initial(initial, values.get("currency"))
+    return {name: text for name, text in known.items() if text}
+
+
+def _tell_initial(initial: InitialPayment, currency: str | None) -> dict[str, str | None]:
+    amount, made_at = initial.amount, initial.made_at
+    return {
+        # The field has no currency of its own, so an amount in another one cannot be told.
+        _MIGRATED_AMOUNT: amount.render() if amount and amount.currency == currency else None,
+        _MIGRATED_TIME: None if made_at is None else to_datetime(made_at).replace(tzinfo=None).isoformat(" "),
+        **dict(zip(_MIGRATED_IDS, initial.connector_ids, strict=False)),
+    }
 
 
 def find_series_objection(

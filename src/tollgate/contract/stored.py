@@ -21,7 +21,6 @@ _KEPT_GROUPS = frozenset(
     | {"merchantTransactionId", "merchantInvoiceId", "merchantMemo"}
 )
 """What a registration tells again of the request that made it."""
-_CONNECTOR_IDS = ("ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3")
 _ACCOUNT_GROUPS = ("card.", "bankAccount.", "virtualAccount.", "tokenAccount.")
 
 
@@ -51,10 +50,6 @@ def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: 
 
 def keep_for_registration(echo: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in echo.items() if first_word(name) in _KEPT_GROUPS}
-
-
-def list_connector_ids(details: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(details[name] for name in _CONNECTOR_IDS if name in details)
 
 
 def tell_registration(echo: Mapping[str, str]) -> RegistrationLink | None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tollgate.catalog import MANDATORY_BROWSER_FIELDS
 from tollgate.contract.fields import Fields
 from tollgate.contract.standing import translate_older
 from tollgate.payments import (
@@ -24,6 +25,7 @@ from tollgate.payments import (
     CartItem,
     Customer,
     Details,
+    InitialDetails,
     Party,
     StandingInstruction,
 )
@@ -61,6 +63,7 @@ _DETAILED = frozenset(
         "standingInstruction",
         "recurringType",
         "recurring",
+        "recurringMigration",
         "cart",
     }
 )
@@ -73,6 +76,7 @@ _GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
     ("recipient", "recipient", Party, "recipient."),
     ("merchant", "acceptor", Acceptor, "merchant."),
     ("threeDSecure", "authentication", Authentication, "threeDSecure."),
+    ("recurringMigration", "initial_payment", InitialDetails, "recurringMigration."),
 )
 """A group of fields, the detail it becomes, and how its fields' names begin."""
 _STANDING = frozenset({"standingInstruction", "recurringType", "recurring"})
@@ -113,7 +117,8 @@ def _read_standing(fields: Fields, currency: str) -> StandingInstruction | None:
 
 
 def read_browser(fields: Fields) -> Browser | None:
-    if not any(name.startswith("customer.browser.") for name in fields.values):
+    # The size of a window alone tells nothing of a browser.
+    if fields.values.keys().isdisjoint(MANDATORY_BROWSER_FIELDS):
         return None
     members = _read_structure(Browser, "customer.browser.", fields.values, "")
     return None if members is None else msgspec.structs.replace(members, ip=fields.get("customer.ip"))

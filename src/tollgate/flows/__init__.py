@@ -1,6 +1,7 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
 from tollgate.flows.check_out import (
+    cancel_prepared,
     change_checkout,
     find_promised_script,
     prepare_checkout,
@@ -45,7 +46,7 @@ from tollgate.flows.submit import (
 )
 from tollgate.flows.take_returns import ReturnNote, ReturnReport, take_returns
 from tollgate.flows.tokenize import follow_token, hear_token_event
-from tollgate.flows.verify import FINDINGS_MAX, verify
+from tollgate.flows.verify import FINDINGS_MAX, refuse_wrong_keys, verify
 from tollgate.flows.verify_report import AuditReport
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "Submitted",
     "Wait",
     "arrive",
+    "cancel_prepared",
     "change_checkout",
     "collect",
     "count_retired",
@@ -90,6 +92,7 @@ __all__ = [
     "prepare_checkout",
     "read_checkout",
     "record",
+    "refuse_wrong_keys",
     "register",
     "remind",
     "reregister",

@@ -33,6 +33,7 @@ from tollgate.steps import (
     conclude,
     converse,
     get_payment,
+    keep_answer,
     make_shopper_url,
     seal_case,
     settle_sealed,
@@ -142,6 +143,7 @@ async def hand_over(
     So neither the row nor the answer kept for an Idempotency-Key holds that address: it is told once.
     """
     now = house.clock.now()
+    case = msgspec.structs.replace(case, ticket_hash=hash_once_key(key))
     cvv = order.account.cvv if isinstance(order.account, CardAccount) else None
     row = AuthenticationRow(
         merchant_id=started.merchant_id,
@@ -153,8 +155,9 @@ async def hand_over(
         sealed_secret=seal_once(cvv, key, owner=name_secret(started), chance=house.chance),
     )
     settlement = settle_sealed(house, started, msgspec.structs.replace(_AWAY, details=threeds.describe_case(case)))
-    kept = answer_payment(settlement.payment, house.envelope)
-    unit = [*steps_settle(settlement, kept if claim else None), *steps_insert_authentication(seal_case(house, row))]
+    told = answer_payment(settlement.payment, house.envelope)
+    kept = keep_answer(house, claim, started.merchant_id, started.id, told)
+    unit = [*steps_settle(settlement, kept), *steps_insert_authentication(seal_case(house, row))]
     if not await house.database.write(unit):
         return answer_payment(await get_payment(house, started, started.id), house.envelope)
     data = threeds.make_method_data(case, make_method_url(house, started)) if case.method_url else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import (
     Answer,
     Fields,
@@ -13,6 +13,7 @@ from tollgate.contract import (
     answer_registration,
     asks_for_integrity,
     check_prepared,
+    find_prepared_brand,
     find_return_url,
     keep_prepared,
     merge_echo,
@@ -21,24 +22,36 @@ from tollgate.contract import (
 )
 from tollgate.flows.idempotency import answer_taken_key
 from tollgate.payments import Channel, Checkout, CheckoutKind, CheckoutState, Claim, Script
-from tollgate.steps import House, find_any_checkout, get_own_checkout, get_registration, open_prepared, seal_prepared
+from tollgate.steps import (
+    BrokenSeal,
+    House,
+    check_reachable,
+    find_any_checkout,
+    get_own_checkout,
+    get_registration,
+    open_prepared,
+    seal_prepared,
+    steps_keep_answer,
+    trust,
+)
 from tollgate.store import (
+    cancel_checkout,
     count_read,
     find_payment,
     find_script,
     note_read,
     spend_checkout,
     steps_change_checkout,
-    steps_claim_answered,
     steps_insert_checkout,
 )
-from tollgate.values import SECOND, Refusal, TooMany, make_checkout_id
+from tollgate.values import SECOND, Refusal, TooMany, find_checkout_id, make_checkout_id, to_datetime
 
-CREATED, CHANGED, PENDING, BUSY = "000.200.100", "000.200.101", "000.200.000", "800.700.100"
+CREATED, CHANGED, CANCELLED, PENDING = "000.200.100", "000.200.101", "000.200.102", "000.200.000"
+BUSY = "800.700.100"
 
 
 async def prepare_checkout(house: House, fields: Fields, channel: Channel, claim: Claim | None) -> Answer:
-    check_prepared(fields.values, is_live=house.is_live)
+    _refuse_unpayable(house, fields, channel)
     now, checkout_id = house.clock.now(), make_checkout_id(channel.merchant_id, house.chance)
     checkout = Checkout(
         id=checkout_id,
@@ -53,10 +66,17 @@ async def prepare_checkout(house: House, fields: Fields, channel: Channel, claim
     )
     integrity = house.script.integrity if asks_for_integrity(fields.values) else ""
     answer = answer_checkout(checkout, house.envelope, CREATED, now, integrity)
-    unit = [*steps_insert_checkout(checkout), *steps_claim_answered(claim, channel.merchant_id, answer)]
+    unit = [*steps_insert_checkout(checkout), *steps_keep_answer(house, claim, channel.merchant_id, answer)]
     if await house.database.write(unit):
         return answer
     return await answer_taken_key(house, claim)
+
+
+def _refuse_unpayable(house: House, fields: Fields, channel: Channel) -> None:
+    test_mode = check_prepared(fields, channel, today=to_datetime(house.clock.now()).date(), is_live=house.is_live)
+    if tell_kind(fields.values) is CheckoutKind.PAYMENT:
+        brand = find_prepared_brand(fields.values, channel)
+        check_reachable(house, channel, test_mode, None if brand is None else brand.code)
 
 
 async def change_checkout(
@@ -65,9 +85,9 @@ async def change_checkout(
     """What was prepared, with what is said now. While somebody pays it, it stays as it was when the payment began."""
     seen = await get_own_checkout(house, channel, checkout_id, None)
     merged = merge_echo(open_prepared(house, seen), keep_prepared(fields))
-    situation = Situation("checkout", None, channel.is_lenient, house.is_live)
+    situation = house.make_situation("checkout", channel)
     whole = read_fields(list(merged.items()), situation)
-    check_prepared(whole.values, is_live=house.is_live)
+    _refuse_unpayable(house, whole, channel)
     kind = tell_kind(whole.values)
     changed = msgspec.structs.replace(
         seen,
@@ -80,7 +100,7 @@ async def change_checkout(
     )
     now = house.clock.now()
     answer = answer_checkout(changed, house.envelope, CHANGED, now)
-    unit = [*steps_change_checkout(seen, changed, now), *steps_claim_answered(claim, seen.merchant_id, answer)]
+    unit = [*steps_change_checkout(seen, changed, now), *steps_keep_answer(house, claim, seen.merchant_id, answer)]
     if await house.database.write(unit):
         return answer
     fresh = await get_own_checkout(house, channel, checkout_id, None)
@@ -90,8 +110,24 @@ async def change_checkout(
     return await answer_taken_key(house, claim)
 
 
-async def read_checkout(house: House, checkout_id: str, kind: CheckoutKind, channel: Channel) -> Answer:
-    """What became of it. A success is told once, and then the checkout is no more."""
+async def cancel_prepared(house: House, checkout_id: str, channel: Channel) -> Answer:
+    """Withdraws a checkout that nobody has paid. Cancelling again answers the same, so that a retry does no harm."""
+    now = house.clock.now()
+    checkout = await get_own_checkout(house, channel, checkout_id, None, with_cancelled=True)
+    if checkout.state is not CheckoutState.CANCELLED and not await cancel_checkout(house.database, checkout, now):
+        fresh = await get_own_checkout(house, channel, checkout_id, None, with_cancelled=True)
+        if fresh.state is not CheckoutState.CANCELLED:
+            raise Refusal(get_result(BUSY), "the checkout is being paid or is paid")
+    return answer_checkout(checkout, house.envelope, CANCELLED, now)
+
+
+async def read_checkout(
+    house: House, checkout_id: str, kind: CheckoutKind, channel: Channel, *, is_told: bool = True
+) -> Answer:
+    """What became of it. A success is told once, and then the checkout is no more.
+
+    An answer that is sent without its body (`is_told` is false) tells nothing, so it spends nothing.
+    """
     checkout = await get_own_checkout(house, channel, checkout_id, kind)
     now, limit = house.clock.now(), house.status_reads
     if not await count_read(house.database, checkout, now, limit.count, limit.window_s * SECOND):
@@ -99,6 +135,8 @@ async def read_checkout(house: House, checkout_id: str, kind: CheckoutKind, chan
         raise TooMany(get_result("800.120.100"), retry_after_s=wait_s, subject_id=checkout.id)
     checkout = await get_own_checkout(house, channel, checkout_id, kind)
     answer = await _tell(house, checkout)
+    if not is_told:
+        return answer
     if checkout.state is not CheckoutState.DONE:
         await note_read(house.database, checkout, now)
     elif not await spend_checkout(house.database, checkout, now):
@@ -116,7 +154,9 @@ async def _tell(house: House, checkout: Checkout) -> Answer:
         return answer_registration(msgspec.structs.replace(registration, ndc=checkout.id), house.envelope)
     payment = await find_payment(house.database, checkout.merchant_id, checkout.subject_id)
     if payment is None:
-        raise LookupError(f"checkout {checkout.id} names a payment that does not exist")
+        raise LookupError("a checkout names a payment that does not exist")
+    if find_checkout_id(trust(house, payment).ndc) != checkout.id:
+        raise BrokenSeal(f"a checkout names payment {payment.id}, which was made for something else")
     return answer_payment(payment, house.envelope)
 
 

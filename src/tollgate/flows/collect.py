@@ -13,7 +13,7 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import LIMITS, add_banking_days, find_banking_day
+from tollgate.catalog import KINDS, LIMITS, Direction, add_banking_days, find_banking_day
 from tollgate.connectors import sepa
 from tollgate.payments import BankAccount, Creditor, Sequence
 from tollgate.steps import BrokenSeal, House, trust
@@ -34,6 +34,7 @@ from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_account
 _log = logging.getLogger("tollgate.bank")
 
 _SCHEMES = {sepa.Direction.DEBIT: sepa.Scheme.DEBITS, sepa.Direction.CREDIT: sepa.Scheme.CREDITS}
+_DIRECTIONS = {Direction.TAKE: sepa.Direction.DEBIT, Direction.GIVE: sepa.Direction.CREDIT}
 
 FILE_NOUN = "bank_file"
 
@@ -122,8 +123,13 @@ def make_entries(house: House, due: Series[DueInstruction]) -> list[sepa.Entry]:
 
 def make_entry(house: House, due: DueInstruction) -> sepa.Entry:
     instruction, payment = due.instruction, trust(house, due.payment)
-    if (instruction.amount, instruction.currency) != (payment.money.hundredths, payment.money.currency):
+    money, direction = payment.money, _DIRECTIONS.get(KINDS[payment.kind].direction)
+    told = (instruction.channel_id, instruction.amount, instruction.currency, instruction.direction)
+    # A debit turned into a credit would pay out, and one of another channel would go to another creditor.
+    if told != (payment.channel_id, money.hundredths, money.currency, direction):
         raise ValueError("the instruction is not what the payment says")
+    if instruction.account_of != payment.first_id:
+        raise ValueError("the instruction names the account of another payment")
     if house.is_live is not (payment.test_mode is None):
         # Stores get copied: nothing about a real payment may leave a test host, nor the other way round.
         raise ValueError("the payment belongs to another environment")

@@ -24,6 +24,7 @@ async def deregister(
         house,
         channel.merchant_id,
         registration_id,
+        fields,
         claim,
         _OBJECTIONS,
         lambda kept: _remove(house, fields, kept, ndc),

@@ -21,6 +21,7 @@ async def extend_life(
         house,
         channel.merchant_id,
         registration_id,
+        fields,
         claim,
         _OBJECTIONS,
         lambda kept: _extend(house, fields, kept, ndc),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.catalog import BRANDS, LIMITS, get_result
-from tollgate.contract import Answer, answer_payment
+from tollgate.contract import Answer, answer_payment, check_lifecycle
 from tollgate.flows.idempotency import find_earlier_answer
 from tollgate.flows.look_up import look_up, look_up_registration
 from tollgate.payments import (
@@ -25,21 +25,24 @@ from tollgate.payments import (
     judge,
 )
 from tollgate.steps import (
+    FateUnknown,
     House,
     Route,
     choose_route,
     dispatch,
     get_payment,
     get_wire_word,
+    keep_answer,
     make_link,
     make_start_steps,
     make_terms,
     make_wish,
     plan_attempt,
+    refuse_exposed_payment,
     settle_sealed,
     start_after,
 )
-from tollgate.store import settle_follow_up
+from tollgate.store import Damaged, Unavailable, settle_follow_up
 from tollgate.values import Conflict, Money, Refusal
 
 _UNKNOWN = "700.400.580"
@@ -57,11 +60,16 @@ async def follow_up(
         named = await find_named(house, request.kind, named_id, channel)
         route = choose_route(house, channel, named.test_mode, named.brand)
         link = await make_link(house, named)
+        check_lifecycle(request.lifecycle_id, named.lifecycle_id or link.first.lifecycle_id)
+        await refuse_exposed_payment(house, link.first, request.echo, claim)
         decision = decide(house, request, link, channel)
         refuse_full_chain(link, decision)
         attempt = plan_attempt(start_follow_up(house, request, named, ndc), decision)
         if await house.database.write(make_start_steps(attempt, link, decision, claim)):
-            return await carry_out(house, request, attempt, route, claim)
+            try:
+                return await carry_out(house, request, attempt, route, claim)
+            except (Unavailable, Damaged) as fault:
+                raise FateUnknown(attempt.id) from fault
         earlier = await find_earlier_answer(house, claim)
         if earlier is not None:
             return earlier
@@ -85,7 +93,7 @@ async def find_named(house: House, kind: str, named_id: str, channel: Channel) -
 def decide(house: House, request: FollowUp, link: Link, channel: Channel) -> Plan | Refused:
     if request.kind in SYSTEM_ONLY:
         return Refused(SYSTEM_ONLY[request.kind])
-    if request.kind not in BRANDS[link.named.brand].kinds:
+    if request.kind not in BRANDS[link.named.brand].list_kinds(lenient=channel.is_lenient):
         return Refused(_NOT_FOR_BRAND)
     return judge(make_wish(request, link.named), link, make_terms(house, channel, link.named))
 
@@ -107,6 +115,7 @@ def start_follow_up(house: House, request: FollowUp, named: Payment, ndc: str) -
         descriptor=request.descriptor,
         short_id=request.short_id,
         merchant_transaction_id=request.merchant_transaction_id,
+        lifecycle_id=request.lifecycle_id or bare.lifecycle_id,
         echo={**bare.echo, **request.echo},
     )
 
@@ -124,7 +133,8 @@ async def carry_out(house: House, request: FollowUp, attempt: Payment, route: Ro
     verdict = get_known_verdict(started) if started.is_decided else await ask(house, request, started, route)
     settlement = settle_sealed(house, started, verdict)
     answer = answer_payment(settlement.payment, house.envelope)
-    if await settle_follow_up(house.database, settlement, answer if claim else None):
+    kept = keep_answer(house, claim, started.merchant_id, started.id, answer)
+    if await settle_follow_up(house.database, settlement, kept):
         return answer
     # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
     return answer_payment(await get_payment(house, started, started.id), house.envelope)

@@ -13,7 +13,7 @@ from tollgate.connectors import threeds
 from tollgate.contract import Ticket, read_ticket
 from tollgate.flows.resume import finish
 from tollgate.payments import AuthenticationRow, Stage, State
-from tollgate.steps import House, get_payment, seal_case, trust, trust_case
+from tollgate.steps import House, get_payment, seal_case, trust_case
 from tollgate.store import find_authentication, find_payment, move_authentication
 from tollgate.vault import hash_once_key
 
@@ -53,4 +53,4 @@ async def _finish_without_browser(house: House, row: AuthenticationRow) -> None:
     """The issuer asked the shopper elsewhere: nobody comes back, so the payment goes on at once, without its code."""
     payment = await find_payment(house.database, row.merchant_id, row.id)
     if payment is not None and payment.state is State.WAITING:
-        await finish(house, trust(house, await get_payment(house, payment, payment.id)), row.body, None)
+        await finish(house, await get_payment(house, payment, payment.id), row.body, None)

@@ -25,12 +25,13 @@ from tollgate.payments import (
     State,
     Verdict,
 )
-from tollgate.steps import House, charge, choose_route, conclude, prepare_registering
-from tollgate.store import Step, start_payment, steps_insert_registration, steps_start_payment
+from tollgate.steps import FateUnknown, House, charge, choose_directory, choose_route, conclude, prepare_registering
+from tollgate.store import Damaged, Step, Unavailable, start_payment, steps_insert_registration, steps_start_payment
 from tollgate.values import SECOND, PaymentId, make_id
 from tollgate.vault import name_owner, seal_account
 
 _NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code="000.400.109")
+_NO_DIRECTORY = Verdict(outcome=Outcome.DECLINED, code="000.400.104")
 _MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code="300.100.100")
 _BY_MERCHANT = "MIT"
 """The source of a payment that its shopper agreed to before."""
@@ -64,10 +65,13 @@ async def pay(
     started = start_attempt(house, order, channel, ndc, payment_id, patience_s)
     if not await write_start(house, started, seal(house, order, started), claim, new, guards):
         return await answer_taken_key(house, claim)
-    if enrolment is not None:
-        return await authenticate_first(house, order, started, enrolment, route, claim)
-    verdict = find_refusal(order, channel) or await charge(house, order, started, route)
-    return await conclude(house, started, verdict, claim)
+    try:
+        if enrolment is not None:
+            return await authenticate_first(house, order, started, enrolment, route, claim)
+        verdict = find_refusal(house, order, channel) or await charge(house, order, started, route)
+        return await conclude(house, started, verdict, claim)
+    except (Unavailable, Damaged) as fault:
+        raise FateUnknown(started.id) from fault
 
 
 def write_start(
@@ -85,12 +89,12 @@ def write_start(
     return house.database.write([*guards, *steps_start_payment(started, sealed, claim), *registered])
 
 
-def find_refusal(order: Order, channel: Channel) -> Verdict | None:
-    """Of an order that goes on without its shopper being authenticated."""
+def find_refusal(house: House, order: Order, channel: Channel) -> Verdict | None:
+    """Decides an order that goes on without its shopper being authenticated; None: it is sent."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
     if order.kind == AUTHENTICATION:
-        return _NOT_ENROLLED
+        return _NOT_ENROLLED if choose_directory(house, channel, order.test_mode) else _NO_DIRECTORY
     is_required = channel.three_ds is not None and channel.three_ds.is_required
     return _MUST_AUTHENTICATE if is_required and not is_excused(order) else None
 
@@ -132,6 +136,7 @@ def start_attempt(
         deadline_at=house.clock.wall() + int(patience_s * SECOND),
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
+        lifecycle_id=order.lifecycle_id,
         card=order.face,
         echo=order.echo,
     )

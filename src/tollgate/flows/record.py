@@ -18,6 +18,7 @@ from tollgate.steps import (
     make_terms,
     make_wish,
     plan_attempt,
+    refuse_exposed_payment,
     settle_decided,
 )
 from tollgate.values import Conflict, Refusal
@@ -30,6 +31,7 @@ async def record(
     for _ in range(LIMITS.reservation_tries_max):
         named = await find_named(house, fact.kind, named_id, channel)
         link = await make_deep_link(house, named)
+        await refuse_exposed_payment(house, link.first, fact.echo, None)
         decision = judge(make_wish(fact, named), link, make_terms(house, channel, named))
         if isinstance(decision, Refused):
             raise Refusal(get_result(decision.code))

@@ -26,11 +26,13 @@ from tollgate.payments import (
 )
 from tollgate.steps import (
     SUCCESS_CODES,
+    BrokenSeal,
     House,
     Route,
     choose_route,
     dispatch,
     get_wire_word,
+    keep_answer,
     settle_decided,
     settle_sealed,
     start_after,
@@ -40,6 +42,7 @@ from tollgate.steps import (
 from tollgate.store import (
     Job,
     find_authentication,
+    find_claim_of,
     find_payment,
     finish_job,
     settle_follow_up,
@@ -64,9 +67,12 @@ async def settle_overdue(house: House, started: Payment) -> None:
     """
     verdict = get_known_verdict(started) if started.is_decided else _SILENT
     settlement = settle_sealed(house, started, verdict)
+    stored = await find_claim_of(house.database, started)
+    answer = answer_payment(settlement.payment, house.envelope)
+    kept = keep_answer(house, stored, started.merchant_id, started.id, answer)
     # Refused where the attempt's own process was faster after all, and then that is the truth.
     write = settle_payment if started.chain_id is None else settle_follow_up
-    await write(house.database, settlement, answer_payment(settlement.payment, house.envelope))
+    await write(house.database, settlement, kept)
 
 
 async def run_errand(house: House, job: Job) -> bool:
@@ -78,12 +84,19 @@ async def run_errand(house: House, job: Job) -> bool:
     if job.topic == Errand.EXPIRE:
         # Nobody is asked, so it happens although an address was removed meanwhile.
         return await expire_waiting(house, job, payment)
+    if job.topic == Errand.SETTLE:
+        if payment.state is State.STARTED:
+            await settle_overdue(house, payment)
+        return await finish_job(house.database, job)
     channel = house.directory.get_channel(payment.channel_id)
     route = choose_route(house, channel, payment.test_mode, payment.brand)
     return await _ERRANDS[Errand(job.topic)](house, job, payment, route)
 
 
 async def reverse_doubtful(house: House, job: Job, payment: Payment, route: Route) -> bool:
+    """Reverses a payment that was answered as failed, and no other, whatever the job says."""
+    if payment.state is not State.DECLINED:
+        raise BrokenSeal(f"job {job.id} reverses a payment that did not fail: run `tollgate verify`")
     exchange = route.connector.reverse(payment.id)
     verdict = await dispatch(exchange, route.wire, timeout_s=house.acquirer_timeout_s)
     if verdict.outcome is not Outcome.APPROVED:

@@ -10,8 +10,16 @@ from tollgate.catalog import is_pending, is_success
 from tollgate.contract import Answer, RegistrationOrder, answer_registration
 from tollgate.flows.idempotency import answer_taken_key
 from tollgate.payments import Channel, Claim, NewRegistration, Registration, RegistrationState
-from tollgate.steps import SUCCESS_CODES, House, find_same, seal_registration, sign_mandate, start_registration
-from tollgate.store import Step, steps_claim_answered, steps_insert_registration
+from tollgate.steps import (
+    SUCCESS_CODES,
+    House,
+    find_same,
+    seal_registration,
+    sign_mandate,
+    start_registration,
+    steps_keep_answer,
+)
+from tollgate.store import Step, steps_insert_registration
 from tollgate.values import RegistrationId, make_id
 
 Guard = Callable[[Registration], list[Step]]
@@ -68,7 +76,7 @@ def judge(code: str) -> RegistrationState:
 
 async def _write(house: House, unit: list[Step], registration: Registration, claim: Claim | None) -> Answer:
     answer = answer_registration(registration, house.envelope)
-    unit = [*unit, *steps_claim_answered(claim, registration.merchant_id, answer)]
+    unit = [*unit, *steps_keep_answer(house, claim, registration.merchant_id, answer)]
     if not unit or await house.database.write(unit):
         return answer
     return await answer_taken_key(house, claim)

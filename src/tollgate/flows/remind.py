@@ -10,9 +10,10 @@ import logging
 
 from tollgate.catalog import LIMITS
 from tollgate.contract import make_checkout_return_url
-from tollgate.payments import Checkout, Reminder
+from tollgate.payments import Checkout, CheckoutState, Reminder
 from tollgate.steps import House
 from tollgate.store import Job, find_checkout, finish_job, steps_finish_job, steps_note_reminder
+from tollgate.values import hide_checkout_ids
 from tollgate.wire import Forbidden, Silent, Unsent
 
 _log = logging.getLogger("tollgate.reminder")
@@ -30,13 +31,14 @@ async def remind(house: House, job: Job) -> bool:
     is_done = await house.database.write([*noting, *steps_finish_job(job)])
     if is_done:
         level = logging.WARNING if word in (Reminder.MISSED, Reminder.FAILED) else logging.INFO
-        _log.log(level, "a reminder was decided", extra={"checkout": checkout.id, "reminder": word.value})
+        facts = {"checkout": hide_checkout_ids(checkout.id), "reminder": word.value}
+        _log.log(level, "a reminder was decided", extra=facts)
     return is_done
 
 
 def _find_word(house: House, job: Job, checkout: Checkout) -> Reminder | None:
     """What is decided without a call."""
-    if not checkout.is_unread:
+    if not checkout.is_unread or checkout.state is CheckoutState.CANCELLED:
         return Reminder.UNNEEDED
     if checkout.expires_at <= house.clock.now():
         return Reminder.MISSED if job.tries <= 1 else Reminder.FAILED
@@ -54,5 +56,5 @@ async def _call(house: House, checkout: Checkout) -> Reminder | None:
         return None
     except Silent:
         status = 0
-    _log.info("a shop was called", extra={"checkout": checkout.id, "status": status or "none"})
+    _log.info("a shop was called", extra={"checkout": hide_checkout_ids(checkout.id), "status": status or "none"})
     return Reminder.SENT

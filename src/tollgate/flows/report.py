@@ -5,17 +5,29 @@ The first pages have numbers; a cursor leads on from any of them, however long t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import read_cursor, render_cursor
-from tollgate.payments import Channel, Page, Payment, Period, Place, Posting, Search, Tally, Window
-from tollgate.steps import House
+from tollgate.payments import (
+    Channel,
+    Listed,
+    Page,
+    Payment,
+    Period,
+    Place,
+    Posting,
+    Search,
+    Tally,
+    Window,
+    list_lines,
+)
+from tollgate.steps import House, has_sound_seal, report_tampering
 from tollgate.store import (
     count_payments,
     count_postings,
-    list_chain,
     list_chains,
     list_postings,
     search_payments,
@@ -34,14 +46,17 @@ async def search(house: House, channel: Channel, wanted: Search, window: Window)
     return await _make_page(
         rows,
         window,
+        lambda payment: has_sound_seal(payment, house.keyring),
         lambda most: count_payments(house.database, channel, wanted, most),
-        lambda last: render_cursor(Place(last.created_at, last.id), channel, wanted, house.keyring),
+        lambda place: render_cursor(place, channel, wanted, house.keyring),
     )
 
 
 async def show_chain(house: House, payment: Payment) -> list[Payment]:
     """A payment and all that is linked with it, in the order they came."""
-    return await list_chain(house.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
+    first_id = payment.first_id
+    chains = await list_chains(house.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
+    return [member for member in chains[first_id] if has_sound_seal(member, house.keyring)]
 
 
 async def show_chains(house: House, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
@@ -53,7 +68,10 @@ async def show_chains(house: House, channel: Channel, payments: Iterable[Payment
     if sum(map(len, chains.values())) > LIMITS.linked_max:
         message = f"more than {LIMITS.linked_max} transactions are linked with this page; ask for a shorter one"
         raise InvalidParameters(get_result("200.300.404"), [Fault("limit", message)])
-    return chains
+    return {
+        first_id: [member for member in chain if has_sound_seal(member, house.keyring)]
+        for first_id, chain in chains.items()
+    }
 
 
 async def sum_up(house: House, channel: Channel, period: Period) -> list[Tally]:
@@ -67,8 +85,9 @@ async def list_settled(house: House, channel: Channel, period: Period, window: W
     return await _make_page(
         rows,
         window,
+        lambda posting: _is_sound(house, posting),
         lambda most: count_postings(house.database, channel, period, most),
-        lambda last: render_cursor(Place(last.posted_at, last.line_id), channel, period, house.keyring),
+        lambda place: render_cursor(place, channel, period, house.keyring),
     )
 
 
@@ -79,7 +98,23 @@ async def list_all_settled(house: House, channel: Channel, period: Period) -> Pa
     if len(rows) > most:
         detail = f"there are more than {most} records; read them by pages, under /reports/v2"
         raise Refusal(get_result("200.300.404"), detail)
-    return Page(rows=rows, pages=None, page_no=None, cursor=None)
+    sound = await asyncio.to_thread(_keep_sound, rows, lambda posting: _is_sound(house, posting))
+    return Page(rows=sound, pages=None, page_no=None, cursor=None)
+
+
+def _is_sound(house: House, posting: Posting) -> bool:
+    """A line has no MAC of its own: it says what its payment says, which has one."""
+    if not has_sound_seal(posting.payment, house.keyring):
+        return False
+    is_sound = posting.line in list_lines(posting.payment)
+    if not is_sound:
+        report_tampering("line", posting.line.id)
+    return is_sound
+
+
+def _keep_sound(listed: Iterable[Listed[Row]], is_sound: Callable[[Row], bool]) -> list[Row]:
+    """A row that was changed by hand is left out; whoever found it has logged it."""
+    return [each.row for each in listed if each.row is not None and is_sound(each.row)]
 
 
 def _find_place(house: House, channel: Channel, filters: Search | Period, window: Window) -> Place | None:
@@ -87,18 +122,20 @@ def _find_place(house: House, channel: Channel, filters: Search | Period, window
 
 
 async def _make_page(
-    found: list[Row],
+    found: list[Listed[Row]],
     window: Window,
+    is_sound: Callable[[Row], bool],
     count: Callable[[int], Awaitable[int]],
-    render_place: Callable[[Row], str],
+    render_place: Callable[[Place], str],
 ) -> Page[Row]:
     """`found` has one row more than the page where another page follows."""
-    rows, has_more = found[: window.rows_max], len(found) > window.rows_max
-    cursor = render_place(rows[-1]) if has_more else None
+    listed, has_more = found[: window.rows_max], len(found) > window.rows_max
+    rows = _keep_sound(listed, is_sound)
+    cursor = render_place(listed[-1].place) if has_more else None
     if window.cursor is not None:
         return Page(rows=rows, pages=None, page_no=None, cursor=cursor)
     # A last page tells by itself how many there are; only before and beyond it somebody has to count.
-    is_last = not has_more and (rows or window.page_no == 1)
-    counted = len(rows) + (window.page_no - 1) * window.rows_max if is_last else None
+    is_last = not has_more and (listed or window.page_no == 1)
+    counted = len(listed) + (window.page_no - 1) * window.rows_max if is_last else None
     total = await count(LIMITS.query_pages_max * window.rows_max) if counted is None else counted
     return Page(rows=rows, pages=-(-total // window.rows_max), page_no=window.page_no, cursor=cursor)

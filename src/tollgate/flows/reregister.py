@@ -35,10 +35,10 @@ async def reregister(
         return _update(house, fields, kept, channel, ndc)
 
     if is_confirmation(fields):
-        return await revise(house, channel.merchant_id, registration_id, claim, _NO_CONFIRMATION, confirm)
+        return await revise(house, channel.merchant_id, registration_id, fields, claim, _NO_CONFIRMATION, confirm)
     # What is no registration at all is told apart, as it is where one is read.
     await get_registration(house, channel.merchant_id, registration_id)
-    return await revise(house, channel.merchant_id, registration_id, claim, _NO_UPDATE, update)
+    return await revise(house, channel.merchant_id, registration_id, fields, claim, _NO_UPDATE, update)
 
 
 def _confirm(house: House, fields: Fields, kept: Kept, ndc: str) -> Revision:
@@ -61,9 +61,7 @@ def _update(house: House, fields: Fields, kept: Kept, channel: Channel, ndc: str
     find_mode(fields, registration, is_live=house.is_live)
     owner = name_registration_owner(registration)
     account = None if sealed is None else open_account(sealed, owner=owner, keyring=house.keyring)
-    changed, account = apply_update(
-        fields, registration, account, is_lenient=channel.is_lenient, today=to_datetime(now).date()
-    )
+    changed, account = apply_update(fields, registration, account, channel, today=to_datetime(now).date())
     changed = msgspec.structs.replace(changed, used_at=now, keep_until=_find_end(house, registration, changed, now))
     sealed = None if account is None else seal_account(account, owner=owner, keyring=house.keyring)
     return _finish(house, kept, changed, sealed, RegistrationEvent.UPDATED, ndc)

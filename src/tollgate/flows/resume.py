@@ -7,10 +7,11 @@ guarded by the one before it, so tabs, reloads and back buttons lead to the same
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hmac import compare_digest
 
 import msgspec
 
-from tollgate.catalog import AUTHENTICATION
+from tollgate.catalog import AUTHENTICATION, may_return_to
 from tollgate.connectors import threeds
 from tollgate.contract import (
     Ticket,
@@ -75,7 +76,7 @@ from tollgate.store import (
     steps_settle,
 )
 from tollgate.values import SECOND, CheckoutId, Secret, find_checkout_id
-from tollgate.vault import name_owner, open_account, open_hidden, open_once
+from tollgate.vault import hash_once_key, name_owner, open_account, open_hidden, open_once
 
 _SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=SESSION_OVER_CODE)
 _PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=PAID_TWICE_CODE)
@@ -133,6 +134,7 @@ async def arrive(house: House, arrival: Arrival) -> Next:
     payment = None if ticket is None else await find_payment(house.database, ticket.merchant_id, ticket.payment_id)
     if ticket is None or payment is None:
         return Lost()
+    trust(house, payment)
     row = await find_authentication(house.database, ticket.merchant_id, ticket.payment_id)
     if row is None:
         return await return_from_provider(house, payment) if len(ticket.key) == 0 else Lost()
@@ -145,7 +147,6 @@ async def return_from_provider(house: House, payment: Payment) -> Next:
     Only about what begins a chain: no shopper is sent away for what follows, and it is asked about in another way.
     """
     if payment.state is State.WAITING and payment.chain_id is None:
-        trust(house, payment)
         channel = house.directory.get_channel(payment.channel_id)
         route = choose_route(house, channel, payment.test_mode, payment.brand)
         question = route.connector.inquire(payment.id, route.approved_code)
@@ -153,20 +154,21 @@ async def return_from_provider(house: House, payment: Payment) -> Next:
         verdict = await weigh_lateness(house, payment, verdict)
         if verdict.outcome in DECIDED:
             await house.database.write(steps_settle(settle_sealed(house, payment, verdict), expected=State.WAITING))
-    return go_home(payment)
+    return go_home(house, payment)
 
 
 async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket: Ticket, arrival: Arrival) -> Next:
+    if not compare_digest(hash_once_key(ticket.key), row.body.ticket_hash):
+        return Lost()
     if row.stage is Stage.CLOSED or row.sealed_secret is None or payment.state is not State.WAITING:
-        return Wait() if payment.state is State.STARTED else go_home(payment)
+        return Wait() if payment.state is State.STARTED else go_home(house, payment)
     cvv = open_once(row.sealed_secret, ticket.key, owner=name_secret(payment))
     if cvv is None:
         return Lost()
-    trust(house, payment)
     trust_case(house, row)
     if row.expires_at <= house.clock.now():
         await close(house, payment, OUT_OF_TIME)
-        return go_home(payment)
+        return go_home(house, payment)
     if row.stage is Stage.OPEN:
         found = await _ask_issuer(house, payment, row, arrival)
         if isinstance(found, Collect):
@@ -177,7 +179,7 @@ async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket:
             return _show_challenge(payment, row.body)
         row = await _note_unanswered(house, row)
     await finish(house, payment, row.body, cvv)
-    return go_home(await get_payment(house, payment, payment.id))
+    return go_home(house, await get_payment(house, payment, payment.id))
 
 
 async def _ask_issuer(
@@ -269,7 +271,7 @@ async def _claim(house: House, payment: Payment, checkout_id: CheckoutId) -> lis
     """None: it was given up before any money was asked for, because another attempt has the checkout, or because
     what it pays for is over or was changed. A tab beside this one is no other attempt."""
     checkout, now = await find_checkout(house.database, payment.merchant_id, checkout_id), house.clock.now()
-    if checkout is None or checkout.expires_at <= now:
+    if checkout is None or checkout.expires_at <= now or checkout.state is CheckoutState.CANCELLED:
         await close(house, payment, _SESSION_OVER)
         return None
     if checkout.state is not CheckoutState.OPEN:
@@ -304,9 +306,10 @@ async def _recall(house: House, payment: Payment, cvv: Secret | None) -> Order:
     return recall_order(payment, account, hidden)
 
 
-def go_home(payment: Payment) -> GoHome:
-    address = find_return_url(payment.echo)
-    if address is None:
+def go_home(house: House, payment: Payment) -> GoHome:
+    """Returns the shopper to the shop, if the channel still allows the address."""
+    address, channel = find_return_url(payment.echo), house.directory.get_channel(payment.channel_id)
+    if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
         return GoHome(None)
     origin = find_shop_origin(payment.echo)
     return GoHome(make_return_url(address, payment), find_checkout_id(payment.ndc), origin)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from tollgate.catalog import LIMITS, get_result
-from tollgate.contract import Answer
+from tollgate.contract import Answer, Fields
 from tollgate.flows.idempotency import find_earlier_answer
 from tollgate.payments import Claim, Registration, RegistrationState
-from tollgate.steps import House
-from tollgate.store import Step, find_sealed_registration, steps_claim_answered
+from tollgate.steps import House, name_registration_owner, refuse_exposed_sealed, steps_keep_answer
+from tollgate.store import Step, find_sealed_registration
 from tollgate.values import Conflict, MerchantId, Refusal, is_id
 
 
@@ -44,6 +44,7 @@ async def revise(
     house: House,
     merchant_id: MerchantId,
     registration_id: str,
+    fields: Fields,
     claim: Claim | None,
     objections: Objections,
     plan: Callable[[Kept], Revision],
@@ -57,8 +58,10 @@ async def revise(
             if earlier is None:
                 raise found
             return earlier
+        owner = name_registration_owner(found.registration)
+        refuse_exposed_sealed(found.sealed_account, owner, fields.echo, claim, house)
         revision = plan(found)
-        claimed = steps_claim_answered(claim, merchant_id, revision.answer)
+        claimed = steps_keep_answer(house, claim, merchant_id, revision.answer)
         if await house.database.write([*revision.unit, *claimed]):
             return revision.answer
         earlier = await find_earlier_answer(house, claim)

@@ -24,13 +24,24 @@ from tollgate.contract import (
 from tollgate.flows.idempotency import answer_taken_key, find_earlier_answer
 from tollgate.flows.look_up import look_up_registration
 from tollgate.payments import Channel, Claim, Schedule, ScheduleState, TestMode
-from tollgate.steps import SUCCESS_CODES, House, choose_route, make_run_order, open_stored, seal_schedule
+from tollgate.steps import (
+    SUCCESS_CODES,
+    House,
+    choose_route,
+    make_run_order,
+    name_registration_owner,
+    open_stored,
+    refuse_exposed,
+    refuse_exposed_sealed,
+    seal_schedule,
+    steps_keep_answer,
+)
 from tollgate.store import (
     find_active_schedule,
     find_schedule,
+    find_sealed_registration,
     list_runs,
     list_schedules,
-    steps_claim_answered,
     steps_end_schedule,
     steps_insert_schedule,
     steps_replace_schedule,
@@ -44,10 +55,10 @@ _UNKNOWN = "700.400.580"
 
 async def create_schedule(house: House, fields: Fields, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
     order = read_schedule(fields, house.clock.now())
-    test_mode = await check_payable(house, order, channel)
+    test_mode = await check_payable(house, order, channel, fields, claim)
     schedule = start_schedule(house, order, channel, ndc, test_mode)
     answer = answer_schedule(schedule, SUCCESS_CODES[test_mode], house.envelope)
-    claimed = steps_claim_answered(claim, channel.merchant_id, answer)
+    claimed = steps_keep_answer(house, claim, channel.merchant_id, answer)
     if await house.database.write([*steps_insert_schedule(schedule), *claimed]):
         return answer
     return await answer_taken_key(house, claim)
@@ -61,13 +72,13 @@ async def reschedule(
         active = await find_active(house, channel.merchant_id, named_id, RESCHEDULES)
         its_channel = house.directory.get_channel(active.channel_id)
         order = read_reschedule(fields, active, house.clock.now())
-        test_mode = await check_payable(house, order, its_channel)
+        test_mode = await check_payable(house, order, its_channel, fields, claim)
         schedule = start_schedule(house, order, its_channel, ndc, test_mode, active.series_id)
         answer = answer_schedule(schedule, SUCCESS_CODES[test_mode], house.envelope, kind=RESCHEDULES)
         unit = [
             *steps_replace_schedule(active, schedule.created_at),
             *steps_insert_schedule(schedule),
-            *steps_claim_answered(claim, channel.merchant_id, answer),
+            *steps_keep_answer(house, claim, channel.merchant_id, answer),
         ]
         if await house.database.write(unit):
             return answer
@@ -84,12 +95,13 @@ async def deschedule(
     check_change(fields, DESCHEDULES)
     for _ in range(LIMITS.reservation_tries_max):
         active = await find_active(house, channel.merchant_id, named_id, DESCHEDULES)
+        await _refuse_exposed_registration(house, active, fields, claim)
         now = house.clock.now()
         ended = msgspec.structs.replace(active, state=ScheduleState.ENDED)
         answer = answer_schedule(
             ended, SUCCESS_CODES[active.test_mode], house.envelope, kind=DESCHEDULES, ndc=ndc, at=now
         )
-        claimed = steps_claim_answered(claim, channel.merchant_id, answer)
+        claimed = steps_keep_answer(house, claim, channel.merchant_id, answer)
         if await house.database.write([*steps_end_schedule(active, ScheduleState.ENDED, now), *claimed]):
             return answer
         earlier = await find_earlier_answer(house, claim)
@@ -121,9 +133,12 @@ async def find_active(house: House, merchant_id: MerchantId, named_id: str, kind
     return active
 
 
-async def check_payable(house: House, order: ScheduleOrder, channel: Channel) -> TestMode | None:
+async def check_payable(
+    house: House, order: ScheduleOrder, channel: Channel, fields: Fields, claim: Claim | None
+) -> TestMode | None:
     """Its first payment is prepared as if it were due now: what could never be paid is refused at once."""
     stored = await open_stored(house, channel.merchant_id, order.registration_id)
+    refuse_exposed(stored.account, fields.echo, claim)
     refuse_shopper_brands(stored)
     payment = make_run_order(house, channel, order.kind, order.money, order.echo, stored)
     if payment.objection is not None:
@@ -135,6 +150,13 @@ async def check_payable(house: House, order: ScheduleOrder, channel: Channel) ->
             raise Refusal(get_result(_NOT_LIVE)) from None
         raise
     return payment.test_mode
+
+
+async def _refuse_exposed_registration(house: House, active: Schedule, fields: Fields, claim: Claim | None) -> None:
+    found = await find_sealed_registration(house.database, active.merchant_id, active.registration_id)
+    if found is not None:
+        registration, sealed, _ = found
+        refuse_exposed_sealed(sealed, name_registration_owner(registration), fields.echo, claim, house)
 
 
 def start_schedule(

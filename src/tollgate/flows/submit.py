@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.catalog import LIMITS, get_result, may_return_to
 from tollgate.contract import (
     Answer,
     Fields,
@@ -47,7 +47,16 @@ from tollgate.payments import (
     RegistrationState,
     State,
 )
-from tollgate.steps import House, find_any_checkout, get_open_checkout, open_prepared, open_stored, open_wallet
+from tollgate.steps import (
+    House,
+    find_any_checkout,
+    get_open_checkout,
+    open_prepared,
+    open_stored,
+    open_wallet,
+    refuse_exposed,
+    trust,
+)
 from tollgate.store import Step, find_kept_registrations, find_payment, steps_end_attempt, steps_submit_checkout
 from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id, make_short_id, to_datetime
 
@@ -80,6 +89,10 @@ async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
     if checkout is None or (checkout.is_over(house.clock.now()) and not checkout.is_paid):
         raise make_session_refusal()
     if checkout.is_paid:
+        channel = house.directory.get_channel(checkout.channel_id)
+        home = checkout.return_url
+        if home and not may_return_to(home, channel.return_schemes, is_lenient=channel.is_lenient):
+            checkout = msgspec.structs.replace(checkout, return_url=None)
         terms = FormTerms(is_test=not house.is_live)
         return answer_form(checkout, {}, terms, house.envelope, house.clock.now())
     prepared = open_prepared(house, checkout)
@@ -88,6 +101,7 @@ async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
         is_test=not house.is_live,
         requires_cvv=channel.requires_cvv,
         takes_debits=channel.creditor is not None,
+        is_lenient=channel.is_lenient,
         registrations=await _list_usable(house, checkout, prepared),
         codes=codes,
     )
@@ -119,7 +133,7 @@ async def submit_checkout(house: House, checkout_id: str, kind: CheckoutKind, se
         raise make_session_refusal(f" (it is one of kind {checkout.kind})")
     _check_free(house, checkout)
     channel, prepared = _get_channel(house, checkout), open_prepared(house, checkout)
-    situation = Situation(_OPERATIONS[kind], None, channel.is_lenient, house.is_live)
+    situation = house.make_situation(_OPERATIONS[kind], channel)
     fields = read_fields(join_form(prepared, sent), situation)
     desk = _Desk(
         checkout=checkout,
@@ -152,8 +166,10 @@ async def _pay(house: House, desk: _Desk) -> tuple[Answer, str]:
     fields, channel = desk.fields, desk.channel
     registration_id = check_offer(fields, desk.prepared)
     stored = await open_stored(house, channel.merchant_id, registration_id) if registration_id else None
+    if stored is not None:
+        refuse_exposed(stored.account, fields.echo, None)
     call = None if registration_id else find_wallet_call(fields)
-    opened = await open_wallet(house, channel, call.wallet, call.token, None) if call else None
+    opened = await open_wallet(house, channel, call.wallet, call.token, echo=fields.echo) if call else None
     brand = stored.registration.brand if stored else choose_brand(fields.values, channel.is_lenient, opened).code
     order = read_order(
         override_kind(fields, desk.prepared, brand),
@@ -201,5 +217,7 @@ async def go_to_provider(house: House, checkout_id: str) -> Forward | Lost:
     if checkout is None or checkout.is_over(house.clock.now()):
         return Lost()
     payment = await find_payment(house.database, checkout.merchant_id, checkout.subject_id or "")
-    found = None if payment is None or payment.state is not State.WAITING else find_handover(payment.details)
+    found = (
+        None if payment is None or payment.state is not State.WAITING else find_handover(trust(house, payment).details)
+    )
     return Lost() if found is None else Forward(*found)

@@ -39,6 +39,9 @@ _NEVER_STORED = frozenset({RegistrationState.PENDING, RegistrationState.REJECTED
 Entries = Mapping[str, Entry]
 Stored = Mapping[str, KeptRegistration]
 
+_UNPAID = (CheckoutState.OPEN, CheckoutState.CANCELLED)
+"""States in which no attempt has the checkout, whatever was tried before."""
+
 
 async def check_checkouts(audit: Audit) -> None:
     async for page in walk_checkouts(audit.database):
@@ -77,7 +80,7 @@ def judge_checkout(row: KeptCheckout, entries: Entries, kept: Stored, keyring: K
 
 
 def doubt_attempt(checkout: Checkout, entries: Entries) -> str | None:
-    if checkout.state is CheckoutState.OPEN:
+    if checkout.state in _UNPAID:
         return None
     entry = entries.get(checkout.subject_id or "")
     if entry is None:
@@ -100,7 +103,7 @@ def _may_hold(payment: Payment) -> bool:
 
 def doubt_registration(checkout: Checkout, kept: Stored) -> str | None:
     """Storing takes one commit, so nobody ever holds it."""
-    if checkout.state is CheckoutState.OPEN:
+    if checkout.state in _UNPAID:
         return None
     if checkout.state is CheckoutState.CLAIMED:
         return "it is held, and nothing is being stored"
@@ -150,7 +153,7 @@ def _pays_for_checkout(payment: Payment) -> bool:
 
 
 def doubt_paid(payment: Payment, checkout: Checkout | None) -> Finding | None:
-    if checkout is None or (checkout.state >= CheckoutState.DONE and checkout.subject_id == payment.id):
+    if checkout is None or (checkout.is_paid and checkout.subject_id == payment.id):
         return None
     text = f"it is approved, and checkout {checkout.id} was not paid by it"
     return find_on(payment, Proof.CHECKOUT, text)

@@ -6,19 +6,21 @@ That nothing is missing was proven by the first part; here it is that nothing is
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
-from tollgate.catalog import RESULTS, is_pending
+from tollgate.catalog import LIMITS, RESULTS, is_pending
 from tollgate.flows.verify_report import Audit, Owned, group_by_merchant
 from tollgate.payments import Errand, Finding, Line, Payment, Proof, RegistrationEvent, State, list_lines
+from tollgate.steps import open_kept_answer
 from tollgate.store import (
     NO_PAYMENT,
     PAYMENT_SETTLED,
-    ClaimRow,
     Database,
     Entry,
     Event,
     Job,
+    StoredClaim,
     find_entries,
     find_registration_ids,
     walk_book,
@@ -27,6 +29,7 @@ from tollgate.store import (
     walk_jobs,
 )
 from tollgate.values import MerchantId, make_timed_id
+from tollgate.vault import Keyring
 
 _Row = TypeVar("_Row", bound=Owned)
 
@@ -36,7 +39,8 @@ async def check_strays(audit: Audit) -> None:
     await _check(audit, "book", walk_book(database), lambda line: line.payment_id, judge_line)
     await _check_events(audit)
     await _check(audit, "jobs", walk_jobs(database), lambda job: job.subject_id, judge_job)
-    await _check(audit, "claims", walk_claims(database), lambda claim: claim.payment_id, judge_claim)
+    judge_kept = partial(judge_claim, audit.keyring)
+    await _check(audit, "claims", walk_claims(database), lambda claim: claim.payment_id, judge_kept)
 
 
 async def _check(
@@ -120,6 +124,18 @@ def _may_say(event: Event, payment: Payment) -> bool:
 
 
 def judge_job(job: Job, entry: Entry | None) -> Finding | None:
+    return _find_stray_job(job, entry) or _find_failing_job(job)
+
+
+def _find_failing_job(job: Job) -> Finding | None:
+    """Names work of any kind that is tried in vain again and again, which nobody would notice otherwise."""
+    if job.failures <= LIMITS.job_failures_max:
+        return None
+    text = f"{job.topic} of {job.subject_id} has failed {job.failures} times in a row"
+    return _find(Proof.JOB, "jobs", job.merchant_id, job.id, text)
+
+
+def _find_stray_job(job: Job, entry: Entry | None) -> Finding | None:
     if job.topic not in set(Errand):
         return None
     if entry is not None and job.id == f"{job.topic}.{job.subject_id}":
@@ -128,12 +144,16 @@ def judge_job(job: Job, entry: Entry | None) -> Finding | None:
     return _find(Proof.JOB, "jobs", job.merchant_id, job.id, text)
 
 
-def judge_claim(claim: ClaimRow, entry: Entry | None) -> Finding | None:
-    if claim.payment_id == NO_PAYMENT:
+def judge_claim(keyring: Keyring, claim: StoredClaim, entry: Entry | None) -> Finding | None:
+    is_kept = claim.status is not None or claim.body is not None
+    if claim.payment_id != NO_PAYMENT and entry is None:
+        text = _say_absent(claim.payment_id)
+    elif entry is not None and entry.payment is not None and entry.payment.channel_id != claim.channel_id:
+        text = "its payment belongs to another channel"
+    elif is_kept and open_kept_answer(claim, keyring) is None:
+        text = "the answer kept for it is not the one that was given"
+    else:
         return None
-    if entry is not None and (entry.payment is None or entry.payment.channel_id == claim.channel_id):
-        return None
-    text = _say_absent(claim.payment_id) if entry is None else "its payment belongs to another channel"
     return _find(Proof.CLAIM, "claims", claim.merchant_id, f"{claim.channel_id}/{claim.key}", text)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -16,10 +15,11 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 
 from tollgate.config import Settings
+from tollgate.hosting.sockets import Sockets
 
 _log = logging.getLogger("tollgate.crew")
 
-Work = Callable[[Settings, list[socket.socket]], None]
+Work = Callable[[Settings, Sockets], None]
 
 _LOOK_EVERY_S = 0.5
 _QUICK_DEATH_S = 5.0
@@ -28,7 +28,7 @@ _QUICK_DEATHS_MAX = 5
 
 
 class Crew:
-    def __init__(self, work: Work, settings: Settings, sockets: list[socket.socket]) -> None:
+    def __init__(self, work: Work, settings: Settings, sockets: Sockets) -> None:
         # Spawned, not forked: a child must not inherit the parent's threads, loops or database files.
         self._context = multiprocessing.get_context("spawn")
         self._work = work

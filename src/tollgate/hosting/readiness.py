@@ -5,15 +5,16 @@ Live hosts need the most.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ssl
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from tollgate.config import Settings
-from tollgate.payments import Channel
+from tollgate.config import Settings, is_loopback
+from tollgate.payments import Channel, ThreeDsTerms, TokenTerms
 from tollgate.vault import KeyringError, load_keyring
-from tollgate.web import configure_throttles
+from tollgate.wire import may_carry_cards
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,9 +25,28 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     live_only: bool = False
 
 
-def _has_readable_certificate(settings: Settings) -> bool:
-    named = (settings.tls_cert, settings.tls_key)
-    return not any(named) or all(name and Path(name).is_file() for name in named)
+def _has_sound_certificate(settings: Settings) -> bool:
+    if not settings.tls_cert and not settings.tls_key:
+        return True
+    if settings.tls_self_signed:
+        return False
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            settings.tls_cert, settings.tls_key, _no_password
+        )
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _no_password() -> str:
+    """Answers for a key that is locked by a password, because OpenSSL would ask the terminal and wait."""
+    return ""
+
+
+def _has_distinct_ports(settings: Settings) -> bool:
+    ports = [port for port in (settings.port, settings.http_port, settings.metrics_port) if port]
+    return len(ports) == len(set(ports))
 
 
 def _has_keys_outside_data(settings: Settings) -> bool:
@@ -42,29 +62,27 @@ def _has_public_address(settings: Settings) -> bool:
     return settings.base_url.startswith("https://") and bool(settings.public_url or not settings.listens_everywhere)
 
 
-def _has_sound_throttles(settings: Settings) -> bool:
-    try:
-        configure_throttles(settings.throttles)
-    except ValueError:
-        return False
-    return True
-
-
 NEEDS = (
     Need(
         name="workers",
         missing="--workers above 1 needs PostgreSQL: name one with --database postgresql://...",
-        is_met=lambda settings: settings.workers >= 1 and (settings.workers == 1 or not settings.uses_sqlite),
+        is_met=lambda settings: settings.workers == 1 or not settings.uses_sqlite,
     ),
     Need(
         name="certificate",
-        missing="--tls-cert and --tls-key name two readable files, or neither is given",
-        is_met=_has_readable_certificate,
+        missing="--tls-cert and --tls-key name a PEM certificate and its key without a password, or neither is given; "
+        "--tls-self-signed stands alone",
+        is_met=_has_sound_certificate,
     ),
     Need(
-        name="throttles",
-        missing="--throttles is written OPERATION=COUNT/SECONDS,... with operations of the throttle table",
-        is_met=_has_sound_throttles,
+        name="ports",
+        missing="--port, --http-port and --metrics-port are different ports",
+        is_met=_has_distinct_ports,
+    ),
+    Need(
+        name="redirects",
+        missing="--http-port sends clients to HTTPS: give --tls-cert and --tls-key, or --public-url https://...",
+        is_met=lambda settings: not settings.http_port or settings.base_url.startswith("https://"),
     ),
     Need(
         name="tls",
@@ -104,7 +122,46 @@ def find_missing(settings: Settings) -> list[str]:
     return missing
 
 
-def find_missing_acquirer(settings: Settings, channels: list[Channel]) -> list[str]:
-    if not settings.is_live or any(channel.live_url for channel in channels):
+def find_warnings(settings: Settings) -> list[str]:
+    """Lists what the operator should know although the host can serve."""
+    is_protected = settings.serves_tls or settings.trusted_proxy or is_loopback(settings.host)
+    if settings.is_live or is_protected:
         return []
-    return ["a live host needs a real acquirer: give a channel one with `tollgate channel set ENTITY --live-url URL`"]
+    return [
+        f"this test host listens on {settings.host} without TLS: everybody on that network can read what is sent to "
+        "it, tokens included; use --host 127.0.0.1, --tls-self-signed, or --tls-cert and --tls-key"
+    ]
+
+
+PLAIN_ADDRESS = (
+    "a live host sends card data to https:// only; http:// is for 127.0.0.1 and [::1] with --allow-plain-loopback"
+)
+
+
+def find_unready_channels(settings: Settings, channels: Sequence[Channel]) -> list[str]:
+    """Says what keeps the channels of a live host from taking payments: no acquirer at all, or one without TLS."""
+    if not settings.is_live:
+        return []
+    if not any(channel.live_url for channel in channels):
+        return [
+            "a live host needs a real acquirer: give a channel one with `tollgate channel set ENTITY --live-url URL`"
+        ]
+    return [
+        f"channel {channel.id} {flag}: {PLAIN_ADDRESS}"
+        for channel in channels
+        for flag, url in list_card_addresses(channel)
+        if url and not may_carry_cards(url, is_live=True, allows_plain_loopback=settings.allow_plain_loopback)
+    ]
+
+
+def list_card_addresses(channel: Channel) -> Iterator[tuple[str, str | None]]:
+    """Yields the flag and the value of every address to which the channel sends card data."""
+    named: tuple[tuple[str, Channel | ThreeDsTerms | TokenTerms | None], ...] = (
+        ("", channel),
+        ("three-ds-", channel.three_ds),
+        ("token-", channel.token_terms),
+    )
+    for prefix, terms in named:
+        if terms is not None:
+            yield f"--{prefix}live-url", terms.live_url
+            yield f"--{prefix}test-url", terms.test_url

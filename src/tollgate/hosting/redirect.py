@@ -1,36 +1,27 @@
-"""Plain HTTP beside a TLS host: every request is told the https address with 307. Reads a head and no body."""
+"""Plain HTTP beside a TLS host: every request is told the https address with 307. No body is read."""
 
 from __future__ import annotations
 
-import asyncio
+import msgspec
 
-from tollgate.catalog import LIMITS
-
-
-async def serve_redirects(host: str, port: int, base_url: str) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            async with asyncio.timeout(LIMITS.read_timeout_s):
-                head = await reader.readuntil(b"\r\n\r\n")
-            writer.write(render_redirect(head, base_url))
-            await writer.drain()
-        except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
-            pass  # Whoever does not send a head in time or in size gets no answer.
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(answer, host, port, limit=LIMITS.header_bytes_max)
-    async with server:
-        await server.serve_forever()
+from tollgate.values import Refusal
+from tollgate.web import Head, Reply, Visit, redirect
 
 
-def render_redirect(head: bytes, base_url: str) -> bytes:
-    target = head.split(b"\r\n", 1)[0].split(b" ")
-    path = target[1] if len(target) == 3 and target[1].startswith(b"/") else b"/"
-    # Only what may stand in a header: a target with anything else is sent to the front door.
-    if not all(0x21 <= byte <= 0x7E for byte in path):
-        path = b"/"
-    location = base_url.encode() + path
-    return (
-        b"HTTP/1.1 307 Temporary Redirect\r\nlocation: %b\r\ncontent-length: 0\r\nconnection: close\r\n\r\n" % location
-    )
+class Redirector:
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url
+
+    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit:  # noqa: ARG002
+        reply = msgspec.structs.replace(redirect(self._base_url, head), is_last=True)
+        return Visit("", "", head.method, head.path, head=head, refused=reply)
+
+    async def answer(self, visit: Visit, body: bytes) -> Reply:  # noqa: ARG002
+        raise LookupError("every request is answered by its head")
+
+    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:  # noqa: ARG002
+        """Sends a request that cannot be read to the front page."""
+        return Reply(307, b"", b"text/plain", ((b"location", f"{self._base_url}/".encode()),), is_last=True)
+
+    def conclude(self, visit: Visit, reply: Reply | None) -> None:
+        """Redirects are neither counted nor logged."""

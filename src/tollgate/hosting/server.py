@@ -1,90 +1,131 @@
-"""Sockets and signals: runs a host under uvicorn, in one process or several, with or without TLS. Knows no payment."""
+"""Sockets and signals: runs a host in one process or several, with or without TLS. Knows no payment."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import logging
 import os
+import resource
 import signal
-import socket
+import ssl
 import sys
-from collections.abc import Coroutine, Iterator
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import uvicorn
 import uvloop
 
-from tollgate.catalog import LIMITS, get_result
 from tollgate.config import Settings
-from tollgate.contract import answer_refusal
 from tollgate.hosting.certificate import get_local_certificate
 from tollgate.hosting.crew import Crew
+from tollgate.hosting.listener import Listener
 from tollgate.hosting.log import set_up_logs
-from tollgate.hosting.redirect import serve_redirects
-from tollgate.steps import House
-from tollgate.values import Refusal, SystemClock
-from tollgate.web import BoundedHttp, Gateway
+from tollgate.hosting.redirect import Redirector
+from tollgate.hosting.sockets import Port, Sockets
+from tollgate.values import SystemClock
+from tollgate.web import Connections, Proxies
 from tollgate.wiring import Host, open_host
 
 _log = logging.getLogger("tollgate.server")
 
-_BACKLOG = 2048
-_KEEP_ALIVE_S = 30
-_SHUTDOWN_S = 35
+_SHUTDOWN_S = 35.0
 """Longer than an acquirer may take, so that a restart cuts no payment off."""
+_CHECK_EVERY_S = 1.0
+"""How often connections are looked at whose time may be over."""
 
 _GARBAGE_MIN = 20_000
 """New objects before the youngest are searched: as many as some hundred requests in flight hold at once."""
 
-
-class _Server(uvicorn.Server):
-    """Signals only ask it to stop; the store is closed after the last answer, not before."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        yield
+_OWN_FILES = 256
+"""Files that a process needs besides its clients' connections: the store, acquirers, logs."""
+_METRICS_CONNECTIONS_MAX = 64
 
 
-def run(settings: Settings) -> None:
-    """Serve until a signal says stop."""
+def run(settings: Settings, sockets: Sockets) -> None:
+    """Serve on these sockets until a signal says stop."""
     if settings.workers == 1:
-        run_worker(settings, [bind(settings.host, settings.port)])
+        run_worker(settings, sockets)
         return
     with TemporaryDirectory(prefix="tollgate-metrics-") as folder:
         # The counters of all workers meet in this folder, so that any of them can tell the host's.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         set_up_logs(settings.log_level)
-        if not Crew(run_worker, settings, [bind(settings.host, settings.port)]).run():
+        if not Crew(run_worker, settings, sockets).run():
             sys.exit("tollgate: the workers would not stay alive; their log says why")
 
 
-def run_worker(settings: Settings, sockets: list[socket.socket]) -> None:
+def run_worker(settings: Settings, sockets: Sockets) -> None:
     set_up_logs(settings.log_level)
     uvloop.run(serve(settings, sockets))
 
 
-async def serve(settings: Settings, sockets: list[socket.socket]) -> None:
+async def serve(settings: Settings, sockets: Sockets) -> None:
     host = await open_host(settings, exclusive=True)
     try:
-        BoundedHttp.render_refusal = staticmethod(partial(_render_refusal, host.house))
-        server = _Server(_configure(settings, host.gateway))
-        host.loop.start()
-        beside = [asyncio.create_task(work) for work in _serve_beside(settings, host)]
-        _tame_garbage_collector()
-        _log.info("serving", extra={"base_url": settings.base_url, "environment": settings.environment})
-        await server.serve(sockets)
-        for task in beside:
-            task.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
+        await _serve_host(settings, host, sockets)
     finally:
         await host.close()
+
+
+async def _serve_host(settings: Settings, host: Host, sockets: Sockets) -> None:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    files = raise_file_limit()
+    public = Connections(max(files - _OWN_FILES, files // 2), Proxies(settings.trusted_proxy))
+    monitoring = Connections(_METRICS_CONNECTIONS_MAX, Proxies())
+    tls = _make_tls(settings)
+    listeners = []
+    for port, listening in sockets:
+        match port:
+            case Port.API:
+                listeners.append(Listener(listening, host.gateway, public, tls))
+            case Port.REDIRECT:
+                listeners.append(Listener(listening, Redirector(settings.base_url), public))
+            case Port.METRICS:
+                listeners.append(Listener(listening, host.metrics, monitoring))
+    host.loop.start()
+    _tame_garbage_collector()
+    for listener in listeners:
+        listener.open()
+    _log.info("serving", extra={"base_url": settings.base_url, "environment": settings.environment})
+    sweeping = asyncio.create_task(_sweep([public, monitoring]))
+    await stopped.wait()
+    for listener in listeners:
+        listener.close()
+    await _finish([public, monitoring])
+    sweeping.cancel()
+
+
+async def _sweep(all_connections: list[Connections]) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(_CHECK_EVERY_S)
+        for connections in all_connections:
+            connections.check(loop.time())
+
+
+async def _finish(all_connections: list[Connections]) -> None:
+    """Answer what is in flight; whatever takes longer than a payment may take is cut off."""
+    for connections in all_connections:
+        connections.stop()
+    try:
+        async with asyncio.timeout(_SHUTDOWN_S):
+            for connections in all_connections:
+                await connections.wait_until_empty()
+    except TimeoutError:
+        _log.warning("requests cut off", extra={"open": sum(len(each.open) for each in all_connections)})
+        for connections in all_connections:
+            connections.abort()
+
+
+def raise_file_limit() -> int:
+    """Let this process open as many files as the system allows it, and return how many these are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard if hard != resource.RLIM_INFINITY else sys.maxsize
 
 
 def _tame_garbage_collector() -> None:
@@ -94,39 +135,14 @@ def _tame_garbage_collector() -> None:
     gc.set_threshold(_GARBAGE_MIN, *gc.get_threshold()[1:])
 
 
-def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if shared:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        sys.exit(f"tollgate: cannot listen on {host} port {port}: {error.strerror}")
-    listener.set_inheritable(True)
-    return listener
-
-
-def _configure(settings: Settings, gateway: Gateway) -> uvicorn.Config:
+def _make_tls(settings: Settings) -> ssl.SSLContext | None:
     certificate, key = _find_certificate(settings)
-    return uvicorn.Config(
-        gateway,
-        http=BoundedHttp,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(settings.trusted_proxy),
-        forwarded_allow_ips=settings.trusted_proxy or None,
-        backlog=_BACKLOG,
-        timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=_SHUTDOWN_S,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
-    )
+    if certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(certificate, key)
+    return context
 
 
 def _find_certificate(settings: Settings) -> tuple[Path | None, Path | None]:
@@ -135,26 +151,3 @@ def _find_certificate(settings: Settings) -> tuple[Path | None, Path | None]:
     if settings.tls_self_signed:
         return get_local_certificate(settings.data_folder, SystemClock().wall())
     return None, None
-
-
-def _serve_beside(settings: Settings, host: Host) -> Iterator[Coroutine[None, None, None]]:
-    if settings.http_port:
-        yield serve_redirects(settings.host, settings.http_port, settings.base_url)
-    if settings.metrics_port:
-        config = uvicorn.Config(host.metrics, ws="none", lifespan="off", log_config=None, access_log=False)
-        metrics = _Beside(config)
-        yield metrics.serve([bind(settings.host, settings.metrics_port, shared=True)])
-
-
-class _Beside(uvicorn.Server):
-    """A second server in the same loop, which leaves the signals to the first."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _render_refusal(house: House, too_large: bool) -> bytes:
-    detail = f"the head has more than {LIMITS.header_bytes_max} bytes" if too_large else "this is not HTTP"
-    refusal = Refusal(get_result("200.100.103"), detail)
-    return answer_refusal(refusal, house.envelope, house.chance(16).hex(), house.clock.now()).body

@@ -63,6 +63,7 @@ from tollgate.payments.details import (
     CartItem,
     Customer,
     Details,
+    InitialDetails,
     Party,
     StandingInstruction,
     list_amounts,
@@ -115,7 +116,7 @@ from tollgate.payments.registration import (
     StoredAccount,
     wipe,
 )
-from tollgate.payments.reporting import FOREVER, Page, Period, Place, Posting, Search, Tally, Window
+from tollgate.payments.reporting import FOREVER, Listed, Page, Period, Place, Posting, Search, Tally, Window
 from tollgate.payments.retrying import (
     REACTIONS,
     Reaction,
@@ -207,10 +208,12 @@ __all__ = [
     "Finding",
     "FollowUp",
     "Following",
+    "InitialDetails",
     "InitialPayment",
     "Instrument",
     "Line",
     "Link",
+    "Listed",
     "Merchant",
     "Move",
     "Nature",

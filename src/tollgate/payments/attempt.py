@@ -36,6 +36,8 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     """Wall time after which nobody is still working on it and reconcile may settle it."""
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None
+    lifecycle_id: str | None = None
+    """Ties an authorization to what follows it; the merchant's own, and the same in the whole chain."""
     referenced_id: PaymentId | None = None
     card: CardFace | None = None
     echo: Mapping[str, str] = {}

@@ -92,6 +92,8 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """Why nobody was asked, as the directory server says it: by the names that answers have."""
     results_hash: str = ""
     """Of the secret in the address to which the result is sent."""
+    ticket_hash: str = ""
+    """The hash of the key in the shopper's address; it is compared also after the sealed code was wiped."""
     result: AuthenticationResult | None = None
 
 

@@ -24,6 +24,7 @@ from tollgate.payments.balance import (
 )
 from tollgate.payments.following import (
     FOLLOWINGS,
+    OTHER_BRAND,
     OTHER_CURRENCY,
     OTHER_MODE,
     PENDING,
@@ -53,6 +54,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     practice: str | None = None
     is_final: bool = False
     test_mode: TestMode | None = None
+    """None: as the payment named."""
+    brand: str | None = None
     """None: as the payment named."""
     objection: str | None = None
 
@@ -114,6 +117,8 @@ def _find_misfit(wish: Wish, named: Payment, refusals: Refusals) -> str | None:
         return OTHER_CURRENCY
     if wish.test_mode is not None and wish.test_mode is not named.test_mode:
         return OTHER_MODE
+    if wish.brand not in (None, named.brand):
+        return OTHER_BRAND
     return wish.objection
 
 

@@ -79,6 +79,8 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     uses_network_tokens: bool = False
     """Whether stored cards are charged by a number that their network issues for this merchant."""
     token_terms: TokenTerms | None = None
+    return_schemes: tuple[str, ...] = ()
+    """The schemes of the merchant's apps, to which shoppers may return beside the web."""
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,6 +32,8 @@ class CheckoutState(IntEnum):
     """Paid, or stored, by the attempt it names. Nothing more can be paid."""
     SPENT = 3
     """Its merchant was told, so it is no more."""
+    CANCELLED = 4
+    """Its merchant withdrew it before anybody had paid. What is approved for it later is given back."""
 
 
 class Reminder(StrEnum):
@@ -78,12 +80,12 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
     """What the merchant prepared; wiped when nobody needs it any more."""
 
     def is_over(self, now: Instant) -> bool:
-        return self.state is CheckoutState.SPENT or self.expires_at <= now
+        return self.state in (CheckoutState.SPENT, CheckoutState.CANCELLED) or self.expires_at <= now
 
     @property
     def is_paid(self) -> bool:
         """Or, of one that stores an account, whether it did."""
-        return self.state >= CheckoutState.DONE
+        return self.state in (CheckoutState.DONE, CheckoutState.SPENT)
 
     @property
     def is_unread(self) -> bool:

@@ -134,6 +134,16 @@ class StandingInstruction(msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     industry_practice: str | None = None
 
 
+class InitialDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A repeat carries what is known of the first payment of its series, made here or at another provider."""
+
+    amount: Money | None = None
+    request_timestamp: str | None = None
+    connector_tx_id1: str | None = None
+    connector_tx_id2: str | None = None
+    connector_tx_id3: str | None = None
+
+
 class Details(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything that travels with the money; absent parts are None or empty."""
 
@@ -149,6 +159,7 @@ class Details(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     acceptor: Acceptor | None = None
     authentication: Authentication | None = None
     standing_instruction: StandingInstruction | None = None
+    initial_payment: InitialDetails | None = None
     cart: tuple[CartItem, ...] = ()
     purpose_code: str | None = None
     business_application_id: str | None = None

@@ -118,6 +118,7 @@ SYSTEM_ONLY: dict[str, str] = {"RC": "700.400.562", "CB": "700.400.402", "CR": "
 """What only the system makes, and the code for a merchant who asks for it."""
 
 PENDING = "700.400.570"
+OTHER_BRAND = "700.100.400"
 OTHER_CURRENCY = "700.100.500"
 OTHER_MODE = "700.100.600"
 

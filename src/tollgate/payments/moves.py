@@ -66,6 +66,8 @@ class Errand(StrEnum):
     REPEAT = "repeat"
     EXPIRE = "expire"
     """Ends what nobody took further in time."""
+    SETTLE = "settle"
+    """Settles a payment whose process died, where that failed at first."""
 
 
 ERRAND_DELAYS: dict[Errand, Instant] = {Errand.EXPIRE: LIMITS.challenge_lifetime}

@@ -57,6 +57,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     processing_code: ProcessingCode = ProcessingCode.PURCHASE
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None
+    lifecycle_id: str | None = None
     return_url: str | None = None
     """Where the shopper comes back to after a challenge or a provider's page."""
     due_on: date | None = None
@@ -95,6 +96,9 @@ class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
     short_id: str
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None
+    lifecycle_id: str | None = None
+    brand: str | None = None
+    """The named payment must have this brand."""
     objection: str | None = None
     """As in an order."""
     levers: Mapping[str, str] = {}

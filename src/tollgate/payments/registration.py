@@ -48,7 +48,8 @@ class InitialPayment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     made_at: Instant | None = None
     payment_id: PaymentId | None = None
     """None where it was made elsewhere and migrated."""
-    connector_ids: tuple[str, ...] = ()
+    connector_ids: tuple[str | None, ...] = ()
+    """The acquirer's three ids by their positions, None where it gave none there; empty where it gave none at all."""
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 import msgspec
 
 from tollgate.payments.attempt import Payment
-from tollgate.payments.book import Account
+from tollgate.payments.book import Account, Line
 from tollgate.payments.order import TestMode
-from tollgate.values import DAY, Instant, PaymentId
+from tollgate.values import DAY, Instant
 
 Row = TypeVar("Row")
 
@@ -29,6 +29,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
 
     reference: str | None = None
     """The merchant's own."""
+    lifecycle_id: str | None = None
     short_id: str | None = None
     kinds: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
@@ -70,24 +71,24 @@ class Page(msgspec.Struct, Generic[Row], frozen=True, kw_only=True):
     """Leads to the next page; None on the last one."""
 
 
-class Posting(msgspec.Struct, frozen=True, kw_only=True):
+class Listed(msgspec.Struct, Generic[Row], frozen=True):
+    """A row of a list as the store has it."""
+
+    place: Place
+    row: Row | None
+    """It is None if the row cannot be read."""
+
+
+class Posting(msgspec.Struct, frozen=True):
     """A line of the book that changed what the merchant has earned, with the transaction that wrote it."""
 
-    line_id: str
-    posted_at: Instant
-    currency: str
-    amount: int
-    target: Account
-    payment_id: PaymentId
-    referenced_id: PaymentId | None
-    merchant_transaction_id: str | None
-    kind: str
-    brand: str
+    line: Line
+    payment: Payment
 
     @property
     def gain(self) -> int:
         """The amount as the merchant's account sees it."""
-        return self.amount if self.target is Account.EARNED else -self.amount
+        return self.line.amount if self.line.target == Account.EARNED else -self.line.amount
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):

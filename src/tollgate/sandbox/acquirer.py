@@ -26,6 +26,8 @@ _read_follow_up = msgspec.json.Decoder(card.FollowUpMessage).decode
 _read_key = msgspec.json.Decoder(card.KeyMessage).decode
 _write = msgspec.json.Encoder().encode
 
+_RESPONSES = {result_code: response for response, result_code in card.RESPONSES.items()}
+
 _BLOCKED = card.AcquirerReply(status="unknown", message="no such transaction; its key is blocked")
 _UNKNOWN = card.AcquirerReply(status="unknown", message="no such transaction")
 
@@ -47,7 +49,7 @@ class SimulatedAcquirer:
         match path:
             case card.CHARGES:
                 charge = _read_charge(body)
-                reply = self._perform(charge.key, levers or {}, _find_own_code(charge))
+                reply = self._perform(charge.key, levers or {}, _find_response(charge))
             case card.FOLLOW_UPS:
                 reply = self._perform(_read_follow_up(body).key, levers or {})
             case card.REVERSALS:
@@ -61,23 +63,23 @@ class SimulatedAcquirer:
     async def _act(self, request: WireRequest) -> WireReply:
         return WireReply(200, self.answer(request.path, request.body, request.levers))
 
-    def _perform(self, key: str, levers: Mapping[str, str], own_code: str = "") -> card.AcquirerReply:
+    def _perform(self, key: str, levers: Mapping[str, str], own_response: str = "") -> card.AcquirerReply:
         known = self._ledger.get(key)
         if known is not None:
             # The same key is the same transaction: a repeat is told what the first one was told.
             return known
-        reply = self._decide(levers.get(card.FORCED_CODE, own_code))
+        reply = self._decide(levers.get(card.FORCED_CODE, ""), own_response)
         self._remember(key, reply)
         return reply
 
-    def _decide(self, forced_code: str) -> card.AcquirerReply:
+    def _decide(self, forced_code: str, own_response: str) -> card.AcquirerReply:
         dice = self._chance(9).hex()
-        outcome = card.classify(forced_code) if forced_code else Outcome.APPROVED
+        outcome = card.classify(forced_code) if forced_code else Outcome.DECLINED if own_response else Outcome.APPROVED
         # In the words of the protocol, so that a later inquiry tells the same as the first answer.
         status, response_code, message = WORDS[outcome]
         return card.AcquirerReply(
             status=status,
-            response_code=response_code,
+            response_code=response_code if forced_code else own_response or response_code,
             message=message,
             authorization_code=dice[:6].upper(),
             reference=dice[6:18],
@@ -109,7 +111,10 @@ class SimulatedAcquirer:
             self._ledger.popitem(last=False)
 
 
-def _find_own_code(charge: card.ChargeMessage) -> str:
-    """Some test cards are declined by their number."""
+def _find_response(charge: card.ChargeMessage) -> str:
+    """The response code that declines a test card by its number; empty for all others.
+
+    It is a code of the protocol, because the gateway takes no result of its own catalogue from an acquirer.
+    """
     known = TEST_CARDS.get(charge.card.number) if charge.card else None
-    return known.result_code if known else ""
+    return _RESPONSES[known.result_code] if known and known.result_code else ""

@@ -5,7 +5,7 @@ What they move is decided by the same rows as everything else.
 
 from __future__ import annotations
 
-from tollgate.catalog import RESULTS, Situation, get_result
+from tollgate.catalog import RESULTS, get_result
 from tollgate.contract import Fields, answer_payment, read_fields, read_follow_up
 from tollgate.flows import record
 from tollgate.payments import SYSTEM_ONLY
@@ -19,7 +19,7 @@ _PLAIN_CHARGEBACK = "000.100.200"
 
 async def record_fact(request: Request, caller: Caller, house: House) -> Reply:
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, Situation("follow_up", None, channel.is_lenient, house.is_live))
+    fields = read_fields(request.pairs, house.make_situation("follow_up", channel))
     notice = (_read_notice(request) or _PLAIN_CHARGEBACK) if _read_kind(fields) == "CB" else None
     fact = read_follow_up(fields, channel, short_id=make_short_id(house.chance), is_live=house.is_live)
     payment = await record(house, fact, request.names[0], channel, caller.ndc, notice)
@@ -53,5 +53,6 @@ ROUTES = (
         summary="Let a receipt (RC), a chargeback (CB) or its reversal (CR) happen to a payment of this test host.",
         access=Access.ENTITY,
         handler=record_fact,
+        also_takes=frozenset({"resultCode"}),
     ),
 )

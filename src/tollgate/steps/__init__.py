@@ -12,7 +12,7 @@ from tollgate.steps.chaining import (
     settle_decided,
     start_after,
 )
-from tollgate.steps.charging import charge, conclude, make_shopper_url
+from tollgate.steps.charging import FateUnknown, charge, conclude, make_shopper_url
 from tollgate.steps.checkouts import (
     CHECKOUT_NOUN,
     find_any_checkout,
@@ -25,12 +25,14 @@ from tollgate.steps.checkouts import (
 from tollgate.steps.desk import BankDesk
 from tollgate.steps.directory import Directory
 from tollgate.steps.dispatch import converse, dispatch
+from tollgate.steps.exposure import refuse_exposed, refuse_exposed_payment, refuse_exposed_sealed
 from tollgate.steps.house import (
     NO_SCRIPT,
     SUCCESS_CODES,
     House,
     leave_alone,
 )
+from tollgate.steps.keeping import keep_answer, open_kept_answer, steps_keep_answer
 from tollgate.steps.lateness import (
     weigh_lateness,
 )
@@ -56,7 +58,7 @@ from tollgate.steps.registering import (
     sign_mandate,
     start_registration,
 )
-from tollgate.steps.route import DirectoryRoute, Route, choose_directory, choose_route
+from tollgate.steps.route import DirectoryRoute, Route, check_reachable, choose_directory, choose_route
 from tollgate.steps.scheduling import (
     fits_schedule_seal,
     make_run_order,
@@ -71,7 +73,17 @@ from tollgate.steps.sealed_settings import (
     put_sealed_setting,
     rewrap_settings,
 )
-from tollgate.steps.sealing import BrokenSeal, fits_case_seal, seal_case, seal_facts, settle_sealed, trust, trust_case
+from tollgate.steps.sealing import (
+    BrokenSeal,
+    fits_case_seal,
+    has_sound_seal,
+    report_tampering,
+    seal_case,
+    seal_facts,
+    settle_sealed,
+    trust,
+    trust_case,
+)
 from tollgate.steps.wallets import open_wallet
 
 __all__ = [
@@ -84,12 +96,14 @@ __all__ = [
     "BrokenSeal",
     "Directory",
     "DirectoryRoute",
+    "FateUnknown",
     "House",
     "RangeBook",
     "Registering",
     "Route",
     "TokenVault",
     "charge",
+    "check_reachable",
     "choose_directory",
     "choose_route",
     "choose_token_vault",
@@ -107,6 +121,8 @@ __all__ = [
     "get_payment",
     "get_registration",
     "get_wire_word",
+    "has_sound_seal",
+    "keep_answer",
     "leave_alone",
     "list_retired_settings",
     "make_deep_link",
@@ -119,6 +135,7 @@ __all__ = [
     "name_checkout_owner",
     "name_registration_owner",
     "name_token_owner",
+    "open_kept_answer",
     "open_prepared",
     "open_stored",
     "open_wallet",
@@ -126,6 +143,10 @@ __all__ = [
     "prepare_registering",
     "put_sealed_setting",
     "recall_cron",
+    "refuse_exposed",
+    "refuse_exposed_payment",
+    "refuse_exposed_sealed",
+    "report_tampering",
     "rewrap_settings",
     "seal_case",
     "seal_facts",
@@ -137,6 +158,7 @@ __all__ = [
     "sign_mandate",
     "start_after",
     "start_registration",
+    "steps_keep_answer",
     "trust",
     "trust_case",
     "trust_schedule",

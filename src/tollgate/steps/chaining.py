@@ -35,7 +35,7 @@ from tollgate.values import SECOND, Money, PaymentId, make_id
 async def make_link(house: House, named: Payment) -> Link:
     """For what a merchant may ask: the money is always that of the payment named."""
     first = named if named.chain_id is None else await get_payment(house, named, named.chain_id)
-    return Link(named=trust(house, named), bearer=named, first=trust(house, first))
+    return Link(named=trust(house, named), bearer=named, first=first)
 
 
 async def make_deep_link(house: House, named: Payment) -> Link:
@@ -56,6 +56,7 @@ def make_wish(request: FollowUp, named: Payment) -> Wish:
         practice=request.practice,
         is_final=request.is_final,
         test_mode=request.test_mode,
+        brand=request.brand,
         # Who names no currency means that of the payment, so only here it is known whether it has such a fraction.
         objection=request.objection or (find_fraction_objection([money]) if money else None),
     )
@@ -131,8 +132,8 @@ def get_wire_word(attempt: Payment) -> str:
 
 
 async def get_payment(house: House, near: Payment, payment_id: str) -> Payment:
-    """One of the same merchant that is known to exist."""
+    """One of the same merchant that is known to exist, and still says what was written."""
     payment = await find_payment(house.database, near.merchant_id, payment_id)
     if payment is None:
         raise LookupError(f"payment {payment_id} was written and is gone")
-    return payment
+    return trust(house, payment)

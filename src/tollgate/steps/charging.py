@@ -12,11 +12,23 @@ from tollgate.payments import Claim, Order, Outcome, Payment, State, Verdict
 from tollgate.steps.chaining import get_payment
 from tollgate.steps.dispatch import dispatch
 from tollgate.steps.house import House
+from tollgate.steps.keeping import keep_answer
 from tollgate.steps.lateness import weigh_lateness
 from tollgate.steps.network_tokens import Means, use_network_token
 from tollgate.steps.route import Route
 from tollgate.steps.sealing import settle_sealed
 from tollgate.store import settle_payment
+
+
+class FateUnknown(Exception):
+    """A payment was started and its result could not be written.
+
+    The answer must not invite a retry: the reconcile worker settles the payment later.
+    """
+
+    def __init__(self, payment_id: str) -> None:
+        super().__init__(f"the result of payment {payment_id} could not be written; it will be settled by reconcile")
+
 
 _WEIGHINGS = 2
 """Of an approval: another that pays for the same thing may come in between, once."""
@@ -43,7 +55,8 @@ async def conclude(house: House, started: Payment, verdict: Verdict, claim: Clai
     for _ in range(_WEIGHINGS):
         settlement = settle_sealed(house, started, await weigh_lateness(house, started, verdict))
         answer = answer_payment(settlement.payment, house.envelope)
-        if await settle_payment(house.database, settlement, answer if claim else None):
+        kept = keep_answer(house, claim, started.merchant_id, started.id, answer)
+        if await settle_payment(house.database, settlement, kept):
             return answer
         found = await get_payment(house, started, started.id)
         if found.state is not State.STARTED:

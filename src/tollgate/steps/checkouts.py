@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.contract import make_session_refusal
-from tollgate.payments import Channel, Checkout, CheckoutKind
+from tollgate.payments import Channel, Checkout, CheckoutKind, CheckoutState
 from tollgate.steps.house import House
 from tollgate.store import find_checkout
 from tollgate.values import MerchantId, find_node
@@ -35,16 +35,24 @@ async def get_open_checkout(house: House, checkout_id: str) -> Checkout:
     return checkout
 
 
-async def get_own_checkout(house: House, channel: Channel, checkout_id: str, kind: CheckoutKind | None) -> Checkout:
+async def get_own_checkout(
+    house: House, channel: Channel, checkout_id: str, kind: CheckoutKind | None, *, with_cancelled: bool = False
+) -> Checkout:
     """As its merchant may see it. Another merchant's is as unknown as none."""
     checkout = None
     if find_node(checkout_id) is not None:
         checkout = await find_checkout(house.database, channel.merchant_id, checkout_id)
-    if checkout is None or checkout.is_over(house.clock.now()) or kind not in (None, checkout.kind):
+    if checkout is None or kind not in (None, checkout.kind) or _is_gone(house, checkout, with_cancelled):
         raise make_session_refusal()
     if checkout.channel_id != channel.id:
         raise make_session_refusal(" (it was made with another entityId)")
     return checkout
+
+
+def _is_gone(house: House, checkout: Checkout, with_cancelled: bool) -> bool:
+    if with_cancelled and checkout.state is CheckoutState.CANCELLED:
+        return checkout.expires_at <= house.clock.now()
+    return checkout.is_over(house.clock.now())
 
 
 def name_checkout_owner(merchant_id: MerchantId, checkout_id: str) -> str:

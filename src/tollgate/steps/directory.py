@@ -11,13 +11,15 @@ from hmac import compare_digest
 from tollgate.payments import Channel, Credential, WalletKey
 from tollgate.store import Database, get_directory_version, list_wallet_keys, load_directory
 from tollgate.values import ChannelId, MerchantId, Secret, name_node
-from tollgate.vault import hash_token
+from tollgate.vault import Keyring, hash_kept_token, hash_token
 
 
 class Directory:
     """A snapshot; every process of a host refreshes its own within seconds of a change."""
 
-    def __init__(self) -> None:
+    def __init__(self, keyring: Keyring | None = None) -> None:
+        self._keyring = keyring
+        """Finds tokens that merchants brought from other hosts; without it there are none."""
         self._version = -1
         self._channels: dict[str, Channel] = {}
         self._credentials: dict[bytes, Credential] = {}
@@ -65,6 +67,10 @@ class Directory:
 
     def find_credential(self, token: Secret) -> Credential | None:
         """Found by hash, which tells nothing of the token, and compared in constant time."""
-        hashed = hash_token(token)
+        return self._find_hashed(hash_token(token)) or (
+            self._find_hashed(hash_kept_token(token, self._keyring)) if self._keyring else None
+        )
+
+    def _find_hashed(self, hashed: bytes) -> Credential | None:
         credential = self._credentials.get(hashed)
         return credential if credential is not None and compare_digest(credential.token_hash, hashed) else None

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog import THROTTLES, Throttle
+from tollgate.catalog import THROTTLES, Situation, Throttle
 from tollgate.contract import Envelope
-from tollgate.payments import Retention, RetryTerms, Script, TestMode
+from tollgate.payments import Channel, Retention, RetryTerms, Script, TestMode
 from tollgate.steps.directory import Directory
 from tollgate.steps.ranges import RangeBook
 from tollgate.store import Database
@@ -69,6 +69,10 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     def patience_s(self) -> float:
         """Who has been at work on one thing for longer is dead, and another may take over."""
         return self.acquirer_timeout_s + self.settle_margin_s
+
+    def make_situation(self, operation: str, channel: Channel, kind: str | None = None) -> Situation:
+        """Returns what the rules have to know about a request besides its fields."""
+        return Situation(operation, kind, channel.is_lenient, self.is_live, channel.return_schemes)
 
 
 SUCCESS_CODES: dict[TestMode | None, str] = {

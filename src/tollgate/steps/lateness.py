@@ -33,6 +33,8 @@ async def weigh_lateness(house: House, payment: Payment, verdict: Verdict) -> Ve
 
 
 def _weigh(house: House, payment: Payment, checkout: Checkout) -> Outcome:
+    if checkout.state is CheckoutState.CANCELLED:
+        return Outcome.STALE
     if checkout.subject_id == payment.id and checkout.state is not CheckoutState.OPEN:
         # It has held the checkout since it was begun, so nobody changed anything.
         return Outcome.APPROVED

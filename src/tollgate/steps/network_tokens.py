@@ -28,6 +28,7 @@ from tollgate.payments import (
 )
 from tollgate.steps.dispatch import converse
 from tollgate.steps.house import House
+from tollgate.steps.route import find_address, find_stand_in
 from tollgate.store import find_sealed_registration, make_token_job, steps_ensure_job
 from tollgate.values import SECOND
 from tollgate.vault import name_owner, open_account
@@ -63,10 +64,9 @@ def choose_token_vault(house: House, channel: Channel, test_mode: TestMode | Non
     if house.is_live is not (test_mode is None):
         # Stores get copied: no real card may be told to a test system, nor a test card to a live one.
         return None
-    if test_mode is TestMode.INTERNAL:
-        return None if house.simulator is None else TokenVault(house.simulator, terms)
-    address = terms.test_url if test_mode is TestMode.EXTERNAL else terms.live_url
-    return TokenVault(house.find_wire(address), terms) if address else None
+    address = find_address(test_mode, terms.test_url, terms.live_url)
+    wire = house.find_wire(address) if address else find_stand_in(house, channel, test_mode)
+    return None if wire is None else TokenVault(wire, terms)
 
 
 def wants_token(house: House, channel_id: str, brand: str, test_mode: TestMode | None) -> bool:

@@ -10,9 +10,8 @@ import msgspec
 from tollgate.catalog import get_result
 from tollgate.contract import (
     RegistrationOrder,
-    choose_reference,
+    describe_initial,
     keep_for_registration,
-    list_connector_ids,
     name_registration,
     tell_registration,
 )
@@ -22,7 +21,6 @@ from tollgate.payments import (
     BankAccount,
     CardFace,
     Channel,
-    InitialPayment,
     Instrument,
     Nature,
     NewRegistration,
@@ -247,20 +245,7 @@ def find_registration_change(house: House, settled: Payment) -> RegistrationChan
         merchant_id=settled.merchant_id,
         state=ended if link.is_new else None,
         result_code=settled.result_code,
-        initial=_note_initial(settled) if is_approved else None,
+        initial=describe_initial(settled) if is_approved else None,
         at=settled.settled_at or settled.created_at,
         wants_token=wants_token(house, settled.channel_id, settled.brand, settled.test_mode),
-    )
-
-
-def _note_initial(settled: Payment) -> InitialPayment:
-    """Later payments may go back to one that began a series, or that left the account here with its holder present."""
-    details = settled.details
-    return InitialPayment(
-        reference=choose_reference(settled.echo, details),
-        kind=settled.kind,
-        amount=settled.money,
-        made_at=settled.settled_at,
-        payment_id=settled.id,
-        connector_ids=list_connector_ids(details),
     )

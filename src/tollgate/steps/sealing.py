@@ -5,6 +5,7 @@ What a seal covers is told in payments.
 
 from __future__ import annotations
 
+import logging
 from hmac import compare_digest
 
 import msgspec
@@ -13,6 +14,8 @@ from tollgate.payments import AuthenticationRow, Payment, Settlement, Stage, Sta
 from tollgate.steps.house import House
 from tollgate.steps.registering import find_registration_change
 from tollgate.vault import Keyring, make_mac
+
+_log = logging.getLogger("tollgate.integrity")
 
 
 def settle_sealed(house: House, started: Payment, verdict: Verdict) -> Settlement:
@@ -28,9 +31,25 @@ class BrokenSeal(Exception):
 
 def trust(house: House, payment: Payment) -> Payment:
     """The payment itself, if it still says what was written. A row in flight has no seal yet."""
-    if payment.state is State.STARTED or compare_digest(payment.mac or b"", seal_facts(payment, house.keyring)):
+    if has_sound_seal(payment, house.keyring):
         return payment
     raise BrokenSeal(f"the seal of payment {payment.id} does not fit: run `tollgate verify`")
+
+
+def has_sound_seal(payment: Payment, keyring: Keyring) -> bool:
+    """Tells whether a row still says what was written; one that does not is logged."""
+    if payment.state is State.STARTED:
+        is_sound = payment.mac is None and payment.settled_at is None
+    else:
+        is_sound = compare_digest(payment.mac or b"", seal_facts(payment, keyring))
+    if not is_sound:
+        report_tampering("payment", payment.id)
+    return is_sound
+
+
+def report_tampering(table: str, row_id: str) -> None:
+    """Logs that a stored row failed its integrity check, which is worth an alarm."""
+    _log.error("integrity check failed: run `tollgate verify`", extra={table: row_id})
 
 
 def seal_case(house: House, row: AuthenticationRow) -> AuthenticationRow:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tollgate.catalog import Wallet
 from tollgate.payments import Channel, Claim, OpenedCard
+from tollgate.steps.exposure import refuse_exposed
 from tollgate.steps.house import House
 from tollgate.store import claim_wallet_use
 from tollgate.values import Secret
@@ -16,9 +19,15 @@ _REPLAYED = "800.110.100"
 
 
 async def open_wallet(
-    house: House, channel: Channel, wallet: str, token: Secret, claim: Claim | None = None
+    house: House,
+    channel: Channel,
+    wallet: str,
+    token: Secret,
+    claim: Claim | None = None,
+    *,
+    echo: Mapping[str, str] = {},
 ) -> OpenedCard | str:
-    """The card, or the code that says why there is none.
+    """The card, or the code that says why there is none. `echo` is what is stored of the request in clear.
 
     The use is claimed after the token opened authentically, or else anybody could use up a token by its name.
     """
@@ -30,6 +39,7 @@ async def open_wallet(
         opened = open_wallet_token(Wallet(wallet), token, keys, house.keyring, now)
     except WalletTokenError as failure:
         return _EXPIRED if failure.is_expired else _UNOPENED
+    refuse_exposed(opened.card.account, echo, claim)
     use = fingerprint("wallet", [wallet, opened.unique], house.keyring)
     request = None
     if claim is not None:

@@ -18,7 +18,6 @@ from tollgate.store.aging_checkouts import (
     wipe_checkouts,
 )
 from tollgate.store.audit import (
-    ClaimRow,
     Entry,
     SealedSample,
     count_rows,
@@ -85,6 +84,7 @@ from tollgate.store.bank_files import (
 )
 from tollgate.store.chains import list_chain, steps_start_follow_up
 from tollgate.store.checkouts import (
+    cancel_checkout,
     count_read,
     find_checkout,
     note_read,
@@ -96,7 +96,14 @@ from tollgate.store.checkouts import (
     steps_note_reminder,
     steps_submit_checkout,
 )
-from tollgate.store.claims import NO_PAYMENT, StoredClaim, find_claim, purge_claims, steps_claim_answered
+from tollgate.store.claims import (
+    NO_PAYMENT,
+    StoredClaim,
+    find_claim,
+    find_claim_of,
+    purge_claims,
+    steps_claim_answered,
+)
 from tollgate.store.database import Database
 from tollgate.store.directory import (
     Directory,
@@ -118,6 +125,7 @@ from tollgate.store.faults import (
     StoreFault,
     Unavailable,
     Unconfirmed,
+    Unreadable,
     Unwritable,
     WrongSchema,
 )
@@ -158,6 +166,7 @@ from tollgate.store.payments import (
     get_sealed_account,
     list_overdue,
     list_sealed,
+    owe_settling,
     rewrap_sealed,
     settle_follow_up,
     settle_payment,
@@ -241,7 +250,6 @@ __all__ = [
     "AlreadyServed",
     "BankFile",
     "Batch",
-    "ClaimRow",
     "Damaged",
     "Database",
     "Directory",
@@ -272,9 +280,11 @@ __all__ = [
     "StoredClaim",
     "Unavailable",
     "Unconfirmed",
+    "Unreadable",
     "Unwritable",
     "WrongSchema",
     "add_to_setting",
+    "cancel_checkout",
     "cancel_instruction",
     "claim_wallet_use",
     "count_payments",
@@ -287,6 +297,7 @@ __all__ = [
     "find_bank_file",
     "find_checkout",
     "find_claim",
+    "find_claim_of",
     "find_entries",
     "find_events",
     "find_file_ids",
@@ -362,6 +373,7 @@ __all__ = [
     "note_read",
     "note_use",
     "open_database",
+    "owe_settling",
     "postpone_due",
     "postpone_job",
     "purge_checkouts",

@@ -12,7 +12,9 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments import Line, Payment
+from tollgate.store.claims import StoredClaim
 from tollgate.store.database import Database, Row
+from tollgate.store.faults import Unreadable
 from tollgate.store.jobs import Job
 from tollgate.store.outbox import Event
 from tollgate.store.payment_rows import SHOWN, read_payment
@@ -20,7 +22,7 @@ from tollgate.store.schema import TEXT, authentications, bank_files, book, claim
 from tollgate.store.schema_checkouts import checkouts
 from tollgate.store.schema_stored import registrations, schedule_runs, schedules
 from tollgate.store.statements import Statement
-from tollgate.values import ChannelId, MerchantId
+from tollgate.values import MerchantId
 
 _T = TypeVar("_T")
 
@@ -46,13 +48,6 @@ class Entry(msgspec.Struct, frozen=True):
     @property
     def first_id(self) -> str:
         return self.chain_id or self.id
-
-
-class ClaimRow(msgspec.Struct, frozen=True):
-    channel_id: ChannelId
-    key: str
-    merchant_id: MerchantId
-    payment_id: str
 
 
 class SealedSample(msgspec.Struct, frozen=True):
@@ -140,7 +135,7 @@ async def read_chain(db: Database, merchant_id: MerchantId, first_id: str) -> li
 def _read_entry(row: Row) -> Entry:
     try:
         payment = read_payment(row)
-    except (ValueError, msgspec.MsgspecError):
+    except Unreadable:
         payment = None
     return Entry(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
 
@@ -157,8 +152,8 @@ async def sample_sealed(db: Database, limit: int) -> list[SealedSample]:
 # ---- what belongs to payments ----
 
 _LINE, _EVENT = Line.__struct_fields__, Event.__struct_fields__
-_JOB = ("id", "merchant_id", "topic", "subject_id", "due_at")
-_CLAIM = ClaimRow.__struct_fields__
+_JOB = ("id", "merchant_id", "topic", "subject_id", "due_at", "failures")
+_CLAIM = StoredClaim.__struct_fields__
 
 
 def look_up(members: Sequence[str], table: sa.Table) -> Statement:
@@ -234,8 +229,8 @@ def walk_jobs(db: Database) -> AsyncIterator[list[Job]]:
     return walk_pages(db, _jobs, Job, _JOB, _BY_ID)
 
 
-def walk_claims(db: Database) -> AsyncIterator[list[ClaimRow]]:
-    return walk_pages(db, _claims, ClaimRow, _CLAIM, _BY_CLAIM)
+def walk_claims(db: Database) -> AsyncIterator[list[StoredClaim]]:
+    return walk_pages(db, _claims, StoredClaim, _CLAIM, _BY_CLAIM)
 
 
 async def walk_pages(

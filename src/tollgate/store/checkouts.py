@@ -55,6 +55,9 @@ _change = Statement(
         revision=checkouts.c.revision + sa.literal_column("1"),
     )
 )
+_cancel = Statement(
+    sa.update(checkouts).where(*_of_key, _is_open, _is_alive).values(state=int(CheckoutState.CANCELLED))
+)
 _submit = Statement(
     sa.update(checkouts)
     .where(
@@ -88,7 +91,14 @@ _finish = Statement(
 )
 _not_done_by_it = Statement(
     sa.update(checkouts)
-    .where(*_of_key, sa.or_(_is_not_done, checkouts.c.subject_id != sa.bindparam("of_subject_id")))
+    .where(
+        *_of_key,
+        sa.or_(
+            _is_not_done,
+            checkouts.c.subject_id != sa.bindparam("of_subject_id"),
+            checkouts.c.state == int(CheckoutState.CANCELLED),
+        ),
+    )
     .values(state=checkouts.c.state)
 )
 _release = Statement(
@@ -154,6 +164,11 @@ def steps_change_checkout(seen: Checkout, changed: Checkout, now: Instant) -> li
         "now": now,
     }
     return [Step(_change, params, rows=1)]
+
+
+async def cancel_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
+    """Returns False if somebody is paying the checkout, or it is paid, cancelled or expired."""
+    return await db.write([Step(_cancel, _name(checkout) | {"now": now}, rows=1)])
 
 
 def steps_submit_checkout(seen: Checkout, subject_id: str, return_url: str | None, now: Instant) -> list[Step]:

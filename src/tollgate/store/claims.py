@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from tollgate.payments import Claim, Payment
 from tollgate.store.database import Database
 from tollgate.store.hot import INSERT_CLAIM, TAKE_OVER
-from tollgate.store.schema import claims
+from tollgate.store.schema import claims, payments
 from tollgate.store.statements import Statement, Step
 from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
 
@@ -31,6 +31,9 @@ class Answer(Protocol):
 class StoredClaim(msgspec.Struct, frozen=True):
     """Without a status the first request is still running."""
 
+    channel_id: ChannelId
+    key: str
+    merchant_id: MerchantId
     fingerprint: bytes
     payment_id: PaymentId
     created_at: Instant
@@ -38,13 +41,29 @@ class StoredClaim(msgspec.Struct, frozen=True):
     body: bytes | None
 
 
+_COLUMNS = [claims.c[name] for name in StoredClaim.__struct_fields__]
 _find = Statement(
-    sa.select(*[claims.c[name] for name in StoredClaim.__struct_fields__]).where(
+    sa.select(*_COLUMNS).where(
         claims.c.channel_id == sa.bindparam("channel_id"),
         claims.c.key == sa.bindparam("key"),
         claims.c.created_at >= sa.bindparam("cutoff"),
     ),
     is_quick=True,
+)
+_find_of_payment = Statement(
+    sa.select(*_COLUMNS)
+    .select_from(
+        payments.join(
+            claims,
+            sa.and_(
+                claims.c.channel_id == payments.c.channel_id,
+                claims.c.key == payments.c.idempotency_key,
+                claims.c.merchant_id == payments.c.merchant_id,
+                claims.c.payment_id == payments.c.id,
+            ),
+        )
+    )
+    .where(payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
 )
 _oldest = (
     sa.select(claims.c.channel_id, claims.c.key, claims.c.merchant_id)
@@ -82,10 +101,8 @@ def steps_claim(claim: Claim, payment: Payment) -> list[Step]:
     return [_take(claim, payment.merchant_id, payment.id)]
 
 
-def steps_claim_answered(claim: Claim | None, merchant_id: MerchantId, answer: Answer) -> list[Step]:
+def steps_claim_answered(claim: Claim, merchant_id: MerchantId, answer: Answer) -> list[Step]:
     """For what is done in one unit and makes no payment: takes the key and keeps the answer with it."""
-    if claim is None:
-        return []
     params = {
         "of_channel_id": claim.channel_id,
         "of_key": claim.key,
@@ -111,6 +128,12 @@ def _take(claim: Claim, merchant_id: MerchantId, payment_id: PaymentId) -> Step:
 async def find_claim(db: Database, channel_id: ChannelId, key: str, cutoff: Instant) -> StoredClaim | None:
     """A claim made before the cutoff has outlived its lifetime and counts as absent."""
     row = await db.fetch_one(_find, {"channel_id": channel_id, "key": key, "cutoff": cutoff})
+    return None if row is None else StoredClaim(*row)
+
+
+async def find_claim_of(db: Database, payment: Payment) -> StoredClaim | None:
+    """Finds the claim with which a payment was started; None if it had none, or another request has the key now."""
+    row = await db.fetch_one(_find_of_payment, {"merchant_id": payment.merchant_id, "id": payment.id})
     return None if row is None else StoredClaim(*row)
 
 

@@ -28,7 +28,9 @@ class Database(Protocol):
         """Group commit. True: durable. False: refused by its guard, nothing was written."""
         ...
 
-    async def is_ready(self) -> bool: ...
+    async def find_trouble(self) -> str | None:
+        """Says why payments cannot be stored at present, without secrets; None while they can."""
+        ...
 
     async def close(self) -> None:
         """Write what is queued, then let go."""

@@ -38,10 +38,11 @@ def _insert_into(table: sa.Table, members: tuple[str, ...]) -> Statement:
 
 _MERCHANT, _CHANNEL, _CREDENTIAL = (kind.__struct_fields__ for kind in (Merchant, Channel, Credential))
 _FLAGS = ("is_lenient", "requires_cvv", "is_closed", "reuses_registrations", "uses_network_tokens")
-_STRUCTURES: dict[str, type[msgspec.Struct]] = {
+_STRUCTURES: dict[str, Any] = {
     "creditor": Creditor,
     "three_ds": ThreeDsTerms,
     "token_terms": TokenTerms,
+    "return_schemes": tuple[str, ...],
 }
 _insert_merchant = _insert_into(merchants, _MERCHANT)
 _insert_channel = _insert_into(channels, _CHANNEL)
@@ -139,4 +140,5 @@ def _flatten(channel: Channel) -> Mapping[str, Any]:
 
 def _read_channel(named: dict[str, Any]) -> Channel:
     read = {name: msgspec.json.decode(named[name], type=kind) for name, kind in _STRUCTURES.items() if named[name]}
-    return Channel(**named | read | {name: bool(named[name]) for name in _FLAGS})
+    schemes = {"return_schemes": read.get("return_schemes", ())}
+    return Channel(**named | read | schemes | {name: bool(named[name]) for name in _FLAGS})

@@ -4,8 +4,10 @@ StoreFault
 ├── Unavailable      not reachable, or not willing: nothing was written
 ├── Unconfirmed      sent, and nobody can say whether it is durable
 ├── Unwritable       this row, alone, cannot be written
+├── Unreadable       this row is in the store and says what no code wrote
 ├── Damaged          the disk is full or failing: nobody in the batch was told that it is durable
 ├── AlreadyServed    another server holds the file
+├── NoStore          there is no database where one was expected
 └── WrongSchema      the tables are not the ones this release works with
 """
 
@@ -28,11 +30,19 @@ class Unwritable(StoreFault):
     pass
 
 
+class Unreadable(StoreFault):
+    pass
+
+
 class Damaged(StoreFault):
     pass
 
 
 class AlreadyServed(StoreFault):
+    pass
+
+
+class NoStore(StoreFault):
     pass
 
 

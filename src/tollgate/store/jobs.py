@@ -27,6 +27,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     tries: int = 0
     """How often it was leased."""
     lease_owner: str | None = None
+    failures: int = 0
+    """How often in a row it has failed; a job that only has to wait does not fail."""
 
 
 _members = Job.__struct_fields__
@@ -79,6 +81,7 @@ _postpone = Statement(
         due_at=sa.bindparam("new_due_at"),
         leased_until=sa.literal_column("0"),
         lease_owner=sa.null(),
+        failures=sa.bindparam("new_failures"),
     )
 )
 
@@ -102,9 +105,9 @@ def steps_hold_job(job: Job) -> list[Step]:
     return [Step(_hold, _name_lease(job), rows=1)]
 
 
-def steps_postpone_job(job: Job, due_at: Instant) -> list[Step]:
+def steps_postpone_job(job: Job, due_at: Instant, failures: int = 0) -> list[Step]:
     """Gives the lease back; the job comes again when due."""
-    return [Step(_postpone, {**_name_lease(job), "new_due_at": due_at}, rows=1)]
+    return [Step(_postpone, {**_name_lease(job), "new_due_at": due_at, "new_failures": failures}, rows=1)]
 
 
 async def insert_job(db: Database, job: Job) -> bool:
@@ -126,8 +129,8 @@ async def finish_job(db: Database, job: Job) -> bool:
     return await db.write(steps_finish_job(job))
 
 
-async def postpone_job(db: Database, job: Job, due_at: Instant) -> bool:
-    return await db.write(steps_postpone_job(job, due_at))
+async def postpone_job(db: Database, job: Job, due_at: Instant, failures: int = 0) -> bool:
+    return await db.write(steps_postpone_job(job, due_at, failures))
 
 
 def _name_lease(job: Job) -> dict[str, str | None]:

@@ -12,7 +12,7 @@ from threading import Lock
 from tollgate.store.faults import WrongSchema
 from tollgate.store.statements import COMPILERS, Dialect
 
-HEAD = "0005"
+HEAD = "0008"
 """The newest revision; a test keeps it in step with the folder."""
 
 VERSIONS = Path(__file__).parent / "migrations"
@@ -66,7 +66,9 @@ def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]
     return output.texts
 
 
-def refuse_old_schema(revision: str | None) -> None:
-    """For those who may look but not change."""
+def refuse_old_schema(revision: str | None, place: str) -> None:
+    """Raises for those who may look but not change; `place` names the database without its password."""
+    if revision is None:
+        raise WrongSchema(f"{place} has no tables of Tollgate: `tollgate migrate` makes them, if this is the right one")
     if revision != HEAD:
         raise WrongSchema(f"the database is at revision {revision}, this release needs {HEAD}: run `tollgate migrate`")

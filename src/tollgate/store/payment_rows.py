@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,9 +10,12 @@ import msgspec
 import orjson
 
 from tollgate.payments import Action, Balance, CardFace, Payment, State, TestMode
+from tollgate.store.faults import Unreadable
 from tollgate.store.outbox import PAYMENT_SETTLED, Event
 from tollgate.store.schema import payments
 from tollgate.values import Instant, Money, make_timed_id
+
+_log = logging.getLogger("tollgate.store")
 
 UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
 """What reading a row ends in that is none of ours."""
@@ -23,6 +27,7 @@ _NO_DETAILS = "{}"
 SHOWN = tuple(column for column in payments.columns if column.name not in {"idempotency_key", "sealed_account"})
 """The columns that make a `Payment`."""
 _NAMES = tuple(column.name for column in SHOWN)
+_ID = _NAMES.index("id")
 _BALANCE = Balance.__struct_fields__
 
 
@@ -72,6 +77,23 @@ def flatten_payment(payment: Payment) -> dict[str, Any]:
 
 
 def read_payment(row: tuple[Any, ...]) -> Payment:
+    """Returns the payment of a row; one that the gateway cannot have written raises `Unreadable` with its id."""
+    try:
+        return _read(row)
+    except UNREADABLE:
+        raise Unreadable(f"payment {row[_ID]} cannot be read: run `tollgate verify`") from None
+
+
+def read_if_sound(row: tuple[Any, ...]) -> Payment | None:
+    """Returns the payment of a row for a list; one that cannot be read is logged, and None."""
+    try:
+        return _read(row)
+    except UNREADABLE:
+        _log.error("payment cannot be read: run `tollgate verify`", extra={"payment": row[_ID]})
+        return None
+
+
+def _read(row: tuple[Any, ...]) -> Payment:
     named = dict(zip(_NAMES, row, strict=True))
     amount, currency, card = named.pop("amount"), named.pop("currency"), named["card"]
     test_mode, action = named["test_mode"], named["action"]

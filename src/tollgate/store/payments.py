@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import msgspec
 import sqlalchemy as sa
 
@@ -14,16 +12,16 @@ from tollgate.store.checkouts import steps_end_attempt
 from tollgate.store.claims import Answer, steps_claim
 from tollgate.store.database import Database
 from tollgate.store.hot import SETTLE, START
-from tollgate.store.jobs import Job, steps_insert_job
+from tollgate.store.jobs import Job, steps_ensure_job, steps_insert_job
 from tollgate.store.outbox import PAYMENT_SETTLED, steps_append_event
 from tollgate.store.payment_rows import (
     SHOWN,
-    UNREADABLE,
     encode_card,
     encode_map,
     flatten_payment,
     get_settled_at,
     make_event,
+    read_if_sound,
     read_payment,
 )
 from tollgate.store.registrations import steps_end_payment
@@ -31,8 +29,6 @@ from tollgate.store.schema import STARTED, claims, payments
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Step
 from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
-
-_log = logging.getLogger("tollgate.store")
 
 
 class SealedAccount(msgspec.Struct, frozen=True):
@@ -75,6 +71,7 @@ async def start_payment(db: Database, payment: Payment, sealed_account: bytes | 
             encode_map(payment.echo),
             None if claim is None else claim.key,
             sealed_account,
+            payment.lifecycle_id,
             None if claim is None else claim.fingerprint,
             None if claim is None else claim.created_at,
         ),
@@ -254,14 +251,27 @@ async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Paym
     """
     found = []
     for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit}):
-        try:
-            found.append(read_payment(row))
-        except UNREADABLE:
+        payment = read_if_sound(row)
+        if payment is not None:
+            found.append(payment)
+        else:
             merchant_id, payment_id = row[: len(_KEY)]
-            _log.exception("an overdue payment cannot be read", extra={"payment": payment_id})
             of = {"of_merchant_id": merchant_id, "payment_id": payment_id}
             await db.write([Step(_look_later, {**of, "later": wall_now + HOUR})])
     return found
+
+
+async def owe_settling(db: Database, started: Payment, now: Instant, wall_now: Instant) -> None:
+    """Has a job settle an overdue payment that could not be settled, and keeps it out of the list for an hour."""
+    job = Job(
+        id=f"{Errand.SETTLE}.{started.id}",
+        merchant_id=started.merchant_id,
+        topic=Errand.SETTLE,
+        subject_id=started.id,
+        due_at=now,
+    )
+    of = {"of_merchant_id": started.merchant_id, "payment_id": started.id}
+    await db.write([*steps_ensure_job(job), Step(_look_later, {**of, "later": wall_now + HOUR})])
 
 
 # ---- sealed accounts ----

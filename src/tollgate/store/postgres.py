@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statement
 from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchWriter
 from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, judge, persist
 from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.write_health import PROBE, WriteHealth
 
 POOL_MAX = 8
 CONNECT_TIMEOUT_S = 5.0
@@ -31,9 +32,10 @@ class _GuardBroken(Exception):
 class PostgresDatabase:
     dialect = Dialect.POSTGRESQL
 
-    def __init__(self, pool: asyncpg.Pool, writers: Mapping[str, BatchWriter]) -> None:
+    def __init__(self, pool: asyncpg.Pool, make_writers: Callable[[WriteHealth], Mapping[str, BatchWriter]]) -> None:
         self._pool = pool
-        self._writers = writers
+        self._health = WriteHealth(self._probe)
+        self._writers = make_writers(self._health)
 
     async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
         compiled = statement.compiled_for(Dialect.POSTGRESQL)
@@ -54,17 +56,40 @@ class PostgresDatabase:
         for step in steps:
             compiled = step.statement.compiled_for(Dialect.POSTGRESQL)
             bound.append((compiled.text, compiled.bind(step.params), step.rows))
-        return await persist(lambda _: self._write_unit(bound), is_repeatable=True)
+        return await self._health.watch(persist(lambda _: self._write_unit(bound), is_repeatable=True))
 
     def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
         self._refuse_reader()
         return self._writers[hot.name].submit(row)
 
-    async def is_ready(self) -> bool:
+    async def find_trouble(self) -> str | None:
         try:
-            return await self._pool.fetchval(READ_REVISION, timeout=CONNECT_TIMEOUT_S) is not None
-        except FAULTS:
-            return False
+            await self._ask_live_connection(lambda: self._pool.fetchval(READ_REVISION))
+        except FAULTS as fault:
+            return f"the database cannot be reached ({type(fault).__name__})"
+        return await self._health.find_trouble() if self._writers else None
+
+    async def _probe(self) -> None:
+        bound = [(step.statement.compiled_for(Dialect.POSTGRESQL), step) for step in PROBE]
+        unit = [(compiled.text, compiled.bind(step.params), step.rows) for compiled, step in bound]
+        try:
+            await self._ask_live_connection(lambda: self._write_unit(unit))
+        except FAULTS as fault:
+            raise Unavailable(f"the database cannot be written ({type(fault).__name__})") from None
+
+    async def _ask_live_connection(self, ask: Callable[[], Awaitable[object]]) -> None:
+        """Asks for the present state, so it does not wait for the server to come back. It asks again only where a
+        connection was lost: every connection of the pool may have been cut while it was idle."""
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            for _ in range(POOL_MAX):
+                try:
+                    await ask()
+                except FAULTS as fault:
+                    if judge(fault) is not Fate.LOST:
+                        raise
+                else:
+                    return
+            await ask()
 
     async def close(self) -> None:
         for writer in self._writers.values():
@@ -93,7 +118,7 @@ class PostgresDatabase:
         return True
 
 
-async def open_postgres(url: str, *, read_only: bool) -> PostgresDatabase:
+async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> PostgresDatabase:
     connect = partial(
         asyncpg.connect,
         url,
@@ -107,7 +132,10 @@ async def open_postgres(url: str, *, read_only: bool) -> PostgresDatabase:
     async def migrate(_: int) -> None:
         connection = await connect(server_settings=_SETTINGS)
         try:
-            await (_refuse_old if read_only else _migrate)(connection)
+            if must_exist:
+                refuse_old_schema(await _read_revision(connection), _name_place(url))
+            else:
+                await _migrate(connection)
         finally:
             await connection.close()
 
@@ -126,8 +154,11 @@ async def open_postgres(url: str, *, read_only: bool) -> PostgresDatabase:
 
     await persist(migrate, is_repeatable=True)
     pool = await persist(open_pool, is_repeatable=True)
-    writers = {} if read_only else {hot.name: BatchWriter(hot, connect, pool) for hot in HOT_WRITES}
-    return PostgresDatabase(pool, writers)
+
+    def make_writers(health: WriteHealth) -> dict[str, BatchWriter]:
+        return {} if read_only else {hot.name: BatchWriter(hot, connect, pool, health) for hot in HOT_WRITES}
+
+    return PostgresDatabase(pool, make_writers)
 
 
 def _choose_host(url: str, read_only: bool) -> dict[str, Any]:
@@ -149,8 +180,9 @@ async def _read_revision(connection: asyncpg.Connection) -> str | None:
     return revision
 
 
-async def _refuse_old(connection: asyncpg.Connection) -> None:
-    refuse_old_schema(await _read_revision(connection))
+def _name_place(url: str) -> str:
+    """Names the database without its user, password and options."""
+    return "the database " + url.partition("://")[2].partition("?")[0].rpartition("@")[2]
 
 
 async def _migrate(connection: asyncpg.Connection) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import asyncpg
 
 from tollgate.store.batching import Batcher
-from tollgate.store.faults import Unconfirmed
+from tollgate.store.faults import Unavailable, Unconfirmed
 from tollgate.store.hot import HotWrite, Row
-from tollgate.store.postgres_faults import FAULTS, Fate, judge, persist
+from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, judge, persist
 from tollgate.store.statements import Dialect
+from tollgate.store.write_health import WriteHealth
 
 LANES = 2
 
@@ -39,15 +40,23 @@ class _Line:
     async def fetch(self, query: str, bindings: Sequence[Any]) -> Sequence[Sequence[Any]]:
         connection = self._connection
         if connection is None or connection.is_closed():
-            connection = self._connection = await self._connect()
+            connection = self._connection = await self._reach()
         try:
             rows: Sequence[Sequence[Any]] = await connection.fetch(query, *bindings)
         except FAULTS as fault:
             # After a timeout the server may still be at it: the next try starts on a connection that owes no answer.
-            if judge(fault) is Fate.LOST:
+            if judge(fault) in (Fate.LOST, Fate.REFUSED):
                 connection.terminate()
             raise
         return rows
+
+    async def _reach(self) -> asyncpg.Connection:
+        try:
+            return await self._connect()
+        except FAULTS as fault:
+            if judge(fault) is not Fate.LOST:
+                raise
+            raise Unreached(type(fault).__name__) from None
 
     async def close(self) -> None:
         if self._connection is not None:
@@ -57,8 +66,9 @@ class _Line:
 class BatchWriter:
     """One for each hot write."""
 
-    def __init__(self, hot: HotWrite, connect: Connect, pool: asyncpg.Pool) -> None:
+    def __init__(self, hot: HotWrite, connect: Connect, pool: asyncpg.Pool, health: WriteHealth) -> None:
         self._hot = hot
+        self._health = health
         self._pool = pool
         self._loop = asyncio.get_running_loop()
         self._lines = [_Line(connect) for _ in range(LANES)]
@@ -76,9 +86,22 @@ class BatchWriter:
     async def _write(self, rows: Sequence[Row]) -> Sequence[bool]:
         line = self._lines.pop()
         try:
-            return await persist(partial(self._try, line, rows), is_repeatable=True, lost=Unconfirmed)
+            return await self._health.watch(self._persist(line, rows))
         finally:
             self._lines.append(line)
+
+    async def _persist(self, line: _Line, rows: Sequence[Row]) -> Sequence[bool]:
+        """A database that takes no writes any more may still tell what became of those whose answer was lost."""
+        try:
+            return await persist(partial(self._try, line, rows), is_repeatable=True, lost=Unconfirmed)
+        except Unconfirmed as fault:
+            try:
+                found = [await self._is_written(row) for row in rows]
+            except FAULTS:
+                raise fault from None
+            if not any(found):
+                raise Unavailable(f"nothing was written: {fault}") from None
+            return found
 
     async def _try(self, line: _Line, rows: Sequence[Row], tries: int) -> Sequence[bool]:
         """Safe to repeat: a row that an earlier try made durable is refused now, and then found."""

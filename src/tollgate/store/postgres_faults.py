@@ -24,10 +24,17 @@ class Fate(Enum):
     """The server undid it and asks to try again."""
     LOST = auto()
     """The connection broke: whether the server finished is not known."""
+    REFUSED = auto()
+    """The server could not be reached, or takes no writes now: nothing was done, and the next connection may find
+    another one."""
     CLOSED = auto()
     """The server does not let us in, or not do that: asking again changes nothing."""
     DAMAGED = auto()
     """The server's disk or memory is to blame."""
+
+
+class Unreached(ConnectionError):
+    """No connection could be made, so nothing was sent over one."""
 
 
 FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, ValueError, TypeError)
@@ -37,11 +44,11 @@ _FATES: tuple[tuple[tuple[type[Exception], ...], Fate], ...] = (
     ((ValueError, TypeError), Fate.UNWRITABLE),
     ((asyncpg.SerializationError, asyncpg.DeadlockDetectedError), Fate.AGAIN),
     ((asyncpg.OutdatedSchemaCacheError, asyncpg.InvalidCachedStatementError), Fate.AGAIN),
+    ((Unreached, asyncpg.TooManyConnectionsError, asyncpg.CannotConnectNowError), Fate.REFUSED),
+    # A primary that became a standby: the next connection finds its successor.
+    ((asyncpg.ReadOnlySQLTransactionError,), Fate.REFUSED),
     ((OSError, asyncpg.InterfaceError, asyncpg.InternalClientError), Fate.LOST),
     ((asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError), Fate.LOST),
-    ((asyncpg.TooManyConnectionsError,), Fate.LOST),
-    # A primary that became a standby: the next connection finds its successor.
-    ((asyncpg.ReadOnlySQLTransactionError,), Fate.LOST),
     ((asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError), Fate.CLOSED),
     ((asyncpg.InsufficientPrivilegeError, asyncpg.UndefinedTableError), Fate.CLOSED),
     ((asyncpg.InsufficientResourcesError,), Fate.DAMAGED),
@@ -64,8 +71,11 @@ def judge(fault: Exception) -> Fate:
 async def persist(
     run: Callable[[int], Awaitable[Answer]], *, is_repeatable: bool, lost: type[StoreFault] = Unavailable
 ) -> Answer:
-    """Try a bounded number of times what the server undid, and, where repeating is safe, what was lost on the way."""
-    pause_s, kind = FIRST_PAUSE_S, ""
+    """Try a bounded number of times what the server undid, and, where repeating is safe, what was lost on the way.
+
+    Ends with `lost` where some try may have been done, and with `Unavailable` where certainly none was.
+    """
+    pause_s, kind, is_certain = FIRST_PAUSE_S, "", True
     for tries in range(TRIES_MAX):
         try:
             return await run(tries)
@@ -77,6 +87,7 @@ async def persist(
             raise _FINAL[fate](kind)
         if fate is Fate.LOST and not is_repeatable:
             raise Unconfirmed(kind)
+        is_certain &= fate is not Fate.LOST
         await asyncio.sleep(pause_s)
         pause_s *= 2
-    raise lost(f"gave up after {TRIES_MAX} tries ({kind})")
+    raise (Unavailable if is_certain else lost)(f"gave up after {TRIES_MAX} tries ({kind})")

@@ -6,18 +6,21 @@ what the first one costs. Only a numbered page skips rows, and their number is b
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from tollgate.payments import Account, Channel, Payment, Period, Place, Posting, Search, Tally
-from tollgate.store.database import Database
-from tollgate.store.payment_rows import SHOWN, read_payment
+from tollgate.payments import Account, Channel, Line, Listed, Payment, Period, Place, Posting, Search, Tally
+from tollgate.store.database import Database, Row
+from tollgate.store.payment_rows import SHOWN, read_if_sound
 from tollgate.store.schema import TEXT, WHOLE, book, payments
 from tollgate.store.statements import Statement
 from tollgate.values import DAY, Instant, MerchantId
+
+_AT, _ID = (SHOWN.index(payments.c[name]) for name in ("created_at", "id"))
 
 _SHAPES_KEPT = 512
 """Statements differ by which filters they have; texts for so many combinations are remembered."""
@@ -52,6 +55,7 @@ async def _fetch_count(db: Database, statement: Statement, params: Mapping[str, 
 
 class _SearchShape(NamedTuple):
     has_reference: bool
+    has_lifecycle: bool
     has_short_id: bool
     kinds: int
     methods: int
@@ -70,6 +74,8 @@ def _search(shape: _SearchShape) -> sa.Select[Any]:
     ]
     if shape.has_reference:
         conditions.append(payments.c.merchant_transaction_id == sa.bindparam("reference"))
+    if shape.has_lifecycle:
+        conditions.append(payments.c.lifecycle_id == sa.bindparam("lifecycle_id"))
     if shape.has_short_id:
         conditions.append(payments.c.short_id == sa.bindparam("short_id"))
     if shape.kinds:
@@ -91,7 +97,11 @@ def make_search_count(shape: _SearchShape) -> Statement:
 
 def shape_search(search: Search) -> _SearchShape:
     return _SearchShape(
-        search.reference is not None, search.short_id is not None, len(search.kinds), len(search.methods)
+        search.reference is not None,
+        search.lifecycle_id is not None,
+        search.short_id is not None,
+        len(search.kinds),
+        len(search.methods),
     )
 
 
@@ -100,6 +110,7 @@ def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[s
         "merchant_id": channel.merchant_id,
         "channel_id": channel.id,
         "reference": search.reference,
+        "lifecycle_id": search.lifecycle_id,
         "short_id": search.short_id,
         # No id is empty, so the first instant is within.
         "after_at": search.begins_at if after is None else after.at,
@@ -112,10 +123,11 @@ def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[s
 
 async def search_payments(
     db: Database, channel: Channel, search: Search, after: Place | None, *, limit: int, skipped: int
-) -> list[Payment]:
+) -> list[Listed[Payment]]:
     """Oldest first."""
     params = bind_search(channel, search, after) | {"limit": limit, "skipped": skipped}
-    return [read_payment(row) for row in await db.fetch(make_search(shape_search(search)), params)]
+    rows = await db.fetch(make_search(shape_search(search)), params)
+    return [Listed(Place(row[_AT], row[_ID]), read_if_sound(row)) for row in rows]
 
 
 async def count_payments(db: Database, channel: Channel, search: Search, most: int) -> int:
@@ -142,13 +154,16 @@ def make_chains(room: int) -> Statement:
 async def list_chains(
     db: Database, merchant_id: MerchantId, first_ids: Sequence[str], limit: int
 ) -> dict[str, list[Payment]]:
-    """Several whole chains by the id of their first payment, each in order, with one statement."""
+    """Several whole chains by the id of their first payment, each in order, with one statement.
+
+    What cannot be read is logged and left out.
+    """
     room = next(tier for tier in _TIERS if tier >= len(first_ids))
     padded = [*first_ids, *[""] * (room - len(first_ids))]
     params = {"merchant_id": merchant_id, "limit": limit, **_number("first", padded)}
-    found = [read_payment(row) for row in await db.fetch(make_chains(room), params)]
+    found = [read_if_sound(row) for row in await db.fetch(make_chains(room), params)]
     chains: dict[str, list[Payment]] = {first_id: [] for first_id in first_ids}
-    for payment in sorted(found, key=lambda payment: payment.position):
+    for payment in sorted(filter(None, found), key=lambda payment: payment.position):
         chains[payment.first_id].append(payment)
     return chains
 
@@ -184,17 +199,14 @@ def _postings(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.Select
     return sa.select(*columns).select_from(book.join(payments, writer)).where(*conditions)
 
 
-_POSTING = (
-    book.c.id,
-    book.c.posted_at,
-    book.c.currency,
-    book.c.amount,
-    book.c.target,
-    book.c.payment_id,
-    payments.c.referenced_id,
-    payments.c.merchant_transaction_id,
-    payments.c.kind,
-    payments.c.brand,
+_LINE = Line.__struct_fields__
+_POSTING = (*[book.c[name] for name in _LINE], *SHOWN)
+# A sum has no row whose MAC could be checked, so a line counts only where its payment says the same.
+_agrees = sa.and_(
+    book.c.amount == payments.c.amount,
+    book.c.currency == payments.c.currency,
+    book.c.channel_id == payments.c.channel_id,
+    book.c.posted_at == payments.c.settled_at,
 )
 
 
@@ -207,7 +219,7 @@ def make_postings(shape: _PeriodShape) -> Statement:
 
 @lru_cache(_SHAPES_KEPT)
 def make_postings_count(shape: _PeriodShape) -> Statement:
-    return _count_at_most(_postings(shape, *_POSTING))
+    return _count_at_most(_postings(shape, book.c.id))
 
 
 @lru_cache(_SHAPES_KEPT)
@@ -215,7 +227,7 @@ def make_tallies(shape: _PeriodShape) -> Statement:
     day: sa.ColumnElement[int] = book.c.posted_at.op("/")(sa.literal_column(str(DAY)))
     group = (day, book.c.currency, payments.c.kind, book.c.target)
     sums = (sa.func.count(), sa.func.sum(book.c.amount))
-    return Statement(_postings(shape, *group, *sums).group_by(*group).order_by(*group))
+    return Statement(_postings(shape, *group, *sums).where(_agrees).group_by(*group).order_by(*group))
 
 
 def shape_period(period: Period) -> _PeriodShape:
@@ -248,11 +260,17 @@ def _begin_id(at: Instant) -> str:
 
 async def list_postings(
     db: Database, channel: Channel, period: Period, after: Place | None, *, limit: int, skipped: int
-) -> list[Posting]:
+) -> list[Listed[Posting]]:
     params = bind_period(channel, period, after) | {"limit": limit, "skipped": skipped}
     rows = await db.fetch(make_postings(shape_period(period)), params)
-    names = Posting.__struct_fields__
-    return [Posting(**dict(zip(names, row, strict=True)) | {"target": Account(row[4])}) for row in rows]
+    # In a thread, because a whole day may be asked for at once.
+    return await asyncio.to_thread(lambda: [_read_posting(row) for row in rows])
+
+
+def _read_posting(row: Row) -> Listed[Posting]:
+    line = Line(**dict(zip(_LINE, row[: len(_LINE)], strict=True)))
+    payment = read_if_sound(row[len(_LINE) :])
+    return Listed(Place(line.posted_at, line.id), None if payment is None else Posting(line, payment))
 
 
 async def count_postings(db: Database, channel: Channel, period: Period, most: int) -> int:

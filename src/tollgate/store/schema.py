@@ -68,6 +68,7 @@ payments = sa.Table(
     sa.Column("closed", WHOLE, nullable=False, server_default=ZERO),
     sa.Column("chain_length", WHOLE, nullable=False, server_default=ONE),
     sa.Column("chain_net", WHOLE, nullable=False, server_default=ZERO),
+    sa.Column("lifecycle_id", TEXT),
     sqlite_strict=True,
 )
 # Only later transactions are in it: a chain is its first payment and what stands here.
@@ -96,6 +97,16 @@ sa.Index(
     payments.c.id,
     postgresql_where=payments.c.merchant_transaction_id.is_not(None),
     sqlite_where=payments.c.merchant_transaction_id.is_not(None),
+)
+sa.Index(
+    "payments_by_lifecycle",
+    payments.c.merchant_id,
+    payments.c.channel_id,
+    payments.c.lifecycle_id,
+    payments.c.created_at,
+    payments.c.id,
+    postgresql_where=payments.c.lifecycle_id.is_not(None),
+    sqlite_where=payments.c.lifecycle_id.is_not(None),
 )
 # Holds only what is in flight: rows leave it by being settled.
 sa.Index(
@@ -165,6 +176,7 @@ jobs = sa.Table(
     sa.Column("lease_owner", TEXT),
     sa.Column("tries", WHOLE, nullable=False),
     sa.Column("body", TEXT, nullable=False),
+    sa.Column("failures", WHOLE, nullable=False, server_default=ZERO),
     sqlite_strict=True,
 )
 sa.Index("jobs_due", jobs.c.due_at)
@@ -197,6 +209,7 @@ channels = sa.Table(
     sa.Column("reuses_registrations", SMALL, nullable=False, server_default=ZERO),
     sa.Column("uses_network_tokens", SMALL, nullable=False, server_default=ZERO),
     sa.Column("token_terms", TEXT),
+    sa.Column("return_schemes", TEXT),
     sqlite_strict=True,
 )
 

@@ -20,10 +20,11 @@ from typing import Any, cast
 import apsw
 
 from tollgate.store.batching import Batcher
-from tollgate.store.faults import AlreadyServed, Damaged, StoreFault, Unavailable, Unwritable
+from tollgate.store.faults import AlreadyServed, Damaged, NoStore, StoreFault, Unavailable, Unwritable
 from tollgate.store.hot import HotWrite, Row, Run
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.write_health import PROBE, WriteHealth
 from tollgate.store.writer_thread import WriterThread
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
@@ -73,6 +74,7 @@ class SqliteDatabase:
         self._writer_thread = WriterThread(self._finish_batch, "sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(len(rest), "sqlite-reader")
         self._batcher: Batcher[Write, Any] = Batcher(self._start_batch, lanes=1, items_max=BATCH_MAX)
+        self._health = WriteHealth(lambda: self.write(PROBE))
         if writer is not None:
             self._changes = writer.changes
             self._execute = writer.cursor().execute
@@ -105,11 +107,14 @@ class SqliteDatabase:
     def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
         return self._submit(hot.write_row, row)
 
-    async def is_ready(self) -> bool:
+    async def find_trouble(self) -> str | None:
         try:
-            return self._writer_thread.is_alive and bool(self._read(self._quick_reader, READ_REVISION, ()))
-        except StoreFault:
-            return False
+            self._read(self._quick_reader, READ_REVISION, ())
+        except StoreFault as fault:
+            return str(fault)
+        if not self._writer_thread.is_alive:
+            return "the writer thread has ended"
+        return None if self._writer is None else await self._health.find_trouble()
 
     async def close(self) -> None:
         await self._batcher.close()
@@ -149,15 +154,20 @@ class SqliteDatabase:
             self._execute("COMMIT")
         except _DISK_FAULTS as fault:
             self._roll_back()
-            raise Damaged(f"the database file cannot be written ({type(fault).__name__})") from None
+            raise self._noted(Damaged(f"the database file cannot be written ({type(fault).__name__})")) from None
         except apsw.BusyError:
             self._roll_back()
-            raise Unavailable("another process kept the database busy") from None
+            raise self._noted(Unavailable("another process kept the database busy")) from None
         except _ROW_FAULTS as fault:
             self._roll_back()
             # The driver's text may repeat what was stored.
             raise Unwritable(type(fault).__name__) from None
+        self._health.note_success()
         return answers
+
+    def _noted(self, fault: StoreFault) -> StoreFault:
+        self._health.note_fault(fault)
+        return fault
 
     def _write_rows(self, writes: Sequence[Write]) -> Sequence[Any]:
         run = self._run
@@ -213,21 +223,38 @@ def _write_unit(run: Run, bound: Sequence[tuple[str, Sequence[Any], int | None]]
     return True
 
 
-async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool) -> SqliteDatabase:
+async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool, must_exist: bool) -> SqliteDatabase:
     """`exclusive` is for servers: a second one on the same file is refused."""
     if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")[:3]) < VERSION_MIN:
         raise Unavailable(f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, VERSION_MIN))} is needed")
+    if must_exist:
+        _refuse_missing(path)
     lock = _take_lock(path) if exclusive else None
     try:
         writer = None if read_only else await asyncio.to_thread(_open_writer, path)
         readers = [_open(path, _READER_PRAGMAS) for _ in range(READERS + 1)]
-        if read_only:
-            refuse_old_schema(_read_revision(readers[0]))
     except BaseException:
         if lock is not None:
             os.close(lock)
         raise
     return SqliteDatabase(writer, readers, lock)
+
+
+def _refuse_missing(path: Path) -> None:
+    """Raises unless the file is a store of this release; nothing is written to find out."""
+    place = path.resolve()
+    if not place.is_file():
+        raise NoStore(
+            f"there is no store {place.name} in {place.parent}: name the server's folder with --data, or its database "
+            "with --database; a new store is made by `tollgate serve` or `tollgate migrate`"
+        )
+    reader = _open(path, _READER_PRAGMAS)
+    try:
+        refuse_old_schema(_read_revision(reader), str(place))
+    except apsw.Error as fault:
+        raise Unavailable(f"{place} cannot be read as a database ({type(fault).__name__})") from None
+    finally:
+        reader.close()
 
 
 def _take_lock(path: Path) -> int:
@@ -246,8 +273,7 @@ def _open_writer(path: Path) -> apsw.Connection:
     # Made before SQLite does, so that the file and its companions are the owner's alone.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     writer = _open_new(path)
-    if _read_revision(writer) != HEAD:
-        _migrate(writer)
+    _migrate(writer)
     return writer
 
 
@@ -273,11 +299,15 @@ def _open(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
 
 def _migrate(writer: apsw.Connection) -> None:
     """A fault leaves the transaction open, and it ends with the connection: all or nothing."""
-    writer.execute("BEGIN IMMEDIATE")
-    # Asked again under the write lock: another process may have been faster.
-    for text in make_missing_statements(Dialect.SQLITE, _read_revision(writer)):
-        writer.execute(text)
-    writer.execute("COMMIT")
+    while (revision := _read_revision(writer)) != HEAD:
+        # Made before the lock is taken: on a busy machine this takes longer than others wait for the lock.
+        texts = make_missing_statements(Dialect.SQLITE, revision)
+        writer.execute("BEGIN IMMEDIATE")
+        # Another process may have migrated in between; then the statements are made anew.
+        if _read_revision(writer) == revision:
+            for text in texts:
+                writer.execute(text)
+        writer.execute("COMMIT")
 
 
 def _read_revision(connection: apsw.Connection) -> str | None:

@@ -8,8 +8,10 @@ Refusal                    answered once, by the guard, from the result row it c
 ├── WrongMethod            405, the path exists, the method does not
 ├── TooLarge               413, a limit on size or count was passed
 ├── TooSlow                400, the body did not arrive in time
+├── Malformed              400, the bytes are not a request of HTTP/1.1
 ├── TooMany                429, a throttle row said no; carries when to come back
 ├── Overloaded             503, more requests are being served than this process takes on
+├── TemporarilyUnavailable 503, the database takes no writes; nothing was begun
 └── Conflict               409, an idempotency key in flight or used for another request
 """
 
@@ -64,6 +66,10 @@ class Forbidden(Refusal):
     http_status = 403
 
 
+class WrongToken(Forbidden):
+    """The credential that was sent is unknown, so it may be a guess."""
+
+
 class NotFound(Refusal):
     http_status = 404
 
@@ -86,6 +92,11 @@ class TooSlow(Refusal):
     leaves_body_unread = True
 
 
+class Malformed(Refusal):
+    http_status = 400
+    leaves_body_unread = True
+
+
 class TooMany(Refusal):
     http_status = 429
 
@@ -98,6 +109,14 @@ class TooMany(Refusal):
 class Overloaded(Refusal):
     http_status = 503
     leaves_body_unread = True
+
+    def __init__(self, result: Result, retry_after_s: int) -> None:
+        super().__init__(result)
+        self.retry_after_s = retry_after_s
+
+
+class TemporarilyUnavailable(Refusal):
+    http_status = 503
 
     def __init__(self, result: Result, retry_after_s: int) -> None:
         super().__init__(result)

@@ -6,22 +6,16 @@ Files only; nothing is sealed here.
 from __future__ import annotations
 
 import base64
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from tollgate.values import Chance, system_chance
+from tollgate.vault.private_files import KeyringError, read_private, write_private
 
 KEY_BYTES = 32
 KEY_ID_BYTES = 4
-_PRIVATE_MODE = 0o600
-
-
-class KeyringError(Exception):
-    """The key file is missing, readable by others or malformed; the message says which, never what it holds."""
 
 
 class _KeyFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -68,6 +62,10 @@ class Keyring:
         keys = {**self._keys, key_id: chance(KEY_BYTES)}
         return Keyring(keys, key_id, self.fingerprint_key, self.fingerprint_version)
 
+    def with_older_keys(self, older: Mapping[bytes, bytes]) -> Keyring:
+        """Returns a keyring that also opens what these keys sealed; its own keys win over theirs."""
+        return Keyring({**older, **self._keys}, self.active_id, self.fingerprint_key, self.fingerprint_version)
+
     def without_retired_keys(self) -> Keyring:
         """Only the active key remains; call it when nothing is sealed under another."""
         active = {self.active_id: self._keys[self.active_id]}
@@ -97,13 +95,7 @@ def make_keyring(chance: Chance = system_chance) -> Keyring:
 
 
 def load_keyring(path: Path) -> Keyring:
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        text = path.read_bytes()
-    except OSError as error:
-        raise KeyringError(f"cannot read the key file {path}: {error.strerror}") from None
-    if mode & 0o077:
-        raise KeyringError(f"the key file {path} is open to others (mode {mode:04o}); make it 0600")
+    text = read_private(path, "key file")
     try:
         written = msgspec.json.decode(text, type=_KeyFile)
         keys = {bytes.fromhex(name): base64.b64decode(key, validate=True) for name, key in written.keys.items()}
@@ -114,23 +106,10 @@ def load_keyring(path: Path) -> Keyring:
 
 
 def save_keyring(keyring: Keyring, path: Path) -> None:
-    """Replace the file in one step and make it durable, so that a crash leaves the old or the new one, never half."""
     written = _KeyFile(
         active=keyring.active_id.hex(),
         keys={key_id.hex(): base64.b64encode(keyring.get_key(key_id)).decode() for key_id in keyring.key_ids},
         fingerprint_version=keyring.fingerprint_version,
         fingerprint_key=base64.b64encode(keyring.fingerprint_key).decode(),
     )
-    draft = path.with_name(path.name + ".new")
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_MODE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(written)) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    write_private(path, msgspec.json.format(msgspec.json.encode(written)) + b"\n")

@@ -9,7 +9,9 @@ import orjson
 
 from tollgate.vault.keyring import Keyring
 
-_MAC_BYTES = 32
+_DIGEST_BYTES = 32
+MAC_BYTES = 1 + _DIGEST_BYTES
+"""The version of its key stands before the hash."""
 
 
 def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
@@ -19,4 +21,4 @@ def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
     """
     version = keyring.fingerprint_version
     message, key, person = orjson.dumps(facts, default=dict), keyring.fingerprint_key, purpose.encode()
-    return bytes([version & 0xFF]) + blake2b(message, digest_size=_MAC_BYTES, key=key, person=person).digest()
+    return bytes([version & 0xFF]) + blake2b(message, digest_size=_DIGEST_BYTES, key=key, person=person).digest()

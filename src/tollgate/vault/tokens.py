@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
+import string
 
 import msgspec
 
 from tollgate.payments import Credential
-from tollgate.values import Chance, Instant, MerchantId, Secret, make_id, system_chance
+from tollgate.values import Chance, Instant, MerchantId, Secret, is_id, make_id, system_chance
 from tollgate.vault.accounts import name_owner
 from tollgate.vault.envelope import open_sealed, seal
 from tollgate.vault.keyring import Keyring
+from tollgate.vault.macs import make_mac
 
 _PASSWORD_BYTES = 32
+_TOKEN_MAX = 1024
+_KEPT_BITS_MIN = 40
+"""Eight letters and digits of either case have 47; that is what other hosts hand out."""
+_DISTINCT_MIN = 5
+_KINDS = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+_OTHERS = 32
+
+
+class TokenError(Exception):
+    """A token that a merchant brings cannot be kept; the message says why, never what it is."""
 
 
 class NewCredential(msgspec.Struct, frozen=True):
@@ -40,6 +53,44 @@ def make_credential(
     return NewCredential(credential, token)
 
 
+def keep_credential(
+    merchant_id: MerchantId, token: Secret, keyring: Keyring, now: Instant, chance: Chance = system_chance
+) -> Credential:
+    """Makes a credential of a token that a merchant brings from another host; a weak one is a TokenError."""
+    credential_id = make_id(chance)
+    owner = name_owner("credential", merchant_id, credential_id)
+    return Credential(
+        id=credential_id,
+        merchant_id=merchant_id,
+        user_id=_read_user_id(token),
+        token_hash=hash_kept_token(token, keyring),
+        sealed_token=seal(token.reveal().encode(), owner=owner, keyring=keyring),
+        created_at=now,
+    )
+
+
+def _read_user_id(token: Secret) -> str:
+    """Returns the user of a token of the usual form; the complaint never repeats what was sent."""
+    try:
+        login = base64.b64decode(token.reveal(), validate=True).decode()
+    except ValueError:
+        raise TokenError("it is not base64 of userId|password") from None
+    user_id, _, password = login.partition("|")
+    if not is_id(user_id) or not password.isprintable():
+        raise TokenError("it is base64 of something else than userId|password with a user id of 32 hex digits")
+    if not make_token(user_id, Secret(password)).matches(token) or len(token) > _TOKEN_MAX:
+        raise TokenError(f"it is not written in the usual base64, or is longer than {_TOKEN_MAX} characters")
+    if len(set(password)) < _DISTINCT_MIN or _estimate_bits(password) < _KEPT_BITS_MIN:
+        raise TokenError("its password is too easy to guess; make a new token instead")
+    return user_id
+
+
+def _estimate_bits(password: str) -> float:
+    """Says how many bits a random text of this length, made of the same kinds of characters, would have."""
+    pool = sum(len(kind) for kind in _KINDS if set(kind) & set(password)) + _OTHERS * (not password.isalnum())
+    return len(password) * math.log2(pool or 1)
+
+
 def make_token(user_id: str, password: Secret) -> Secret:
     return Secret(base64.b64encode(f"{user_id}|{password.reveal()}".encode()).decode())
 
@@ -47,6 +98,11 @@ def make_token(user_id: str, password: Secret) -> Secret:
 def hash_token(token: Secret) -> bytes:
     """A plain hash is enough: the token carries 256 random bits, so there is nothing to guess."""
     return hashlib.sha256(token.reveal().encode()).digest()
+
+
+def hash_kept_token(token: Secret, keyring: Keyring) -> bytes:
+    """Hashes a token of another host with a key, because a short password could be found behind a plain hash."""
+    return make_mac("access token", [token.reveal()], keyring)
 
 
 def open_token(credential: Credential, keyring: Keyring) -> Secret:

@@ -1,28 +1,38 @@
 """HTTP in: the server, who may call, how often, and the merchant's endpoints."""
 
 from tollgate.web.api import METRICS, ROUTES
+from tollgate.web.connections import Connections
+from tollgate.web.head import Head
 from tollgate.web.pages import ANYWHERE, Pages
-from tollgate.web.protocol import BoundedHttp
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
+from tollgate.web.protocol import Application, HttpConnection
+from tollgate.web.proxies import Proxies
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, redirect, reply_with
 from tollgate.web.routes import RouteTable
 from tollgate.web.server import Gateway
 from tollgate.web.throttle import Throttles, configure_throttles
+from tollgate.web.visit import Visit
 
 __all__ = [
     "ANYWHERE",
     "METRICS",
     "ROUTES",
     "Access",
-    "BoundedHttp",
+    "Application",
     "Caller",
+    "Connections",
     "Gateway",
+    "Head",
+    "HttpConnection",
     "Pages",
+    "Proxies",
     "Reply",
     "Request",
     "RouteRow",
     "RouteTable",
     "Throttles",
+    "Visit",
     "configure_throttles",
     "get_channel",
+    "redirect",
     "reply_with",
 ]

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 
 import orjson
 
-from tollgate.vault import hide_card_numbers
+from tollgate.catalog import hide_card_numbers
+from tollgate.values import find_checkout_id, hide_checkout_ids
 from tollgate.web.visit import Visit
 
 # Its level says whether lines are wanted, as for every other log.
@@ -33,7 +34,7 @@ def tell_access(visit: Visit, status: int, seconds: float) -> None:
             "level": "info",
             "log": _log.name,
             "event": "request",
-            "ndc": visit.ndc,
+            "ndc": visit.ndc if find_checkout_id(visit.ndc) is None else hide_checkout_ids(visit.ndc),
             "method": visit.method,
             # Without its query, which may carry what a log must not; the path itself is the caller's text too.
             "path": hide_card_numbers(visit.path),

@@ -11,40 +11,48 @@ from tollgate.catalog import get_result
 from tollgate.contract import Identity, check_entity_id, read_identity
 from tollgate.payments import Channel, Credential
 from tollgate.steps import Directory
-from tollgate.values import Forbidden, Refusal, Secret, Unauthenticated
+from tollgate.values import Forbidden, Refusal, Secret, Unauthenticated, WrongToken
 from tollgate.vault import make_token
 from tollgate.web.request import Access, Caller, Request
 
-_BEARER = re.compile(r"[Bb]earer +([A-Za-z0-9+/=._~-]{1,1024})")
+_BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9+/=._~-]{1,1024})")
 
 
-def recognise(request: Request, access: Access, directory: Directory) -> Caller:
+def find_credential(header: bytes | None, directory: Directory) -> Credential | None:
+    """Finds the credential by the Authorization header alone, before the body is read; None without a header."""
+    if header is None:
+        return None
+    match = _BEARER.fullmatch(header.decode("latin-1").strip())
+    if match is None:
+        raise Unauthenticated(get_result("800.900.300"))
+    return _look_up(Secret(match[1]), directory)
+
+
+def recognise(request: Request, access: Access, directory: Directory, credential: Credential | None) -> Caller:
+    """Identifies the caller by the header's credential; without one, by the login that the parameters name."""
     identity = read_identity(request.pairs)
     named = directory.find_channel(identity.entity_id or "")
-    credential = _find_credential(request, identity, directory)
-    if identity.entity_id is None and access is Access.TOKEN and request.header(b"authorization") is not None:
+    has_header = credential is not None
+    credential = credential or _find_login(identity, directory)
+    if identity.entity_id is None and access is Access.TOKEN and has_header:
         return Caller(merchant_id=credential.merchant_id, channel=None, ndc=request.trace)
     channel = _check_entity(identity, named, credential)
-    if identity.user_id is not None and request.header(b"authorization") is None and not channel.is_lenient:
+    if identity.user_id is not None and not has_header and not channel.is_lenient:
         # Only now, so that a stranger's login learns nothing about which channels are lenient.
         raise Unauthenticated(get_result("800.900.300"), "this channel takes an Authorization header only")
     return Caller(merchant_id=credential.merchant_id, channel=channel, ndc=f"{channel.id}_{request.trace}")
 
 
-def _find_credential(request: Request, identity: Identity, directory: Directory) -> Credential:
-    header = request.header(b"authorization")
-    if header is not None:
-        match = _BEARER.fullmatch(header.strip())
-        token = Secret(match[1]) if match else None
-    elif identity.user_id and identity.password:
-        token = make_token(identity.user_id, identity.password)
-    else:
-        token = None
-    if token is None:
+def _find_login(identity: Identity, directory: Directory) -> Credential:
+    if not identity.user_id or not identity.password:
         raise Unauthenticated(get_result("800.900.300"))
+    return _look_up(make_token(identity.user_id, identity.password), directory)
+
+
+def _look_up(token: Secret, directory: Directory) -> Credential:
     credential = directory.find_credential(token)
     if credential is None:
-        raise Forbidden(get_result("800.900.300"))
+        raise WrongToken(get_result("800.900.300"))
     return credential
 
 

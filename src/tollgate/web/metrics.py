@@ -13,6 +13,7 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 1
 
 _REQUESTS = Counter("tollgate_requests", "Requests answered.", ("operation", "status"))
 _SECONDS = Histogram("tollgate_request_seconds", "Time from request to answer.", ("operation",), buckets=_BUCKETS)
+_LIMITS = Counter("tollgate_connection_limits", "Connections refused or cut off at a limit.", ("limit",))
 _RESULTS = Counter("tollgate_payments", "Payments answered, by type and result group.", ("kind", "group"))
 
 
@@ -39,6 +40,11 @@ def count_payment(kind: str, group: str) -> None:
     if counter is None:
         counter = _children[key] = _RESULTS.labels(kind, group)
     counter.inc()
+
+
+def count_limit(limit: str) -> None:
+    """`peer` and `host` are the caps on connections; `unread` is a client that did not read its answer."""
+    _LIMITS.labels(limit).inc()
 
 
 def render_metrics() -> bytes:

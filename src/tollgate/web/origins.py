@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from tollgate.steps import House
 from tollgate.web.request import Access, Reply, Request, RouteRow
 
@@ -34,8 +32,6 @@ def open_to_all_origins(rows: Iterable[RouteRow]) -> Iterator[RouteRow]:
         yield row
         if not row.is_for_any_origin:
             continue
-        if row.method == "GET":
-            yield msgspec.structs.replace(row, method="HEAD")
         if row.path not in asked:
             asked.add(row.path)
             yield RouteRow(

@@ -1,145 +1,321 @@
-"""The HTTP protocol of uvicorn with bounds: how large a head may be and how long it may take.
+"""One connection of HTTP/1.1: requests are read one after the other, served, and answered in order.
 
-Refusals come in our envelope; what a request asks for is not known here.
+Everything has a bound: the head and the body in size and time, the answer in the time that the client takes to read it.
+A pipelined request is not looked at before the one ahead of it is answered, so it costs no more than the bytes of one
+read. What a request asks for is not known here.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from math import inf
+from typing import Protocol, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from tollgate.catalog import LIMITS, get_result
+from tollgate.values import Refusal, TooSlow
+from tollgate.web.body import ChunkedBody, SizedBody
+from tollgate.web.connections import Connections
+from tollgate.web.head import CHUNKED, Head, HeadReader
+from tollgate.web.outgoing import CONTINUE, render_reply
+from tollgate.web.request import Reply
+from tollgate.web.visit import Visit
 
-from tollgate.catalog import LIMITS
-from tollgate.web.outgoing import JoinedWrites
-
-Render = Callable[[bool], bytes]
-"""Gives the JSON body of a refusal; True when the head was too large, False when it was not HTTP."""
-
-
-_WHOLE: dict[str, dict[object, object]] = {"tollgate.whole": {}}
-
-
-def is_whole(scope: Mapping[str, Any]) -> bool:
-    """Whether the request is here to its last byte: nearly all are by the time they are looked at."""
-    return scope.get("extensions") is _WHOLE
+_block = memoryview(bytearray(LIMITS.read_block_bytes))
+"""Every read of this process goes here and is copied out before the next one."""
 
 
-class BoundedHttp(HttpToolsProtocol):
-    """A connection that cannot be used to fill memory or to wait for ever before a request is complete."""
+class Application(Protocol):
+    """Serves requests: it decides on the head first, then answers the whole request."""
 
-    render_refusal: Render = staticmethod(lambda _too_large: b"{}")
+    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit: ...
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._head_bytes = 0
-        """Received since the last complete head, while one is open."""
-        self._field_bytes = 0
-        """In the header fields of the head being read, however it was cut into packets."""
-        self._is_head_open = True
-        self._is_too_large = False
-        self._head_timer: asyncio.TimerHandle | None = None
+    async def answer(self, visit: Visit, body: bytes) -> Reply: ...
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(JoinedWrites(transport, self.loop))
-        self._start_head_timer()
+    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:
+        """Returns the answer to bytes that are no request, or to a body that is too large or too slow."""
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_head_timer()
-        super().connection_lost(exc)
+    def conclude(self, visit: Visit, reply: Reply | None) -> None:
+        """Records the end of a request; `reply` is None if the client left before the request was complete."""
 
-    def data_received(self, data: bytes) -> None:
-        if self._is_head_open:
-            self._head_bytes += len(data)
-        super().data_received(data)
-        if not self._is_head_open or not self._head_bytes or self.transport.is_closing():
-            return
-        # Part of a head is here and the rest is not: from now on it is counted and timed.
-        if self._head_bytes > LIMITS.header_bytes_max:
-            self._is_too_large = True
-            self.send_400_response("")
-        else:
-            self._start_head_timer()
 
-    def eof_received(self) -> bool:  # type: ignore[override]
-        """A caller that will say no more still hears the answer it waits for; under TLS the line is gone with that."""
-        if self.scheme == "https" or not self._owes_answer() or self.cycle.more_body:
+# Where a connection is, in the order of a request; looked at several times for each, so these are plain numbers.
+_HEAD = 0
+"""Waits for a request, or for the rest of a head."""
+_BODY = 1
+_ANSWERING = 2
+_ANSWERED = 3
+"""The next request is here already and gets the next turn of the loop."""
+_ENDED = 4
+"""Bytes that still arrive are discarded."""
+
+
+class HttpConnection(asyncio.BufferedProtocol):
+    def __init__(
+        self, application: Application, connections: Connections, peer: str, address: str, *, is_secure: bool
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._application = application
+        self._connections = connections
+        self._peer = peer
+        """The name under which it is counted."""
+        self._address = address
+        self._is_secure = is_secure
+        self._transport: asyncio.Transport | None = None
+        """It is None before the connection is made and after it is lost."""
+        self._state = _HEAD
+        self._reader = HeadReader()
+        self._visit: Visit | None = None
+        self._body: SizedBody | ChunkedBody | None = None
+        self._rest = b""
+        """Came behind the request that is being answered; reading pauses while there is any."""
+        self._is_last = False
+        self._deadline = self._loop.time() + LIMITS.read_timeout_s
+        self._unsent: int | None = None
+        """Bytes of answers that the client has not taken, when it was last looked at; None when it took all."""
+        self._write_deadline = inf
+        self._task: asyncio.Task[None] | None = None
+        self.was_made = False
+        """Whether it has got past the TLS handshake."""
+
+    # Called by the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport, self.was_made = cast(asyncio.Transport, transport), True
+        self._transport.set_write_buffer_limits(high=1, low=0)
+        self._connections.open.add(self)
+        if self._connections.is_stopping:
+            self._close()
+
+    def connection_lost(self, _fault: Exception | None) -> None:
+        if self._transport is None:
+            return  # A handshake that failed: the connection was never made.
+        self._connections.leave(self._peer)
+        self._transport, self._rest = None, b""
+        if self._state == _BODY and self._visit is not None:
+            self._application.conclude(self._visit, None)
+        if self._state != _ANSWERING:
+            # A payment goes on although its client has gone, and whoever stops the host waits for it.
+            self._connections.open.discard(self)
+            self._state = _ENDED
+
+    def get_buffer(self, _sizehint: int) -> memoryview:
+        return _block
+
+    def buffer_updated(self, nbytes: int) -> None:
+        data = bytes(_block[:nbytes])
+        if self._state <= _BODY:
+            self._take(data)
+        elif self._state != _ENDED:
+            self._keep(data)
+
+    def eof_received(self) -> bool:
+        """A client that will say no more still hears the answer it waits for; TLS has no half-closed connections."""
+        if self._is_secure or self._state not in (_ANSWERING, _ANSWERED):
             return False
-        self.cycle.keep_alive = False
+        self._is_last = self._is_last or not self._rest
         return True
 
-    def on_message_begin(self) -> None:
-        self._is_head_open = True
-        self._is_too_large = False
-        self._field_bytes = 0
-        # A head that begins in the packet that ended the last request was not counted; it has begun all the same.
-        self._head_bytes = self._head_bytes or 1
-        super().on_message_begin()
+    def pause_writing(self) -> None:
+        assert self._transport is not None
+        self._unsent = self._transport.get_write_buffer_size()
+        self._write_deadline = self._loop.time() + LIMITS.write_timeout_s
 
-    def on_url(self, url: bytes) -> None:
-        super().on_url(url)
-        if len(self.url) > LIMITS.path_length_max + LIMITS.query_bytes_max:
-            self._refuse_size()
+    def resume_writing(self) -> None:
+        self._unsent, self._write_deadline = None, inf
+        if self._state == _ANSWERED:
+            self._loop.call_soon(self._go_on)
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        super().on_header(name, value)
-        self._field_bytes += len(name) + len(value)
-        if len(self.headers) > LIMITS.headers_max or self._field_bytes > LIMITS.header_bytes_max:
-            self._refuse_size()
+    # Called by the regular check of all connections.
 
-    def on_headers_complete(self) -> None:
-        self._is_head_open = False
-        self._head_bytes = 0
-        self._stop_head_timer()
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        self._is_head_open = True
-        self.scope["extensions"] = _WHOLE
-        super().on_message_complete()
-
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002, the words are ours
-        if self._owes_answer() and not self.cycle.more_body:
-            # What came before the nonsense was a whole request, and may have moved money: its answer is owed, and is
-            # the last one here. A client that counts its body's length in characters is answered this way.
-            self.cycle.keep_alive = False
-            self.flow.pause_reading()
+    def check(self, now: float) -> None:
+        if now >= self._write_deadline:
+            self._check_progress(now)
+        if now < self._deadline:
             return
-        body = self.render_refusal(self._is_too_large)
-        status = b"413 Content Too Large" if self._is_too_large else b"400 Bad Request"
-        head = (
-            b"HTTP/1.1 %b\r\ncontent-type: application/json;charset=UTF-8\r\ncontent-length: %d\r\n"
-            b"cache-control: no-store\r\nconnection: close\r\n\r\n"
-        )
-        self.transport.write(head % (status, len(body)) + body)
-        self.transport.close()
-
-    def _owes_answer(self) -> bool:
-        # Against its declared type it is None until the first request.
-        cycle = cast(RequestResponseCycle | None, self.cycle)
-        return cycle is not None and not cycle.response_complete
-
-    def _refuse_size(self) -> None:
-        self._is_too_large = True
-        # The parser turns whatever a callback raises into a refusal of the request.
-        raise ValueError("the head of the request is too large")
-
-    def _start_head_timer(self) -> None:
-        if self._head_timer is None:
-            self._head_timer = self.loop.call_later(LIMITS.read_timeout_s, self._give_up)
-
-    def _stop_head_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
-    def _give_up(self) -> None:
-        self._head_timer = None
-        if self.transport.is_closing():
-            return
-        if self._owes_answer():
-            # An answer is still owed on this connection; whoever pipelines slowly waits for it first.
-            self._start_head_timer()
+        self._deadline = inf
+        if self._state == _BODY:
+            self._refuse(TooSlow(get_result("200.100.103"), "the body did not arrive in time"))
         else:
-            self.transport.close()
+            self._close()
+
+    def stop(self) -> None:
+        self._is_last = True
+        if self._state in (_HEAD, _ANSWERED):
+            self._close()
+
+    def abort(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+
+    # A request from its first byte to its answer.
+
+    def _take(self, data: bytes) -> None:
+        at = 0
+        try:
+            while at < len(data) and self._state <= _BODY:
+                at = self._take_head(data, at) if self._state == _HEAD else self._take_body(data, at)
+        except Refusal as refusal:
+            self._refuse(refusal)
+            return
+        if self._state == _ANSWERED:
+            if at < len(data):
+                self._loop.call_soon(self._go_on)
+            else:
+                self._state = _HEAD
+        if at < len(data) and self._state != _ENDED:
+            self._keep(data[at:])
+
+    def _take_head(self, data: bytes, at: int) -> int:
+        if not self._reader.has_begun:
+            self._deadline = self._loop.time() + LIMITS.read_timeout_s
+        at = self._reader.feed(data, at)
+        if at < 0:
+            return len(data)
+        head = self._reader.read()
+        self._reader = HeadReader()
+        visit = self._visit = self._application.admit(head, self._address, is_secure=self._is_secure)
+        length = head.body_length
+        if 0 <= length <= len(data) - at:
+            # Nearly every request is here to its last byte.
+            self._serve(visit, data[at : at + length])
+            return at + length
+        refused = visit.refused
+        if refused is not None and (refused.is_last or head.expects_continue):
+            # Nobody waits for a body that will not be sent, or that is too large to be read.
+            self._finish(visit, refused, is_body_unread=True)
+            return at
+        if length == CHUNKED:
+            self._body = ChunkedBody(visit.body_bytes_max, is_kept=refused is None)
+        else:
+            self._body = SizedBody(length, is_kept=refused is None)
+        self._state = _BODY
+        self._deadline = self._loop.time() + LIMITS.read_timeout_s
+        if head.expects_continue and at == len(data):
+            self._write(CONTINUE)
+        return at
+
+    def _take_body(self, data: bytes, at: int) -> int:
+        assert self._body is not None
+        assert self._visit is not None
+        at = self._body.feed(data, at)
+        if self._body.is_complete:
+            self._serve(self._visit, self._body.read())
+        return at
+
+    def _serve(self, visit: Visit, body: bytes) -> None:
+        self._state, self._deadline, self._body = _ANSWERING, inf, None
+        if visit.refused is not None:
+            self._finish(visit, visit.refused)
+        else:
+            self._task = self._loop.create_task(self._answer(visit, body))
+
+    async def _answer(self, visit: Visit, body: bytes) -> None:
+        try:
+            reply = await self._application.answer(visit, body)
+            self._finish(visit, reply)
+        finally:
+            self._task = None
+            if self._transport is None:
+                self._connections.open.discard(self)
+        if self._state != _ANSWERED:
+            return
+        if self._rest:
+            self._go_on()
+        else:
+            self._state = _HEAD
+
+    def _finish(self, visit: Visit, reply: Reply, *, is_body_unread: bool = False) -> None:
+        """Write the answer; afterwards the connection is ready for the next request, or closed."""
+        assert visit.head is not None
+        is_last = self._is_last or reply.is_last or visit.head.is_last or is_body_unread
+        if self._rest and not is_last:
+            is_last = not _begins_request(self._rest)
+        self._visit = None
+        self._write(render_reply(reply, is_secure=visit.is_secure, is_last=is_last, has_body=visit.method != "HEAD"))
+        self._application.conclude(visit, reply)
+        if is_last:
+            self._close(lingers=is_body_unread)
+        else:
+            self._state = _ANSWERED
+            self._deadline = self._loop.time() + LIMITS.keep_alive_s
+
+    def _go_on(self) -> None:
+        """Begin with the request that came behind the last one, unless the client does not read its answers."""
+        if self._state != _ANSWERED or self._transport is None:
+            return
+        if self._unsent is not None:
+            # Goes on when it has read them; its answers do not pile up.
+            self._deadline = inf
+            return
+        data, self._rest = self._rest, b""
+        self._state = _HEAD
+        self._transport.resume_reading()
+        self._take(data)
+
+    def _keep(self, data: bytes) -> None:
+        if self._transport is None:
+            return
+        if not self._rest:
+            self._transport.pause_reading()
+        self._rest += data
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Answer what cannot be read on, and close."""
+        visit, self._visit = self._visit if self._state == _BODY else None, None
+        reply = (visit and visit.refused) or self._application.refuse(refusal, visit)
+        has_body = visit is None or visit.method != "HEAD"
+        is_secure = self._is_secure if visit is None else visit.is_secure
+        self._write(render_reply(reply, is_secure=is_secure, is_last=True, has_body=has_body))
+        if visit is not None:
+            self._application.conclude(visit, reply)
+        self._close(lingers=True)
+
+    # Writing and closing.
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def _close(self, *, lingers: bool = False) -> None:
+        """Closes the connection after what was written is sent.
+
+        If it closed while the client still sends, the client's system would discard the answer. With `lingers` only our
+        side is closed, and what arrives is discarded for a while.
+        """
+        self._state, self._rest, self._body = _ENDED, b"", None
+        self._deadline = inf
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if lingers and not self._is_secure:
+            self._deadline = self._loop.time() + LIMITS.linger_s
+            transport.write_eof()
+        else:
+            transport.close()
+
+    def _check_progress(self, now: float) -> None:
+        transport = self._transport
+        if transport is None or self._unsent is None:
+            return
+        unsent = transport.get_write_buffer_size()
+        if unsent > self._unsent - LIMITS.write_progress_bytes:
+            self._connections.report_limit("unread", now, self._peer)
+            transport.abort()
+        else:
+            self._unsent, self._write_deadline = unsent, now + LIMITS.write_timeout_s
+
+
+def _begins_request(data: bytes) -> bool:
+    """Whether what came behind a request may be another one.
+
+    A client that counts the length of its body in characters leaves the end of it here; its answer is the last one.
+    """
+    try:
+        reader = HeadReader()
+        if reader.feed(data, 0) >= 0:
+            reader.read()
+    except Refusal:
+        return False
+    return True

@@ -1,7 +1,8 @@
-"""A request as handlers see it, and an answer as they give it. Neither knows ASGI."""
+"""A request as handlers see it, and an answer as they give it. Neither knows how it is carried."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
 
@@ -11,8 +12,10 @@ from tollgate.contract import Answer, Pairs
 from tollgate.payments import Channel
 from tollgate.steps import House
 from tollgate.values import MerchantId
+from tollgate.web.head import Head
 
 JSON = b"application/json;charset=UTF-8"
+_NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +52,14 @@ class Reply(msgspec.Struct, frozen=True):
     body: bytes
     content_type: bytes = JSON
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    is_last: bool = False
+    """Whether the connection is closed after it, because the rest of the request was not read."""
+
+    def __post_init__(self) -> None:
+        for name, value in self.headers:
+            if _NO_HEADER.search(value):
+                # Breakage, not a refusal: text of a caller would have become a header of our own.
+                raise ValueError(f"the value of the answer's header {name.decode()} has control characters")
 
 
 class Access(Enum):
@@ -80,6 +91,14 @@ class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a name in its path is a secret, which no log may show."""
     is_for_any_origin: bool = False
     """Whether scripts of any shop's page may read its answers, refusals too."""
+    is_for_probes: bool = False
+    """Whether a proxy may ask it by plain HTTP, to learn how the host is."""
+    traces_checkout: bool = False
+    """Whether its refusals carry the checkout that its path names as their `ndc`, as its answers do."""
+    takes_parameters: bool = False
+    """Whether its body has parameters of the catalogue although no entity is named; every route with an entity does."""
+    also_takes: frozenset[str] = frozenset()
+    """Names of its own, which have no row in the catalogue."""
     takes_bytes: bool = False
     """Whether its body is not a form but bytes for the handler to read."""
 
@@ -92,3 +111,9 @@ def get_channel(caller: Caller) -> Channel:
 
 def reply_with(answer: Answer) -> Reply:
     return Reply(answer.status, answer.body)
+
+
+def redirect(base_url: str, head: Head) -> Reply:
+    """307 to the same path at the https address; whatever is not a path of this host leads to its front page."""
+    target = head.target if head.target.startswith(b"/") else b"/"
+    return Reply(307, b"", b"text/plain", ((b"location", base_url.encode() + target),))

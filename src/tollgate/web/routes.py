@@ -30,7 +30,12 @@ class RouteTable:
         self._by_shape: dict[_Shape, dict[str, RouteRow]] = {}
         self._gaps: dict[int, list[tuple[int, ...]]] = {}
         # Most requests spell a path without gaps as its row does, and need not be taken apart.
-        self._plain = {(row.method, row.path): Match(row, ()) for row in self.rows if "{" not in row.path}
+        self._plain = {
+            (method, row.path): Match(row, ())
+            for row in self.rows
+            if "{" not in row.path
+            for method in _methods_of(row)
+        }
         self._open = frozenset(path for _, path in self._plain)
         self._secret = {_cut_before_gap(row.path): _cut_after_gap(row.path) for row in self.rows if row.hides_path}
         self._secret_lengths = sorted({len(words) for words in self._secret})
@@ -39,7 +44,7 @@ class RouteTable:
             methods = self._by_shape.setdefault(shape, {})
             if row.method in methods:
                 raise ValueError(f"two rows for {row.method} {row.path}")
-            methods[row.method] = row
+            methods |= dict.fromkeys(_methods_of(row), row)
             gaps = tuple(place for place, word in enumerate(shape) if word is None)
             known = self._gaps.setdefault(len(shape), [])
             if gaps not in known:
@@ -75,6 +80,11 @@ class RouteTable:
                 raise WrongMethod(get_result("200.300.403"), sorted(methods))
             return Match(row, tuple(words[place] for place in gaps))
         raise NotFound(get_result("200.300.404"), "no such path")
+
+
+def _methods_of(row: RouteRow) -> tuple[str, ...]:
+    """HEAD works wherever GET does: it is the same request, answered without its body."""
+    return ("GET", "HEAD") if row.method == "GET" else (row.method,)
 
 
 def _split(path: str) -> list[str]:

@@ -1,113 +1,178 @@
-"""The ASGI application of the API: finds the route, recognises the caller, throttles, lets the handler answer.
+"""The application of the API: finds the route, recognises the caller, throttles, lets the handler answer.
 
 Knows no payment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 from time import perf_counter
-from typing import Any, cast
+from typing import cast
 
-from tollgate.catalog import LIMITS, get_result
+import msgspec
+
+from tollgate.catalog import LIMITS, WRONG_TOKEN, get_result
 from tollgate.contract import Pairs, is_identity_name, read_form
 from tollgate.steps import House
-from tollgate.values import Overloaded, Refusal
+from tollgate.values import Forbidden, Overloaded, Refusal, Unauthenticated, WrongToken, find_node
 from tollgate.web.access import tell_access
-from tollgate.web.addresses import name_network, read_address
-from tollgate.web.auth import recognise
-from tollgate.web.body import Receive, check_form_type, read_body
-from tollgate.web.guard import guard
+from tollgate.web.addresses import name_network
+from tollgate.web.auth import find_credential, recognise
+from tollgate.web.body import check_form_type, make_body_too_large
+from tollgate.web.guard import guard, guard_head, render_refusal
+from tollgate.web.head import Head
 from tollgate.web.metrics import count_request
 from tollgate.web.origins import ANY_ORIGIN, open_to_all_origins
-from tollgate.web.protocol import is_whole
-from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow
+from tollgate.web.proxies import Proxies
+from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow, redirect
 from tollgate.web.routes import RouteTable
 from tollgate.web.throttle import Throttles
+from tollgate.web.unknown_names import HEADER, warn_of_unknown
 from tollgate.web.visit import Visit
 
-Scope = dict[str, Any]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-_FIXED_HEADERS = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-]
-_FRESH_HEADERS = [
-    (b"cache-control", b"max-age=0, no-cache, no-store"),
-    (b"pragma", b"no-cache"),
-]
-_DECISIVE_HEADERS = (b"authorization", b"idempotency-key", b"content-type")
-_NOBODY = ("", 0)
-_TLS_HEADER = (b"strict-transport-security", b"max-age=63072000; includeSubDomains")
+_DECISIVE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type"})
 
 
 class Gateway:
-    def __init__(self, house: House, rows: Iterable[RouteRow], throttles: Throttles) -> None:
+    def __init__(
+        self,
+        house: House,
+        rows: Iterable[RouteRow],
+        throttles: Throttles,
+        proxies: Proxies | None = None,
+        *,
+        requires_tls: bool = False,
+    ) -> None:
         self._house = house
         self._routes = RouteTable(open_to_all_origins(rows))
         self._throttles = throttles
+        self._proxies = proxies or Proxies()
+        self._requires_tls = requires_tls
         self._in_flight = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise ValueError(f"this application speaks HTTP, not {scope['type']}")
-        await self._serve(scope, receive, send)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began = perf_counter()
+    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit:
+        """Decides by the head alone whether the body is read."""
         trace = self._house.chance(16).hex()
-        visit = Visit(trace, trace, scope["method"], self._routes.hide(scope["path"]))
+        visit = Visit(trace, trace, head.method, self._routes.hide(head.path), head=head, began=perf_counter())
         self._in_flight += 1
-        try:
-            reply = await guard(self._answer(scope, receive, visit), visit, self._house.envelope, self._house.clock)
-        finally:
-            self._in_flight -= 1
+        check = partial(self._check_head, visit, head, peer, is_secure=is_secure)
+        reply = guard_head(check, visit, self._house.envelope, self._house.clock)
+        if reply is not None:
+            visit.refused = _open_to_origins(reply) if visit.is_for_any_origin else reply
+        return visit
+
+    async def answer(self, visit: Visit, body: bytes) -> Reply:
+        reply = await guard(self._answer(visit, body), visit, self._house.envelope, self._house.clock)
+        if visit.warning:
+            reply = msgspec.structs.replace(reply, headers=(*reply.headers, (HEADER, visit.warning)))
+        return _open_to_origins(reply) if visit.is_for_any_origin else reply
+
+    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:
+        ndc = visit.refusal_ndc if visit else self._house.chance(16).hex()
+        reply = render_refusal(refusal, ndc, self._house.envelope, self._house.clock)
+        if visit is None:
+            # No request was read, so nobody concludes it.
+            count_request("unknown", reply.status, 0.0)
+            return reply
+        return _open_to_origins(reply) if visit.is_for_any_origin else reply
+
+    def conclude(self, visit: Visit, reply: Reply | None) -> None:
+        self._in_flight -= 1
         if reply is None:
             return
-        await _send_reply(reply, scope["scheme"], send, ANY_ORIGIN if visit.is_for_any_origin else ())
-        seconds = perf_counter() - began
+        seconds = perf_counter() - visit.began
         count_request(visit.operation, reply.status, seconds)
         tell_access(visit, reply.status, seconds)
 
-    async def _answer(self, scope: Scope, receive: Receive, visit: Visit) -> Reply:
-        match = self._routes.find(visit.method, scope["path"])
+    def _check_head(self, visit: Visit, head: Head, peer: str, *, is_secure: bool) -> None:
+        visit.body_bytes_max = LIMITS.body_bytes_max
+        origin = self._proxies.find_origin(head, peer, is_secure=is_secure)
+        visit.address, visit.is_secure = origin.address, origin.is_secure
+        is_plain = self._requires_tls and not origin.is_secure
+        if is_plain and not origin.is_through_proxy:
+            raise Forbidden(get_result("800.900.300"), "this host is reached by https, through its proxy")
+        match = visit.match = self._routes.find(visit.method, head.path)
         row = match.row
         visit.operation, visit.is_for_any_origin = row.operation, row.is_for_any_origin
+        if row.traces_checkout and find_node(match.names[0]) is not None:
+            visit.checkout_id = match.names[0]
+        if is_plain and not row.is_for_probes:
+            visit.refused = redirect(self._house.base_url, head)
+            return
         # After the row is known, so that a shop's script can read that it shall come back.
         if self._in_flight > LIMITS.requests_in_flight_max:
             raise Overloaded(get_result("800.800.800"), retry_after_s=1)
-        headers = _read_headers(scope["headers"])
-        body = await read_body(headers, receive, is_whole=is_whole(scope))
+        _check_repeated(head)
+        self._check_right_to_send(visit, head, row)
+
+    def _check_right_to_send(self, visit: Visit, head: Head, row: RouteRow) -> None:
+        """Refuses a large body unless the header has a known token, before anything of the body is read."""
+        if head.body_length > LIMITS.body_bytes_max:
+            raise make_body_too_large(LIMITS.body_bytes_max)
+        if row.access is not Access.OPEN:
+            try:
+                visit.credential = find_credential(head.headers.get(b"authorization"), self._house.directory)
+            except WrongToken:
+                self._slow_down(visit)
+                raise
+        if visit.credential is not None:
+            return
+        visit.body_bytes_max = LIMITS.unauthorized_body_bytes_max
+        if head.body_length <= visit.body_bytes_max:
+            return
+        if row.access is Access.OPEN:
+            raise make_body_too_large(visit.body_bytes_max)
+        detail = f"a body of more than {visit.body_bytes_max} bytes needs an Authorization header"
+        raise Unauthenticated(get_result("800.900.300"), detail)
+
+    def _slow_down(self, visit: Visit) -> None:
+        """Throttles wrong tokens alone, so that a merchant in the same network as a guesser is served as before."""
+        self._throttles.check(WRONG_TOKEN, name_network(visit.address), None)
+
+    async def _answer(self, visit: Visit, body: bytes) -> Reply:
+        head, match = visit.head, visit.match
+        if head is None or match is None:
+            raise LookupError("a request was answered before its head was admitted")
+        row = match.row
         request = Request(
             method=visit.method,
             path=visit.path,
             names=match.names,
-            headers=headers,
-            pairs=[] if row.takes_bytes else _read_pairs(visit.method, headers, scope["query_string"], body),
+            headers=head.headers,
+            pairs=[] if row.takes_bytes else _read_pairs(row.method, head.headers, head.query, body),
             trace=visit.trace,
-            address=read_address((scope.get("client") or _NOBODY)[0]),
+            address=visit.address,
             body=body if row.takes_bytes else b"",
         )
         if row.access is Access.OPEN:
             self._throttles.check(row.operation, name_network(request.address), None)
+            self._warn(request, row, visit)
             return await cast(OpenHandler, row.handler)(request, self._house)
-        caller = recognise(request, row.access, self._house.directory)
+        try:
+            caller = recognise(request, row.access, self._house.directory, visit.credential)
+        except WrongToken:
+            self._slow_down(visit)
+            raise
         visit.ndc = caller.ndc
         counted = caller.channel.id if caller.channel else caller.merchant_id
         self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
+        self._warn(request, row, visit)
         return await cast(Handler, row.handler)(request, caller, self._house)
 
+    def _warn(self, request: Request, row: RouteRow, visit: Visit) -> None:
+        if not self._house.is_live:
+            visit.warning = warn_of_unknown(request.pairs, row, visit)
 
-def _read_headers(sent: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+
+def _open_to_origins(reply: Reply) -> Reply:
+    return msgspec.structs.replace(reply, headers=(*reply.headers, *ANY_ORIGIN))
+
+
+def _check_repeated(head: Head) -> None:
     """A header that decides who asks, or for what, is sent once: of two, a proxy might read the other."""
-    headers = dict(sent)
-    if len(headers) != len(sent):
-        names = [name for name, _ in sent]
-        for name in _DECISIVE_HEADERS:
-            if names.count(name) > 1:
-                raise Refusal(get_result("200.100.103"), f"the {name.decode().title()} header must not be repeated")
-    return headers
+    for name in head.repeated & _DECISIVE_HEADERS if head.repeated else ():
+        raise Refusal(get_result("200.100.103"), f"the {name.decode().title()} header must not be repeated")
 
 
 def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> Pairs:
@@ -121,20 +186,3 @@ def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body:
     if body:
         check_form_type(headers)
     return [pair for pair in sent_in_query if is_identity_name(pair[0])] + read_form(body)
-
-
-async def _send_reply(reply: Reply, scheme: str, send: Send, more: Sequence[tuple[bytes, bytes]]) -> None:
-    headers = [
-        (b"content-type", reply.content_type),
-        (b"content-length", str(len(reply.body)).encode()),
-        *_FIXED_HEADERS,
-        *reply.headers,
-        *more,
-    ]
-    # Nothing is kept by anybody on the way, unless the answer itself says that it may be.
-    if not any(name == b"cache-control" for name, _ in reply.headers):
-        headers += _FRESH_HEADERS
-    if scheme == "https":
-        headers.append(_TLS_HEADER)
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})

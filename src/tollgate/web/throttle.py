@@ -5,6 +5,7 @@ In memory: each process counts what it serves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from tollgate.catalog import THROTTLES, Throttle, get_result
 from tollgate.values import SECOND, Clock, TooMany
 
 _COUNTERS_MAX = 100_000
+_ROW = re.compile("([a-z_]{1,40}) *= *([1-9][0-9]{0,7})/([1-9][0-9]{0,7})")
 
 
 class Throttles:
@@ -39,30 +41,29 @@ class Throttles:
         if calls >= row.count:
             wait_s = -(-(ends_at - now) // SECOND)
             raise TooMany(get_result("800.120.100"), retry_after_s=wait_s, subject_id=subject_id)
-        if len(self._counters) >= _COUNTERS_MAX:
+        if not calls and len(self._counters) >= _COUNTERS_MAX:
             self._forget_closed(now)
         self._counters[operation, who] = (ends_at, calls + 1)
 
     def _forget_closed(self, now: int) -> None:
         self._counters = {key: counter for key, counter in self._counters.items() if counter[0] > now}
-        if len(self._counters) >= _COUNTERS_MAX:
-            # A flood of new names must not grow the table; starting over forgives, it never refuses wrongly.
+        if len(self._counters) > _COUNTERS_MAX // 2:
+            # A flood of new names must neither grow the table nor have it searched for each of them; starting over
+            # forgives, it never refuses wrongly.
             self._counters.clear()
 
 
 def configure_throttles(text: str, *, is_live: bool = False) -> list[Throttle]:
-    """`create_payment=200/60,query=2/60` switches rows on with these numbers; the rest stay as they are."""
+    """Switches rows on with the numbers of `create_payment=200/60,query=2/60`; the rest stay as they are."""
     changes: dict[str, tuple[int, int]] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
-        operation, _, numbers = part.partition("=")
-        count, _, seconds = numbers.partition("/")
-        if not (count.isdigit() and seconds.isdigit() and int(count) and int(seconds)):
-            raise ValueError(f"a throttle is written OPERATION=COUNT/SECONDS, not {part!r}")
-        changes[operation.strip()] = int(count), int(seconds)
-    unknown = changes.keys() - THROTTLES.keys()
-    if unknown:
-        raise ValueError(f"no throttle row for {', '.join(sorted(unknown))}")
-    rows = [replace(row, is_on=row.is_on or (is_live and row.is_on_when_live)) for row in THROTTLES.values()]
+        match = _ROW.fullmatch(part)
+        if match is None:
+            raise ValueError("--throttles is written OPERATION=COUNT/SECONDS,... with numbers from 1 to 99999999")
+        if match[1] not in THROTTLES:
+            raise ValueError(f"--throttles names {match[1]}, which is not in the throttle table")
+        changes[match[1]] = int(match[2]), int(match[3])
+    rows = [replace(row, is_on=row.is_on or is_live) for row in THROTTLES.values()]
     return [_change(row, changes.get(row.operation)) for row in rows]
 
 

@@ -31,6 +31,7 @@ _LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _ORIGIN = re.compile(rf"https?://{_LABEL}(?:\.{_LABEL})*(?::[1-9][0-9]{{0,4}})?")
 _PORT_MAX = 65535
 _VERSION_LENGTH = 16
+_ACCEPT_LENGTH_MAX = 2048
 
 _pages = Pages(FOLDER)
 
@@ -107,6 +108,7 @@ async def read_frame(request: Request, _house: House) -> Reply:
         key=key,
         field=field,
         folder=f"/v1/paymentWidgets/{FRAME_VERSION}",
+        accept="".join(filter(str.isprintable, request.header(b"accept") or ""))[:_ACCEPT_LENGTH_MAX],
     )
 
 

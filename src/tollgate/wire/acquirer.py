@@ -12,7 +12,7 @@ import aiohttp
 
 from tollgate.catalog import LIMITS
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.wire.faults import Silent, Unsent
+from tollgate.wire.faults import Forbidden, Silent, Unsent
 
 
 class Wire(Protocol):
@@ -22,13 +22,19 @@ class Wire(Protocol):
 
 
 class HttpWire:
-    """Posts to one acquirer over HTTP, with a pool of connections of its own."""
+    """Posts to one acquirer over HTTP, with a pool of connections of its own.
 
-    def __init__(self, address: str) -> None:
+    `is_open` is False for an address that card data must not go to; everything is then refused before it is sent.
+    """
+
+    def __init__(self, address: str, *, is_open: bool) -> None:
         self._address = address.rstrip("/")
+        self._is_open = is_open
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
+        if not self._is_open:
+            raise Forbidden
         timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(timeout_s, LIMITS.acquirer_connect_timeout_s))
         headers = {"Content-Type": "application/json", "Idempotency-Key": request.key}
         try:

@@ -1,4 +1,5 @@
-"""Where a host may be sent by an address that somebody else wrote: networks as rows, from the registries of IANA.
+"""Which addresses a host may send to: networks as rows, from the registries of IANA, for addresses that others wrote;
+and TLS for the systems that card data goes to.
 
 Names are not looked up here. What is asked about is the address that a connection is about to be made to.
 """
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+from yarl import URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +84,22 @@ def find_closed(address: str, *, is_live: bool) -> Closed | None:
     if narrowest is None or (narrowest.is_open_in_tests and not is_live):
         return None
     return narrowest
+
+
+def may_carry_cards(url: str, *, is_live: bool, allows_plain_loopback: bool) -> bool:
+    """Tells whether card data may be sent to this address: on a live host by https:// alone.
+
+    Where the operator allows it, http:// is taken to a loopback address that is written as a number. A name is
+    refused, even `localhost`, because somebody else may decide what it leads to.
+    """
+    if not is_live:
+        return True
+    try:
+        # The sender reads the address with the same parser, so that both see the same host.
+        address = URL(url)
+        if address.scheme == "https":
+            return True
+        is_loopback = ip_address(address.host or "").is_loopback
+    except ValueError:
+        return False
+    return address.scheme == "http" and allows_plain_loopback and is_loopback

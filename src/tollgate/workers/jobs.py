@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
@@ -12,7 +13,8 @@ from tollgate.workers.loop import run_each
 
 RunJob = Callable[[House, Job], Awaitable[bool]]
 """True: it is done, and the job is gone."""
-PutOff = Callable[[House, Job], Awaitable[object]]
+PutOff = Callable[[House, Job, int], Awaitable[object]]
+"""Postpones a job that is not done; the number is how often in a row it has failed by now."""
 
 _AT_ONCE = 16
 """Only as many are leased as are run at once, so that no lease runs out while its job waits for its turn."""
@@ -38,17 +40,22 @@ async def lease(house: House, topic: str | None, lease_s: float, limit: int) -> 
 
 
 async def run_or_put_off(house: House, run: RunJob, put_off: PutOff, job: Job) -> None:
-    is_done = False
+    is_done, failures = False, job.failures + 1
     try:
         is_done = await run(house, job)
+        failures = 0
+    except asyncio.CancelledError:
+        # The process is being stopped, which says nothing about the job.
+        failures = job.failures
+        raise
     finally:
         # One that breaks waits like one that got no answer, or else it would come again with every lease, for ever.
         if not is_done:
-            await put_off(house, job)
+            await put_off(house, job, failures)
 
 
-async def pause(house: House, job: Job, pauses_s: Sequence[int]) -> int:
-    """As long as is due after so many tries, the last pause for all further ones; tells how long."""
+async def pause(house: House, job: Job, pauses_s: Sequence[int], *, failures: int) -> int:
+    """Postpones a job by the pause that is due after so many tries, and returns the pause."""
     pause_s = pauses_s[min(job.tries, len(pauses_s)) - 1]
-    await postpone_job(house.database, job, house.clock.now() + pause_s * SECOND)
+    await postpone_job(house.database, job, house.clock.now() + pause_s * SECOND, failures)
     return pause_s

@@ -10,9 +10,9 @@ from functools import partial
 
 from tollgate.catalog import LIMITS
 from tollgate.flows import follow_token, run_errand, settle_overdue
-from tollgate.payments import TOKEN_TOPIC, Errand
+from tollgate.payments import TOKEN_TOPIC, Errand, Payment
 from tollgate.steps import House
-from tollgate.store import Job, list_overdue
+from tollgate.store import Job, list_overdue, owe_settling
 from tollgate.workers.jobs import pause, run_jobs
 from tollgate.workers.loop import run_each
 
@@ -27,8 +27,20 @@ _PATIENT = frozenset({Errand.INQUIRE, TOKEN_TOPIC})
 
 async def reconcile(house: House) -> int:
     overdue = await list_overdue(house.database, house.clock.wall(), LIMITS.reconcile_batch)
-    await run_each(overdue, partial(settle_overdue, house))
+    await run_each(overdue, partial(_settle_or_owe, house))
     return len(overdue)
+
+
+async def _settle_or_owe(house: House, started: Payment) -> None:
+    is_settled = False
+    try:
+        await settle_overdue(house, started)
+        is_settled = True
+    finally:
+        # Payments that cannot be settled would fill every batch and keep the others from being settled. As a job it is
+        # tried again at growing intervals, and `tollgate verify` names it.
+        if not is_settled:
+            await owe_settling(house.database, started, house.clock.now(), house.clock.wall())
 
 
 async def run_errands(house: House) -> int:
@@ -39,8 +51,11 @@ async def follow_tokens(house: House) -> int:
     return await run_jobs(house, follow_token, _put_off, topic=TOKEN_TOPIC)
 
 
-async def _put_off(house: House, job: Job) -> None:
-    pause_s = await pause(house, job, _SHORTER_PAUSES_S.get(job.topic, _PAUSES_S))
+async def _put_off(house: House, job: Job, failures: int) -> None:
+    if job.topic == Errand.REVERSE:
+        # An acquirer that does not confirm a reversal keeps the shopper's money, so that is a failure too.
+        failures = job.failures + 1
+    pause_s = await pause(house, job, _SHORTER_PAUSES_S.get(job.topic, _PAUSES_S), failures=failures)
     level = logging.INFO if job.topic in _PATIENT else logging.WARNING
     told = {"errand": job.topic, "subject": job.subject_id, "again_in_s": pause_s}
     _log.log(level, "errand not done yet", extra=told)

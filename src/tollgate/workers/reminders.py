@@ -25,5 +25,5 @@ async def send_reminders(house: House) -> int:
     return await run_as_they_come(find, partial(run_or_put_off, house, remind, _put_off), at_once=_AT_ONCE)
 
 
-async def _put_off(house: House, job: Job) -> None:
-    await pause(house, job, _PAUSES_S)
+async def _put_off(house: House, job: Job, failures: int) -> None:
+    await pause(house, job, _PAUSES_S, failures=failures)

@@ -29,7 +29,7 @@ async def pay_runs(house: House) -> int:
     return await run_jobs(house, make_run, put_off_run, topic=RUN_TOPIC)
 
 
-async def put_off_run(house: House, job: Job) -> None:
-    pause_s = await pause(house, job, _PAUSES_S)
+async def put_off_run(house: House, job: Job, failures: int) -> None:
+    pause_s = await pause(house, job, _PAUSES_S, failures=failures)
     told = {"schedule": job.subject_id, "run": job.id, "again_in_s": pause_s}
     _log.warning("payment of a schedule not made yet", extra=told)

@@ -4,61 +4,27 @@ The tests that ask them are elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from tollgate.catalog import LIMITS
-
-CARD = {"card.number": "4200000000000000", "card.expiryMonth": "12", "card.expiryYear": "2030"}
-MONEY = {"amount": "92.00", "currency": "EUR"}
-DEBIT = {**MONEY, "paymentType": "DB", "paymentBrand": "VISA", **CARD}
-SEPA = {
-    **MONEY,
-    "paymentType": "DB",
-    "paymentBrand": "DIRECTDEBIT_SEPA",
-    "bankAccount.holder": "Jane Jones",
-    "bankAccount.iban": "DE89370400440532013000",
-    "bankAccount.bic": "COBADEFFXXX",
-}
-STORED_BANK = {name: text for name, text in SEPA.items() if name not in (*MONEY, "paymentType")}
-UNLISTED_BANK = {**SEPA, "bankAccount.iban": "AT611904300234573201"}
-ALONE = {**MONEY, "paymentBrand": "VISA", **CARD, "shopperResultUrl": "https://shop.example/back"}
-NAMES = {"customer.givenName": "Jane", "customer.surname": "Jones"}
-BROWSER = {
-    "customer.browser.acceptHeader": "text/html",
-    "customer.browser.language": "de",
-    "customer.browser.screenHeight": "900",
-    "customer.browser.screenWidth": "1600",
-    "customer.browser.timezone": "-60",
-    "customer.browser.userAgent": "Mozilla",
-    "customer.browser.javaEnabled": "false",
-}
-TOKEN = {**MONEY, "paymentType": "DB", "paymentBrand": "VISA", "walletB.paymentToken": "x"}
-BY_ID = {**MONEY, "paymentType": "DB", "registrationId": "8a" * 16}
-SCHEDULE = {**MONEY, "registrationId": "8a" * 16, "job.dayOfMonth": "1"}
-OPENED_WALLET = {**DEBIT, "walletA.source": "app", "threeDSecure.verificationId": "x", "threeDSecure.eci": "05"}
-
-
-def without(fields: dict[str, str], *names: str) -> dict[str, str]:
-    return {name: value for name, value in fields.items() if name not in names}
-
-
-@dataclass
-class Example:
-    rule: str
-    operation: str
-    kept: dict[str, str]
-    broken: dict[str, str]
-    faults: list[str] = field(default_factory=list)
-
-
-TAX_ID = {"customer.identificationDocType": "PASSPORT", "customer.identificationDocId": "12345678"}
-SHIPPED = {"shipping.customer.givenName": "Jane", "shipping.customer.surname": "Jones"}
-SHIPPED_TAX_ID = {
-    "shipping.customer.identificationDocType": "PASSPORT",
-    "shipping.customer.identificationDocId": "12345678",
-}
-TYPE = ["paymentType"]
-SELLER = {"marketPlace.sellers[3].id": "s", "marketPlace.sellers[3].amount": "1.00"}
+from unit.catalog.person_examples import PERSON_EXAMPLES
+from unit.catalog.rule_fields import (
+    ALONE,
+    BY_ID,
+    CARD,
+    DEBIT,
+    MONEY,
+    NAMES,
+    NUMBERED_BANK,
+    OPENED_WALLET,
+    PURPOSE_COUNTRY,
+    SCHEDULE,
+    SEPA,
+    SLIP,
+    TAX_ID,
+    TOKEN,
+    TYPE,
+    UNLISTED_BANK,
+    Example,
+    without,
+)
 
 EXAMPLES = [
     Example("needed_fields", "payment", DEBIT, without(DEBIT, "amount", "paymentType"), ["amount", "paymentType"]),
@@ -66,6 +32,13 @@ EXAMPLES = [
     Example("needed_fields", "checkout", {**MONEY, "paymentType": "DB"}, {**MONEY}, ["paymentType"]),
     Example("needed_fields", "three_d_secure", ALONE, without(ALONE, *MONEY), ["amount", "currency"]),
     Example("follow_up_amount", "follow_up", {"paymentType": "RV"}, {"paymentType": "RF"}, ["amount", "currency"]),
+    Example(
+        "follow_up_amount",
+        "payment",
+        {"paymentType": "RV", "referenceUuid": "8a" * 16},
+        {"paymentType": "RF", "referenceUuid": "8a" * 16},
+        ["amount", "currency"],
+    ),
     Example(
         "initial_type", "payment", {**DEBIT, "paymentType": "PA.CP"}, {**DEBIT, "paymentType": "RF"}, ["paymentType"]
     ),
@@ -93,6 +66,16 @@ EXAMPLES = [
         without(ALONE, "shopperResultUrl"),
         ["shopperResultUrl"],
     ),
+    Example(
+        "return_scheme",
+        "payment",
+        {**DEBIT, "shopperResultUrl": "https://shop.example/back"},
+        {**DEBIT, "shopperResultUrl": "shop://back"},
+        ["shopperResultUrl"],
+    ),
+    Example(
+        "return_scheme", "payment", DEBIT, {**DEBIT, "merchant.app.schemeUrl": "shop://"}, ["merchant.app.schemeUrl"]
+    ),
     Example("initial_type", "checkout_update", {"amount": "1.00"}, {"paymentType": "CP"}, ["paymentType"]),
     Example(
         "follow_up_type", "follow_up", {**MONEY, "paymentType": "CP"}, {**MONEY, "paymentType": "DB"}, ["paymentType"]
@@ -117,6 +100,20 @@ EXAMPLES = [
         DEBIT,
         {**DEBIT, "overridePaymentType[VISA]": "PA"},
         ["overridePaymentType[VISA]"],
+    ),
+    Example(
+        "override_brand",
+        "checkout",
+        {**MONEY, "paymentType": "DB", "overridePaymentType[PREPAYMENT]": "PA"},
+        {**MONEY, "paymentType": "DB", "overridePaymentType[PREPAIMENT]": "PA"},
+        ["overridePaymentType[PREPAIMENT]"],
+    ),
+    Example(
+        "purpose_code",
+        "payment",
+        {**DEBIT, "recipient.country": PURPOSE_COUNTRY, "transactionPurposeCode": "08"},
+        {**DEBIT, "recipient.country": PURPOSE_COUNTRY},
+        ["transactionPurposeCode"],
     ),
     Example(
         "forex_pair",
@@ -167,9 +164,9 @@ EXAMPLES = [
         ["date.to"],
     ),
     Example(
-        "report_reference",
+        "report_subject",
         "query_list",
-        {"merchantTransactionId": "order-12345"},
+        {"lifecycleId": "life-1"},
         {"date.from": "2026-01-01", "date.to": "2026-01-02"},
         ["merchantTransactionId"],
     ),
@@ -237,20 +234,6 @@ EXAMPLES = [
     Example("stored_alone", "payment", {**BY_ID, "card.cvv": "123"}, {**DEBIT, **BY_ID}, ["card.number"]),
     Example("stored_alone", "registration_payment", without(DEBIT, *CARD), DEBIT, ["card.number"]),
     Example(
-        "number_elsewhere",
-        "payment",
-        {**DEBIT, "card.holder": "Jane 4200", "sender.accountNumber": CARD["card.number"]},
-        {**DEBIT, "card.holder": "4200 0000-0000 0000", "customParameters[note]": "4200000000000000."},
-        ["card.holder", "customParameters[note]"],
-    ),
-    Example(
-        "number_elsewhere",
-        "registration",
-        STORED_BANK,
-        {**STORED_BANK, "bankAccount.holder": "de89 3704 0044 0532 0130 00"},
-        ["bankAccount.holder"],
-    ),
-    Example(
         "wallet_mode",
         "payment",
         OPENED_WALLET,
@@ -292,6 +275,13 @@ EXAMPLES = [
     ),
     Example("bank_account", "payment", SEPA, without(SEPA, "bankAccount.holder"), ["bankAccount.holder"]),
     Example("bank_account", "payment", SEPA, without(SEPA, "bankAccount.iban"), ["bankAccount.iban"]),
+    Example(
+        "bank_account",
+        "payment",
+        {**NUMBERED_BANK, "bankAccount.bankCode": "37040044"},
+        {**NUMBERED_BANK, "bankAccount.bic": "COBADEFFXXX"},
+        ["bankAccount.bankCode"],
+    ),
     Example("bank_named", "payment", SEPA, without(UNLISTED_BANK, "bankAccount.bic"), ["bankAccount.bic"]),
     Example(
         "bank_named",
@@ -307,93 +297,7 @@ EXAMPLES = [
         {**MONEY, "paymentType": "DB", "paymentBrand": "MBWAY"},
         ["virtualAccount.accountId"],
     ),
-    Example(
-        "customer_names",
-        "payment",
-        {**DEBIT, **NAMES, "customer.email": "jane@example.org"},
-        {**DEBIT, "customer.surname": "Jones", "customer.email": "jane@example.org"},
-        ["customer.givenName"],
-    ),
-    Example(
-        "customer_names",
-        "payment",
-        {
-            **DEBIT,
-            **BROWSER,
-            "customer.ip": "192.0.2.1",
-            "customer.browserFingerprint.value": "x",
-            "customer.app.deviceId": "y",
-        },
-        {**DEBIT, "customer.merchantCustomerId": "7"},
-        ["customer.givenName", "customer.surname"],
-    ),
-    Example(
-        "customer_document",
-        "payment",
-        {**DEBIT, **NAMES, **TAX_ID},
-        {**DEBIT, **NAMES, "customer.identificationDocId": "12345678"},
-        ["customer.identificationDocType"],
-    ),
-    Example(
-        "customer_document",
-        "payment",
-        {**DEBIT, **NAMES},
-        {**DEBIT, **NAMES, "customer.identificationDocType": "PASSPORT"},
-        ["customer.identificationDocId"],
-    ),
-    Example(
-        "shipping_customer_names",
-        "payment",
-        {**DEBIT, **SHIPPED, "shipping.customer.email": "jane@example.org"},
-        {**DEBIT, "shipping.customer.email": "jane@example.org"},
-        ["shipping.customer.givenName", "shipping.customer.surname"],
-    ),
-    Example(
-        "shipping_customer_document",
-        "payment",
-        {**DEBIT, **SHIPPED, **SHIPPED_TAX_ID},
-        {**DEBIT, **SHIPPED, **without(SHIPPED_TAX_ID, "shipping.customer.identificationDocId")},
-        ["shipping.customer.identificationDocId"],
-    ),
-    Example(
-        "browser_complete",
-        "three_d_secure",
-        {**ALONE, **BROWSER},
-        {**ALONE, **without(BROWSER, "customer.browser.timezone", "customer.browser.javaEnabled")},
-        ["customer.browser.timezone", "customer.browser.javaEnabled"],
-    ),
-    *(
-        Example(
-            f"{address.replace('.', '_')}_house_number",
-            "payment",
-            {**DEBIT, f"{address}.houseNumber1": "1", f"{address}.houseNumber2": "a"},
-            {**DEBIT, f"{address}.houseNumber2": "a"},
-            [f"{address}.houseNumber1"],
-        )
-        for address in ("billing", "shipping", "merchant.billing", "merchant.shipping")
-    ),
-    *(
-        Example(
-            f"{address.replace('.', '_')}_street",
-            "payment",
-            {**DEBIT, f"{address}.street1": "17", f"{address}.street2": "Main Street"},
-            {**DEBIT, f"{address}.street1": "17", f"{address}.street2": "4 2"},
-            [f"{address}.street1"],
-        )
-        for address in ("billing", "merchant.billing")
-    ),
-    Example(
-        "item_count",
-        "payment",
-        {**DEBIT, **{f"cart.items[{index}].name": "x" for index in range(LIMITS.items_max)}},
-        {**DEBIT, **{f"cart.items[{index}].name": "x" for index in range(LIMITS.items_max + 1)}},
-        ["cart.items"],
-    ),
-    Example(
-        "seller_whole",
-        "payment",
-        {**DEBIT, **SELLER},
-        {**DEBIT, "marketPlace.sellers[3].id": "s"},
-        ["marketPlace.sellers[3].amount"],
-    ),
+    Example("brand_needs", "payment", {**SLIP, **NAMES, **TAX_ID}, SLIP, list(TAX_ID)),
+    Example("brand_needs", "checkout_payment", {**SLIP, **TAX_ID}, SLIP, list(TAX_ID)),
+    *PERSON_EXAMPLES,
 ]

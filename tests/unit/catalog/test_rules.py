@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import OPERATIONS, PARAMETERS, RULES, Situation, check_rules, resolve
+from tollgate.catalog import BRANDS, OPERATIONS, PARAMETERS, RULES, Situation, check_rules, resolve
+from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
+from tollgate.catalog.rule_rows import requests
 from tollgate.values import Fault
-from unit.catalog.rule_examples import CARD, DEBIT, EXAMPLES, MONEY, Example
+from unit.catalog.checkout_examples import CHECKOUT_EXAMPLES
+from unit.catalog.rule_examples import EXAMPLES as OTHER_EXAMPLES
+from unit.catalog.rule_fields import CARD, DEBIT, MONEY, PURPOSE_COUNTRY, SLIP, Example
+
+EXAMPLES = [*OTHER_EXAMPLES, *CHECKOUT_EXAMPLES]
+
+
+@pytest.fixture(autouse=True)
+def purpose_countries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of countries is empty by default, so the examples are tried with one in it."""
+    monkeypatch.setattr(requests, "PURPOSE_CODE_COUNTRIES", frozenset({PURPOSE_COUNTRY}))
 
 
 def ask(fields: dict[str, str], operation: str, *, is_lenient: bool = False) -> list[Fault]:
@@ -61,6 +73,7 @@ LENIENT = {
     "shipping_customer_document",
     "bank_named",
     "stored_alone",
+    "checkout_billing",
 }
 
 
@@ -101,12 +114,44 @@ def test_what_a_shopper_typed_into_the_form_does_not_call_for_names() -> None:
     assert ask({**CARD, "customer.email": "jane@example.org"}, "checkout_payment") == []
 
 
-def test_a_house_number_takes_the_second_street_line_out_of_sight() -> None:
-    street = {"billing.street1": "Main Street", "billing.street2": "5", "billing.houseNumber1": "5"}
-    digits = {"billing.street1": "17", "billing.street2": "Main Street", "billing.houseNumber1": "5"}
+def test_no_country_asks_for_a_purpose_code_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "PURPOSE_CODE_COUNTRIES", PURPOSE_CODE_COUNTRIES)
 
-    assert ask({**DEBIT, **street}, "payment") == []
-    assert [fault.name for fault in ask({**DEBIT, **digits}, "payment")] == ["billing.street1"]
+    assert ask({**DEBIT, "recipient.country": PURPOSE_COUNTRY}, "payment") == []
+
+
+def test_only_recipients_in_listed_countries_call_for_a_purpose_code() -> None:
+    assert ask({**DEBIT, "recipient.country": "DEU"}, "payment") == []
+    assert [fault.name for fault in ask({**DEBIT, "recipient.country": PURPOSE_COUNTRY}, "payment", is_lenient=True)]
+
+
+def test_a_lenient_channel_asks_for_no_identity_document_of_a_bank_slip() -> None:
+    assert ask(SLIP, "payment", is_lenient=True) == []
+    assert ask({**SLIP, "paymentBrand": "BRADESCO"}, "payment", is_lenient=True) == []
+
+
+def test_a_brand_with_a_page_asks_for_no_account_id() -> None:
+    asking = {brand.code for brand in BRANDS.values() if "virtualAccount.accountId" in brand.needs}
+
+    assert asking == {"MBWAY"}
+
+
+def test_an_older_spelling_is_overridden_on_a_lenient_channel_only() -> None:
+    fields = {**MONEY, "paymentType": "DB", "overridePaymentType[KLARNA_INVOICE]": "PA"}
+
+    assert ask(fields, "checkout", is_lenient=True) == []
+    assert [fault.name for fault in ask(fields, "checkout")] == ["overridePaymentType[KLARNA_INVOICE]"]
+
+
+@pytest.mark.parametrize("holder", ["4200000000000000", "123", "12 34", "٤٢٠٠", "12/34-56"])
+def test_a_card_holder_of_digits_is_refused_on_a_strict_channel(holder: str) -> None:
+    parameter = PARAMETERS["card.holder"]
+
+    assert parameter.check_value("card.holder", holder, is_lenient=False) == Fault(
+        "card.holder", "must have 3 to 128 characters and not consist of digits only", "***"
+    )
+    assert parameter.check_value("card.holder", holder, is_lenient=True) is None
+    assert parameter.check_value("card.holder", f"J {holder}", is_lenient=False) is None
 
 
 @pytest.mark.parametrize("kind", ["RS", "DS"])

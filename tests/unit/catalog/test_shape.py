@@ -22,6 +22,7 @@ from tollgate.catalog.shape import (
     exact_amount,
     iban,
     loose_boolean,
+    may_return_to,
     number,
     pattern,
     recent_date,
@@ -60,6 +61,7 @@ ACCEPTED = [
     (url(), "https://shop.example/a?b[0]=c#d"),
     (url(), "HTTP://shop.example"),
     (return_url(), "msdk.demo.async://payment"),
+    (return_url(), "HTTPS://shop.example/?mail=a@b.example"),
     (return_url(), "http://localhost:8000/result?order=7"),
     (bic(), "COBADEFF"),
     (bic(), "cobadeffxxx"),
@@ -120,6 +122,19 @@ REFUSED = [
     (return_url(), "/relative"),
     (return_url(), "javascript://%0aalert(1)"),
     (return_url(), "JavaScript://x"),
+    (return_url(), "intent://x#Intent;scheme=javascript;end"),
+    (return_url(), "search-ms://query=x"),
+    (return_url(), "ms-msdt://id"),
+    (return_url(), "MS-Officecmd://x"),
+    (return_url(), " https://shop.example"),
+    (return_url(), "\x01https://shop.example"),
+    (return_url(), "https://shop.exa\tmple"),
+    (return_url(), "https://shop.example\n"),
+    (return_url(), "https:\\\\shop.example"),
+    (return_url(), "https://shop.example\\@other.example"),
+    (return_url(), "https://shop.example@other.example/"),
+    (return_url(), "https:shop.example"),
+    (url(), "https://shop.example@other.example/"),
     (return_url(), "data://text/html"),
     (return_url(), "vbscript://x"),
     (return_url(), "file:///etc/passwd"),
@@ -194,3 +209,27 @@ def test_no_pattern_of_the_catalogue_nests_an_endless_repeat_in_another() -> Non
 )
 def test_yes_is_read_in_every_accepted_spelling(word: str | None, meaning: bool) -> None:
     assert is_true(word) is meaning
+
+
+@pytest.mark.parametrize(
+    ("address", "schemes", "is_lenient", "may"),
+    [
+        ("https://shop.example", (), False, True),
+        ("HTTP://shop.example", (), False, True),
+        ("myshop://back", (), False, False),
+        ("myshop://back", (), True, False),
+        ("myshop://back", ("myshop",), False, True),
+        ("MyShop://back", ("myshop",), False, True),
+        ("com.shop.app://back", (), False, False),
+        ("com.shop.app://back", (), True, True),
+        (".app://back", (), True, False),
+        ("com.://back", (), True, False),
+        ("javascript://x", ("javascript",), True, False),
+        ("ms-msdt.shop://x", (), True, False),
+        ("intent://x", ("intent",), True, False),
+    ],
+)
+def test_a_shopper_returns_by_the_web_or_by_a_scheme_that_is_allowed(
+    address: str, schemes: tuple[str, ...], is_lenient: bool, may: bool
+) -> None:
+    assert may_return_to(address, schemes, is_lenient=is_lenient) is may

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
-from tollgate.cli.channel_terms import merge_terms
+from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms
 from tollgate.cli.program import program
+from tollgate.hosting import list_card_addresses
 from tollgate.payments import Creditor, ThreeDsTerms, TokenTerms
 from unit.premises import CHANNEL
 
@@ -20,6 +23,12 @@ FLAGS = {
     "creditor_id": "DE98ZZZ09999999999",
 }
 CREDITOR = Creditor(name="Shop", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999")
+
+CARD_ADDRESSES = [
+    flag.removeprefix("--").replace("-", "_")
+    for flag, _ in list_card_addresses(replace(CHANNEL, three_ds=ThreeDsTerms(), token_terms=TokenTerms()))
+]
+"""Settings that name a system to which card data is sent."""
 
 
 def test_a_creditor_is_made_of_its_flags_and_its_bank_is_found() -> None:
@@ -70,12 +79,18 @@ def test_terms_of_a_token_vault_are_merged_too() -> None:
         ("--creditor-id", "DE99ZZZ09999999999", "creditor identifier"),
         ("--creditor-id", "ZZZ", "creditor identifier"),
         ("--test-url", "nonsense", "web address"),
+        ("--return-schemes", "myshop,javascript", "scheme of an app: javascript"),
+        ("--return-schemes", "MS-MSDT", "scheme of an app: ms-msdt"),
+        ("--return-schemes", "shop app", "scheme of an app"),
+        ("--return-schemes", "https", "scheme of an app"),
         ("--live-url", "acquirer.example", "web address"),
         ("--three-ds-test-url", "https://", "web address"),
         ("--three-ds-live-url", "https://ds.example/ a", "web address"),
         ("--requestor-url", "javascript:alert(1)", "web address"),
         ("--token-test-url", "tokens.example", "web address"),
         ("--token-live-url", "ftp://tokens.example", "web address"),
+        ("--live-url", "https://acquirer.example:70000", "web address"),
+        ("--live-url", "https://acquirer.example/\x1b", "web address"),
     ],
 )
 def test_what_nobody_else_would_know_is_refused(flag: str, value: str, word: str, tmp_path: Path) -> None:
@@ -84,3 +99,48 @@ def test_what_nobody_else_would_know_is_refused(flag: str, value: str, word: str
     assert done.exit_code == 2
     assert word in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flag", ["--" + name.replace("_", "-") for name in CARD_ADDRESSES])
+def test_a_live_host_takes_no_address_that_card_data_would_reach_in_clear(flag: str, tmp_path: Path) -> None:
+    def run(*command: str) -> Result:
+        return CliRunner().invoke(program, [*command, "--data", str(tmp_path), "--environment", "live"])
+
+    run("migrate")
+    merchant_id = run("merchant", "add", "Shop").stdout.strip()
+    entity_id = run("channel", "add", merchant_id, "Shop", flag, "https://pay.example").stdout.strip()
+
+    for command in (("channel", "add", merchant_id, "Other"), ("channel", "set", entity_id)):
+        for address in (("http://pay.example", "--allow-plain-loopback"), ("http://127.0.0.1:99",)):
+            done = run(*command, flag, *address)
+            assert done.exit_code == 2
+            assert flag in done.output
+            assert "https:// only" in done.output
+    assert run("channel", "set", entity_id, flag, "http://127.0.0.1:99", "--allow-plain-loopback").exit_code == 0
+    assert run("channel", "set", entity_id, flag, "").exit_code == 0
+    assert len(run("channel", "list").stdout.splitlines()) == 1
+
+
+def test_every_flag_of_an_address_is_known_to_carry_cards_or_not_to() -> None:
+    group = program.commands["channel"]
+    assert isinstance(group, click.Group)
+    named = {option.name for option in group.commands["set"].params if option.callback is check_url}
+
+    assert named == {*CARD_ADDRESSES, "requestor_url"}
+
+
+@pytest.mark.parametrize(
+    ("text", "schemes"),
+    [("myshop", ("myshop",)), ("MyShop, com.example.shop,myshop", ("myshop", "com.example.shop")), ("", ())],
+)
+def test_schemes_of_apps_are_a_list_and_an_empty_one_takes_them_away(text: str, schemes: tuple[str, ...]) -> None:
+    found: list[object] = []
+
+    @click.command()
+    @TERMS_FLAGS[-1]
+    def show(return_schemes: object) -> None:
+        found.append(return_schemes)
+
+    assert CliRunner().invoke(show, ["--return-schemes", text]).exit_code == 0
+    assert found == [schemes]
+    assert merge_terms(CHANNEL, {"return_schemes": schemes}).return_schemes == schemes

@@ -55,7 +55,7 @@ def test_a_database_is_named_by_an_address_of_a_known_kind(database: str, tmp_pa
     assert "sqlite:///" in shown
 
 
-@pytest.mark.parametrize("database", ["", "sqlite:///x.db", "postgresql://host/x", "postgres://host/x"])
+@pytest.mark.parametrize("database", ["sqlite:///x.db", "postgresql://host/x", "postgres://host/x"])
 def test_known_kinds_are_taken(database: str) -> None:
     assert read_settings({"database": database}).database == database
 

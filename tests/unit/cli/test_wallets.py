@@ -24,9 +24,12 @@ def mint(tmp_path_factory: pytest.TempPathFactory) -> Mint:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
+    """Runs a command on a store that was made before."""
+
     def run(*command: str) -> Result:
         return CliRunner().invoke(program, [*command, "--data", str(tmp_path)], catch_exceptions=False)
 
+    run("migrate")
     return run
 
 

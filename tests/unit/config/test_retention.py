@@ -8,6 +8,7 @@ import pytest
 
 from tollgate.config import Settings, load_settings
 from tollgate.payments import Retention
+from tollgate.vault import make_keyring, save_keyring
 from tollgate.wiring import open_house
 
 NAMES = (
@@ -25,14 +26,15 @@ def test_nobody_who_says_nothing_keeps_accounts_for_ever() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", ["-1", "forever", "1e9", "100000000"])
 def test_a_time_that_no_calendar_knows_is_refused_by_name(name: str, value: str) -> None:
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(ValueError, match=name.replace("_", "-")):
         load_settings(variables={f"TOLLGATE_{name.upper()}": value})
 
 
 @pytest.mark.anyio
 async def test_the_house_keeps_accounts_as_long_as_it_is_told(tmp_path: Path) -> None:
     variables = {f"TOLLGATE_{name.upper()}": str(index) for index, name in enumerate(NAMES)}
-    house, wires = await open_house(load_settings({"data": str(tmp_path)}, variables), exclusive=False)
+    save_keyring(make_keyring(), tmp_path / "keys.json")
+    house, wires = await open_house(load_settings({"data": str(tmp_path)}, variables), exclusive=True)
     await wires.close()
     await house.database.close()
 

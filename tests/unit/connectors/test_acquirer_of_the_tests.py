@@ -250,7 +250,7 @@ def line(acquirer: AcquirerProcess) -> Shop:
     """A connection for each request, so that many may be asked at once."""
 
     def send(request: WireRequest) -> WireReply:
-        connection = http.client.HTTPConnection("127.0.0.1", acquirer.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", acquirer.port, timeout=120)
         try:
             connection.request("POST", request.path, request.body)
             reply = connection.getresponse()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tollgate.catalog import RESULTS
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
-from tollgate.connectors.acquiring.responses import RESPONSES, UNLISTED
+from tollgate.connectors.acquiring.responses import ADVICES, RESPONSES, UNLISTED
 from tollgate.payments import Outcome, Verdict
 from unit.connectors.samples import ORDER
 
@@ -43,8 +43,23 @@ def test_a_decline_is_translated_by_table(response: str, code: str) -> None:
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, code)
 
 
+@pytest.mark.parametrize(
+    ("advice", "code"), [*ADVICES.items(), ("04", RESPONSES["51"]), ("", RESPONSES["51"]), ("x", RESPONSES["51"])]
+)
+def test_the_issuers_advice_tells_more_than_the_response(advice: str, code: str) -> None:
+    verdict = charge({"status": "declined", "response_code": "51", "advice": advice})
+
+    assert (verdict.outcome, verdict.code, verdict.details["AcquirerResponse"]) == (Outcome.DECLINED, code, "51")
+
+
+def test_an_approval_is_no_less_one_for_an_advice() -> None:
+    assert charge({"status": "approved", "advice": "03"}).code == APPROVED_CODE
+
+
 def test_every_translation_is_a_failure_of_the_catalogue() -> None:
-    assert all(RESULTS[code].http_status == 400 for code in (*RESPONSES.values(), UNLISTED))
+    codes = (*RESPONSES.values(), *ADVICES.values(), UNLISTED)
+
+    assert [code for code in codes if RESULTS[code].http_status != 400] == []
 
 
 def test_a_pending_answer_waits() -> None:

@@ -122,6 +122,20 @@ def test_an_error_is_told_without_the_numbers_in_it(status: int) -> None:
     assert told["threeDSecure.errorDescription"] == "no: acctNumber ***"
 
 
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ("201", "100.390.115"),
+        ("102", "000.400.113"),
+        ("303", "100.390.116"),
+        ("305", "100.390.117"),
+        ("403", "100.390.112"),
+    ],
+)
+def test_an_error_is_judged_by_its_own_code(error: str, code: str) -> None:
+    assert threeds.judge_result(hold(ask(), {"messageType": "Erro", "errorCode": error}, 200)) == code
+
+
 @pytest.mark.parametrize("status", [301, 400, 404, 500, 503])
 def test_a_failed_request_has_no_answer(status: int) -> None:
     assert hold(ask(), make_ares("Y", authenticationValue=PROOF), status).result == MALFORMED

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tollgate.catalog import RESULTS
 from tollgate.connectors import threeds
-from tollgate.connectors.threeds.judging import BY_CANCELLATION, BY_REASON, BY_STATUS
+from tollgate.connectors.threeds.judging import BY_CANCELLATION, BY_ERROR, BY_REASON, BY_STATUS
 from tollgate.payments import Authentication, AuthenticationCase, AuthenticationResult
 from unit.connectors.threeds_samples import ACS_ID, CASE, CHALLENGED, DS_ID, PROOF
 
@@ -69,7 +69,7 @@ def test_no_result_at_all_is_a_technical_failure() -> None:
 
 
 def test_every_refusal_is_a_failure_of_the_catalogue() -> None:
-    codes = {*BY_CANCELLATION.values(), *BY_REASON.values(), *BY_STATUS.values()}
+    codes = {*BY_CANCELLATION.values(), *BY_ERROR.values(), *BY_REASON.values(), *BY_STATUS.values()}
 
     assert all(RESULTS[code].http_status == 400 for code in codes)
 

@@ -21,7 +21,7 @@ from tollgate.payments import (
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Secret
 
 TODAY = date(2026, 11, 15)
-CREDITOR = Creditor(name="Shop", iban="DE89370400440532013000", bic="COBADEFFXXX", identifier="DE98ZZZ09999999999")
+CREDITOR = Creditor(name="Shop", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999")
 CHANNEL = Channel(
     id=ChannelId("8a01"),
     merchant_id=MerchantId("8a02"),
@@ -201,8 +201,10 @@ def test_an_iban_that_contradicts_what_stands_beside_it_is_an_objection(changes:
 
 
 def test_an_account_at_a_provider_may_be_as_empty_as_the_shop_knows_it() -> None:
-    known = read({"paymentBrand": "PAYPAL", "shopperResultUrl": "app://back", "virtualAccount.accountId": "jane"})
-    unknown = read({"paymentBrand": "PAYPAL", "shopperResultUrl": "app://back"})
+    known = read(
+        {"paymentBrand": "PAYPAL", "shopperResultUrl": "https://shop.example/back", "virtualAccount.accountId": "jane"}
+    )
+    unknown = read({"paymentBrand": "PAYPAL", "shopperResultUrl": "https://shop.example/back"})
 
     assert (known.account, unknown.account) == (VirtualAccount(account_id="jane"), VirtualAccount())
 

@@ -112,9 +112,17 @@ def test_the_wish_is_read_member_by_member() -> None:
     assert (made.browser.language, made.browser.user_agent) == ("de", "Mozilla/5.0")
 
 
-@pytest.mark.parametrize("echo", [{}, BROWSER, BILLING, {**BROWSER, **BILLING}], ids=["none", "one", "other", "both"])
-def test_a_group_is_complete_or_absent(echo: dict[str, str]) -> None:
+@pytest.mark.parametrize("echo", [BILLING, {**BROWSER, **BILLING}], ids=["no browser", "both"])
+def test_an_address_is_there_and_a_browser_complete_or_absent(echo: dict[str, str]) -> None:
     check_authentication_fields(echo, is_lenient=False)
+
+
+def test_without_an_address_all_of_it_is_named_unless_the_channel_is_lenient() -> None:
+    with pytest.raises(InvalidParameters) as refused:
+        check_authentication_fields(BROWSER, is_lenient=False)
+
+    assert {fault.name for fault in refused.value.faults} == set(BILLING)
+    check_authentication_fields(BROWSER, is_lenient=True)
 
 
 @pytest.mark.parametrize("missing", sorted(BROWSER) + sorted(BILLING))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import orjson
 import pytest
 from msgspec.structs import replace
@@ -28,7 +30,7 @@ from tollgate.contract import (
     read_prepared_money,
     tell_kind,
 )
-from tollgate.payments import Checkout, CheckoutKind, CheckoutState
+from tollgate.payments import Checkout, CheckoutKind, CheckoutState, TestMode
 from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
 from unit.contract.storing import make_stored
 from unit.premises import CARD, CHANNEL, MERCHANT, NOW
@@ -48,7 +50,7 @@ CHECKOUT = Checkout(
 
 
 def join(prepared: dict[str, str], *said: tuple[str, str], **of_request: str | None) -> dict[str, str]:
-    members = {"address": "192.0.2.1", "accept": None, "user_agent": None, **of_request}
+    members = {"address": "192.0.2.1", "accept": "text/html", "user_agent": None, **of_request}
     sent = Submission(pairs=list(said), **members)  # type: ignore[arg-type]
     joined = join_form(prepared, sent)
     assert len(joined) == len(dict(joined))
@@ -163,7 +165,9 @@ def test_the_request_tells_of_a_browser_where_the_form_does() -> None:
     said = ("customer.browser.language", "de")
     told = join(PREPARED, said, accept="text/html", user_agent="Opera")
     silent = join(PREPARED, accept="text/html", user_agent="Opera")
-    own = join({**PREPARED, "customer.ip": "203.0.113.7"}, said, ("customer.browser.userAgent", "Mozilla"))
+    own = join(
+        {**PREPARED, "customer.ip": "203.0.113.7"}, said, ("customer.browser.userAgent", "Mozilla"), accept="\x80"
+    )
 
     assert (told["customer.browser.acceptHeader"], told["customer.browser.userAgent"]) == ("text/html", "Opera")
     assert set(silent) == {*PREPARED, "customer.ip"}
@@ -171,11 +175,20 @@ def test_the_request_tells_of_a_browser_where_the_form_does() -> None:
     assert own["customer.ip"] == "203.0.113.7"
 
 
+def test_a_browser_whose_accept_header_is_not_known_is_left_to_our_own_page() -> None:
+    said = [("customer.browser.language", "de"), ("customer.browser.challengeWindow", "4")]
+    joined = join(PREPARED, *said, accept=None, user_agent="Opera")
+    framed = join(PREPARED, *said, ("customer.browser.acceptHeader", "text/html"), accept=None, user_agent="Opera")
+
+    assert set(joined) == {*PREPARED, "customer.ip", "customer.browser.challengeWindow"}
+    assert (framed["customer.browser.acceptHeader"], framed["customer.browser.userAgent"]) == ("text/html", "Opera")
+
+
 @pytest.mark.parametrize(
     ("header", "kept"),
-    [("x" * 5000, "x" * 2048), ("Mozilla\x80\x93\t5", "Mozilla5"), ("\x80", "-"), ("", "-"), (None, "-")],
+    [("x" * 5000, "x" * 2048), ("Mozilla\x80\x93\t5", "Mozilla5"), ("\x80", "-"), ("", "-")],
 )
-def test_what_a_browser_says_of_itself_is_never_the_shoppers_fault(header: str | None, kept: str) -> None:
+def test_what_a_browser_says_of_itself_is_never_the_shoppers_fault(header: str, kept: str) -> None:
     joined = join(PREPARED, ("customer.browser.language", "de"), accept=header, user_agent=header, address="")
 
     card = {
@@ -239,14 +252,36 @@ def test_a_security_code_is_not_kept() -> None:
         ({"customParameters[forceResultCode]": "nonsense"}, True, False),
         ({"testMode": "EXTERNAL"}, False, False),
         ({"testMode": "EXTERNAL"}, True, True),
+        ({"customer.ip": "192.0.2.1"}, False, False),
+        ({"customer.ip": "zzz"}, False, True),
+        ({"taxAmount": "1.50", "amount": "10.00", "currency": "JPY"}, False, True),
+        ({"threeDSecure.eci": "99"}, False, True),
+        ({"threeDSecure.eci": "05"}, False, False),
+        ({"paymentBrand": "IDEAL"}, False, False),
+        ({"paymentBrand": "IDEAL", "paymentType": "CD"}, False, True),
+        ({"paymentBrand": "IDEAL", "paymentType": "CD", "overridePaymentType[IDEAL]": "DB"}, False, False),
+        # The channel of these tests has no creditor.
+        ({"paymentBrand": "DIRECTDEBIT_SEPA"}, False, True),
     ],
 )
 def test_what_could_never_be_paid_is_refused(changes: dict[str, str], is_live: bool, is_refused: bool) -> None:
+    pairs = list({**PREPARED, **changes}.items())
+    fields = read_fields(pairs, Situation("checkout", None, False, is_live))
     if not is_refused:
-        check_prepared({**PREPARED, **changes}, is_live=is_live)
+        check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
         return
     with pytest.raises(Refusal):
-        check_prepared({**PREPARED, **changes}, is_live=is_live)
+        check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
+
+
+def test_what_is_prepared_says_in_which_mode_it_will_be_paid() -> None:
+    def tell_mode(is_live: bool, **more: str) -> TestMode | None:
+        fields = read_fields(list({**PREPARED, **more}.items()), Situation("checkout", None, False, is_live))
+        return check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
+
+    assert tell_mode(False) is TestMode.INTERNAL
+    assert tell_mode(False, testMode="EXTERNAL") is TestMode.EXTERNAL
+    assert tell_mode(True) is None
 
 
 def test_money_is_read_where_there_is_some() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tollgate.catalog import Situation
-from tollgate.contract import Fields, is_never_stored, read_fields
+from tollgate.contract import Fields, is_never_stored, merge_echo, read_fields
 from tollgate.values import Fault, InvalidParameters
 
 STRICT, LENIENT = Situation("payment", None), Situation("payment", None, is_lenient=True)
@@ -87,3 +87,43 @@ def test_faults_of_fields_and_of_rules_come_together() -> None:
         "customer.givenName",
         "customer.surname",
     }
+
+
+ADDRESSES = ("billing", "shipping", "merchant.billing", "merchant.shipping")
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("second", ["Second floor", "x" * 101])
+def test_a_house_number_takes_the_place_of_the_second_street_line(address: str, second: str) -> None:
+    fields = read(
+        (f"{address}.street2", second), (f"{address}.street1", "Main Street"), (f"{address}.houseNumber1", "17")
+    )
+
+    for kept in (fields.values, fields.echo):
+        assert f"{address}.street2" not in kept
+        assert kept[f"{address}.houseNumber1"] == "17"
+    assert read((f"{address}.street2", "Floor 2")).values[f"{address}.street2"] == "Floor 2"
+
+
+def test_a_street_of_digits_is_not_saved_by_a_line_that_is_ignored() -> None:
+    street = [("billing.street1", "17"), ("billing.street2", "Main Street"), ("billing.houseNumber1", "5")]
+
+    assert list(read_faults([*PAIRS, *street])) == ["billing.street1"]
+
+
+def test_a_later_house_number_takes_a_stored_second_line_away() -> None:
+    kept = {"billing.street1": "Main Street", "billing.street2": "Floor 2"}
+
+    assert merge_echo(kept, {"billing.houseNumber1": "17"}) == {
+        "billing.street1": "Main Street",
+        "billing.houseNumber1": "17",
+    }
+
+
+def test_a_field_that_two_rules_miss_is_named_once() -> None:
+    slip = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "PA"), ("paymentBrand", "BOLETO")]
+    customer = [("customer.givenName", "Ana"), ("customer.surname", "Lima")]
+    with pytest.raises(InvalidParameters) as refused:
+        read_fields([*slip, *customer, ("customer.identificationDocType", "IDCARD")], STRICT)
+
+    assert [fault.name for fault in refused.value.faults] == ["customer.identificationDocId"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from tollgate.catalog import Situation
 from tollgate.contract import (
@@ -22,11 +23,11 @@ CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Sh
 SENT = {"paymentType": "CP", "amount": "92.00", "currency": "EUR"}
 
 
-def read(is_live: bool = False, /, **changes: str) -> FollowUp:
+def read(is_live: bool = False, channel: Channel = CHANNEL, /, **changes: str) -> FollowUp:
     sent = {name: value for name, value in {**SENT, **changes}.items() if value}
-    situation = Situation("follow_up", None, CHANNEL.is_lenient, is_live)
+    situation = Situation("follow_up", None, channel.is_lenient, is_live)
     fields = read_fields(list(sent.items()), situation)
-    return read_follow_up(fields, CHANNEL, short_id="1234.5678.9012", is_live=is_live)
+    return read_follow_up(fields, channel, short_id="1234.5678.9012", is_live=is_live)
 
 
 def find_faults(**changes: str) -> dict[str, str]:
@@ -125,3 +126,12 @@ def test_levers_reach_the_simulator_and_are_ordinary_words_on_a_live_host() -> N
     assert read(**lever).levers == {"forceResultCode": "800.100.151"}
     assert read(True, **lever).levers == {}
     assert set(find_faults(**{"customParameters[forceResultCode]": "never"})) == {"customParameters[forceResultCode]"}
+
+
+def test_on_a_lenient_channel_the_mode_of_a_follow_up_is_that_of_its_payment() -> None:
+    lenient = replace(CHANNEL, is_lenient=True)
+
+    assert read(testMode="EXTERNAL").test_mode is TestMode.EXTERNAL
+    assert read(False, lenient, testMode="EXTERNAL").test_mode is None
+    with pytest.raises(Refusal):
+        read(True, lenient, testMode="EXTERNAL")

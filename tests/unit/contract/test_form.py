@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from urllib.parse import unquote_plus, urlencode
 
 import pytest
 from hypothesis import given
@@ -67,3 +67,10 @@ def test_names_and_counts_are_bounded() -> None:
     assert len(read_form(b"&".join([b"a=1"] * LIMITS.parameters_max))) == LIMITS.parameters_max
     with pytest.raises(TooLarge):
         read_form(b"&".join([b"a=1"] * (LIMITS.parameters_max + 1)))
+
+
+@pytest.mark.parametrize(
+    "value", ["%5C%25", "\\x41%42", "\\%6E\\u0041", "a+%2B+b", "%C3%A9\u20ac%E2%82%AC", "\\N{DASH}%20", "%7e%7E"]
+)
+def test_escapes_are_read_as_everybody_reads_them(value: str) -> None:
+    assert read_form(f"name={value}".encode()) == [("name", unquote_plus(value))]

@@ -222,9 +222,9 @@ def test_the_network_behind_a_wallet_is_known_again() -> None:
 
 
 def test_where_the_shopper_comes_back_to_and_in_which_window_is_read_from_what_was_stored() -> None:
-    echo = read({"shopperResultUrl": "app://back", "customer.browser.challengeWindow": "2"}).echo
+    echo = read({"shopperResultUrl": "https://shop.example/back", "customer.browser.challengeWindow": "2"}).echo
 
-    assert (find_return_url(echo), find_window(echo)) == ("app://back", "2")
+    assert (find_return_url(echo), find_window(echo)) == ("https://shop.example/back", "2")
     assert (find_return_url({}), find_window({})) == (None, None)
 
 

@@ -155,6 +155,26 @@ def test_a_migrated_series_is_known_by_what_was_told_of_its_beginning(
     assert initial.payment_id is None
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [({}, ()), ({1: "a"}, ("a", None, None)), ({1: "a", 3: "c"}, ("a", None, "c")), ({2: "b"}, (None, "b", None))],
+)
+def test_the_ids_of_a_migrated_series_keep_their_positions(sent: dict[int, str], kept: tuple[str | None, ...]) -> None:
+    ids = {f"recurringMigration.connectorTxId{position}": text for position, text in sent.items()}
+
+    initial = read({**SENT, "recurringMigration.paymentType": "PA", **ids}).initial
+
+    assert initial is not None
+    assert initial.connector_ids == kept
+
+
+def test_a_migrated_amount_that_its_currency_cannot_write_is_declined() -> None:
+    migrated = {"recurringMigration.paymentType": "DB", "recurringMigration.amount": "9.90"}
+
+    assert read({**SENT, **migrated, "currency": "JPY"}).objection == "100.550.303"
+    assert read({**SENT, **migrated, "currency": "EUR"}).objection is None
+
+
 @pytest.mark.parametrize("name", ["referenceUuid", "registrationId"])
 def test_storing_stands_alone(name: str) -> None:
     fields = read_fields([*SENT.items(), (name, "8a" * 16)], Situation("registration", None))
@@ -173,7 +193,7 @@ def read_update(sent: dict[str, str]) -> Fields:
 
 def update(account: Instrument | None, sent: dict[str, str], **stored: Any) -> tuple[Any, Any]:
     registration = make_stored(account or CARD, **stored).registration
-    return apply_update(read_update(sent), registration, account, is_lenient=False, today=TODAY)
+    return apply_update(read_update(sent), registration, account, CHANNEL, today=TODAY)
 
 
 @pytest.mark.parametrize(
@@ -206,11 +226,11 @@ def test_an_update_changes_one_member_and_leaves_the_others(
 def test_what_is_told_again_is_merged_and_never_holds_a_card_or_a_code() -> None:
     registration, _ = update(
         CARD,
-        {"customer.phone": "+49", "card.holder": "Jane Smith", "card.cvv": "123", "amount": "9.00"},
+        {"customer.phone": "+49301234", "card.holder": "Jane Smith", "card.cvv": "123", "amount": "9.00"},
         echo={"customer.givenName": "Jane", "customer.phone": "+1"},
     )
 
-    assert registration.echo == {"customer.givenName": "Jane", "customer.phone": "+49"}
+    assert registration.echo == {"customer.givenName": "Jane", "customer.phone": "+49301234"}
 
 
 @pytest.mark.parametrize(
@@ -248,9 +268,9 @@ def test_an_expiry_that_has_passed_is_refused(account: Instrument, sent: dict[st
 def test_what_is_known_of_a_card_that_expired_may_still_be_changed() -> None:
     expired = CardAccount(number=CARD.number, expiry_month="05", expiry_year="2020")
 
-    registration, _ = update(expired, {"customer.phone": "+49"})
+    registration, _ = update(expired, {"customer.phone": "+49301234"})
 
-    assert registration.echo == {"customer.phone": "+49"}
+    assert registration.echo == {"customer.phone": "+49301234"}
 
 
 def test_confirming_is_told_by_its_type() -> None:

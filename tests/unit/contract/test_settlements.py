@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from tollgate.catalog import PARAMETERS, Situation
 from tollgate.contract import Envelope, answer_aggregations, answer_postings, read_aggregation, read_days
 from tollgate.contract.settlements import RECONCILIATIONS
-from tollgate.payments import FOLLOWINGS, Account, Page, Posting, Tally, TestMode
+from tollgate.payments import FOLLOWINGS, Account, Action, Page, Posting, Tally, TestMode, list_lines
 from tollgate.payments.book import FIRST_POSTINGS
 from tollgate.values import DAY, InvalidParameters, PaymentId, to_instant
+from unit.payments.samples import make_payment
 
 ENVELOPE = Envelope("build")
 DETAIL = Situation("query", None)
@@ -110,20 +111,12 @@ def test_a_sum_tells_taken_from_given_back_and_charged_back() -> None:
 
 
 def test_a_record_says_only_what_is_known() -> None:
-    posting = Posting(
-        line_id="x",
-        posted_at=NOON,
-        currency="EUR",
-        amount=250,
-        target=Account.SHOPPER,
-        payment_id=PaymentId("8a01"),
-        referenced_id=None,
-        merchant_transaction_id=None,
-        kind="CB",
-        brand="",
+    chargeback = make_payment(
+        "CB", 250, id=PaymentId("8a01"), brand="", action=Action.CHARGEBACK, created_at=NOON, settled_at=NOON
     )
-    whole = replace(posting, brand="VISA", referenced_id=PaymentId("8a00"), merchant_transaction_id="order-0001")
-    page = Page(rows=[posting, whole], pages=1, page_no=1, cursor=None)
+    whole = replace(chargeback, brand="VISA", referenced_id=PaymentId("8a00"), merchant_transaction_id="order-0001")
+    rows = [Posting(list_lines(payment)[0], payment) for payment in (chargeback, whole)]
+    page = Page(rows=rows, pages=1, page_no=1, cursor=None)
 
     bare, full = json.loads(answer_postings(page, ENVELOPE, "ndc", NOON).body)["reconciliations"]
 

@@ -16,12 +16,14 @@ from tollgate.payments import (
     CardFace,
     Channel,
     Creditor,
+    InitialDetails,
+    InitialPayment,
     Instrument,
     Order,
     Sequence,
     TokenAccount,
 )
-from tollgate.values import ChannelId, InvalidParameters, MerchantId, Secret
+from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Secret
 from unit.contract.storing import REGISTRATION_ID, make_stored
 
 TODAY = date(2026, 11, 15)
@@ -31,7 +33,7 @@ ACCOUNT = {"card.number": "4200000000000000", "card.expiryMonth": "05", "card.ex
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", holder="Jane Jones")
 BANK = BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), mandate_id="M-1", signed_on=TODAY)
 REFERENCE = "standingInstruction.initialTransactionId"
-CREDITOR = Creditor(name="Shop", iban="DE89370400440532013000", bic="COBADEFFXXX", identifier="DE98ZZZ09999999999")
+CREDITOR = Creditor(name="Shop", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999")
 ALONE = {
     "standingInstruction.mode": "REPEATED",
     "standingInstruction.source": "MIT",
@@ -100,6 +102,18 @@ def test_a_repeat_on_what_is_stored_carries_its_reference_to_acquirer_and_mercha
     assert order.details.standing_instruction.initial_transaction_id == "SCHEME1"
     assert order.echo[REFERENCE] == "SCHEME1"
     assert order.objection is None
+
+
+def test_a_repeat_carries_the_ids_of_the_first_payment_to_the_acquirer_by_their_positions() -> None:
+    initial = InitialPayment(kind="DB", reference="c", amount=Money(990, "EUR"), connector_ids=("a", None, "c"))
+
+    order = read(ALONE, CARD, initial=initial)
+
+    assert order.details.initial_payment == InitialDetails(
+        amount=Money(990, "EUR"), connector_tx_id1="a", connector_tx_id3="c"
+    )
+    assert read({}, CARD, initial=initial).details.initial_payment is None
+    assert read({**ALONE, REFERENCE: "OWN"}, CARD, initial=initial).details.initial_payment is None
 
 
 def test_a_reference_that_the_merchant_names_is_the_one_that_is_sent() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from msgspec.structs import replace
 
 from tollgate.contract.standing import (
     begins_series,
+    describe_initial,
+    find_series_fields,
     find_series_objection,
-    find_series_reference,
     is_by_merchant,
     read_sequence,
     tell_series_reference,
@@ -18,19 +20,25 @@ from tollgate.contract.standing import (
 from tollgate.payments import (
     BankAccount,
     CardAccount,
+    InitialPayment,
     Instrument,
     Sequence,
     StandingInstruction,
+    State,
     TokenAccount,
     VirtualAccount,
 )
-from tollgate.values import Secret
+from tollgate.values import Money, Secret
 from unit.contract.storing import make_stored
+from unit.payments.samples import make_payment
 
 MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
 REFERENCE = "standingInstruction.initialTransactionId"
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
 TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK")
+FIRST_ID, THIRD_ID = "recurringMigration.connectorTxId1", "recurringMigration.connectorTxId3"
+REPEAT = {MODE: "REPEATED", SOURCE: "MIT", "currency": "EUR"}
+PAID = make_payment(kind="PA", state=State.APPROVED, settled_at=7)
 
 SPELLINGS = [
     ({"recurringType": "INITIAL"}, {MODE: "INITIAL", SOURCE: "CIT", TYPE: "RECURRING"}),
@@ -60,7 +68,7 @@ def test_either_spelling_decides_alike_who_is_there_and_what_began(
 
     assert is_by_merchant(older) is is_by_merchant(newer)
     assert begins_series(older) is begins_series(newer)
-    assert find_series_reference(older, stored) == find_series_reference(newer, stored)
+    assert find_series_fields(older, stored) == find_series_fields(newer, stored)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +167,7 @@ def test_with_the_shopper_present_nothing_has_to_be_named(standing: StandingInst
     ],
 )
 def test_a_repeat_goes_back_to_the_first_payment_of_what_is_stored(values: dict[str, str]) -> None:
-    assert find_series_reference(values, make_stored(CARD)) == {REFERENCE: "SCHEME1"}
+    assert find_series_fields(values, make_stored(CARD)) == {REFERENCE: "SCHEME1"}
 
 
 @pytest.mark.parametrize(
@@ -175,15 +183,70 @@ def test_a_repeat_goes_back_to_the_first_payment_of_what_is_stored(values: dict[
     ],
 )
 def test_what_begins_a_series_or_names_its_own_beginning_goes_back_to_nothing(values: dict[str, str]) -> None:
-    assert find_series_reference(values, make_stored(CARD)) == {}
+    assert find_series_fields(values, make_stored(CARD)) == {}
 
 
 def test_where_no_reference_is_known_none_is_made_up() -> None:
-    repeat = {MODE: "REPEATED", SOURCE: "MIT"}
+    assert find_series_fields(REPEAT, None) == {}
+    assert find_series_fields(REPEAT, make_stored(CARD, reference=None)) == {}
+    assert find_series_fields(REPEAT, make_stored(CARD, has_initial=False)) == {}
 
-    assert find_series_reference(repeat, None) == {}
-    assert find_series_reference(repeat, make_stored(CARD, reference=None)) == {}
-    assert find_series_reference(repeat, make_stored(CARD, has_initial=False)) == {}
+
+def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_open() -> None:
+    initial = InitialPayment(
+        kind="DB",
+        reference="c",
+        amount=Money(990, "EUR"),
+        made_at=1_709_251_199_000_000,
+        connector_ids=("a", None, "c"),
+    )
+    stored = make_stored(CARD, initial=initial)
+
+    told = find_series_fields(REPEAT, stored)
+
+    assert told == {
+        REFERENCE: "c",
+        "recurringMigration.amount": "9.90",
+        "recurringMigration.requestTimestamp": "2024-02-29 23:59:59",
+        FIRST_ID: "a",
+        THIRD_ID: "c",
+    }
+    assert "recurringMigration.amount" not in find_series_fields({**REPEAT, "currency": "USD"}, stored)
+    described = {**REPEAT, "recurringMigration.paymentType": "DB", FIRST_ID: "own"}
+    assert find_series_fields(described, stored) == {REFERENCE: "c"}
+    assert find_series_fields({**REPEAT, REFERENCE: "own"}, stored) == {}
+
+
+@pytest.mark.parametrize(
+    ("details", "kept"),
+    [
+        ({}, ()),
+        ({"ConnectorTxID3": "c", "ConnectorTxID1": "a", "other": "x"}, ("a", None, "c")),
+        ({"ConnectorTxID2": "b"}, (None, "b", None)),
+    ],
+)
+def test_an_acquirers_ids_of_a_first_payment_keep_their_positions(
+    details: dict[str, str], kept: tuple[str | None, ...]
+) -> None:
+    initial = describe_initial(replace(PAID, details={"CardholderInitiatedTransactionID": "SCHEME", **details}))
+
+    assert (initial.reference, initial.connector_ids) == ("SCHEME", kept)
+    assert (initial.kind, initial.amount, initial.made_at) == ("PA", PAID.money, PAID.settled_at)
+
+
+def test_a_payment_that_goes_on_with_a_named_series_does_not_pass_for_its_beginning() -> None:
+    own = {"CardholderInitiatedTransactionID": "SCHEME", "ConnectorTxID1": "own-1", "ConnectorTxID3": "own-3"}
+    repeat = {MODE: "REPEATED", REFERENCE: "ELSEWHERE"}
+    migrated = {"recurringMigration.paymentType": "DB", "recurringMigration.amount": "9.90", THIRD_ID: "c"}
+
+    bare = describe_initial(replace(PAID, details=own, echo=repeat))
+    described = describe_initial(replace(PAID, details=own, echo={**repeat, **migrated}))
+    begun = describe_initial(replace(PAID, details=own, echo={MODE: "INITIAL", REFERENCE: "ELSEWHERE"}))
+
+    assert bare == InitialPayment(reference="ELSEWHERE", kind="PA", payment_id=PAID.id)
+    assert (described.reference, described.kind, described.amount) == ("ELSEWHERE", "DB", Money(990, "EUR"))
+    assert described.connector_ids == (None, None, "c")
+    assert (begun.reference, begun.connector_ids) == ("SCHEME", ("own-1", None, "own-3"))
 
 
 def test_the_answer_to_a_beginning_names_what_later_payments_go_back_to() -> None:

@@ -13,7 +13,6 @@ from tollgate.contract import (
     asks_to_register,
     find_registration_id,
     keep_for_registration,
-    list_connector_ids,
     name_registration,
     tell_registration,
 )
@@ -95,10 +94,6 @@ def test_a_registration_keeps_whose_it_is_and_nothing_of_the_one_payment() -> No
         "customParameters[SHOPPER_x]",
         "merchantTransactionId",
     }
-
-
-def test_an_acquirers_ids_are_kept_in_their_order() -> None:
-    assert list_connector_ids({"ConnectorTxID3": "c", "ConnectorTxID1": "a", "other": "x"}) == ("a", "c")
 
 
 # ---- taken ----

@@ -14,10 +14,16 @@ from tollgate.payments import Channel, Claim, Creditor, Registration, Registrati
 from tollgate.steps import House, open_stored
 from tollgate.store import Event, find_registration, find_sealed_registration, list_events
 from tollgate.values import to_datetime
-from unit.flows.shopping import tick
+from unit.flows.shopping import BILLING_FIELDS, tick
 from unit.premises import CHANNEL, MERCHANT
 
-SENT = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", "merchantTransactionId": "order-0001"}
+SENT = {
+    "amount": "92.00",
+    "currency": "EUR",
+    "paymentType": "DB",
+    "merchantTransactionId": "order-0001",
+    **BILLING_FIELDS,
+}
 CARD = {
     "card.number": "4200000000000000",
     "card.expiryMonth": "05",
@@ -32,7 +38,7 @@ BANK = {
     "bankAccount.iban": "DE89370400440532013000",
     "bankAccount.bic": "COBADEFFXXX",
 }
-CREDITOR = Creditor(name="Shop", iban="DE89370400440532013000", bic="COBADEFFXXX", identifier="DE98ZZZ09999999999")
+CREDITOR = Creditor(name="Shop", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999")
 
 MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
 REFERENCE = "standingInstruction.initialTransactionId"

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from tollgate.catalog import Situation
 from tollgate.contract import Answer, read_fields
 from tollgate.flows import create_schedule
-from tollgate.payments import Payment, RegistrationState, Run, Schedule
+from tollgate.payments import InitialPayment, Payment, RegistrationState, Run, Schedule
 from tollgate.steps import House, seal_registration, start_registration
 from tollgate.store import Step, find_payment, find_schedule, list_runs, steps_insert_registration
 from tollgate.store.statements import Statement
@@ -39,9 +39,12 @@ def tell(instants: list[Instant]) -> list[str]:
     return [to_datetime(instant).strftime("%Y-%m-%d %H:%M") for instant in instants]
 
 
-async def register_card(house: House, registration_id: RegistrationId = REGISTRATION) -> RegistrationId:
+async def register_card(
+    house: House, registration_id: RegistrationId = REGISTRATION, initial: InitialPayment | None = None
+) -> RegistrationId:
     bare = start_registration(house, ORDER, CHANNEL, NDC, registration_id)
-    new = seal_registration(house, msgspec.structs.replace(bare, state=RegistrationState.ACTIVE), CARD)
+    active = msgspec.structs.replace(bare, state=RegistrationState.ACTIVE, initial=initial)
+    new = seal_registration(house, active, CARD)
     assert await house.database.write(steps_insert_registration(new))
     return registration_id
 

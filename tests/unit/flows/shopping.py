@@ -44,6 +44,12 @@ BROWSER_FIELDS = {
     "customer.browser.userAgent": "Mozilla/5.0",
     "customer.browser.javaEnabled": "false",
 }
+BILLING_FIELDS = {
+    "billing.street1": "Ring 7",
+    "billing.city": "Graz",
+    "billing.postcode": "8010",
+    "billing.country": "AT",
+}
 BROWSER = Browser(accept_header="*/*", user_agent="Opera", language="en", screen_height="700", screen_width="900")
 SENT = {
     "amount": "92.00",
@@ -56,6 +62,7 @@ SENT = {
     "merchantTransactionId": "order-0001",
     "shopperResultUrl": "https://shop.example/back",
     **BROWSER_FIELDS,
+    **BILLING_FIELDS,
 }
 
 
@@ -114,7 +121,7 @@ def make_order(
     """A field given as None is left out."""
     sent = {**SENT, **changes}
     pairs = [(name, text) for name, text in sent.items() if text is not None]
-    fields = read_fields(pairs, Situation(operation, None, channel.is_lenient, False))
+    fields = read_fields(pairs, Situation(operation, None, channel.is_lenient, False, channel.return_schemes))
     return read_order(fields, channel, today=date(2026, 11, 15), short_id="1234.5678.9012", is_live=False)
 
 

@@ -211,7 +211,8 @@ async def test_half_a_browser_is_named_field_by_field_before_anything_is_written
     premises: tuple[House, Bank],
 ) -> None:
     house, bank = premises
-    half = make_order({"customer.browser.language": None, "billing.city": "Graz"})
+    absent = dict.fromkeys(("customer.browser.language", "billing.street1", "billing.postcode", "billing.country"))
+    half = make_order(absent)
 
     with pytest.raises(InvalidParameters) as refused:
         await go_shopping(house, bank, order=half)
@@ -381,4 +382,17 @@ async def test_by_itself_a_card_that_takes_no_part_is_told_so(premises: tuple[Ho
     shopper = await go_shopping(house, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
 
     assert shopper.code == "000.400.109"
+    assert wire.sent == []
+
+
+async def test_by_itself_a_channel_without_a_directory_server_is_told_so(
+    premises: tuple[House, Bank], wire: ScriptedWire
+) -> None:
+    house, bank = premises
+    channel = replace(CHANNEL, test_url="https://acquirer.example", three_ds=None)
+    alone = make_order({"paymentType": None, "testMode": "EXTERNAL"}, operation="three_d_secure")
+
+    shopper = await go_shopping(house, bank, order=alone, channel=channel)
+
+    assert (shopper.answer.status, shopper.code) == (400, "000.400.104")
     assert wire.sent == []

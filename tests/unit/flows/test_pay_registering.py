@@ -37,7 +37,7 @@ from unit.flows.keeping import (
     send,
 )
 from unit.flows.shopping import tick
-from unit.flows.telling import DECLINED, PENDING, run_only_job
+from unit.flows.telling import DECLINED, PENDING, read, run_only_job
 from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
 pytestmark = pytest.mark.anyio
@@ -143,7 +143,7 @@ async def test_a_payment_that_failed_leaves_nothing_of_the_account(
     wire.script = [answer]
     told = await send(house, CARD, KEEP, changes)
 
-    registration = await look_at(house, told.registration_id)
+    registration = await look_at(house, (await read(house, told.body["id"])).echo["registrationId"])
     assert told.code == registration.result_code == code
     assert registration.state is RegistrationState.REJECTED
     assert (registration.fingerprint, registration.initial) == (None, None)
@@ -231,8 +231,10 @@ async def test_another_card_is_not_the_one_that_is_there(house: House, changes: 
 
 async def test_a_rejected_registration_is_not_reused(house: House, wire: ScriptedWire) -> None:
     wire.script = [DECLINED]
-    first = await keep_card(house)
+    declined = await send(house, CARD, KEEP)
+    first = (await read(house, declined.body["id"])).echo["registrationId"]
 
+    assert declined.body.keys().isdisjoint({"registrationId", "registration"})
     assert (await send(house, CARD, KEEP, channel=REUSING)).registration_id != first
 
 

@@ -53,6 +53,12 @@ def get_sent(wire: ScriptedWire) -> dict[str, Any]:
     return told
 
 
+def get_initial(wire: ScriptedWire) -> dict[str, Any]:
+    """What the acquirer was last told about the first payment of the series."""
+    told: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("initial_payment", {})
+    return told
+
+
 # ---- the beginning of a series ----
 
 
@@ -84,6 +90,20 @@ async def test_a_new_beginning_replaces_the_old_one_and_names_itself(house: Hous
     initial = (await look_at(house, registration_id)).initial
     assert initial is not None
     assert initial.payment_id == begun.body["id"]
+
+
+async def test_a_repeat_tells_the_acquirer_its_own_ids_of_the_first_payment(house: House, wire: ScriptedWire) -> None:
+    wire.script = [b'{"status":"approved","response_code":"00","reference":"R-1","scheme_transaction_id":"SCHEME1"}']
+    registration_id = await keep_card(house)
+    assert get_initial(wire) == {}
+
+    told = await send(house, ALONE, {"amount": "5.00"}, stored=registration_id)
+
+    known = get_initial(wire)
+    assert (known["connector_tx_id1"], known["connector_tx_id3"]) == ("R-1", "SCHEME1")
+    assert "connector_tx_id2" not in known
+    assert known["amount"] == {"amount": 9200, "currency": "EUR"}
+    assert "recurringMigration" not in told.body
 
 
 @pytest.mark.parametrize("answer", [DECLINED, PENDING])
@@ -282,6 +302,7 @@ async def test_a_repeat_that_was_challenged_still_names_its_beginning(house: Hou
     await shopper.walk()
 
     assert get_sent(wire)["initial_transaction_id"] == "SCHEME1"
+    assert get_initial(wire)["connector_tx_id3"] == "SCHEME1"
     assert show(wire.sent[-1])["card"]["cvv"] == "731"
     assert (await shopper.look()).state is State.APPROVED
 
@@ -304,7 +325,8 @@ async def test_what_the_issuer_decides_at_once_decides_the_registration(
 
     shopper = await shop(house, bank, CARD, KEEP)
 
-    assert (await look_at(house, shopper.body["registrationId"])).state is RegistrationState[state]
+    made_id = (await shopper.look()).echo["registrationId"]
+    assert (await look_at(house, made_id)).state is RegistrationState[state]
 
 
 async def test_how_often_and_how_long_is_told_to_the_issuer(house: House, wire: ScriptedWire) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 
 import pytest
+from msgspec.structs import replace
 
 from tollgate.contract import read_ticket, write_ticket
-from tollgate.flows import Lost
+from tollgate.flows import GoHome, Lost
 from tollgate.payments import Stage, State
 from tollgate.steps import BrokenSeal, House
 from unit.flows.shopping import Bank, change_row, go_shopping, make_order, open_bank
 from unit.flows.telling import follow, read_answered
-from unit.premises import MERCHANT, ScriptedWire
+from unit.premises import CHANNEL, MERCHANT, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 
@@ -47,6 +48,48 @@ async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
     assert (await shopper.look()).state is State.WAITING
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
     assert wire.sent == []
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+async def test_a_wrong_key_leads_nowhere_also_after_the_challenge_has_ended(
+    premises: tuple[House, Bank], is_approved: bool
+) -> None:
+    """The result and the shop's address are told to whoever holds the whole address of the shopper, and nobody else."""
+    house, bank = premises
+    shopper = await go_shopping(house, bank)
+    if is_approved:
+        await shopper.tell_result()
+    assert isinstance(await shopper.come(has_answer=True), GoHome)
+    own_key = base64.urlsafe_b64decode(shopper.ticket + "==")[32:]
+    payment_id = shopper.body["id"]
+    wrong = [
+        write_ticket(MERCHANT.id, payment_id),
+        write_ticket(MERCHANT.id, payment_id, bytes(32)),
+        write_ticket(MERCHANT.id, payment_id, own_key[:-1] + bytes([own_key[-1] ^ 1])),
+    ]
+
+    assert [await shopper.come(ticket=text) for text in wrong] == [Lost()] * len(wrong)
+
+    assert isinstance(await shopper.come(), GoHome)
+
+
+async def test_a_shopper_is_not_sent_to_a_scheme_that_the_channel_does_not_list_any_more(
+    premises: tuple[House, Bank],
+) -> None:
+    house, bank = premises
+    channel = house.directory.get_channel(CHANNEL.id)
+    listing = replace(channel, return_schemes=("shop",))
+    house.directory.fill([listing], [])
+    order = make_order({"shopperResultUrl": "shop://back"}, channel=listing)
+    shopper = await go_shopping(house, bank, order=order, channel=listing)
+    await shopper.tell_result()
+    home = await shopper.come(has_answer=True)
+    assert isinstance(home, GoHome)
+    assert (home.url or "").startswith("shop://back?id=")
+
+    house.directory.fill([channel], [])
+
+    assert await shopper.come() == GoHome(None)
 
 
 @pytest.mark.parametrize("change", ["amount = 1", "mac = NULL", "echo = '{}'", "currency = 'USD'"])

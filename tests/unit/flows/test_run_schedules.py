@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from tollgate.payments import RunState, ScheduleState, State, name_run_payment
+from tollgate.payments import InitialPayment, RunState, ScheduleState, State, name_run_payment
 from tollgate.steps import House
 from tollgate.store import find_payment
 from tollgate.values import DAY, HOUR, SECOND
@@ -30,6 +30,7 @@ from unit.flows.scheduling import (
     tell,
     work,
 )
+from unit.flows.telling import show
 from unit.premises import MERCHANT, ScriptedWire
 
 pytestmark = pytest.mark.anyio
@@ -96,6 +97,17 @@ async def test_a_payment_has_what_its_schedule_carries_and_the_rest_is_as_with_a
     assert payment.echo["registrationId"] == REGISTRATION
     assert payment.echo["standingInstruction.source"] == "MIT"
     assert payment.id == name_run_payment(schedule.id, FIRST, 1)
+
+
+async def test_a_payment_of_a_schedule_carries_the_ids_of_the_first_payment(house: House, wire: ScriptedWire) -> None:
+    await register_card(house, initial=InitialPayment(kind="DB", reference="c", connector_ids=("a", None, "c")))
+    await plan_payments(house, MONTH_END)
+
+    get_clock(house).at = FIRST
+    await work(house)
+
+    [sent] = [show(request) for request in wire.sent]
+    assert sent["details"]["initial_payment"] == {"connector_tx_id1": "a", "connector_tx_id3": "c"}
 
 
 async def test_nothing_happens_before_it_is_due(house: House, wire: ScriptedWire) -> None:

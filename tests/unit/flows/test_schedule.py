@@ -83,7 +83,6 @@ async def test_a_registration_that_cannot_be_charged_has_no_schedule(
         ({"amount": "0.00"}, "100.550.300"),
         ({"amount": "5.50", "currency": "JPY"}, "100.550.303"),
         ({"paymentBrand": "MASTER"}, "200.300.404"),
-        ({"testMode": "EXTERNAL"}, "600.200.700"),
     ],
 )
 async def test_what_could_never_be_paid_is_refused_at_once(house: House, changes: dict[str, str], code: str) -> None:

@@ -8,8 +8,11 @@ import sys
 
 import pytest
 
+from tollgate.catalog import get_result
 from tollgate.hosting.log import JsonLines
-from tollgate.hosting.redirect import render_redirect
+from tollgate.hosting.redirect import Redirector
+from tollgate.values import Refusal
+from tollgate.web.head import HeadReader
 
 BASE_URL = "https://gateway.example"
 
@@ -35,6 +38,21 @@ def test_a_card_number_leaves_as_stars_wherever_it_stands() -> None:
     assert line["path"] == "/v1/*******************"
 
 
+def test_what_lets_its_holder_pay_leaves_cut_short() -> None:
+    checkout_id = "0123456789ABCDEF0123456789ABCDEF.8a11aa22bb33"
+    ticket = "igQ" * 28
+    line = render(
+        f"no job for {checkout_id}",
+        ndc=checkout_id,
+        path=f"/v1/shopper/{ticket}?x",
+        to=f"/v1/threeDSecure/results/{ticket}",
+    )
+
+    assert line["event"] == "no job for 01234567***.8a11aa22bb33"
+    assert line["ndc"] == "01234567***.8a11aa22bb33"
+    assert (line["path"], line["to"]) == ("/v1/shopper/***?x", "/v1/threeDSecure/results/***")
+
+
 def test_a_traceback_is_one_line_without_card_numbers() -> None:
     try:
         raise ValueError("4200000000000000")
@@ -55,18 +73,23 @@ def test_whatever_is_added_can_be_written(value: object) -> None:
 @pytest.mark.parametrize(
     ("target", "location"),
     [
-        (b"GET /v1/payments?a=1 HTTP/1.1", "/v1/payments?a=1"),
-        (b"GET //elsewhere.example/ HTTP/1.1", "//elsewhere.example/"),
-        (b"GET http://elsewhere.example/ HTTP/1.1", "/"),
-        (b"GET @elsewhere.example HTTP/1.1", "/"),
-        (b"GET /\xff HTTP/1.1", "/"),
-        (b"GET /a b HTTP/1.1", "/"),
-        (b"", "/"),
+        (b"GET /v1/payments?a=1 HTTP/1.1", b"/v1/payments?a=1"),
+        (b"GET //elsewhere.example/ HTTP/1.1", b"//elsewhere.example/"),
+        (b"GET http://elsewhere.example/ HTTP/1.1", b"/"),
+        (b"OPTIONS * HTTP/1.1", b"/"),
     ],
 )
-def test_a_redirect_stays_on_this_host(target: bytes, location: str) -> None:
-    reply = render_redirect(target + b"\r\nHost: elsewhere.example\r\n\r\n", BASE_URL)
+def test_a_redirect_stays_on_this_host(target: bytes, location: bytes) -> None:
+    reader = HeadReader()
+    reader.feed(target + b"\r\nHost: elsewhere.example\r\n\r\n", 0)
 
-    assert reply.startswith(b"HTTP/1.1 307 ")
-    assert f"\r\nlocation: {BASE_URL}{location}\r\n".encode() in reply
-    assert reply.endswith(b"connection: close\r\n\r\n")
+    reply = Redirector(BASE_URL).admit(reader.read(), "192.0.2.1", is_secure=False).refused
+
+    assert reply is not None
+    assert (reply.status, reply.headers, reply.is_last) == (307, ((b"location", BASE_URL.encode() + location),), True)
+
+
+def test_what_cannot_be_read_is_sent_to_the_front_page() -> None:
+    reply = Redirector(BASE_URL).refuse(Refusal(get_result("200.100.103")), None)
+
+    assert (reply.status, reply.headers) == (307, ((b"location", BASE_URL.encode() + b"/"),))

@@ -9,7 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.config import Environment, Settings
-from tollgate.hosting import NEEDS, find_missing, find_missing_acquirer
+from tollgate.hosting import NEEDS, find_missing, find_unready_channels, find_warnings
+from tollgate.hosting.certificate import get_local_certificate
+from tollgate.payments import Channel, ThreeDsTerms, TokenTerms
+from tollgate.values import SystemClock
 from tollgate.vault import make_keyring, save_keyring
 from unit.premises import CHANNEL
 
@@ -20,14 +23,13 @@ def complete(tmp_path: Path) -> Settings:
     for folder in ("keys", "data"):
         (tmp_path / folder).mkdir()
     save_keyring(make_keyring(), tmp_path / "keys/keys.json")
-    for name in ("chain.pem", "key.pem"):
-        (tmp_path / name).write_text("")
+    certificate, key = get_local_certificate(tmp_path, SystemClock().now())
     return Settings(
         environment=Environment.LIVE,
         data=str(tmp_path / "data"),
         key_file=str(tmp_path / "keys/keys.json"),
-        tls_cert=str(tmp_path / "chain.pem"),
-        tls_key=str(tmp_path / "key.pem"),
+        tls_cert=str(certificate),
+        tls_key=str(key),
     )
 
 
@@ -70,8 +72,9 @@ def test_a_bare_live_host_is_told_everything_at_once() -> None:
         (lambda live: replace(live, key_file="/nowhere.json"), "cannot read the key file"),
         (lambda live: replace(live, key_file=f"{live.data}/keys.json"), "outside the data folder"),
         (lambda live: replace(live, workers=2), "PostgreSQL"),
-        (lambda live: replace(live, workers=0), "--workers"),
-        (lambda live: replace(live, throttles="nonsense"), "--throttles"),
+        (lambda live: replace(live, http_port=live.port), "different ports"),
+        (lambda live: replace(live, http_port=81, metrics_port=81), "different ports"),
+        (lambda live: replace(live, tls_key=live.tls_cert), "--tls-key"),
     ],
 )
 def test_each_missing_thing_is_named(
@@ -93,9 +96,54 @@ def test_several_processes_are_fine_on_postgresql(complete: Settings) -> None:
 def test_a_live_host_needs_one_channel_with_an_acquirer() -> None:
     live = Settings(environment=Environment.LIVE)
 
-    assert find_missing_acquirer(Settings(), []) == []
-    assert "--live-url" in find_missing_acquirer(live, [CHANNEL])[0]
-    assert find_missing_acquirer(live, [CHANNEL, replace(CHANNEL, live_url="https://acquirer.example")]) == []
+    assert find_unready_channels(Settings(), []) == []
+    assert "--live-url" in find_unready_channels(live, [CHANNEL])[0]
+    assert find_unready_channels(live, [CHANNEL, replace(CHANNEL, live_url="https://acquirer.example")]) == []
+
+
+@pytest.mark.parametrize(
+    ("flag", "channel"),
+    [
+        ("--live-url", replace(CHANNEL, live_url="http://acquirer.example")),
+        ("--test-url", replace(CHANNEL, test_url="http://acquirer.example")),
+        ("--three-ds-live-url", replace(CHANNEL, three_ds=ThreeDsTerms(live_url="http://ds.example"))),
+        ("--three-ds-test-url", replace(CHANNEL, three_ds=ThreeDsTerms(test_url="http://ds.example"))),
+        ("--token-live-url", replace(CHANNEL, token_terms=TokenTerms(live_url="http://tokens.example"))),
+        ("--token-test-url", replace(CHANNEL, token_terms=TokenTerms(test_url="http://tokens.example"))),
+    ],
+)
+def test_a_live_host_sends_card_data_to_nobody_in_clear(flag: str, channel: Channel) -> None:
+    sound = replace(CHANNEL, live_url="https://acquirer.example")
+
+    for allows in (True, False):
+        live = Settings(environment=Environment.LIVE, allow_plain_loopback=allows)
+        (complaint,) = find_unready_channels(live, [sound, channel])
+        assert f"channel {channel.id} {flag}: " in complaint
+    assert find_unready_channels(Settings(), [sound, channel]) == []
+
+
+def test_a_live_host_may_reach_loopback_in_clear_when_told_so() -> None:
+    near = replace(CHANNEL, live_url="http://127.0.0.1:8080")
+
+    assert find_unready_channels(Settings(environment=Environment.LIVE, allow_plain_loopback=True), [near]) == []
+    assert find_unready_channels(Settings(environment=Environment.LIVE), [near]) != []
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "gateway.example"])
+def test_a_test_host_without_tls_on_a_network_warns(host: str) -> None:
+    exposed = Settings(host=host)
+
+    (warning,) = find_warnings(exposed)
+    assert host in warning
+    assert "--tls-self-signed" in warning
+    assert find_warnings(replace(exposed, tls_self_signed=True)) == []
+    assert find_warnings(replace(exposed, trusted_proxy="10.0.0.5")) == []
+    assert find_warnings(replace(exposed, environment=Environment.LIVE)) == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+def test_a_test_host_on_loopback_is_nobodys_business(host: str) -> None:
+    assert find_warnings(Settings(host=host)) == []
 
 
 def test_every_need_says_what_to_do() -> None:

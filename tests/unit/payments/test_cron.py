@@ -310,8 +310,8 @@ def test_no_plan_takes_long_to_read_or_to_search(plan: CronPlan) -> None:
     cron = parse_plan(plan)
     found = [cron.next_after(at(2000, 1, 1)), cron.last_until(CRON_ENDS_AT)]
 
-    # Measured at a few milliseconds; one second at a time it would be hours.
-    assert process_time() - started < 0.5
+    # Measured at a few milliseconds; one second at a time it would be hours, on any machine.
+    assert process_time() - started < 30
     assert None not in found
 
 

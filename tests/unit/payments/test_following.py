@@ -9,6 +9,7 @@ import pytest
 from tollgate.catalog import FOLLOW_UP_KINDS, KINDS, RESULTS, Role
 from tollgate.payments import FOLLOWINGS, NATURES, REFUSALS, SYSTEM_ONLY, Action, Door, Following, Nature
 from tollgate.payments.following import (
+    OTHER_BRAND,
     OTHER_CURRENCY,
     OTHER_MODE,
     PENDING,
@@ -46,7 +47,7 @@ def test_what_only_the_system_makes_is_the_same_in_the_catalogue_and_never_sent(
 
 def test_every_code_of_a_refusal_is_in_the_catalogue_and_is_one() -> None:
     codes = {getattr(row, name) for row in REFUSALS.values() for name in row.__struct_fields__}
-    codes |= {PENDING, OTHER_CURRENCY, OTHER_MODE, *SYSTEM_ONLY.values()}
+    codes |= {PENDING, OTHER_BRAND, OTHER_CURRENCY, OTHER_MODE, *SYSTEM_ONLY.values()}
 
     assert codes <= set(RESULTS)
     assert {RESULTS[code].http_status for code in codes} == {400}

@@ -25,7 +25,7 @@ TERMS = TokenTerms(test_url="https://test.example", live_url="https://live.examp
         (False, TestMode.INTERNAL, TERMS, "simulator"),
         (False, TestMode.EXTERNAL, TERMS, "https://test.example"),
         (True, None, TERMS, "https://live.example"),
-        (False, TestMode.EXTERNAL, None, None),
+        (False, TestMode.EXTERNAL, None, "simulator"),
         (True, None, None, None),
         (True, None, replace(TERMS, live_url=""), None),
         # A store that was copied: no card of the other environment is told to anybody.
@@ -69,7 +69,8 @@ async def test_a_card_shall_have_a_token_where_its_channel_and_its_network_say_s
 
 async def test_a_channel_without_a_vault_wants_none(tmp_path: Path) -> None:
     house = await open_house(tmp_path, ScriptedWire())
-    channel = replace(CHANNEL, uses_network_tokens=True)
+    # A simulated token would mean nothing to the acquirer's own test system.
+    channel = replace(CHANNEL, uses_network_tokens=True, test_url="https://test.example")
     house.directory.fill([channel], [])
     assert not wants_token(house, CHANNEL.id, "VISA", TestMode.EXTERNAL)
 

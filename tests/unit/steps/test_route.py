@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments import TestMode, ThreeDsTerms
-from tollgate.steps import choose_directory, choose_route
+from tollgate.payments import Creditor, TestMode, ThreeDsTerms
+from tollgate.steps import check_reachable, choose_directory, choose_route
 from tollgate.values import Refusal
 from unit.premises import CHANNEL, ScriptedWire, open_house
 
@@ -36,14 +36,44 @@ async def test_success_has_the_code_of_its_mode(
     await house.database.close()
 
 
-@pytest.mark.parametrize(("is_live", "mode"), [(False, TestMode.EXTERNAL), (True, None)])
-async def test_a_channel_without_an_address_is_not_set_up(tmp_path: Path, is_live: bool, mode: TestMode | None) -> None:
-    house = await open_house(tmp_path, ScriptedWire(), is_live=is_live)
+async def test_a_live_channel_without_an_address_is_not_set_up(tmp_path: Path) -> None:
+    house = await open_house(tmp_path, ScriptedWire(), is_live=True)
 
     with pytest.raises(Refusal) as refused:
-        choose_route(house, CHANNEL, mode, "VISA")
+        choose_route(house, CHANNEL, None, "VISA")
 
     assert refused.value.result.code == "600.200.700"
+    await house.database.close()
+
+
+@pytest.mark.parametrize("brand", ["VISA", "PAYPAL", "APPLEPAY"])
+async def test_the_simulator_stands_in_for_a_test_system_that_is_not_configured(tmp_path: Path, brand: str) -> None:
+    house = await open_house(tmp_path, ScriptedWire())
+    configured = ScriptedWire()
+    house = replace(house, find_wire=lambda _address: configured)
+
+    route = choose_route(house, CHANNEL, TestMode.EXTERNAL, brand)
+    other = choose_route(house, replace(CHANNEL, test_url="https://test.example"), TestMode.EXTERNAL, brand)
+
+    assert (route.wire, route.approved_code) == (house.simulator, "000.100.112")
+    assert (other.wire, other.approved_code) == (configured, "000.100.112")
+    await house.database.close()
+
+
+async def test_a_checkout_needs_somebody_who_can_be_asked(tmp_path: Path) -> None:
+    """Without a brand any protocol will do; direct debits need a creditor and no address."""
+    house = await open_house(tmp_path, ScriptedWire(), is_live=True)
+    creditor = Creditor(name="Shop", iban="DE89370400440532013000", bic="COBADEFFXXX", identifier="DE98ZZZ09999999999")
+    debits = replace(CHANNEL, creditor=creditor)
+
+    check_reachable(house, replace(CHANNEL, live_url="https://live.example"), None, "VISA")
+    check_reachable(house, replace(CHANNEL, live_url="https://live.example"), None, None)
+    check_reachable(house, debits, None, None)
+    check_reachable(house, debits, None, "DIRECTDEBIT_SEPA")
+    for channel, brand in ((CHANNEL, None), (CHANNEL, "VISA"), (debits, "VISA")):
+        with pytest.raises(Refusal) as refused:
+            check_reachable(house, channel, None, brand)
+        assert refused.value.result.code == "600.200.700"
     await house.database.close()
 
 
@@ -92,16 +122,19 @@ async def test_each_mode_has_its_own_directory_server(
 async def test_without_an_address_nobody_can_be_authenticated(
     tmp_path: Path, is_live: bool, mode: TestMode | None, terms: ThreeDsTerms | None
 ) -> None:
+    """A proof of the simulated directory server would mean nothing to an acquirer's own test system."""
     house = await open_house(tmp_path, ScriptedWire(), is_live=is_live)
+    channel = replace(CHANNEL, three_ds=terms, test_url="https://test.example")
 
-    assert choose_directory(house, replace(CHANNEL, three_ds=terms), mode) is None
+    assert choose_directory(house, channel, mode) is None
     await house.database.close()
 
 
-async def test_the_simulated_directory_needs_no_terms(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", list(TestMode))
+async def test_the_simulated_directory_needs_no_terms(tmp_path: Path, mode: TestMode) -> None:
     house = await open_house(tmp_path, ScriptedWire())
 
-    directory = choose_directory(house, CHANNEL, TestMode.INTERNAL)
+    directory = choose_directory(house, CHANNEL, mode)
 
     assert directory is not None
     assert directory.terms == ThreeDsTerms()

@@ -42,6 +42,12 @@ async def test_what_is_queued_in_one_turn_shares_a_batch() -> None:
     assert disk.batches == [[0, 1, 2, 3, 4]]
 
 
+async def take_turns() -> None:
+    """Whatever can go on goes on until it has to wait."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
 async def test_a_single_item_does_not_wait_for_company() -> None:
     disk = Disk()
     batcher = Batcher(disk.write, lanes=1)
@@ -56,9 +62,9 @@ async def test_the_next_batch_gathers_while_one_is_written() -> None:
     batcher = Batcher(disk.write, lanes=1)
     disk.is_open.clear()
     first = batcher.submit(1)
-    await asyncio.sleep(0.01)
+    await take_turns()
     rest = [batcher.submit(n) for n in (2, 3, 4)]
-    await asyncio.sleep(0.01)
+    await take_turns()
 
     disk.is_open.set()
 
@@ -71,7 +77,7 @@ async def test_a_batch_has_a_limit_and_lanes_write_side_by_side() -> None:
     batcher = Batcher(disk.write, lanes=2, items_max=3)
     disk.is_open.clear()
     waiting = [batcher.submit(n) for n in range(8)]
-    await asyncio.sleep(0.01)
+    await take_turns()
     assert disk.batches == [[0, 1, 2], [3, 4, 5]]
 
     disk.is_open.set()
@@ -124,7 +130,7 @@ async def test_a_stopped_writer_is_told_to_the_caller() -> None:
 
     batcher: Batcher[int, int] = Batcher(write, lanes=1)
     waiting = batcher.submit(1)
-    await asyncio.sleep(0.01)
+    await take_turns()
     tasks[0].cancel()
 
     with pytest.raises(Unavailable, match="stopped"):

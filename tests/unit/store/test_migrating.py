@@ -43,10 +43,10 @@ def test_a_revision_of_a_later_release_is_refused() -> None:
 
 
 def test_a_reader_refuses_every_revision_but_the_newest() -> None:
-    refuse_old_schema(HEAD)
+    refuse_old_schema(HEAD, "x.db")
     for revision in (None, "0000"):
         with pytest.raises(WrongSchema, match="tollgate migrate"):
-            refuse_old_schema(revision)
+            refuse_old_schema(revision, "x.db")
 
 
 def test_alembic_is_not_imported_until_something_is_missing() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tollgate.store import postgres_faults
 from tollgate.store.faults import Damaged, StoreFault, Unavailable, Unconfirmed, Unwritable
-from tollgate.store.postgres_faults import TRIES_MAX, Fate, judge, persist
+from tollgate.store.postgres_faults import TRIES_MAX, Fate, Unreached, judge, persist
 
 pytestmark = pytest.mark.anyio
 
@@ -30,9 +30,10 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
         (asyncpg.ConnectionDoesNotExistError("gone"), Fate.LOST),
         (asyncpg.InterfaceError("closed"), Fate.LOST),
         (asyncpg.AdminShutdownError("restart"), Fate.LOST),
-        (asyncpg.CannotConnectNowError("starting"), Fate.LOST),
-        (asyncpg.TooManyConnectionsError("full"), Fate.LOST),
-        (asyncpg.ReadOnlySQLTransactionError("standby"), Fate.LOST),
+        (asyncpg.CannotConnectNowError("starting"), Fate.REFUSED),
+        (asyncpg.TooManyConnectionsError("full"), Fate.REFUSED),
+        (asyncpg.ReadOnlySQLTransactionError("standby"), Fate.REFUSED),
+        (Unreached("ConnectionRefusedError"), Fate.REFUSED),
         (TimeoutError(), Fate.LOST),
         (ConnectionResetError(), Fate.LOST),
         (asyncpg.InvalidPasswordError("no"), Fate.CLOSED),
@@ -81,6 +82,23 @@ async def test_trying_has_an_end() -> None:
     with pytest.raises(Unavailable, match="ConnectionResetError"):
         await persist(run, is_repeatable=True)
     assert len(calls) == TRIES_MAX
+
+
+async def test_giving_up_says_whether_it_may_have_been_done() -> None:
+    refused, _ = failing(asyncpg.ReadOnlySQLTransactionError("standby"), 99)
+    with pytest.raises(Unavailable):
+        await persist(refused, is_repeatable=True, lost=Unconfirmed)
+
+    lost, _ = failing(ConnectionResetError(), 99)
+    with pytest.raises(Unconfirmed):
+        await persist(lost, is_repeatable=True, lost=Unconfirmed)
+
+
+async def test_what_was_refused_is_tried_again_although_repeating_is_not_safe() -> None:
+    run, calls = failing(Unreached("ConnectionRefusedError"), 1)
+
+    assert await persist(run, is_repeatable=False) == "done"
+    assert calls == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from tollgate.vault import (
     EnvelopeError,
     fingerprint,
     hash_token,
-    hide_card_numbers,
     make_credential,
     make_keyring,
     make_token,
@@ -186,31 +185,3 @@ def test_fingerprints_are_equal_for_equal_requests_only() -> None:
         fingerprint("idempotency", ["ab", "c"], make_keyring()),
     )
     assert first not in others
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("card 4200000000000000 declined", "card **************** declined"),
-        ("4200 0000 0000 0000", "*" * 19),
-        ("4200-0000-0000-0000,", "*" * 19 + ","),
-        ("x4200000000000000y", "x" + "*" * 16 + "y"),
-        ("377777777777770", "*" * 15),
-    ],
-)
-def test_a_card_number_leaves_a_log_line_as_stars(text: str, shown: str) -> None:
-    assert hide_card_numbers(text) == shown
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "4200000000000001",
-        "42000000000",
-        "8a42000000000000008a000000000000",
-        "8aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa_ab4200000000000000cdabcdabcdabcd",
-        "2026-11-15T13:54:33.957+00:00",
-    ],
-)
-def test_ids_and_times_stay_readable(text: str) -> None:
-    assert hide_card_numbers(text) == text

@@ -12,7 +12,7 @@ from tollgate.steps import Directory
 from tollgate.values import ChannelId, Forbidden, InvalidParameters, MerchantId, Refusal, Unauthenticated
 from tollgate.vault import make_credential, make_keyring, show_token
 from tollgate.web import Access, Caller, Request
-from tollgate.web.auth import recognise
+from tollgate.web.auth import find_credential, recognise
 from unit.premises import CHANNEL, MERCHANT, NOW
 
 LENIENT = replace(CHANNEL, id=ChannelId("8a" + "3" * 30), is_lenient=True)
@@ -31,7 +31,7 @@ def ask(
     directory.fill([CHANNEL, LENIENT, CLOSED, FOREIGN], [MADE.credential])
     headers = {} if header is None else {b"authorization": header.encode("latin-1")}
     request = Request(method=method, path="/", names=(), headers=headers, pairs=list(pairs.items()), trace="f" * 32)
-    return recognise(request, access, directory)
+    return recognise(request, access, directory, find_credential(headers.get(b"authorization"), directory))
 
 
 def entity(channel: Channel) -> dict[str, str]:
@@ -43,6 +43,11 @@ def test_a_caller_is_its_token_and_its_entity() -> None:
 
     assert (caller.merchant_id, caller.channel) == (MERCHANT.id, CHANNEL)
     assert caller.ndc == f"{CHANNEL.id}_{'f' * 32}"
+
+
+@pytest.mark.parametrize("word", ["bearer", "BEARER", "bEaReR"])
+def test_the_scheme_of_the_header_is_read_in_any_case(word: str) -> None:
+    assert ask(entity(CHANNEL), BEARER.replace("Bearer", word)).merchant_id == MERCHANT.id
 
 
 def test_where_a_token_is_enough_the_entity_may_be_left_out() -> None:

@@ -1,66 +1,100 @@
-"""Reading a body within its bounds."""
+"""Taking a body within its bounds, however it is cut into packets."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Any
 
 import pytest
 
 from tollgate.catalog import LIMITS
-from tollgate.values import Refusal, TooLarge
-from tollgate.web.body import Gone, Receive, check_form_type, read_body
+from tollgate.values import Malformed, Refusal, TooLarge
+from tollgate.web.body import ChunkedBody, SizedBody, check_form_type
 
-pytestmark = pytest.mark.anyio
-
-
-def receive_from(parts: Iterable[bytes], *, hangs_up: bool = False) -> Receive:
-    waiting = list(parts)
-
-    async def receive() -> dict[str, Any]:
-        if not waiting and hangs_up:
-            return {"type": "http.disconnect"}
-        part = waiting.pop(0) if waiting else b""
-        return {"type": "http.request", "body": part, "more_body": bool(waiting) or hangs_up}
-
-    return receive
+CHUNKS = b"3\r\na=1\r\n4\r\n&b=2\r\n0\r\n\r\n"
 
 
-@pytest.mark.parametrize("is_whole", [True, False])
-async def test_parts_are_put_together(is_whole: bool) -> None:
-    assert await read_body({}, receive_from([b"a=1", b"&b", b"=2"]), is_whole=is_whole) == b"a=1&b=2"
-    assert await read_body({}, receive_from([]), is_whole=is_whole) == b""
+def feed(body: SizedBody | ChunkedBody, stream: bytes, step: int) -> int:
+    """Return how many bytes of the stream belong to the body."""
+    taken = 0
+    for start in range(0, len(stream), step):
+        part = stream[start : start + step]
+        while not body.is_complete and part:
+            end = body.feed(part, 0)
+            taken, part = taken + end, part[end:]
+    return taken
 
 
-async def test_the_largest_body_is_read_and_a_larger_one_is_not() -> None:
-    largest = b"x" * LIMITS.body_bytes_max
-    assert await read_body({}, receive_from([largest]), is_whole=False) == largest
+@pytest.mark.parametrize("step", [1, 2, 3, 100])
+def test_a_body_of_known_length_ends_where_it_said(step: int) -> None:
+    body = SizedBody(7, is_kept=True)
+
+    assert feed(body, b"a=1&b=2POST /", step) == 7
+    assert body.is_complete
+    assert body.read() == b"a=1&b=2"
+
+
+def test_a_body_without_a_byte_is_complete() -> None:
+    body = SizedBody(0, is_kept=True)
+
+    assert (body.is_complete, body.read()) == (True, b"")
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 5, 100])
+def test_chunks_are_put_together_and_what_follows_is_left_alone(step: int) -> None:
+    body = ChunkedBody(100, is_kept=True)
+
+    assert feed(body, CHUNKS + b"POST /", step) == len(CHUNKS)
+    assert body.is_complete
+    assert body.read() == b"a=1&b=2"
+
+
+def test_a_body_that_nobody_reads_is_not_kept() -> None:
+    for body in (SizedBody(len(CHUNKS), is_kept=False), ChunkedBody(100, is_kept=False)):
+        feed(body, CHUNKS, 4)
+        assert (body.is_complete, body.read()) == (True, b"")
+
+
+@pytest.mark.parametrize("step", [1, 100])
+@pytest.mark.parametrize(
+    "stream",
+    [
+        b"3;name=value\r\na=1\r\n0\r\n\r\n",
+        b"3;\r\na=1\r\n0\r\n\r\n",
+        b"3 \r\na=1\r\n0\r\n\r\n",
+        b" 3\r\na=1\r\n0\r\n\r\n",
+        b"3\na=1\n0\n\n",
+        b"0x3\r\na=1\r\n0\r\n\r\n",
+        b"+3\r\na=1\r\n0\r\n\r\n",
+        b"-3\r\na=1\r\n0\r\n\r\n",
+        b"000000003\r\na=1\r\n0\r\n\r\n",
+        b"\r\na=1\r\n0\r\n\r\n",
+        b"3\r\na=12\r\n0\r\n\r\n",
+        b"3\r\na=1\n0\r\n\r\n",
+        b"3\r\na=1\r\n0\r\nTrailer: x\r\n\r\n",
+        b"zz\r\n",
+    ],
+)
+def test_chunks_that_a_proxy_might_read_differently_are_refused(stream: bytes, step: int) -> None:
+    with pytest.raises(Malformed):
+        feed(ChunkedBody(100, is_kept=True), stream, step)
+
+
+def test_the_largest_body_is_read_in_chunks_and_a_larger_one_is_not() -> None:
+    largest = b"%x\r\n%b\r\n" % (LIMITS.body_bytes_max, b"x" * LIMITS.body_bytes_max)
+    body = ChunkedBody(LIMITS.body_bytes_max, is_kept=True)
+    feed(body, largest, 65_536)
+    assert not body.is_complete
+
     with pytest.raises(TooLarge):
-        await read_body({}, receive_from([largest, b"x"]), is_whole=False)
-
-
-@pytest.mark.parametrize("length", [str(LIMITS.body_bytes_max + 1).encode(), b"-1", b"many", b""])
-async def test_a_declared_length_is_believed_before_anything_is_read(length: bytes) -> None:
-    async def receive() -> dict[str, Any]:
-        raise AssertionError("nothing was to be read")
-
-    with pytest.raises(TooLarge):
-        await read_body({b"content-length": length}, receive, is_whole=False)
-
-
-async def test_a_caller_that_hangs_up_is_gone() -> None:
-    with pytest.raises(Gone):
-        await read_body({}, receive_from([b"half"], hangs_up=True), is_whole=False)
+        feed(body, b"1\r\n", 3)
 
 
 @pytest.mark.parametrize(
     "kind", [b"application/json", b"text/plain", b"", b"application/x-www-form-urlencoded;charset=latin-1"]
 )
-async def test_a_body_that_says_it_is_no_form_is_refused(kind: bytes) -> None:
+def test_a_body_that_says_it_is_no_form_is_refused(kind: bytes) -> None:
     with pytest.raises(Refusal):
         check_form_type({b"content-type": kind})
 
 
-async def test_a_body_that_says_nothing_is_taken_for_a_form() -> None:
+def test_a_body_that_says_nothing_is_taken_for_a_form() -> None:
     check_form_type({})
     check_form_type({b"content-type": b"Application/X-WWW-Form-Urlencoded; charset=UTF-8"})

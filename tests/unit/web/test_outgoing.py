@@ -1,80 +1,62 @@
-"""Writes of one turn leave as one packet; closing sends what is left, aborting does not."""
+"""An answer as bytes: its length, who may keep it, and what HEAD is told."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
-
 import pytest
 
-from tollgate.web.outgoing import JoinedWrites
-
-pytestmark = pytest.mark.anyio
-
-
-class Line(asyncio.Transport):
-    """Remembers every packet and how it ended."""
-
-    def __init__(self) -> None:
-        super().__init__({"peername": ("127.0.0.1", 1)})
-        self.packets: list[bytes] = []
-        self.end = ""
-
-    def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        assert not self.end, "nothing may be written after the end"
-        self.packets.append(bytes(data))
-
-    def close(self) -> None:
-        self.end = "closed"
-
-    def abort(self) -> None:
-        self.end = "aborted"
-
-    def is_closing(self) -> bool:
-        return bool(self.end)
+from tollgate.web.outgoing import render_reply
+from tollgate.web.request import Reply
 
 
-async def test_what_is_written_in_one_turn_is_one_packet_and_the_next_turn_another() -> None:
-    line = Line()
-    joined = JoinedWrites(line, asyncio.get_running_loop())
-
-    joined.write(b"head ")
-    joined.write(b"body")
-    assert line.packets == []
-    await asyncio.sleep(0)
-    joined.write(b"next")
-    await asyncio.sleep(0)
-
-    assert line.packets == [b"head body", b"next"]
+def render(reply: Reply, *, is_secure: bool = False, is_last: bool = False, has_body: bool = True) -> dict[str, str]:
+    """The headers by name; the status line and the body under names of their own."""
+    data = render_reply(reply, is_secure=is_secure, is_last=is_last, has_body=has_body).decode()
+    head, _, body = data.partition("\r\n\r\n")
+    status, *lines = head.split("\r\n")
+    named = [line.split(": ", 1) for line in lines]
+    assert len({name for name, _ in named}) == len(named), "no header stands twice"
+    return {"status": status, "body": body, **dict(named)}
 
 
-async def test_closing_sends_what_was_written_first() -> None:
-    line = Line()
-    joined = JoinedWrites(line, asyncio.get_running_loop())
+def test_an_answer_tells_its_status_its_length_and_its_time() -> None:
+    told = render(Reply(200, b'{"a":1}'))
 
-    joined.write(b"last words")
-    joined.close()
-    await asyncio.sleep(0)
-
-    assert line.packets == [b"last words"]
-    assert line.end == "closed"
-    assert joined.is_closing()
+    assert (told["status"], told["content-length"], told["body"]) == ("HTTP/1.1 200 OK", "7", '{"a":1}')
+    assert told["date"].endswith(" GMT")
+    assert told["x-content-type-options"] == "nosniff"
 
 
-async def test_aborting_sends_nothing_more() -> None:
-    line = Line()
-    joined = JoinedWrites(line, asyncio.get_running_loop())
+def test_head_is_told_the_length_that_get_would_have() -> None:
+    told = render(Reply(404, b"12345"), has_body=False)
 
-    joined.write(b"never sent")
-    joined.abort()
-    await asyncio.sleep(0)
-
-    assert line.packets == []
-    assert line.end == "aborted"
+    assert (told["content-length"], told["body"]) == ("5", "")
 
 
-async def test_questions_are_answered_by_the_line_itself() -> None:
-    joined = JoinedWrites(Line(), asyncio.get_running_loop())
+def test_an_answer_without_content_has_no_length() -> None:
+    assert "content-length" not in render(Reply(204, b"", b"text/plain"))
 
-    assert joined.get_extra_info("peername") == ("127.0.0.1", 1)
-    assert joined.get_extra_info("sslcontext", "none") == "none"
+
+@pytest.mark.parametrize(
+    ("own", "sent"),
+    [
+        ((), "max-age=0, no-cache, no-store"),
+        (((b"cache-control", b"public, immutable"),), "public, immutable"),
+    ],
+)
+def test_an_answer_is_kept_by_nobody_unless_it_says_so(own: tuple[tuple[bytes, bytes], ...], sent: str) -> None:
+    told = render(Reply(200, b"{}", headers=own))
+
+    assert told["cache-control"] == sent
+    assert ("pragma" in told) == (not own)
+
+
+def test_a_connection_that_ends_or_is_secure_says_so() -> None:
+    assert render(Reply(200, b"{}"), is_last=True)["connection"] == "close"
+    assert render(Reply(200, b"{}"), is_secure=True)["strict-transport-security"].startswith("max-age=63072000")
+    assert not {"connection", "strict-transport-security"} & render(Reply(200, b"{}")).keys()
+
+
+@pytest.mark.parametrize("value", [b"/a\r\nset-cookie: x", b"/a\nb", b"/a\x00b", b"/a\x7f"])
+def test_text_of_a_caller_cannot_become_a_header_of_ours(value: bytes) -> None:
+    with pytest.raises(ValueError, match="location"):
+        Reply(307, b"", headers=((b"location", value),))

@@ -220,7 +220,14 @@ def test_paths_of_ours_the_web_and_apps_may_be_led_to(address: str) -> None:
     assert check_address(address) == address
 
 
-@pytest.mark.parametrize("address", ["", "page.html", "/\\evil.example", "//evil.example", ":x", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("", "page.html", "/\\evil.example", "//evil.example", ":x", "file:///etc/passwd", "shop.app:back"),
+        *(" https://shop.example", "https:\\\\shop.example", "java\tscript://x", "\x01https://shop.example"),
+        *("intent://x#Intent;scheme=javascript;end", "search-ms://x", "MS-MSDT://x"),
+    ],
+)
 def test_everything_else_may_not(address: str) -> None:
     with pytest.raises(UnsafeAddress):
         check_address(address)

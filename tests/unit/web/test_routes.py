@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from tollgate.catalog import THROTTLES
+from tollgate.catalog import THROTTLES, WRONG_TOKEN
 from tollgate.sandbox import ROUTES as SANDBOX_ROUTES
 from tollgate.values import NotFound, WrongMethod
 from tollgate.web import METRICS, ROUTES, Access, RouteRow, RouteTable
+from tollgate.widget import ROUTES as WIDGET_ROUTES
 
 TABLE = RouteTable([*ROUTES, METRICS, *SANDBOX_ROUTES])
 HOLE = re.compile(r"\{[a-z]+\}")
@@ -75,10 +76,17 @@ def test_other_paths_are_shown_as_they_came(path: str) -> None:
     assert TABLE.hide(path) == path
 
 
-def test_merchant_operations_can_be_throttled() -> None:
-    merchant_rows = {row.operation for row in ROUTES if row.access is not Access.OPEN}
+def test_every_operation_of_a_live_host_is_throttled_but_its_health() -> None:
+    live_rows = {row.operation for row in (*ROUTES, *WIDGET_ROUTES)}
 
-    assert merchant_rows <= set(THROTTLES)
+    assert live_rows - set(THROTTLES) == {"healthz", "readyz"}
+    assert set(THROTTLES) - live_rows == {WRONG_TOKEN}
+
+
+def test_whoever_has_no_credential_is_counted_by_address() -> None:
+    open_rows = {row.operation for row in (*ROUTES, *WIDGET_ROUTES) if row.access is Access.OPEN} & set(THROTTLES)
+
+    assert {THROTTLES[operation].counted_by for operation in open_rows} == {"address"}
 
 
 def test_a_fixed_word_wins_over_a_name() -> None:
@@ -103,7 +111,12 @@ def test_a_known_path_with_another_method_tells_the_right_ones() -> None:
     with pytest.raises(WrongMethod) as refused:
         TABLE.find("DELETE", "/sandbox/clock")
 
-    assert refused.value.allowed == ("GET", "POST")
+    assert refused.value.allowed == ("GET", "HEAD", "POST")
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE.rows if row.method == "GET"], ids=lambda row: row.operation)
+def test_head_works_wherever_get_does(row: RouteRow) -> None:
+    assert TABLE.find("HEAD", HOLE.sub("8a01", row.path)).row is row
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/payments/a/b", "/V1/payments", "v1/payment"])

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import pytest
 
 from tollgate.catalog import LIMITS
 from tollgate.steps import House
-from tollgate.web import ROUTES, Access, Gateway, Reply, Request, RouteRow, Throttles, configure_throttles
+from tollgate.web import (
+    ROUTES,
+    Access,
+    Gateway,
+    Proxies,
+    Reply,
+    Request,
+    RouteRow,
+    Throttles,
+    Visit,
+    configure_throttles,
+)
+from tollgate.web.head import HeadReader
 from unit.premises import ScriptedWire, open_house
 
 pytestmark = pytest.mark.anyio
@@ -29,13 +41,12 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 class Waiting:
     """An endpoint whose requests stay until they are let go."""
 
-    def __init__(self, *headers: tuple[bytes, bytes]) -> None:
+    def __init__(self) -> None:
         self.gate = asyncio.Event()
-        self.headers = headers
 
     async def answer(self, _request: Request, _house: House) -> Reply:
         await self.gate.wait()
-        return Reply(200, b"{}", headers=self.headers)
+        return Reply(200, b"{}")
 
     def row(self) -> RouteRow:
         return RouteRow(
@@ -45,23 +56,25 @@ class Waiting:
 
 async def ask(
     gateway: Gateway,
-    headers: list[tuple[bytes, bytes]] | None = None,
+    headers: Sequence[tuple[bytes, bytes]] = (),
     *,
     method: str = "GET",
     path: str = "/wait",
-    client: tuple[str, int] | None = None,
-) -> list[dict[str, Any]]:
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+    address: str = "",
+) -> Reply:
+    visit = admit(gateway, headers, method=method, path=path, address=address)
+    reply = visit.refused or await gateway.answer(visit, b"")
+    gateway.conclude(visit, reply)
+    return reply
 
-    sent: list[dict[str, Any]] = []
 
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "method": method, "path": path, "query_string": b"", "scheme": "http", "client": client}
-    await gateway({**scope, "headers": headers or []}, receive, send)
-    return sent
+def admit(
+    gateway: Gateway, headers: Sequence[tuple[bytes, bytes]], *, method: str, path: str, address: str = ""
+) -> Visit:
+    reader = HeadReader()
+    lines = [f"{method} {path} HTTP/1.1".encode(), *(b"%b: %b" % header for header in headers)]
+    reader.feed(b"\r\n".join([*lines, b"", b""]), 0)
+    return gateway.admit(reader.read(), address, is_secure=False)
 
 
 async def test_more_requests_than_a_process_takes_on_are_told_to_come_back(house: House) -> None:
@@ -70,24 +83,23 @@ async def test_more_requests_than_a_process_takes_on_are_told_to_come_back(house
     served = [asyncio.create_task(ask(gateway)) for _ in range(LIMITS.requests_in_flight_max)]
     await asyncio.sleep(0)
 
-    start, body = await ask(gateway)
+    refused = await ask(gateway)
 
-    assert (start["status"], dict(start["headers"])[b"retry-after"]) == (503, b"1")
-    assert json.loads(body["body"])["result"]["code"] == "800.800.800"
+    assert (refused.status, dict(refused.headers)[b"retry-after"]) == (503, b"1")
+    assert json.loads(refused.body)["result"]["code"] == "800.800.800"
     waiting.gate.set()
-    answers = await asyncio.gather(*served)
-    assert {start["status"] for start, _ in answers} == {200}
-    assert (await ask(gateway))[0]["status"] == 200
+    assert {reply.status for reply in await asyncio.gather(*served)} == {200}
+    assert (await ask(gateway)).status == 200
 
 
 @pytest.mark.parametrize("name", [b"authorization", b"idempotency-key", b"content-type"])
 async def test_a_header_that_decides_something_is_not_taken_twice(house: House, name: bytes) -> None:
     gateway = Gateway(house, [Waiting().row()], Throttles([], house.clock))
 
-    start, body = await ask(gateway, [(name, b"one"), (name, b"two")])
+    reply = await ask(gateway, [(name, b"one"), (name, b"two")])
 
-    assert start["status"] == 400
-    assert "must not be repeated" in json.loads(body["body"])["result"]["description"]
+    assert reply.status == 400
+    assert "must not be repeated" in json.loads(reply.body)["result"]["description"]
 
 
 async def test_other_headers_may_come_twice(house: House) -> None:
@@ -95,25 +107,7 @@ async def test_other_headers_may_come_twice(house: House) -> None:
     waiting.gate.set()
     gateway = Gateway(house, [waiting.row()], Throttles([], house.clock))
 
-    assert (await ask(gateway, [(b"accept", b"a"), (b"accept", b"b")]))[0]["status"] == 200
-
-
-@pytest.mark.parametrize(
-    ("own", "sent"),
-    [
-        ((), [b"max-age=0, no-cache, no-store"]),
-        (((b"cache-control", b"public, immutable"),), [b"public, immutable"]),
-    ],
-)
-async def test_an_answer_is_kept_by_nobody_unless_it_says_so(
-    house: House, own: tuple[tuple[bytes, bytes], ...], sent: list[bytes]
-) -> None:
-    waiting = Waiting(*own)
-    waiting.gate.set()
-    start, _ = await ask(Gateway(house, [waiting.row()], Throttles([], house.clock)))
-
-    assert [value for name, value in start["headers"] if name == b"cache-control"] == sent
-    assert (b"pragma" in dict(start["headers"])) == (not own)
+    assert (await ask(gateway, [(b"accept", b"a"), (b"accept", b"b")])).status == 200
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "OPTIONS"])
@@ -152,10 +146,20 @@ def make_open_row() -> RouteRow:
 async def test_a_shops_script_can_read_that_it_shall_come_back(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=0))
 
-    start, _ = await ask(Gateway(house, [make_open_row()], Throttles([], house.clock)))
+    reply = await ask(Gateway(house, [make_open_row()], Throttles([], house.clock)))
 
-    assert start["status"] == 503
-    assert (b"access-control-allow-origin", b"*") in start["headers"]
+    assert reply.status == 503
+    assert (b"access-control-allow-origin", b"*") in reply.headers
+
+
+@pytest.mark.parametrize("is_live", [False, True])
+async def test_only_a_test_host_names_parameters_that_nobody_reads(house: House, is_live: bool) -> None:
+    row = msgspec.structs.replace(make_open_row(), takes_parameters=True)
+    host = msgspec.structs.replace(house, is_live=is_live)
+
+    reply = await ask(Gateway(host, [row], Throttles([], house.clock)), path="/wait?merchantTransactonId=order-0001")
+
+    assert (b"tollgate-warning" in dict(reply.headers)) is not is_live
 
 
 async def test_a_live_host_counts_submissions_by_the_network_they_come_from(house: House) -> None:
@@ -173,18 +177,99 @@ async def test_a_live_host_counts_submissions_by_the_network_they_come_from(hous
         *[(nobody, 200) for nobody in ("", "unknown", "/run/gate.sock") * 3],
     ]
 
-    answered = [await ask(gateway, client=(address, 0)) for address, _ in callers]
+    answered = [await ask(gateway, address=address) for address, _ in callers]
 
-    assert [start["status"] for start, _ in answered] == [status for _, status in callers]
-    refused = answered[2][0]["headers"]
-    assert (b"access-control-allow-origin", b"*") in refused
-    assert (await ask(gateway))[0]["status"] == 200
+    assert [reply.status for reply in answered] == [status for _, status in callers]
+    assert (b"access-control-allow-origin", b"*") in answered[2].headers
+    assert (await ask(gateway)).status == 200
 
 
 async def test_an_address_is_told_on_as_it_is_usually_spelled(house: House) -> None:
     gateway = Gateway(house, [make_open_row()], Throttles([], house.clock))
     sent = ["2001:DB8::0:1", "::ffff:192.0.2.1", "fe80::1%eth0", "192.0.2.1", "unknown", "192.0.2.1, 192.0.2.2"]
 
-    told = [(await ask(gateway, client=(address, 0)))[1]["body"].decode() for address in sent]
+    told = [(await ask(gateway, address=address)).body.decode() for address in sent]
 
     assert told == ["2001:db8::1", "192.0.2.1", "fe80::1", "192.0.2.1", "", ""]
+
+
+def make_form_row(access: Access) -> RouteRow:
+    async def take(_request: Request, *_: object) -> Reply:
+        return Reply(200, b"{}")
+
+    return RouteRow(method="POST", path="/form", operation="form", summary="Takes.", access=access, handler=take)
+
+
+@pytest.mark.parametrize(
+    ("access", "headers", "length", "status"),
+    [
+        (Access.ENTITY, [(b"authorization", b"Bearer guess")], 10, 403),
+        (Access.ENTITY, [(b"authorization", b"Basic guess")], 10, 401),
+        (Access.ENTITY, [(b"authorization", b"Bearer guess")], LIMITS.body_bytes_max, 403),
+        (Access.TOKEN, [], LIMITS.unauthorized_body_bytes_max + 1, 401),
+        (Access.TOKEN, [], LIMITS.body_bytes_max + 1, 413),
+        (Access.OPEN, [], LIMITS.unauthorized_body_bytes_max + 1, 413),
+        (Access.OPEN, [(b"authorization", b"Bearer guess")], LIMITS.unauthorized_body_bytes_max, None),
+        (Access.ENTITY, [], LIMITS.unauthorized_body_bytes_max, None),
+    ],
+)
+async def test_a_body_is_read_for_known_tokens_and_small_ones_for_others(
+    house: House, access: Access, headers: list[tuple[bytes, bytes]], length: int, status: int | None
+) -> None:
+    gateway = Gateway(house, [make_form_row(access)], Throttles([], house.clock))
+
+    visit = admit(gateway, [*headers, (b"content-length", str(length).encode())], method="POST", path="/form")
+
+    assert (visit.refused.status if visit.refused else None) == status
+
+
+LIVE = "https://pay.example"
+
+
+@pytest.mark.parametrize(
+    ("address", "scheme", "path", "status"),
+    [
+        ("10.0.0.5", b"https", "/wait", 200),
+        ("10.0.0.5", b"http", "/wait", 307),
+        ("10.0.0.5", b"", "/wait", 307),
+        ("10.0.0.5", b"", "/healthz", 200),
+        ("10.0.0.5", b"http", "/healthz", 200),
+        ("10.0.0.6", b"https", "/wait", 403),
+        ("10.0.0.6", b"", "/healthz", 403),
+        ("", b"https", "/wait", 403),
+    ],
+)
+async def test_a_live_host_behind_a_proxy_is_reached_through_it_by_https_alone(
+    house: House, address: str, scheme: bytes, path: str, status: int
+) -> None:
+    house = msgspec.structs.replace(house, base_url=LIVE)
+    proxies = Proxies("10.0.0.5")
+    rows = [make_open_row(), *(row for row in ROUTES if row.path == "/healthz")]
+    gateway = Gateway(house, rows, Throttles([], house.clock), proxies, requires_tls=True)
+
+    reply = await ask(gateway, [(b"x-forwarded-proto", scheme)] if scheme else [], path=f"{path}?a=1", address=address)
+
+    assert reply.status == status
+    if status == 307:
+        assert reply.headers[0] == (b"location", f"{LIVE}{path}?a=1".encode())
+    if status == 403:
+        assert json.loads(reply.body)["result"]["code"] == "800.900.300"
+
+
+async def test_a_test_host_takes_plain_http_behind_a_proxy_too(house: House) -> None:
+    gateway = Gateway(house, [make_open_row()], Throttles([], house.clock), Proxies("10.0.0.5"))
+
+    assert (await ask(gateway, address="10.0.0.5")).status == 200
+    assert (await ask(gateway, address="10.0.0.6")).status == 200
+
+
+async def test_breakage_before_the_body_is_read_is_answered_too(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    gateway = Gateway(house, [make_form_row(Access.ENTITY)], Throttles([], house.clock))
+    monkeypatch.setattr("tollgate.web.server.find_credential", lambda *_: 1 / 0)
+
+    reply = await ask(gateway, method="POST", path="/form")
+
+    assert (reply.status, json.loads(reply.body)["result"]["code"]) == (500, "999.999.999")
+    assert caplog.records[0].message == "breakage"

@@ -86,6 +86,34 @@ def test_configuration_switches_rows_on_and_leaves_the_rest() -> None:
     assert configure_throttles("") == list(THROTTLES.values())
 
 
+def test_every_row_is_on_when_live_and_leaves_room_for_a_busy_shop() -> None:
+    rows = configure_throttles("query=7/30", is_live=True)
+
+    assert all(row.is_on for row in rows)
+    by_entity = {row.operation: row.count / row.window_s for row in rows if row.counted_by == "entity"}
+    assert by_entity["create_payment"] >= 100
+    assert min(by_entity.values()) >= 1
+    (query,) = [row for row in rows if row.operation == "query"]
+    assert (query.count, query.window_s) == (7, 30)
+
+
+def test_a_full_table_is_not_searched_for_every_new_name(throttles: Throttles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_COUNTERS_MAX", 10)
+    searched: list[int] = []
+    forget = throttles._forget_closed
+
+    def note(now: int) -> None:
+        searched.append(now)
+        forget(now)
+
+    monkeypatch.setattr(throttles, "_forget_closed", note)
+
+    for number in range(100):
+        throttles.check("pay", str(number), None)
+
+    assert len(searched) <= 100 // 5
+
+
 @pytest.mark.parametrize(
     "text", ["create_payment", "create_payment=5", "create_payment=0/5", "x=1/1", "query=-1/1", "query=a/b"]
 )

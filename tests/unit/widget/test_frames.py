@@ -28,9 +28,10 @@ SHOP = "https://shop.example"
 NO_HOUSE = cast(House, None)
 
 
-async def read_frame(field: str, *origins: str) -> Reply:
+async def read_frame(field: str, *origins: str, accept: bytes = b"text/html") -> Reply:
     pairs = [("origin", origin) for origin in origins]
-    request = Request(method="GET", path="", names=(field,), headers={}, pairs=pairs, trace="")
+    headers = {b"accept": accept}
+    request = Request(method="GET", path="", names=(field,), headers=headers, pairs=pairs, trace="")
     handler: Any = ROUTES[0].handler
     reply: Reply = await handler(request, NO_HOUSE)
     return reply
@@ -57,6 +58,21 @@ async def test_a_frame_is_shown_by_the_named_pages_only_and_may_do_very_little()
         "frame-ancestors": f"{SHOP} http://127.0.0.1:8081",
     }
     assert b"payment=()" in dict(reply.headers)[b"permissions-policy"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        (b"text/html,*/*;q=0.8", "text/html,*/*;q=0.8"),
+        (b'"><script>\x80', "&#34;&gt;&lt;script&gt;"),
+        (b"x" * 5000, "x" * 2048),
+        (b"", ""),
+    ],
+)
+async def test_a_frame_keeps_the_accept_header_of_its_own_request(sent: bytes, kept: str) -> None:
+    page = (await read_frame("number", SHOP, accept=sent)).body.decode()
+
+    assert f'<body data-accept="{kept}">' in page
 
 
 @pytest.mark.parametrize("field", FIELDS)

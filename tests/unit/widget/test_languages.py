@@ -76,7 +76,7 @@ def find_languages(names: Iterable[str]) -> dict[str, str | None]:
     shared = FOLDER.parent / "frames" / "parts" / "digits.js"
     finder = "\n".join(path.read_text("utf-8") for path in (shared, PARTS / "texts.js"))
     ask = f"console.log(JSON.stringify({json.dumps(asked)}.map((name) => findLanguage(name) || null)));"
-    answer = subprocess.run([node, "-e", f"{tables}\n{finder}\n{ask}"], capture_output=True, check=True, timeout=30)
+    answer = subprocess.run([node, "-e", f"{tables}\n{finder}\n{ask}"], capture_output=True, check=True, timeout=300)
     return dict(zip(asked, json.loads(answer.stdout), strict=True))
 
 

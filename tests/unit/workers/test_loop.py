@@ -21,7 +21,7 @@ async def test_an_item_that_waits_does_not_delay_the_others() -> None:
         else:
             others_are_done.set()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await run_each(["silent acquirer", "prompt acquirer"], run_one)
 
 
@@ -55,7 +55,7 @@ async def test_more_is_found_while_some_hang_and_never_more_than_there_is_room_f
         if item == "hangs":
             await last_came.wait()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await run_as_they_come(find, run_one, at_once=3) == 5
     assert rooms[:3] == [3, 1, 1]
 
@@ -75,7 +75,7 @@ async def test_what_hangs_when_a_worker_is_stopped_is_cut_off_after_a_while(monk
             ends.append(item)
 
     worker = asyncio.create_task(run_as_they_come(find, run_one, at_once=3))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await has_begun.wait()
         worker.cancel()
         with pytest.raises(asyncio.CancelledError):

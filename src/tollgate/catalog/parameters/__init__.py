@@ -4,11 +4,12 @@ Values are judged by the rows' shapes.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.names import ALIASES, PARAMETERS, Resolved, find_parameter, resolve
+from tollgate.catalog.parameters.names import ALIASES, IGNORED_BESIDE, PARAMETERS, Resolved, find_parameter, resolve
 from tollgate.catalog.parameters.row import Need, Parameter, Secrecy
 
 __all__ = [
     "ALIASES",
+    "IGNORED_BESIDE",
     "PARAMETERS",
     "Need",
     "Parameter",

@@ -5,7 +5,7 @@ Which of them a brand needs is a rule.
 from __future__ import annotations
 
 from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, OPEN, REQUIRED, SEAL, Parameter, mount, several
-from tollgate.catalog.shape import bic, choice, country2, date, digits, iban, pattern, text
+from tollgate.catalog.shape import bic, choice, country2, date, digits, iban, name, pattern, text
 
 _MONTH = pattern("0[1-9]|1[0-2]", 2, 2, notation="N2, 01-12")
 _YEAR = pattern("(19|20)[0-9]{2}", 4, 4, notation="N4, 19xx or 20xx")
@@ -15,7 +15,7 @@ _SOURCE = choice("web", "app")
 CARD = mount(
     "card",
     (
-        Parameter("holder", text(3, 128), note="Name on the card"),
+        Parameter("holder", name(3, 128), lenient=text(3, 128), note="Name on the card"),
         Parameter("number", digits(8, 32), REQUIRED, SEAL, note="Card number without blanks"),
         Parameter("expiryMonth", _MONTH, REQUIRED, note="Month it expires"),
         Parameter("expiryYear", _YEAR, REQUIRED, note="Year it expires"),
@@ -42,6 +42,7 @@ WALLETS = (
 VIRTUAL_ACCOUNT = mount(
     "virtualAccount",
     (Parameter("accountId", text(1, 100), REQUIRED, note="The shopper's account at the provider"),),
+    holds_code=True,
 )
 
 BANK_ACCOUNT = mount(
@@ -57,6 +58,7 @@ BANK_ACCOUNT = mount(
         Parameter("mandate.id", pattern("[a-zA-Z-]{0,256}", 0, 256), CONDITIONAL, note="Direct debit mandate"),
         Parameter("mandate.dateOfSignature", date(), CONDITIONAL, note="When the mandate was signed"),
     ),
+    holds_code=True,
 )
 
 TOKEN_ACCOUNT = mount(
@@ -75,4 +77,5 @@ TOKEN_ACCOUNT = mount(
         ),
         Parameter("dtvc", digits(3, 4), CONDITIONAL, NEVER, note="One-time security code of a token"),
     ),
+    holds_code=True,
 )

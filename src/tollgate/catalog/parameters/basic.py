@@ -44,8 +44,21 @@ BASIC = mount(
             note="Type for one brand, at the creation of a checkout only",
         ),
         Parameter("descriptor", text(1, 127), secrecy=OPEN, note="Text for the shopper's statement"),
-        Parameter("merchantTransactionId", MERCHANT_REFERENCE, CONDITIONAL, OPEN, note="The merchant's own reference"),
-        Parameter("merchantInvoiceId", MERCHANT_REFERENCE, secrecy=OPEN, note="Invoice number, not sent onward"),
+        Parameter(
+            "merchantTransactionId",
+            MERCHANT_REFERENCE,
+            CONDITIONAL,
+            OPEN,
+            note="The merchant's own reference",
+            holds_code=True,
+        ),
+        Parameter(
+            "merchantInvoiceId",
+            MERCHANT_REFERENCE,
+            secrecy=OPEN,
+            note="Invoice number, not sent onward",
+            holds_code=True,
+        ),
         Parameter("merchantMemo", MERCHANT_REFERENCE, secrecy=OPEN, note="For reports only"),
         Parameter(
             "transactionCategory",
@@ -67,8 +80,16 @@ BASIC = mount(
             secrecy=OPEN,
             note="PURCHASE unless it is said otherwise",
         ),
-        Parameter("lifecycleId", text(1, 35), secrecy=OPEN, note="Ties an authorisation to what follows it"),
-        Parameter("referenceUuid", text(1, 32), secrecy=OPEN, note="Names an earlier payment instead of the path"),
+        Parameter(
+            "lifecycleId", text(1, 35), secrecy=OPEN, note="Ties an authorisation to what follows it", holds_code=True
+        ),
+        Parameter(
+            "referenceUuid",
+            text(1, 32),
+            secrecy=OPEN,
+            note="Names an earlier payment instead of the path",
+            holds_code=True,
+        ),
         Parameter(
             "testMode", choice("EXTERNAL", "INTERNAL"), secrecy=OPEN, note="INTERNAL unless it is said otherwise"
         ),
@@ -85,6 +106,7 @@ ACCESS = mount(
             CONDITIONAL,
             OPEN,
             note="The channel; also taken as authentication.entityId",
+            holds_code=True,
         ),
         Parameter(
             "authentication.userId", text(1, 255), secrecy=NEVER, note="Lenient channels only, instead of a token"
@@ -122,8 +144,16 @@ REGISTRATION = mount(
             "createRegistration", BOOLEAN, secrecy=OPEN, note="Store the account; the answer names the registration"
         ),
         Parameter("overrideHolder", BOOLEAN, secrecy=OPEN, note="Let a sent holder fill an empty stored one, once"),
-        Parameter("registrationId", _REGISTRATION_ID, CONDITIONAL, OPEN, note="Pay with this stored account"),
-        Parameter("registrations[n].id", _REGISTRATION_ID, secrecy=OPEN, note="Stored accounts a checkout offers"),
+        Parameter(
+            "registrationId", _REGISTRATION_ID, CONDITIONAL, OPEN, note="Pay with this stored account", holds_code=True
+        ),
+        Parameter(
+            "registrations[n].id",
+            _REGISTRATION_ID,
+            secrecy=OPEN,
+            note="Stored accounts a checkout offers",
+            holds_code=True,
+        ),
     ),
 )
 
@@ -154,7 +184,11 @@ REPORTING = mount(
     "",
     (
         Parameter(
-            "shortId", pattern(r"[0-9]{4}\.[0-9]{4}\.[0-9]{4}", 14, 14), secrecy=OPEN, note="Narrows a list of payments"
+            "shortId",
+            pattern(r"[0-9]{4}\.[0-9]{4}\.[0-9]{4}", 14, 14),
+            secrecy=OPEN,
+            note="Narrows a list of payments",
+            holds_code=True,
         ),
         Parameter("limit", number(1, LIMITS.query_page_max), secrecy=OPEN, note="How many payments a page has"),
         Parameter("pageNo", _PAGE_NUMBER, secrecy=OPEN, note="Which page of a list; 1 unless it is said otherwise"),
@@ -163,6 +197,7 @@ REPORTING = mount(
             pattern("[A-Za-z0-9_-]{1,255}", 1, 255, message="must be the cursor of an earlier page"),
             secrecy=OPEN,
             note="Where an earlier page ended; its filters are sent again, unchanged",
+            holds_code=True,
         ),
         Parameter(
             "sortValue", choice("SettlementTxDate"), secrecy=OPEN, note="What settled transactions are sorted by"

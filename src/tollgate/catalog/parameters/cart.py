@@ -45,17 +45,18 @@ _RECIPIENT = (
     Parameter("state", text(1, 50)),
     Parameter("postcode", text(1, 16)),
     Parameter("country", country2_or_numeric()),
-    Parameter("phone", digits(1, 25), lenient=text(1, 25)),
+    Parameter("phone", digits(1, 25), lenient=text(1, 25), holds_code=True),
     Parameter("email", text(1, 128)),
 )
 
 CART_ITEMS = mount(
     "cart.items[n]",
     (
-        *several("name merchantItemId", text(1, 255), CONDITIONAL, OPEN),
+        *several("name", text(1, 255), CONDITIONAL, OPEN),
+        *several("merchantItemId", text(1, 255), CONDITIONAL, OPEN, holds_code=True),
         Parameter("description", text(1, 2048), CONDITIONAL, OPEN),
         Parameter("type", choice(*_ITEM_TYPES), CONDITIONAL, OPEN),
-        Parameter("quantity", pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, OPEN),
+        Parameter("quantity", pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, OPEN, holds_code=True),
         Parameter("currency", currency(), CONDITIONAL, OPEN),
         Parameter("price", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Per unit, with tax and discount"),
         Parameter("totalAmount", EXACT_AMOUNT, CONDITIONAL, OPEN),
@@ -65,15 +66,17 @@ CART_ITEMS = mount(
         Parameter("taxCategory", choice("AA", "S", "E", "Z"), CONDITIONAL, OPEN),
         Parameter("shipping", AMOUNT, CONDITIONAL, OPEN),
         Parameter("discount", EXACT_AMOUNT, CONDITIONAL, OPEN),
-        Parameter("commodityCode", digits(1, 8), secrecy=OPEN, note="UNSPSC"),
+        Parameter("commodityCode", digits(1, 8), secrecy=OPEN, note="UNSPSC", holds_code=True),
         Parameter("commodityDescription", text(1, 50), secrecy=OPEN),
         Parameter("originalPrice", text(1, 255), secrecy=OPEN, note="Without tax and discount"),
-        *several("sku sellerId shippingMethod", text(1, 255), secrecy=OPEN),
-        *several("giftMessage shippingInstructions shippingTrackingNumber", text(1, 255)),
+        *several("sku sellerId", text(1, 255), secrecy=OPEN, holds_code=True),
+        *several("shippingMethod", text(1, 255), secrecy=OPEN),
+        *several("giftMessage shippingInstructions", text(1, 255)),
+        *several("shippingTrackingNumber", text(1, 255), holds_code=True),
         Parameter("quantityUnit", choice("M", "CM", "KG", "G", "COUNT"), secrecy=OPEN, note="COUNT unless it is said"),
         *several("productUrl imageUrl", url(), secrecy=OPEN),
         Parameter("totalDiscountAmount", AMOUNT, secrecy=OPEN),
-        *several("productCode partNumber vatReferenceNumber", text(1, 30), secrecy=OPEN),
+        *several("productCode partNumber vatReferenceNumber", text(1, 30), secrecy=OPEN, holds_code=True),
         Parameter("itemNumber", number(1, 999), secrecy=OPEN, note="Line of the invoice"),
         Parameter("deliveryDate", date(), secrecy=OPEN),
     ),
@@ -92,10 +95,10 @@ CART_PAYMENTS = mount(
 )
 
 _LEG = (
+    *several("ticketNumber flightNumber exchangeTicketNum couponNumber", text(1, 255), CONDITIONAL, holds_code=True),
     *several(
-        "ticketNumber stopOverAllowed restrictions flightNumber fareBasis exchangeTicketNum departureCountry"
-        " departureAirport airlineName airlineCode departureTime arrivalCountry arrivalAirport arrivalTime couponNumber"
-        " classOfService carrierCode",
+        "stopOverAllowed restrictions fareBasis departureCountry departureAirport airlineName airlineCode departureTime"
+        " arrivalCountry arrivalAirport arrivalTime classOfService carrierCode",
         text(1, 255),
         CONDITIONAL,
     ),
@@ -105,11 +108,8 @@ _LEG = (
 )
 
 _PASSENGER = (
-    *several(
-        "type name ticketRestricted ticketNumber status phone frequentFlyerNumber email dob checkDigit",
-        text(1, 255),
-        CONDITIONAL,
-    ),
+    *several("type name ticketRestricted status email dob", text(1, 255), CONDITIONAL),
+    *several("ticketNumber phone frequentFlyerNumber checkDigit", text(1, 255), CONDITIONAL, holds_code=True),
     *several("residenceCountry", country2(), CONDITIONAL),
 )
 
@@ -120,11 +120,11 @@ AIRLINE = (
             *several("totalTaxAmount totalFeesAmount totalFareAmount", AMOUNT, CONDITIONAL),
             *several("ticketIssueDate", date(), CONDITIONAL),
             *several(
-                "ticketIssueAddress thirdPartyBooking bookingtype ticketDeliveryMethod bookingRefNum agentName"
-                " agentCode",
+                "ticketIssueAddress thirdPartyBooking bookingtype ticketDeliveryMethod agentName",
                 text(1, 255),
                 CONDITIONAL,
             ),
+            *several("bookingRefNum agentCode", text(1, 255), CONDITIONAL, holds_code=True),
         ),
     ),
     *mount("airline.passengers[n]", _PASSENGER),

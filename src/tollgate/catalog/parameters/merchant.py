@@ -25,19 +25,21 @@ MERCHANT = mount(
         *several("countryCode", country_numeric(), secrecy=OPEN),
         *several("country", country2(), secrecy=OPEN),
         *several("postcode", HYPHEN_POSTCODE, secrecy=OPEN),
-        *several("geographicCoordinates serviceLocationGeographicCoordinates", _COORDINATES),
+        *several("geographicCoordinates serviceLocationGeographicCoordinates", _COORDINATES, holds_code=True),
         *several("serviceLocationCity", text(1, 100)),
         *several("serviceLocationState", text(1, 50)),
         *several("serviceLocationCountryCode", text(1, 3)),
         *several("serviceLocationPostCode", text(1, 16)),
         *several("additionalContact", text(1, 255)),
-        *several("phone customerContactPhone foreignRetailIndicator", text(1, 25)),
+        *several("phone customerContactPhone", text(1, 25), holds_code=True),
+        *several("foreignRetailIndicator", text(1, 25)),
         Parameter("websiteId", text(1, 255), note="A session id, unique per payment"),
         *several("url", text(1, 255), secrecy=OPEN),
-        *several("partnerIdCode taxId", text(1, 60)),
-        *several("isoId payFacId payFacName marketplaceId", text(1, 255)),
+        *several("partnerIdCode taxId", text(1, 60), holds_code=True),
+        *several("isoId payFacId marketplaceId", text(1, 255), holds_code=True),
+        *several("payFacName", text(1, 255)),
         *several("legalName", text(1, 100)),
-        Parameter("submerchantId", text(1, 100), note="For payment facilitators of one card network"),
+        Parameter("submerchantId", text(1, 100), note="For payment facilitators of one card network", holds_code=True),
         Parameter("data[key]", text(0, 2048), note="Free data of the merchant"),
         Parameter("app.schemeUrl", text(1, 255), note="Scheme that opens the merchant's app"),
     ),
@@ -46,7 +48,9 @@ MERCHANT = mount(
 MARKETPLACE = mount(
     "marketPlace",
     (
-        Parameter("sellers[n].id", text(1, 255), secrecy=OPEN, note="As named by cart items in sellerId"),
+        Parameter(
+            "sellers[n].id", text(1, 255), secrecy=OPEN, note="As named by cart items in sellerId", holds_code=True
+        ),
         Parameter("sellers[n].amount", EXACT_AMOUNT, secrecy=OPEN, note="The seller's part of the amount"),
     ),
 )

@@ -64,6 +64,11 @@ _ROWS = tuple(
 
 PARAMETERS: Mapping[str, Parameter] = MappingProxyType({row.name: row for row in _ROWS})
 
+IGNORED_BESIDE: Mapping[str, str] = MappingProxyType(
+    {row.name: row.ignored_beside for row in _ROWS if row.ignored_beside}
+)
+"""A parameter to the one beside which it is ignored."""
+
 ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "applePay": "walletA",

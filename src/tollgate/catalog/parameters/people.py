@@ -57,7 +57,7 @@ _CUSTOMER = (
     Parameter("sex", choice("M", "F")),
     Parameter("birthDate", recent_date()),
     *several("phone mobile", PHONE),
-    Parameter("workPhone", text(1, 25)),
+    Parameter("workPhone", text(1, 25), holds_code=True),
     Parameter("email", text(6, 128)),
     Parameter("companyName", text(1, 60)),
     Parameter(
@@ -66,8 +66,10 @@ _CUSTOMER = (
         CONDITIONAL,
         note="Together with identificationDocId",
     ),
-    Parameter("identificationDocId", text(8, 64), CONDITIONAL, note="Together with identificationDocType"),
-    Parameter("ip", text(1, 255), note="Address the shopper came from"),
+    Parameter(
+        "identificationDocId", text(8, 64), CONDITIONAL, note="Together with identificationDocType", holds_code=True
+    ),
+    Parameter("ip", text(1, 255), note="Address the shopper came from", holds_code=True),
     Parameter("merchantReference", text(1, 255)),
     Parameter("salutation", choice("MR", "MRS", "MS", "MX")),
     Parameter("language", pattern("[A-Z]{2}", 2, 2)),

@@ -38,7 +38,13 @@ _SHIPPING_METHODS = (
 
 _STREET = (
     Parameter("street1", text(1, 100), CONDITIONAL, note="Street; alone when houseNumber1 is sent"),
-    Parameter("street2", text(1, 100), CONDITIONAL, note="Not read when houseNumber1 is sent"),
+    Parameter(
+        "street2",
+        text(1, 100),
+        CONDITIONAL,
+        note="Ignored when houseNumber1 is sent",
+        ignored_beside="houseNumber1",
+    ),
     Parameter("houseNumber1", text(1, 100)),
     Parameter("houseNumber2", text(1, 100), note="Only beside houseNumber1"),
 )
@@ -55,7 +61,7 @@ _BILLING = (*_STREET, Parameter("city", text(1, 80), CONDITIONAL), *_REGION)
 _CONTACT = (
     Parameter("middleName", text(1, 255)),
     Parameter("companyName", text(1, 60)),
-    Parameter("workPhone", text(1, 25)),
+    Parameter("workPhone", text(1, 25), holds_code=True),
     Parameter("mobile", LONG_PHONE),
     Parameter("email", text(6, 128)),
 )
@@ -68,7 +74,8 @@ _SHIPPING = (
     Parameter("cost", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Contained in the amount"),
     Parameter("comment", text(1, 160), CONDITIONAL),
     Parameter("expectedDate", date(), secrecy=OPEN),
-    *several("logisticsProvider trackingNumber returnTrackingNumber", text(1, 255)),
+    *several("logisticsProvider", text(1, 255)),
+    *several("trackingNumber returnTrackingNumber", text(1, 255), holds_code=True),
     Parameter("warehouse", text(1, 100)),
     Parameter("preference", choice("GET_FROM_FILE", "NO_SHIPPING", "SET_PROVIDED_ADDRESS"), secrecy=OPEN),
     *_CONTACT,
@@ -81,7 +88,12 @@ ADDRESSES = (
     *mount("shipping", _SHIPPING),
     *mount(
         "merchant.billing",
-        (*_BILLING, *several("givenName surname", text(1, 255)), *_CONTACT, Parameter("phone", text(1, 25))),
+        (
+            *_BILLING,
+            *several("givenName surname", text(1, 255)),
+            *_CONTACT,
+            *several("phone", text(1, 25), holds_code=True),
+        ),
     ),
     *mount("merchant.shipping", _SHIPPING),
 )
@@ -97,8 +109,8 @@ CORPORATE = mount(
         Parameter("postCode", text(1, 16)),
         Parameter("postboxNumber", text(1, 15)),
         Parameter("purchase", choice("Y", "N"), secrecy=OPEN, note="Whether a company is buying"),
-        Parameter("phone", digits(1, 25), lenient=text(1, 25)),
-        Parameter("fax", digits(1, 25), lenient=text(1, 25)),
-        Parameter("vatId", text(1, 255)),
+        Parameter("phone", digits(1, 25), lenient=text(1, 25), holds_code=True),
+        Parameter("fax", digits(1, 25), lenient=text(1, 25), holds_code=True),
+        Parameter("vatId", text(1, 255), holds_code=True),
     ),
 )

@@ -26,7 +26,12 @@ STANDING_INSTRUCTION = mount(
         Parameter("type", choice("RECURRING", "INSTALLMENT", "UNSCHEDULED"), secrecy=OPEN),
         Parameter("recurringType", choice("SUBSCRIPTION", "STANDING_ORDER"), secrecy=OPEN),
         Parameter(
-            "initialTransactionId", text(1, 255), CONDITIONAL, OPEN, note="Scheme reference of the first payment"
+            "initialTransactionId",
+            text(1, 255),
+            CONDITIONAL,
+            OPEN,
+            note="Scheme reference of the first payment",
+            holds_code=True,
         ),
         Parameter("frequency", digits(1, 4), CONDITIONAL, OPEN, note="Days between payments"),
         Parameter("expiry", date(), CONDITIONAL, OPEN, note="Last day of the series"),
@@ -62,7 +67,7 @@ RECURRING_MIGRATION = mount(
         ),
         Parameter("amount", amount(8), secrecy=OPEN),
         Parameter("requestTimestamp", timestamp(), CONDITIONAL, OPEN),
-        *several("connectorTxId1 connectorTxId2 connectorTxId3", text(1, 128), CONDITIONAL),
+        *several("connectorTxId1 connectorTxId2 connectorTxId3", text(1, 128), CONDITIONAL, holds_code=True),
     ),
 )
 
@@ -85,15 +90,21 @@ JOB = mount(
     (
         Parameter("name", text(1, 255), secrecy=OPEN),
         Parameter("action", _loose(64, "DB, PA, CD"), secrecy=OPEN, note="The type of the payments that are made"),
-        *several("second minute", _loose(64, "cron, 0-59"), secrecy=OPEN),
-        Parameter("hour", _loose(64, "cron, 0-23"), secrecy=OPEN),
-        Parameter("dayOfMonth", _loose(64, "cron, 1-31, L, W, ?"), secrecy=OPEN),
-        Parameter("month", _loose(64, "cron, 1-12 or JAN-DEC"), secrecy=OPEN),
-        Parameter("dayOfWeek", _loose(64, "cron, 1-7 or SUN-SAT, L, #, ?"), secrecy=OPEN, note="Sunday is 1"),
-        Parameter("year", _loose(64, "cron, 1970-2099"), secrecy=OPEN),
+        *several("second minute", _loose(64, "cron, 0-59"), secrecy=OPEN, holds_code=True),
+        Parameter("hour", _loose(64, "cron, 0-23"), secrecy=OPEN, holds_code=True),
+        Parameter("dayOfMonth", _loose(64, "cron, 1-31, L, W, ?"), secrecy=OPEN, holds_code=True),
+        Parameter("month", _loose(64, "cron, 1-12 or JAN-DEC"), secrecy=OPEN, holds_code=True),
+        Parameter(
+            "dayOfWeek", _loose(64, "cron, 1-7 or SUN-SAT, L, #, ?"), secrecy=OPEN, holds_code=True, note="Sunday is 1"
+        ),
+        Parameter("year", _loose(64, "cron, 1970-2099"), secrecy=OPEN, holds_code=True),
         *several("startDate endDate", date_or_timestamp(), secrecy=OPEN),
         Parameter(
-            "expression", _loose(256, "cron, 6 or 7 parts from second to year"), secrecy=OPEN, note="All parts in one"
+            "expression",
+            _loose(256, "cron, 6 or 7 parts from second to year"),
+            secrecy=OPEN,
+            holds_code=True,
+            note="All parts in one",
         ),
         *several("durationUnit noticeUnit", _UNIT, secrecy=OPEN),
         *several("durationNumber noticeNumber", number(1, 9999), secrecy=OPEN),

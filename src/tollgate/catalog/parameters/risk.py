@@ -14,11 +14,15 @@ THREE_D_SECURE = mount(
     "threeDSecure",
     (
         Parameter("eci", digits(2, 2), CONDITIONAL, OPEN, note="Electronic commerce indicator"),
-        Parameter("verificationId", text(1, 4000), CONDITIONAL, note="Authentication value (CAVV, AAV)"),
-        Parameter("xid", text(1, 28), CONDITIONAL, note="Transaction id of the first 3D Secure version"),
+        Parameter(
+            "verificationId", text(1, 4000), CONDITIONAL, note="Authentication value (CAVV, AAV)", holds_code=True
+        ),
+        Parameter(
+            "xid", text(1, 28), CONDITIONAL, note="Transaction id of the first 3D Secure version", holds_code=True
+        ),
         Parameter("authenticationStatus", choice("Y", "A", "N", "U", "R", "I", "C"), CONDITIONAL, OPEN),
         Parameter("version", pattern(r"[0-9]{1,2}(\.[0-9]{1,2}){0,2}", 1, 8), CONDITIONAL, OPEN),
-        *several("dsTransactionId acsTransactionId", text(1, 100), CONDITIONAL, OPEN),
+        *several("dsTransactionId acsTransactionId", text(1, 100), CONDITIONAL, OPEN, holds_code=True),
         Parameter("challengeMandatedIndicator", _YES_OR_NO, secrecy=OPEN),
         *several("authType authenticationType", pattern("[0-9A-Za-z]{1,2}", 1, 2), secrecy=OPEN),
         *several("transactionStatusReason authenticationInd", digits(1, 2), secrecy=OPEN),
@@ -32,10 +36,10 @@ THREE_D_SECURE = mount(
         Parameter("schemeData[key]", text(0, 2048), note="Fields of one card scheme"),
         Parameter("amount", amount(9), secrecy=OPEN, note="Amount to authenticate, when it differs"),
         Parameter("currency", currency(), secrecy=OPEN),
-        Parameter("deviceInfo", text(1, 64000), note="Device data of an app"),
+        Parameter("deviceInfo", text(1, 64000), note="Device data of an app", holds_code=True),
         *several("merchant.name merchant.url", text(1, 255), secrecy=OPEN),
         *several("merchant.country", text(2, 3), secrecy=OPEN),
-        *several(" ".join(f"v2.{scheme}.requestorId" for scheme in _SCHEMES), text(1, 100)),
+        *several(" ".join(f"v2.{scheme}.requestorId" for scheme in _SCHEMES), text(1, 100), holds_code=True),
         *several(" ".join(f"v2.{scheme}.requestorName" for scheme in _SCHEMES), text(1, 100)),
         Parameter("channel", digits(2, 2), secrecy=OPEN, note="01 is a request without the shopper"),
         *several("npa decoupled disable", BOOLEAN, secrecy=OPEN),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
-from tollgate.catalog.shape import Shape, amount, boolean, exact_amount, loose_boolean, pattern, text
+from tollgate.catalog.shape import Shape, amount, boolean, exact_amount, loose_boolean, pattern, return_url, text, url
 from tollgate.values import Fault
 
 
@@ -49,6 +49,11 @@ class Parameter:
     note: str = ""
     group: str = ""
     """Where it was mounted; sections of the reference."""
+    ignored_beside: str = ""
+    """The parameter that takes its place; where that is sent too, this one is not read, stored or forwarded."""
+    holds_code: bool = False
+    """Whether its digits are a number of another kind, such as a reference, a phone or an article: a run of digits in
+    it is never taken for the number of a card."""
 
     def shape_for(self, *, is_lenient: bool) -> Shape:
         return self.lenient if is_lenient and self.lenient is not None else self.shape
@@ -82,6 +87,10 @@ LETTERS_CITY = pattern(
 )
 
 _LOOSE_AMOUNT = amount(12)
+_CODES = frozenset(
+    {AMOUNT, EXACT_AMOUNT, amount(8), amount(9), PHONE, LONG_PHONE, RECIPIENT_PHONE, url(), return_url()}
+)
+"""Shapes whose digits are a number of another kind, whatever the row is called."""
 
 RELAXED: Mapping[Shape, Shape] = MappingProxyType(
     {
@@ -103,12 +112,16 @@ RELAXED: Mapping[Shape, Shape] = MappingProxyType(
 """How a shape relaxes on a lenient channel, unless its row says otherwise: public clients break these every day."""
 
 
-def several(names: str, shape: Shape, need: Need = OPTIONAL, secrecy: Secrecy = MASK) -> tuple[Parameter, ...]:
+def several(
+    names: str, shape: Shape, need: Need = OPTIONAL, secrecy: Secrecy = MASK, *, holds_code: bool = False
+) -> tuple[Parameter, ...]:
     """Rows that differ in nothing but their name."""
-    return tuple(Parameter(name, shape, need, secrecy) for name in names.split())
+    return tuple(Parameter(name, shape, need, secrecy, holds_code=holds_code) for name in names.split())
 
 
-def mount(prefix: str, rows: Iterable[Parameter], without: Iterable[str] = ()) -> tuple[Parameter, ...]:
+def mount(
+    prefix: str, rows: Iterable[Parameter], without: Iterable[str] = (), *, holds_code: bool = False
+) -> tuple[Parameter, ...]:
     """The same rows under a prefix; `without` names rows, or branches ending in a dot, that are not offered there."""
     left_out = tuple(without)
     branches = tuple(name for name in left_out if name.endswith("."))
@@ -118,6 +131,8 @@ def mount(prefix: str, rows: Iterable[Parameter], without: Iterable[str] = ()) -
             name=f"{prefix}.{row.name}" if prefix else row.name,
             group=prefix,
             lenient=row.lenient or RELAXED.get(row.shape),
+            ignored_beside=f"{prefix}.{row.ignored_beside}" if row.ignored_beside else "",
+            holds_code=holds_code or row.holds_code or row.shape in _CODES,
         )
         for row in rows
         if row.name not in left_out and not row.name.startswith(branches)

@@ -17,7 +17,7 @@ SUCCESS = (
     Row("000.100.111", "Every check passed; in this test mode nothing is sent on."),
     Row(
         "000.100.112",
-        "Approved by the test system of the acquirer (testMode EXTERNAL).",
+        "Approved by the test system of the acquirer (testMode EXTERNAL), or by our simulator in its place.",
         "Request successfully processed in 'Merchant in Connector Test Mode'",
     ),
     Row("000.100.211", "Captured, for less than the authorisation held."),

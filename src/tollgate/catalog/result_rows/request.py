@@ -119,7 +119,7 @@ CONFIGURATION = (
     ),
     Row("600.200.501", "The merchant or the request is not prepared for recurring payments."),
     Row("600.200.600", "There is no payment code like this."),
-    Row("600.200.700", "The channel is not set up for this mode: for EXTERNAL it needs an acquirer's test system."),
+    Row("600.200.700", "The channel is not set up for this mode: on a live host it needs an acquirer's address."),
     Row("600.200.701", "testMode has no place on a live host: leave it out."),
     Row("600.200.800", "paymentBrand cannot be paid in test, or not live: try the other mode."),
     Row("600.200.810", "There is no return code like this."),

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from tollgate.catalog.brand_rows import Account, Brand
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.ibans import find_bic
-from tollgate.catalog.parameters import Parameter, Secrecy, find_parameter
 from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, required
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
@@ -29,8 +28,6 @@ _ACCOUNT_PREFIXES = (
 _OTHER_ACCOUNTS = ("card.number", "tokenAccount.number", "registrationId")
 _CARD_FIELDS = ("card.number", "card.expiryMonth", "card.expiryYear")
 _NUMBERS = ("card.number", "tokenAccount.number", "bankAccount.iban", "bankAccount.number")
-_NUMBER_LENGTH_MIN = 12
-"""Shorter ones may be in any text by chance."""
 _OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
 
 
@@ -57,9 +54,10 @@ def _tell_brand(fields: Fields, situation: Situation) -> Brand | None:
 
 
 def _check_brand_known(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if _brand_of(fields, situation) is not None:
+    code = fields.get("paymentBrand")
+    if code is None or _brand_of(fields, situation) is not None:
         return ()
-    return (Fault("paymentBrand", "must be a brand of this gateway", fields["paymentBrand"]),)
+    return (Fault("paymentBrand", "must be a brand of this gateway", code),)
 
 
 def _check_brand_told(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -98,7 +96,7 @@ def _check_wallet_mode(fields: Fields, _situation: Situation) -> Iterable[Fault]
     for wallet in _WALLETS:
         token, source = f"{wallet}.paymentToken", f"{wallet}.source"
         if token in fields and source in fields:
-            faults.append(Fault(source, f"must not be sent together with {token}", fields[source]))
+            faults.append(Fault(source, f"must not be sent together with {token}", fields.get(source)))
         elif source in fields:
             faults += fault_missing(_OPENED_WALLET_FIELDS, fields)
         elif token not in fields and any(name.startswith(f"{wallet}.") for name in fields):
@@ -139,9 +137,12 @@ def _check_bank(fields: Fields, situation: Situation) -> Iterable[Fault]:
     if brand is None or brand.method != "DD" or _names_stored_account(fields):
         return ()
     faults = fault_missing(("bankAccount.holder",), fields)
-    if "bankAccount.number" not in fields and "bankAccount.iban" not in fields:
-        faults.append(Fault("bankAccount.iban", "bankAccount.iban or bankAccount.number may not be empty"))
-    return faults
+    if "bankAccount.iban" in fields:
+        return faults
+    if "bankAccount.number" not in fields:
+        return [*faults, Fault("bankAccount.iban", "bankAccount.iban or bankAccount.number may not be empty")]
+    # No account can be found by a number and a BIC: the number is counted within the bank code.
+    return [*faults, *fault_missing(("bankAccount.bankCode",), fields)]
 
 
 def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -151,16 +152,16 @@ def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
     if "bankAccount.bankCode" in fields or "bankAccount.bic" in fields:
         return ()
     iban = fields.get("bankAccount.iban")
-    if iban is not None and find_bic(iban) is not None:
+    if iban is None or find_bic(iban) is not None:
         return ()
     return (Fault("bankAccount.bic", "bankAccount.bic or bankAccount.bankCode may not be empty"),)
 
 
 def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
     brand = _brand_of(fields, situation)
-    if brand is None or not brand.needs or _names_stored_account(fields):
+    if brand is None or not (brand.needs or brand.strict_needs) or _names_stored_account(fields):
         return ()
-    return fault_missing(brand.needs, fields)
+    return fault_missing(brand.needs if situation.is_lenient else (*brand.needs, *brand.strict_needs), fields)
 
 
 def _check_stored_alone(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -169,36 +170,6 @@ def _check_stored_alone(fields: Fields, situation: Situation) -> Iterable[Fault]
         return ()
     sent = [name for name in (*_NUMBERS, "virtualAccount.accountId") if name in fields]
     return [Fault(name, "must not be sent together with a registration") for name in sent]
-
-
-def _check_number_elsewhere(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    """Shoppers do type the number into the field for the name, and what is stored in clear must not have it."""
-    for name in _NUMBERS:
-        number = fields.get(name)
-        if number is None or len(number) < _NUMBER_LENGTH_MIN:
-            continue
-        number = _compact(number)
-        # One look through everything at once, because nearly nobody does: only a number found twice is looked for.
-        if _compact("\0".join(fields.values())).count(number) > 1:
-            return _find_number(fields, number)
-    return ()
-
-
-def _find_number(fields: Fields, number: str) -> list[Fault]:
-    return [
-        Fault(name, "must not contain the number of the account")
-        for name, text in fields.items()
-        if name not in _NUMBERS and number in _compact(text) and _is_stored_in_clear(name)
-    ]
-
-
-def _compact(text: str) -> str:
-    return text.replace(" ", "").replace("-", "").upper()
-
-
-def _is_stored_in_clear(name: str) -> bool:
-    parameter = find_parameter(name)
-    return isinstance(parameter, Parameter) and parameter.secrecy in (Secrecy.OPEN, Secrecy.MASK)
 
 
 _BRAND = frozenset({"paymentBrand"})
@@ -239,13 +210,6 @@ ACCOUNT_RULES = (
         binds_lenient=False,
     ),
     Rule(
-        "number_elsewhere",
-        "The number of an account stands in its own field only: no field that is stored in clear may contain it.",
-        _check_number_elsewhere,
-        groups=frozenset({"card", "tokenAccount", "bankAccount"}),
-        operations=_CHARGING,
-    ),
-    Rule(
         "wallet_mode",
         "A wallet sends its encrypted paymentToken, or source with card.number, card.expiryMonth, card.expiryYear, "
         "threeDSecure.verificationId and threeDSecure.eci; never both.",
@@ -276,14 +240,15 @@ ACCOUNT_RULES = (
     ),
     Rule(
         "bank_account",
-        "A direct debit needs bankAccount.holder and one of bankAccount.iban and bankAccount.number.",
+        "A direct debit needs bankAccount.holder and one of bankAccount.iban and bankAccount.number, the latter with "
+        "bankAccount.bankCode.",
         _check_bank,
         groups=_BRAND,
         operations=_CHARGING,
     ),
     Rule(
         "bank_named",
-        "A direct debit needs one of bankAccount.bic and bankAccount.bankCode, unless the IBAN tells the bank; a "
+        "An IBAN needs one of bankAccount.bic and bankAccount.bankCode beside it, unless it tells the bank; a "
         "lenient channel takes any IBAN without.",
         _check_bank_named,
         groups=_BRAND,
@@ -292,7 +257,8 @@ ACCOUNT_RULES = (
     ),
     Rule(
         "brand_needs",
-        "Some brands cannot start without a field of their own, as the brand list says.",
+        "Some brands cannot start without a field of their own, as the brand list says; a lenient channel asks for no "
+        "identity document.",
         _check_brand_needs,
         groups=_BRAND,
         operations=_CHARGING,

@@ -12,6 +12,9 @@ MANDATORY_BROWSER_FIELDS = tuple(
     for field in ("acceptHeader", "language", "screenHeight", "screenWidth", "timezone", "userAgent", "javaEnabled")
 )
 
+MANDATORY_BILLING_FIELDS = tuple(f"billing.{field}" for field in ("street1", "city", "postcode", "country"))
+"""3D Secure needs these fields of an address."""
+
 _MERCHANT_SENDS = OPERATIONS - {"checkout_payment", "registration_update"}
 """What the form collects from a shopper is not the merchant's to complete; what is stored need not be sent again."""
 
@@ -32,14 +35,12 @@ def _names_of(customer: str) -> Check:
 
 
 def _not_digits_only(address: str) -> Check:
-    street1, street2, house_number = (f"{address}.{field}" for field in ("street1", "street2", "houseNumber1"))
+    street1, street2 = f"{address}.street1", f"{address}.street2"
 
     def check(fields: Fields, _situation: Situation) -> Iterable[Fault]:
         if street1 not in fields and street2 not in fields:
             return ()
-        # Beside a house number the second line is not read.
-        second = "" if house_number in fields else fields.get(street2, "")
-        letters = "".join((fields.get(street1, "") + second).split())
+        letters = "".join((fields.get(street1, "") + fields.get(street2, "")).split())
         if not letters.isdecimal():
             return ()
         named = street1 if street1 in fields else street2
@@ -95,6 +96,15 @@ PEOPLE_RULES = (
         all_or_none(*MANDATORY_BROWSER_FIELDS),
         groups=frozenset({"customer"}),
         operations=frozenset({"three_d_secure"}),
+    ),
+    # An enrolled card could not be paid with a part of them, and its holder is not asked for what the merchant has set.
+    Rule(
+        "checkout_billing",
+        "A checkout has billing.street1, billing.city, billing.postcode and billing.country, or none of them.",
+        all_or_none(*MANDATORY_BILLING_FIELDS),
+        groups=frozenset({"billing"}),
+        operations=frozenset({"checkout"}),
+        binds_lenient=False,
     ),
     *(_house_number_rule(address) for address in ("billing", "shipping", "merchant.billing", "merchant.shipping")),
     *(_street_rule(address) for address in ("billing", "merchant.billing")),

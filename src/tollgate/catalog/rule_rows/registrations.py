@@ -45,9 +45,10 @@ def _check_fixed(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 
 def _check_alone(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    if "referenceUuid" not in fields:
+    named_id = fields.get("referenceUuid")
+    if named_id is None:
         return ()
-    return (Fault("referenceUuid", "a payment with a registration follows no other", fields["referenceUuid"]),)
+    return (Fault("referenceUuid", "a payment with a registration follows no other", named_id),)
 
 
 REGISTRATION_RULES = (

@@ -7,16 +7,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 
+from tollgate.catalog.brands import find_brand
 from tollgate.catalog.kinds import AUTHENTICATION_KINDS, FOLLOW_UP_KINDS, INITIAL_KINDS
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
-from tollgate.catalog.shape import is_true
+from tollgate.catalog.shape import is_true, may_return_to
 from tollgate.values import Fault
 
 _MONEY = ("amount", "currency")
 _PAYMENT = (*_MONEY, "paymentType")
 
 _DATES = ("date.from", "date.to")
+_SUBJECTS = ("merchantTransactionId", "lifecycleId")
 _DAY = len("yyyy-MM-dd")
 
 _NEEDED_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
@@ -30,33 +33,50 @@ _NEEDED_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
 _FOLLOW_UPS_WITH_AMOUNT = frozenset({"CP", "RF", "RB", "PA"})
 """A reversal undoes all that is left, so it needs none; the other types are made by the system."""
 
+_OVERRIDE = "overridePaymentType["
+_NOT_IN_A_CHECKOUT: Mapping[str, str] = {
+    "referenceUuid": "a checkout begins a payment and follows none: send it to POST /v1/payments",
+    "registrationId": "a checkout offers stored accounts as registrations[n].id",
+}
+
 _UNNEEDED_WHEN_CHANGED = frozenset({"RS", "DS"})
 """Rescheduling and descheduling name a schedule that already has all this."""
 
+_LEADING_AWAY = ("shopperResultUrl", "merchant.app.schemeUrl")
+"""Addresses that take a shopper away from the pages of this host."""
+
 
 def _check_needed(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if situation.operation == "checkout" and _only_registers(fields):
+    operation = situation.operation
+    if operation == "checkout" and _only_registers(fields):
         return ()
-    return fault_missing(_NEEDED_BY_OPERATION[situation.operation], fields)
+    return fault_missing(_NEEDED_BY_OPERATION["follow_up" if _follows(fields, operation) else operation], fields)
+
+
+def _follows(fields: Fields, operation: str) -> bool:
+    """A follow-up names its payment in the path, or in a parameter of an ordinary payment request."""
+    return operation == "follow_up" or (operation == "payment" and "referenceUuid" in fields)
 
 
 def _only_registers(fields: Fields) -> bool:
     return "paymentType" not in fields and is_true(fields.get("createRegistration"))
 
 
-def _check_follow_up_amount(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if not _follows(fields, situation.operation):
+        return ()
     # By the type that counts: one that stands beside it, empty or overruled, must not say what is needed.
     return fault_missing(_MONEY, fields) if fields.get("paymentType") in _FOLLOW_UPS_WITH_AMOUNT else ()
 
 
-def _check_initial_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    return () if "referenceUuid" in fields else _check_type(fields, INITIAL_KINDS)
+def _check_initial_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    if situation.operation == "payment" and "referenceUuid" in fields:
+        return ()
+    return _check_type(fields, INITIAL_KINDS)
 
 
 def _check_follow_up_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if situation.operation == "payment" and "referenceUuid" not in fields:
-        return ()
-    return _check_type(fields, FOLLOW_UP_KINDS)
+    return _check_type(fields, FOLLOW_UP_KINDS) if _follows(fields, situation.operation) else ()
 
 
 def _check_type(fields: Fields, kinds: tuple[str, ...]) -> Iterable[Fault]:
@@ -68,8 +88,9 @@ def _check_type(fields: Fields, kinds: tuple[str, ...]) -> Iterable[Fault]:
 
 def _check_alone(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     faults = list(_check_type(fields, AUTHENTICATION_KINDS))
-    if "referenceUuid" in fields:
-        faults.append(Fault("referenceUuid", "an authentication by itself follows no payment", fields["referenceUuid"]))
+    named_id = fields.get("referenceUuid")
+    if named_id is not None:
+        faults.append(Fault("referenceUuid", "an authentication by itself follows no payment", named_id))
     return faults
 
 
@@ -77,10 +98,19 @@ def _check_way_back(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     return () if "threeDSecure.threeRIInd" in fields else fault_missing(("shopperResultUrl",), fields)
 
 
+def _check_return_scheme(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    """The web is always allowed, and an app only by a scheme that somebody listed: no list of bad ones is complete."""
+    for name in _LEADING_AWAY:
+        address = fields.get(name)
+        if address is None:
+            continue
+        scheme = address.partition(":")[0]
+        if not may_return_to(f"{scheme}://", situation.return_schemes, is_lenient=situation.is_lenient):
+            yield Fault(name, "must be an http or https URL, or have a scheme that the channel lists")
+
+
 def _check_renewal(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if fields.get("paymentType") != "PA":
-        return ()
-    if situation.operation == "payment" and "referenceUuid" not in fields:
+    if fields.get("paymentType") != "PA" or not _follows(fields, situation.operation):
         return ()
     return fault_missing(("standingInstruction.industryPractice",), fields)
 
@@ -89,8 +119,32 @@ def _check_override(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     return [
         Fault(name, "is accepted only when a checkout is created", value)
         for name, value in fields.items()
-        if name.startswith("overridePaymentType[")
+        if name.startswith(_OVERRIDE)
     ]
+
+
+def _check_checkout_reference(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    return [Fault(name, message, fields.get(name)) for name, message in _NOT_IN_A_CHECKOUT.items() if name in fields]
+
+
+def _check_overridden_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    faults = []
+    for name, kind in fields.items():
+        if not name.startswith(_OVERRIDE):
+            continue
+        code = name.removeprefix(_OVERRIDE).removesuffix("]")
+        brand = find_brand(code, lenient=situation.is_lenient)
+        if brand is None:
+            faults.append(Fault(name, "must name a brand of this gateway", kind))
+        elif kind not in brand.list_kinds(lenient=situation.is_lenient):
+            faults.append(Fault(name, f"{code} does not take this type", kind))
+    return faults
+
+
+def _check_purpose(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    if fields.get("recipient.country") not in PURPOSE_CODE_COUNTRIES:
+        return ()
+    return fault_missing(("transactionPurposeCode",), fields)
 
 
 def _check_schedule(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -99,32 +153,32 @@ def _check_schedule(fields: Fields, situation: Situation) -> Iterable[Fault]:
     return fault_missing((*_MONEY, "registrationId"), fields)
 
 
-def _check_search(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    if fields.keys().isdisjoint(("merchantTransactionId", "date.from", "date.to")):
-        return fault_missing(("merchantTransactionId",), fields)
-    return ()
+def _check_search(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    subjects = _SUBJECTS if situation.operation == "query_list" else (*_SUBJECTS, *_DATES)
+    return fault_missing(("merchantTransactionId",), fields) if fields.keys().isdisjoint(subjects) else ()
 
 
 def _check_days(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    sent = [(name, fields[name]) for name in _DATES if name in fields]
+    sent = [(name, value) for name in _DATES if (value := fields.get(name)) is not None]
     faults = [Fault(name, "must be a calendar date yyyy-MM-dd", value) for name, value in sent if len(value) > _DAY]
     if faults or len(sent) < len(_DATES):
         return faults
     first, last = (date.fromisoformat(value) for _, value in sent)
     if (last - first).days < LIMITS.settlement_days_max:
         return ()
-    return (Fault("date.to", f"must be within {LIMITS.settlement_days_max} days of date.from", fields["date.to"]),)
+    return (Fault("date.to", f"must be within {LIMITS.settlement_days_max} days of date.from", fields.get("date.to")),)
 
 
 def _check_page_or_cursor(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    return [Fault("pageNo", "does not go together with cursor", fields["pageNo"])] if "pageNo" in fields else []
+    page = fields.get("pageNo")
+    return () if page is None else (Fault("pageNo", "does not go together with cursor", page),)
 
 
 REQUEST_RULES = (
     Rule(
         "needed_fields",
         "A payment or checkout needs amount, currency and paymentType (a checkout that only registers does not), "
-        "an authentication needs amount and currency, a follow-up needs paymentType.",
+        "an authentication needs amount and currency, a follow-up (by path or by referenceUuid) needs paymentType.",
         _check_needed,
         operations=frozenset(_NEEDED_BY_OPERATION),
     ),
@@ -132,13 +186,20 @@ REQUEST_RULES = (
         "follow_up_amount",
         "A capture, refund, rebill or further authorisation needs amount and currency.",
         _check_follow_up_amount,
-        operations=frozenset({"follow_up"}),
+        operations=frozenset({"follow_up", "payment"}),
     ),
     Rule(
         "initial_type",
         f"A payment begins as one of {', '.join(INITIAL_KINDS)}.",
         _check_initial_type,
-        operations=frozenset({"payment", "registration_payment", "checkout", "checkout_update"}),
+        operations=frozenset({"payment", "registration_payment", "checkout", "checkout_update", "checkout_payment"}),
+    ),
+    Rule(
+        "checkout_reference",
+        "A checkout names no earlier payment and no single registration: it begins a payment, and offers stored "
+        "accounts as registrations[n].id.",
+        _check_checkout_reference,
+        operations=frozenset({"checkout", "checkout_update"}),
     ),
     Rule(
         "follow_up_type",
@@ -161,6 +222,12 @@ REQUEST_RULES = (
         operations=frozenset({"three_d_secure"}),
     ),
     Rule(
+        "return_scheme",
+        "A shopper returns by http, https or a scheme the channel lists; on lenient channels also by any with a dot.",
+        _check_return_scheme,
+        groups=frozenset(name.partition(".")[0] for name in _LEADING_AWAY),
+    ),
+    Rule(
         "renewal_practice",
         "An authorisation that names an earlier one says in standingInstruction.industryPractice why.",
         _check_renewal,
@@ -172,6 +239,22 @@ REQUEST_RULES = (
         _check_override,
         groups=frozenset({"overridePaymentType"}),
         operations=OPERATIONS - {"checkout"},
+    ),
+    Rule(
+        "override_brand",
+        "overridePaymentType[brand] names a brand of the brand list (a lenient channel also takes its older spellings) "
+        "and a type that the brand takes.",
+        _check_overridden_brand,
+        groups=frozenset({"overridePaymentType"}),
+        operations=frozenset({"checkout"}),
+    ),
+    Rule(
+        "purpose_code",
+        "A money transfer to a recipient in one of the countries that ask for it needs transactionPurposeCode "
+        f"({', '.join(sorted(PURPOSE_CODE_COUNTRIES)) or 'none is listed'}).",
+        _check_purpose,
+        groups=frozenset({"recipient"}),
+        operations=frozenset({"payment", "registration_payment", "checkout"}),
     ),
     Rule(
         "forex_pair",
@@ -205,16 +288,11 @@ REQUEST_RULES = (
         groups=frozenset({"date"}),
     ),
     Rule(
-        "report_reference",
-        "The older list of payments needs merchantTransactionId.",
-        required("merchantTransactionId"),
-        operations=frozenset({"query_list"}),
-    ),
-    Rule(
         "report_subject",
-        "The newer list of payments needs merchantTransactionId, or date.from and date.to.",
+        "A list of payments needs merchantTransactionId or lifecycleId; the newer one is content with date.from and "
+        "date.to.",
         _check_search,
-        operations=frozenset({"search"}),
+        operations=frozenset({"query_list", "search"}),
     ),
     Rule(
         "report_cursor",

@@ -34,6 +34,7 @@ from tollgate.connectors.acquiring.messages import (
     make_follow_up,
     to_minor_units,
 )
+from tollgate.connectors.acquiring.responses import RESPONSES
 
 __all__ = [
     "ACQUIRER",
@@ -42,6 +43,7 @@ __all__ = [
     "FOLLOW_UP_TYPES",
     "FORCED_CODE",
     "INQUIRIES",
+    "RESPONSES",
     "REVERSALS",
     "SILENT",
     "AcquirerReply",

@@ -22,7 +22,7 @@ from tollgate.connectors.acquiring.messages import (
     encode_message,
     make_follow_up,
 )
-from tollgate.connectors.acquiring.responses import RESPONSES, UNLISTED
+from tollgate.connectors.acquiring.responses import ADVICES, RESPONSES, UNLISTED
 from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.payments import Outcome, Payment, Verdict
 
@@ -54,7 +54,8 @@ def judge(reply: AcquirerReply, approved_code: str) -> Verdict:
         case "approved":
             return Verdict(outcome=Outcome.APPROVED, code=approved_code, details=details)
         case "declined":
-            return Verdict(outcome=Outcome.DECLINED, code=RESPONSES.get(reply.response_code, UNLISTED), details=details)
+            code = ADVICES.get(reply.advice) or RESPONSES.get(reply.response_code, UNLISTED)
+            return Verdict(outcome=Outcome.DECLINED, code=code, details=details)
         case "pending":
             return Verdict(outcome=Outcome.WAITING, code="000.200.000", details=details)
         case _:

@@ -49,6 +49,8 @@ class AcquirerReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     status: str
     """approved, declined, pending, reversed or unknown"""
     response_code: ShortText = ""
+    advice: ShortText = ""
+    """The issuer may add its merchant advice code to a declined charge."""
     message: LongText = ""
     authorization_code: ShortText = ""
     reference: ShortText = ""

@@ -49,6 +49,19 @@ BY_REASON = {
     "87": "000.400.101",
 }
 
+# What is said of a request that was not taken, where that is more than a fault of form.
+BY_ERROR = {
+    "102": "000.400.113",
+    "303": "100.390.116",
+    "304": "100.390.117",
+    "305": "100.390.117",
+    "306": "100.390.117",
+    "402": "100.390.112",
+    "403": "100.390.112",
+    "404": "100.390.112",
+    "405": "100.390.112",
+}
+
 # What is left: by status and whether the shopper was asked.
 BY_STATUS = {
     ("N", "frictionless"): "100.390.114",
@@ -69,6 +82,7 @@ def judge_result(case: AuthenticationCase) -> str | None:
         return None
     return (
         BY_CANCELLATION.get(result.cancelled or "")
+        or BY_ERROR.get(case.error.get("errorCode", ""))
         or BY_REASON.get(result.reason or "")
         or BY_STATUS.get((result.status, case.flow or "frictionless"), _NOTHING_HEARD)
     )

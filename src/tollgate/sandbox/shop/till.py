@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.catalog import Situation, get_result
+from tollgate.catalog import get_result
 from tollgate.contract import answer_payment, answer_refusal, name_checkout_path, read_fields
 from tollgate.flows import deregister, find_promised_script, look_up, prepare_checkout, read_checkout
-from tollgate.payments import Channel, Checkout, CheckoutKind, CheckoutState
+from tollgate.payments import Channel, Checkout, CheckoutKind
 from tollgate.sandbox.shop.goods import CURRENCY, Cart, fill_cart, render_price
 from tollgate.sandbox.tenant import find_tenant
 from tollgate.steps import House, find_any_checkout, open_prepared
@@ -43,7 +43,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_paid(self) -> bool:
-        return self.checkout.state >= CheckoutState.DONE
+        return self.checkout.is_paid
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -90,7 +90,7 @@ async def place_order(house: House, channel: Channel, cart: Cart, stored_ids: Se
             f"{item}.price": render_price(line.product.price),
         }
     said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
-    fields = read_fields(list(said.items()), Situation("checkout", None, channel.is_lenient, house.is_live))
+    fields = read_fields(list(said.items()), house.make_situation("checkout", channel))
     answer = orjson.loads((await prepare_checkout(house, fields, channel, None)).body)
     checkout_id: str = answer["id"]
     return checkout_id
@@ -144,7 +144,7 @@ def _describe(answer: Mapping[str, Any]) -> str:
 
 
 async def forget_card(house: House, channel: Channel, stored_id: str, ndc: str) -> None:
-    fields = read_fields([], Situation("registration_removal", None, channel.is_lenient, house.is_live))
+    fields = read_fields([], house.make_situation("registration_removal", channel))
     try:
         await deregister(house, fields, stored_id, channel, ndc, None)
     except Refusal:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tollgate.catalog import Situation
 from tollgate.contract import Answer, Fields, read_fields
 from tollgate.flows import find_earlier_answer, make_claim
 from tollgate.payments import Channel, Claim
@@ -25,7 +24,7 @@ async def answer_once(
 ) -> Reply:
     """An answer without a code was kept for its key by a request that came at the same time."""
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, Situation(operation, kind, channel.is_lenient, house.is_live))
+    fields = read_fields(request.pairs, house.make_situation(operation, channel, kind))
     claim = make_claim(house, read_key(request), channel, request.method, path, fields)
     answer = await find_earlier_answer(house, claim) or await story(fields, claim)
     return reply_with(answer) if answer.code else replay(answer)

@@ -9,6 +9,7 @@ from tollgate.catalog import get_result
 from tollgate.contract import Answer, Fields, Submission
 from tollgate.flows import (
     Lost,
+    cancel_prepared,
     change_checkout,
     go_to_provider,
     prepare_checkout,
@@ -39,12 +40,22 @@ async def update_checkout(request: Request, caller: Caller, house: House) -> Rep
     return await change_named(request, caller, house, path, change_checkout, operation="checkout_update")
 
 
+async def delete_checkout(request: Request, caller: Caller, house: House) -> Reply:
+    return reply_with(await cancel_prepared(house, request.names[0], get_channel(caller)))
+
+
 async def read_payment_status(request: Request, caller: Caller, house: House) -> Reply:
-    return reply_with(await read_checkout(house, request.names[0], CheckoutKind.PAYMENT, get_channel(caller)))
+    return await _read_status(request, caller, house, CheckoutKind.PAYMENT)
 
 
 async def read_registration_status(request: Request, caller: Caller, house: House) -> Reply:
-    return reply_with(await read_checkout(house, request.names[0], CheckoutKind.REGISTRATION, get_channel(caller)))
+    return await _read_status(request, caller, house, CheckoutKind.REGISTRATION)
+
+
+async def _read_status(request: Request, caller: Caller, house: House, kind: CheckoutKind) -> Reply:
+    """HEAD is answered as GET would be and leaves the status for GET to tell."""
+    is_told = request.method != "HEAD"
+    return reply_with(await read_checkout(house, request.names[0], kind, get_channel(caller), is_told=is_told))
 
 
 async def describe_form(request: Request, house: House) -> Reply:
@@ -63,13 +74,18 @@ async def submit_registration(request: Request, house: House) -> Reply:
 async def _submit(request: Request, house: House, kind: CheckoutKind) -> Reply:
     """A script wants to read the answer; a form without one is sent where its shopper goes next."""
     accept = request.header(b"accept")
+    is_script = "json" in (accept or "")
     sent = Submission(
-        pairs=request.pairs, address=request.address, accept=accept, user_agent=request.header(b"user-agent")
+        pairs=request.pairs,
+        address=request.address,
+        # A script names what it can read itself, which is not what its browser accepts.
+        accept=None if is_script else accept,
+        user_agent=request.header(b"user-agent"),
     )
     done = await submit_checkout(house, request.names[0], kind, sent)
     if done.kind:
         count_payment(done.kind, get_result(done.answer.code).group)
-    if "json" in (accept or ""):
+    if is_script:
         return reply_with(done.answer)
     return Reply(303, b"", b"text/plain", ((b"location", done.going_on.url.encode()),))
 
@@ -108,6 +124,14 @@ ROUTES = (
         handler=update_checkout,
     ),
     RouteRow(
+        method="DELETE",
+        path=f"{_PATH}/{{id}}",
+        operation="delete_checkout",
+        summary="Cancel a prepared checkout that nobody is paying.",
+        access=Access.ENTITY,
+        handler=delete_checkout,
+    ),
+    RouteRow(
         method="GET",
         path=f"{_PATH}/{{id}}/payment",
         operation="read_checkout",
@@ -130,6 +154,8 @@ ROUTES = (
         summary="The shopper's form pays; JSON where `Accept` names it, else 303 to where the shopper goes next.",
         access=Access.OPEN,
         handler=submit_payment,
+        traces_checkout=True,
+        takes_parameters=True,
         hides_path=True,
         is_for_any_origin=True,
     ),
@@ -140,6 +166,8 @@ ROUTES = (
         summary="The shopper's form stores an account.",
         access=Access.OPEN,
         handler=submit_registration,
+        traces_checkout=True,
+        takes_parameters=True,
         hides_path=True,
         is_for_any_origin=True,
     ),
@@ -150,6 +178,7 @@ ROUTES = (
         summary="What the payment form has to know of a checkout, for its script.",
         access=Access.OPEN,
         handler=describe_form,
+        traces_checkout=True,
         hides_path=True,
         is_for_any_origin=True,
     ),

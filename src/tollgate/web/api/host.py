@@ -24,9 +24,11 @@ async def tell_alive(_request: Request, _house: House) -> Reply:
 
 
 async def tell_ready(_request: Request, house: House) -> Reply:
-    """Ready means that the store answers; a load balancer sends nobody here while it does not."""
-    ready = await house.database.is_ready()
-    return Reply(200 if ready else 503, orjson.dumps({"status": "ready" if ready else "store unreachable"}))
+    """Ready means that the database takes writes; a load balancer sends nobody here while it does not."""
+    trouble = await house.database.find_trouble()
+    if trouble is None:
+        return Reply(200, orjson.dumps({"status": "ready"}))
+    return Reply(503, orjson.dumps({"status": "not ready", "reason": trouble}))
 
 
 async def tell_metrics(_request: Request, _house: House) -> Reply:
@@ -49,6 +51,7 @@ ROUTES = (
         summary="Is the process alive?",
         access=Access.OPEN,
         handler=tell_alive,
+        is_for_probes=True,
     ),
     RouteRow(
         method="GET",
@@ -57,6 +60,7 @@ ROUTES = (
         summary="Can it take payments?",
         access=Access.OPEN,
         handler=tell_ready,
+        is_for_probes=True,
     ),
 )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import (
     Answer,
     Fields,
     answer_payment,
     answer_registration,
+    check_reference,
     find_reference,
     find_registration_id,
     find_wallet_call,
@@ -28,7 +29,7 @@ from tollgate.flows import (
     show_registration,
 )
 from tollgate.payments import Claim
-from tollgate.steps import House, open_stored, open_wallet
+from tollgate.steps import House, open_stored, open_wallet, refuse_exposed
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
 from tollgate.web.metrics import count_payment
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
@@ -46,7 +47,7 @@ async def begin(
 ) -> Reply:
     """A payment, or an authentication by itself: both begin with an account, sent along or stored before."""
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, Situation(operation, None, channel.is_lenient, house.is_live))
+    fields = read_fields(request.pairs, house.make_situation(operation, channel))
     claim = make_claim(house, read_key(request), channel, request.method, path, fields)
     earlier = await find_earlier_answer(house, claim)
     if earlier is not None:
@@ -55,6 +56,9 @@ async def begin(
     if named_id is not None:
         return await _refer(house, fields, named_id, caller, claim)
     registration_id = registration_id or find_registration_id(fields)
+    stored = await open_stored(house, caller.merchant_id, registration_id) if registration_id else None
+    if stored is not None:
+        refuse_exposed(stored.account, fields.echo, claim)
     call = None if registration_id else find_wallet_call(fields)
     order = read_order(
         fields,
@@ -62,16 +66,17 @@ async def begin(
         today=to_datetime(house.clock.now()).date(),
         short_id=make_short_id(house.chance),
         is_live=house.is_live,
-        opened=await open_wallet(house, channel, call.wallet, call.token, claim) if call else None,
-        stored=await open_stored(house, caller.merchant_id, registration_id) if registration_id else None,
+        opened=await open_wallet(house, channel, call.wallet, call.token, claim, echo=fields.echo) if call else None,
+        stored=stored,
     )
     return count(order.kind, await pay(house, order, channel, caller.ndc, claim))
 
 
 async def create_follow_up(request: Request, caller: Caller, house: House) -> Reply:
     channel, named_id = get_channel(caller), request.names[0]
-    situation = Situation("follow_up", None, channel.is_lenient, house.is_live)
+    situation = house.make_situation("follow_up", channel)
     fields = read_fields(request.pairs, situation)
+    check_reference(fields, named_id, channel)
     claim = make_claim(house, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields)
     earlier = await find_earlier_answer(house, claim)
     return replay(earlier) if earlier else await _follow(house, fields, named_id, caller, claim)

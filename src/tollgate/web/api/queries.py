@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import (
     BOTH_NAMES,
     ONE_NAME,
@@ -52,7 +52,7 @@ async def query_records(request: Request, caller: Caller, house: House) -> Reply
 
 
 def _read(request: Request, caller: Caller, house: House, operation: str, rows_max: int) -> Question:
-    situation = Situation(operation, None, get_channel(caller).is_lenient, house.is_live)
+    situation = house.make_situation(operation, get_channel(caller))
     return read_question(request.pairs, situation, rows_max)
 
 
@@ -73,7 +73,7 @@ async def _search(question: Question, names: Sequence[str], caller: Caller, hous
 def _answer(
     page: Page[Payment], chains: dict[str, list[Payment]] | None, names: Sequence[str], caller: Caller, house: House
 ) -> Reply:
-    if not page.rows:
+    if not page.rows and page.cursor is None:
         raise Refusal(get_result("700.400.580"))
     return reply_with(answer_payment_page(page, chains, names, house.envelope, caller.ndc, house.clock.now()))
 

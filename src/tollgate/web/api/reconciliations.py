@@ -5,7 +5,7 @@ A day without any is an empty list; only an id that names no day is a miss.
 
 from __future__ import annotations
 
-from tollgate.catalog import LIMITS, Situation, get_result
+from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import answer_aggregations, answer_postings, read_aggregation, read_days
 from tollgate.flows import list_all_settled, list_settled, sum_up
 from tollgate.payments import Page, Period, Posting, Window
@@ -16,7 +16,7 @@ from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_c
 
 async def read_aggregations(request: Request, caller: Caller, house: House) -> Reply:
     channel = get_channel(caller)
-    period = read_days(request.pairs, Situation("settlement", None, channel.is_lenient, house.is_live))
+    period = read_days(request.pairs, house.make_situation("settlement", channel))
     tallies = await sum_up(house, channel, period)
     return reply_with(answer_aggregations(tallies, house.envelope, caller.ndc, house.clock.now()))
 
@@ -32,7 +32,7 @@ async def read_reconciliation_page(request: Request, caller: Caller, house: Hous
 
 
 def _read(request: Request, caller: Caller, house: House) -> tuple[Period, Window]:
-    situation = Situation("query", None, get_channel(caller).is_lenient, house.is_live)
+    situation = house.make_situation("query", get_channel(caller))
     wanted = read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
     if wanted is None:
         raise Refusal(get_result("700.400.580"))

@@ -41,7 +41,9 @@ async def create_registration(request: Request, caller: Caller, house: House) ->
             channel,
             today=to_datetime(house.clock.now()).date(),
             is_live=house.is_live,
-            opened=await open_wallet(house, channel, call.wallet, call.token, claim) if call else None,
+            opened=await open_wallet(house, channel, call.wallet, call.token, claim, echo=fields.echo)
+            if call
+            else None,
         )
         return await register(house, order, channel, caller.ndc, claim)
 

@@ -64,7 +64,7 @@ async def receive_shopper(request: Request, house: House) -> Reply:
 
 def _go(request: Request, url: str) -> Reply:
     """A browser that came by a form would hold a redirect against the policy of the page that had the form."""
-    if request.method == "GET":
+    if request.method != "POST":
         return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
     return _pages.render(
         "leave.html", framed_by=ANYWHERE, title="Back to the shop", text="You are being taken back.", url=url

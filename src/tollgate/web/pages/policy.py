@@ -9,15 +9,16 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from tollgate.catalog import is_unsafe_scheme
+
 ANYWHERE = ("*",)
 """For pages that shops of any address show in their frames, and for frames that may lead on to any address."""
 
 _FIXED_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'"
 _PERMISSIONS = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 _SPELLABLE_HOST = re.compile(r"[a-z0-9.-]+(?::[0-9]{1,5})?")
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
-# Schemes that run or show text of the address itself in our page's name.
-_FORBIDDEN_SCHEMES = frozenset({"javascript", "data", "vbscript", "blob", "file", "about", "filesystem", "view-source"})
+# A browser drops controls, and reads a backslash as a slash.
+_MISREAD = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 
 
 class UnsafeAddress(ValueError):
@@ -26,10 +27,9 @@ class UnsafeAddress(ValueError):
 
 def check_address(url: str) -> str:
     """The same address, if a page may lead there: a path of our own, the web, or the scheme of an app."""
-    if url.startswith("/") and not url.startswith(("//", "/\\")):
-        return url
-    scheme, colon, _rest = url.partition(":")
-    if not colon or not _SCHEME.fullmatch(scheme.lower()) or scheme.lower() in _FORBIDDEN_SCHEMES:
+    is_own = url.startswith("/") and not url.startswith("//")
+    scheme, slashes, _rest = url.partition("://")
+    if _MISREAD.search(url) or not (is_own or (slashes and not is_unsafe_scheme(scheme))):
         raise UnsafeAddress("a page cannot lead to an address of this scheme")
     return url
 

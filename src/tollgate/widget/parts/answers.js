@@ -187,9 +187,15 @@ function listFaults(result) {
 
 // Faults are shown beside their fields; what belongs to no field is said as a message.
 function showServiceFaults(widget, result) {
-  const names = listFaults(result).map((fault) => fault.name);
+  const faults = listFaults(result);
+  const names = faults.map((fault) => fault.name);
+  const isCard = widget.kind === "card" || widget.kind === "registration";
+  // A fault with a value is about something that the page itself sent: no shopper can mend that.
+  const missing = faults.filter((fault) => fault.value === null).map((fault) => fault.name);
+  const asked = isCard ? askForBilling(widget, missing) : [];
   const faulty = widget.fields.filter((field) => isShown(field) && field.names.some((name) => names.includes(name)));
-  faulty.forEach((field) => showFault(widget.voice, field, usualError(field)));
+  // Nobody is told off for not having filled in what was not asked for until now.
+  faulty.filter((field) => !asked.includes(field)).forEach((field) => showFault(widget.voice, field, usualError(field)));
   if (faulty.length) {
     faulty[0].focus();
     return;

@@ -24,12 +24,29 @@ function makeBillingBlock(voice) {
     const isNeeded = isOn((mandatoryBilling || USUAL_BILLING)[word], false);
     return makeWantedField(voice, BILLING_FIELDS[word], isNeeded, { value: String(billingAddress[word] || "") });
   });
-  if (!fields.length) {
-    return null;
-  }
+  return fields.length ? { group: groupBilling(voice, fields), fields } : null;
+}
+
+function groupBilling(voice, fields) {
   const legend = make("legend", "wpwl-label wpwl-label-billing", {}, voice.say("billingAddress"));
-  const group = make("fieldset", "wpwl-group wpwl-group-billing", {}, legend, ...fields.map((field) => field.group));
-  return { group, fields };
+  return make("fieldset", "wpwl-group wpwl-group-billing", {}, legend, ...fields.map((field) => field.group));
+}
+
+// 3-D Secure needs an address, and only the service knows which cards take part: it names what is missing, and the
+// form asks for that above its button. Returns the fields that were added.
+function askForBilling(widget, names) {
+  const there = new Set(widget.fields.flatMap((field) => field.names));
+  const missing = Object.values(BILLING_FIELDS).filter(
+    (name) => names.includes(INPUTS[name].names[0]) && !there.has(INPUTS[name].names[0]),
+  );
+  if (!missing.length) {
+    return [];
+  }
+  const fields = missing.map((name) => makeInputField(widget.voice, name));
+  widget.fields = [...widget.fields, ...fields];
+  widget.askedFields = [...(widget.askedFields || []), ...fields];
+  widget.form.insertBefore(groupBilling(widget.voice, fields), widget.button.closest(".wpwl-group-submit"));
+  return fields;
 }
 
 // What the page wants to know of the shopper, and fields a brand asks for by their parameters, but for those that

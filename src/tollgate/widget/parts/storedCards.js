@@ -71,7 +71,7 @@ function chooseStoredCard(widget, row) {
     }));
     row.cvvPlace.append(row.cvvField.group);
   }
-  widget.fields = row.cvvField ? [row.cvvField] : [];
+  widget.fields = [...(row.cvvField ? [row.cvvField] : []), ...(widget.askedFields || [])];
 }
 
 // Where the page hides the other forms, a button brings them back.

@@ -26,6 +26,13 @@ function maySubmit(fields) {
   return field === "number" || (field === "cvv" && isShortText(fields.registrationId));
 }
 
+/** What the browser accepts, as it said when it asked for this page: a script's own request says something else. */
+function describeHeader(fields) {
+  const { accept } = document.body.dataset;
+  const tellsBrowser = Object.keys(fields).some((name) => name.startsWith("customer.browser."));
+  return accept && tellsBrowser ? { "customer.browser.acceptHeader": accept } : {};
+}
+
 async function gather(fields) {
   const own = judge();
   const brand = typeof fields.paymentBrand === "string" ? fields.paymentBrand : options.brand;
@@ -93,7 +100,8 @@ async function submit({ ask, fields }) {
       tell({ type: "validity", ask, isValid: false, errors });
       return;
     }
-    const { status, text } = await post({ ...Object.fromEntries(keepPageFields(fields)), ...values });
+    const said = Object.fromEntries(keepPageFields(fields));
+    const { status, text } = await post({ ...said, ...describeHeader(said), ...values });
     const body = readAnswer(text, values["card.number"]);
     if (isCodeSpent(body)) tellSpent();
     tell(body === null ? { type: "answer", ask, status: 0 } : { type: "answer", ask, status, body });

@@ -1,0 +1,9 @@
+"""Which money transfers need a purpose code. What a code means is between the merchant and the acquirer."""
+
+from __future__ import annotations
+
+PURPOSE_CODE_COUNTRIES: frozenset[str] = frozenset()
+"""Recipients' countries (alpha-3) to which no money is transferred without a purpose code.
+
+Schemes and acquirers differ in this, so none is listed until the acquirer of a host asks for it.
+"""

@@ -1,0 +1,59 @@
+"""What a brand's row asks for, and what lenient channels take beyond it, for brands that are paid elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.chains import APPROVED, FAULTY, capture, name, refund, reverse, told
+from api.premises import Premises
+from api.shoppers import PAYER, decide, open_order, order
+from gateway import Client
+
+
+@pytest.fixture(scope="module")
+def client(embedded_premises: Premises) -> Client:
+    return embedded_premises.client
+
+
+def test_a_bank_slip_without_an_identity_document_is_refused_by_name(client: Client, lenient: Client) -> None:
+    named = {"customer.givenName": "Ana", "customer.surname": "Lima"}
+    missing = order(client, "BOLETO", "PA", **named)
+
+    assert told(missing) == FAULTY
+    assert set(missing.faults) == {"customer.identificationDocType", "customer.identificationDocId"}
+    assert told(order(client, "BOLETO", "PA", **PAYER)) == APPROVED
+    assert told(order(lenient, "BOLETO", "PA")) == APPROVED
+
+
+@pytest.mark.parametrize("brand", ["SOFORTUEBERWEISUNG", "IDEAL", "GIROPAY", "EPS"])
+def test_a_lenient_channel_authorizes_and_captures_by_bank_transfer(
+    client: Client, lenient: Client, brand: str
+) -> None:
+    assert told(order(client, brand, "PA")) == (400, "600.200.310")
+    captured, reversed_ = open_order(lenient, brand, "PA"), open_order(lenient, brand, "PA")
+    decide(lenient, captured, "approve")
+    decide(lenient, reversed_, "approve")
+
+    capture_id = name(capture(lenient, captured.json["id"], "60.00"))
+
+    assert told(refund(lenient, capture_id, "60.00")) == APPROVED
+    assert told(reverse(lenient, reversed_.json["id"])) == APPROVED
+
+
+@pytest.mark.parametrize(
+    ("spelling", "brand", "kind"),
+    [
+        ("KLARNA_INVOICE", "KLARNA_PAYMENTS_PAYLATER", "PA"),
+        ("KLARNA_INSTALLMENTS", "KLARNA_PAYMENTS_SLICEIT", "DB"),
+        ("SOFORT", "SOFORTUEBERWEISUNG", "DB"),
+        ("BRADESCO", "BOLETO", "PA"),
+    ],
+)
+def test_a_lenient_channel_takes_older_names_of_brands(
+    client: Client, lenient: Client, spelling: str, brand: str, kind: str
+) -> None:
+    assert list(order(client, spelling, kind).faults) == ["paymentBrand"]
+
+    answer = order(lenient, spelling, kind)
+
+    assert (answer.status, answer.json["paymentBrand"]) == (200, brand)

@@ -1,0 +1,55 @@
+"""What a checkout cannot refer to: an earlier payment, or one stored account instead of an offer. Refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.chains import FAULTY, told
+from api.checking_out import PREPARED
+from api.paying_forms import open_checkout, post
+from api.premises import Premises
+from api.registering import keep
+from gateway import Client
+
+
+@pytest.fixture(scope="module")
+def premises(embedded_premises: Premises) -> Premises:
+    """The databases do not matter here."""
+    return embedded_premises
+
+
+@pytest.mark.parametrize("kind", ["RF", "CP", "RV", "RB", "RC", "CB", "CR", "RG", "3D"])
+def test_a_checkout_begins_a_payment_and_follows_none(client: Client, kind: str) -> None:
+    reference = client.pay(paymentType="PA").json["id"]
+    checkout_id = open_checkout(client)
+    following = {"paymentType": kind, "referenceUuid": reference}
+
+    made = client.post("/v1/checkouts", {**PREPARED, **following})
+    changed = client.post(f"/v1/checkouts/{checkout_id}", following)
+    overridden = client.post("/v1/checkouts", {**PREPARED, "overridePaymentType[VISA]": kind})
+
+    assert told(made) == told(changed) == told(overridden) == FAULTY
+    assert set(made.faults) == set(changed.faults) == {"paymentType", "referenceUuid"}
+    assert set(overridden.faults) == {"overridePaymentType[VISA]"}
+    assert told(post(client, checkout_id)) == (200, "000.100.110")
+
+
+@pytest.mark.parametrize("reference", ["known", "8a" + "0" * 30])
+@pytest.mark.parametrize("practice", ["INCREMENTAL_AUTH", "REAUTHORIZATION"])
+def test_an_authorisation_is_neither_raised_nor_renewed_by_a_checkout(
+    client: Client, reference: str, practice: str
+) -> None:
+    named = client.pay(paymentType="PA").json["id"] if reference == "known" else reference
+    raising = {"paymentType": "PA", "referenceUuid": named, "standingInstruction.industryPractice": practice}
+
+    answer = client.post("/v1/checkouts", {**PREPARED, **raising})
+
+    assert told(answer) == FAULTY
+    assert set(answer.faults) == {"referenceUuid"}
+
+
+def test_a_stored_account_is_offered_and_not_named(client: Client) -> None:
+    stored = keep(client)
+
+    assert set(client.post("/v1/checkouts", {**PREPARED, "registrationId": stored}).faults) == {"registrationId"}
+    assert told(client.post("/v1/checkouts", {**PREPARED, "registrations[0].id": stored})) == (200, "000.200.100")

@@ -1,0 +1,94 @@
+"""testMode=EXTERNAL where nobody has configured a test system: the simulator stands in for it, for every method."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.chains import PENDING, authorise, capture, refund, told
+from api.challenges import CHALLENGED, FRICTIONLESS, pass_challenge
+from api.challenges import order as order_by_card
+from api.checking_out import ask
+from api.direct_debits import debit
+from api.paying_forms import open_checkout, post
+from api.premises import Premises
+from api.registering import keep, pay_with
+from api.scheduling import FAR, schedule
+from api.shoppers import decide, open_order
+from gateway import Client
+
+EXTERNAL = {"testMode": "EXTERNAL"}
+APPROVED = (200, "000.100.112")
+TEXT = "Request successfully processed in 'Merchant in Connector Test Mode'"
+
+
+@pytest.fixture(scope="module")
+def premises(embedded_premises: Premises) -> Premises:
+    """The databases do not matter here."""
+    return embedded_premises
+
+
+def test_a_card_is_approved_in_the_words_of_the_connector_test_mode(client: Client) -> None:
+    answer = client.pay(None, **EXTERNAL)
+
+    assert told(answer) == APPROVED
+    assert answer.json["result"]["description"] == TEXT
+
+
+def test_levers_and_test_cards_steer_it_as_they_do_without_a_mode(client: Client) -> None:
+    forced = client.pay(None, **EXTERNAL, **{"customParameters[forceResultCode]": "800.100.152"})
+
+    assert told(forced) == (400, "800.100.152")
+    assert told(client.pay(card__number="4000000000000002", testMode="EXTERNAL")) == (400, "800.100.152")
+
+
+def test_what_follows_is_simulated_too(client: Client) -> None:
+    payment_id = authorise(client, **EXTERNAL)
+
+    captured = capture(client, payment_id, "60.00")
+
+    assert told(captured) == APPROVED
+    assert told(refund(client, captured.json["id"], "10.00", **EXTERNAL)) == APPROVED
+    assert told(refund(client, captured.json["id"], "10.00", testMode="INTERNAL")) == (400, "700.100.600")
+
+
+def test_a_lenient_channel_follows_a_payment_in_the_payments_own_mode(lenient: Client) -> None:
+    internal, external = authorise(lenient), authorise(lenient, **EXTERNAL)
+
+    assert told(capture(lenient, internal, "10.00", **EXTERNAL)) == (200, "000.100.110")
+    assert told(capture(lenient, external, "10.00", testMode="INTERNAL")) == APPROVED
+
+
+def test_a_challenge_is_simulated(client: Client) -> None:
+    challenged = order_by_card(client, CHALLENGED, **EXTERNAL)
+    frictionless = order_by_card(client, FRICTIONLESS, **EXTERNAL)
+
+    assert told(challenged) == PENDING
+    pass_challenge(client, challenged)
+    assert told(client.get(f"/v1/payments/{challenged.json['id']}")) == APPROVED
+    assert told(frictionless) == APPROVED
+
+
+def test_a_provider_is_simulated(client: Client) -> None:
+    waiting = open_order(client, "PAYPAL", **EXTERNAL)
+
+    decide(client, waiting, "approve")
+
+    assert told(client.get(f"/v1/payments/{waiting.json['id']}")) == APPROVED
+
+
+def test_a_direct_debit_is_collected(client: Client) -> None:
+    assert told(debit(client, **EXTERNAL)) == APPROVED
+
+
+def test_stored_accounts_and_schedules_are_charged(client: Client) -> None:
+    registration_id = keep(client, **EXTERNAL)
+
+    assert told(pay_with(client, registration_id, EXTERNAL)) == APPROVED
+    assert told(schedule(client, registration_id, {**FAR, **EXTERNAL})) == APPROVED
+
+
+def test_a_checkout_is_paid(client: Client) -> None:
+    checkout_id = open_checkout(client, **EXTERNAL)
+
+    assert told(post(client, checkout_id)) == APPROVED
+    assert told(ask(client, checkout_id)) == APPROVED

@@ -1,0 +1,68 @@
+"""A test host tells which parameters it ignored, on answers and on refusals; a live host does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.chains import APPROVED, FAULTY, authorise, told
+from api.checking_out import PREPARED, prepare, submit
+from api.premises import Premises
+from api.registering import keep
+from gateway import CARD, PAYMENT, Client
+
+HEADER = "tollgate-warning"
+MISTYPED = {"merchantTransactonId": "order-0001", "card.foo": "x"}
+
+
+@pytest.fixture
+def client(embedded_premises: Premises) -> Client:
+    return embedded_premises.client
+
+
+def test_a_payment_with_known_names_has_no_warning(client: Client) -> None:
+    assert HEADER not in client.pay().headers
+
+
+def test_a_mistyped_name_is_ignored_and_told(client: Client) -> None:
+    answer = client.post("/v1/payments", {**PAYMENT, **MISTYPED})
+
+    assert told(answer) == APPROVED
+    assert "merchantTransactonId (did you mean merchantTransactionId?)" in answer.headers[HEADER]
+    assert "card.foo" in answer.headers[HEADER]
+
+
+def test_a_refusal_tells_it_too(client: Client) -> None:
+    answer = client.post("/v1/payments", {**PAYMENT, **MISTYPED, "amount": "x"})
+
+    assert told(answer) == FAULTY
+    assert "merchantTransactonId" in answer.headers[HEADER]
+
+
+def test_every_operation_that_reads_parameters_tells_it(client: Client) -> None:
+    checkout, registration = prepare(client, PREPARED), keep(client)
+    answers = [
+        client.post(f"/v1/payments/{authorise(client)}", {"paymentType": "RV", **MISTYPED}),
+        client.post("/v1/checkouts", {**PREPARED, **MISTYPED}),
+        client.post(f"/v1/checkouts/{checkout}", {"amount": "1.00", **MISTYPED}),
+        client.post("/v1/registrations", {**CARD, **MISTYPED}),
+        client.post(f"/v1/registrations/{registration}", MISTYPED),
+        client.post("/scheduling/v1/schedules", {"registrationId": registration, **MISTYPED}),
+        client.get("/v1/query", {"merchantTransactonId": "order-0001"}),
+        submit(client, checkout, "https://shop.example/back", {**CARD, **MISTYPED}),
+    ]
+
+    assert ["merchantTransactonId" in answer.headers.get(HEADER, "") for answer in answers] == [True] * len(answers)
+
+
+def test_nobody_without_a_credential_is_told_anything(client: Client) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.send("POST", "/v1/payments", "merchantTransactonId=order-0001", form)
+
+    assert answer.status == 401
+    assert HEADER not in answer.headers
+
+
+def test_the_log_names_it(embedded_premises: Premises) -> None:
+    embedded_premises.client.post("/v1/payments", {**PAYMENT, "marchantMemo": "something"})
+
+    assert "marchantMemo (did you mean merchantMemo?)" in embedded_premises.gateway.log_path.read_text()

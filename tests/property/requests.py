@@ -1,0 +1,260 @@
+"""Every operation that reads parameters, as a table: a request that is accepted, and how its fields are understood.
+No test lives here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from tollgate.catalog import LIMITS, Situation
+from tollgate.contract import (
+    Fields,
+    Pairs,
+    Submission,
+    apply_update,
+    asks_for_integrity,
+    check_alone,
+    check_change,
+    check_offer,
+    check_prepared,
+    choose_brand,
+    find_mode,
+    find_reference,
+    find_registration_id,
+    find_return_url,
+    find_wallet_call,
+    get_return_url,
+    is_confirmation,
+    join_form,
+    keep_prepared,
+    list_offered,
+    merge_echo,
+    override_kind,
+    read_aggregation,
+    read_days,
+    read_fields,
+    read_follow_up,
+    read_order,
+    read_question,
+    read_registration_order,
+    read_reschedule,
+    read_schedule,
+    tell_kind,
+)
+from tollgate.payments import BankAccount, CardAccount, Channel, Creditor, OpenedCard, StoredAccount, make_card_face
+from tollgate.values import ChannelId, MerchantId, Secret
+from unit.catalog.rule_fields import (
+    ALONE,
+    BROWSER,
+    BY_ID,
+    CARD,
+    DEBIT,
+    MONEY,
+    NAMES,
+    OPENED_WALLET,
+    SCHEDULE,
+    SEPA,
+    TOKEN,
+    without,
+)
+from unit.contract.storing import REGISTRATION_ID, make_stored
+from unit.contract.test_schedules import ACTIVE, NOW
+
+TODAY = date(2026, 11, 15)
+_CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="12", expiry_year="2030")
+_OPENED = OpenedCard(account=_CARD, face=make_card_face("4200000000000000", _CARD), network="VISA", eci="05")
+_STORED_CARD = make_stored(_CARD)
+_STORED_BANK = make_stored(
+    BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), bic="COBADEFFXXX"),
+    brand="DIRECTDEBIT_SEPA",
+    method="DD",
+)
+_PREPARED = {**MONEY, "paymentType": "DB", "registrations[0].id": REGISTRATION_ID, "overridePaymentType[VISA]": "PA"}
+_BACK = {"shopperResultUrl": "https://shop.example/back"}
+_DAYS = {"date.from": "2026-11-01", "date.to": "2026-11-02"}
+_BILLING = {
+    "billing.street1": "Main Street 1",
+    "billing.city": "Graz",
+    "billing.postcode": "8010",
+    "billing.country": "AT",
+}
+_CUSTOMER = {**NAMES, **BROWSER, **_BILLING, "cart.items[0].name": "Lamp"}
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One request to one kind of channel."""
+
+    pairs: Pairs
+    is_lenient: bool
+
+    @property
+    def channel(self) -> Channel:
+        return Channel(
+            id=ChannelId("8a01"),
+            merchant_id=MerchantId("8a02"),
+            name="Shop",
+            created_at=1,
+            is_lenient=self.is_lenient,
+            creditor=Creditor(
+                name="Shop", identifier="DE98ZZZ09999999999", iban="DE89370400440532013000", bic="COBADEFFXXX"
+            ),
+        )
+
+    def read(self, operation: str, kind: str | None = None) -> Fields:
+        return read_fields(self.pairs, self.situate(operation, kind))
+
+    def situate(self, operation: str, kind: str | None = None) -> Situation:
+        return Situation(operation, kind, self.is_lenient)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A request that is accepted, and the way of its operation from pairs to what a flow is given."""
+
+    name: str
+    sent: Mapping[str, str]
+    understand: Callable[[Asking], object]
+
+
+def _order(asking: Asking, fields: Fields, stored: StoredAccount | None = None) -> object:
+    has_token = stored is None and find_wallet_call(fields) is not None
+    return read_order(
+        fields,
+        asking.channel,
+        today=TODAY,
+        short_id="1234.5678.9012",
+        is_live=False,
+        opened=_OPENED if has_token else None,
+        stored=stored,
+    )
+
+
+def _begin(operation: str, stored: StoredAccount = _STORED_CARD) -> Callable[[Asking], object]:
+    def understand(asking: Asking) -> object:
+        fields = asking.read(operation)
+        if find_reference(fields) is not None:
+            return _follow(asking, fields)
+        is_stored = operation == "registration_payment" or find_registration_id(fields) is not None
+        return _order(asking, fields, stored if is_stored else None)
+
+    return understand
+
+
+def _follow(asking: Asking, fields: Fields) -> object:
+    return read_follow_up(fields, asking.channel, short_id="1234.5678.9012", is_live=False)
+
+
+def _follow_up(asking: Asking) -> object:
+    return _follow(asking, asking.read("follow_up"))
+
+
+def _register(asking: Asking) -> object:
+    fields = asking.read("registration")
+    check_alone(fields)
+    opened = _OPENED if find_wallet_call(fields) else None
+    return read_registration_order(fields, asking.channel, today=TODAY, is_live=False, opened=opened)
+
+
+def _change(operation: str, stored: StoredAccount = _STORED_CARD) -> Callable[[Asking], object]:
+    def understand(asking: Asking) -> object:
+        fields = asking.read(operation)
+        mode = find_mode(fields, stored.registration, is_live=False)
+        if operation != "registration_update" or is_confirmation(fields):
+            return mode
+        return apply_update(fields, stored.registration, stored.account, asking.channel, today=TODAY)
+
+    return understand
+
+
+def _prepare(asking: Asking) -> object:
+    return _check_prepared(asking)
+
+
+def _check_prepared(asking: Asking) -> object:
+    fields = asking.read("checkout")
+    check_prepared(fields, asking.channel, today=TODAY, is_live=False)
+    kept = keep_prepared(fields)
+    return tell_kind(kept), find_return_url(kept), list_offered(kept), asks_for_integrity(fields.values)
+
+
+def _change_checkout(asking: Asking) -> object:
+    merged = merge_echo(_PREPARED, keep_prepared(asking.read("checkout_update")))
+    return _check_prepared(Asking(list(merged.items()), asking.is_lenient))
+
+
+def _submit(asking: Asking) -> object:
+    sent = Submission(pairs=asking.pairs, address="192.0.2.1", accept="text/html", user_agent="Mozilla")
+    fields = read_fields(join_form(_PREPARED, sent), asking.situate("checkout_payment"))
+    get_return_url(fields)
+    if check_offer(fields, _PREPARED) is not None:
+        return _order(asking, override_kind(fields, _PREPARED, "VISA"), _STORED_CARD)
+    opened = _OPENED if find_wallet_call(fields) else None
+    brand = choose_brand(fields.values, asking.is_lenient, opened).code
+    return _order(asking, override_kind(fields, _PREPARED, brand))
+
+
+def _schedule(asking: Asking) -> object:
+    return read_schedule(asking.read("schedule", "SD"), NOW)
+
+
+def _reschedule(asking: Asking) -> object:
+    return read_reschedule(asking.read("schedule", "RS"), ACTIVE, NOW)
+
+
+def _deschedule(asking: Asking) -> object:
+    fields = asking.read("schedule", "DS")
+    check_change(fields, "DS")
+    return fields
+
+
+def _ask(operation: str) -> Callable[[Asking], object]:
+    return lambda asking: read_question(asking.pairs, asking.situate(operation), LIMITS.query_page)
+
+
+def _sum_up(asking: Asking) -> object:
+    return read_days(asking.pairs, asking.situate("settlement"))
+
+
+def _list_settled(asking: Asking) -> object:
+    return read_aggregation("20261101-EUR", asking.pairs, asking.situate("query"), LIMITS.settlement_page)
+
+
+SAMPLES = (
+    Sample("card payment", {**DEBIT, **_CUSTOMER, "createRegistration": "true"}, _begin("payment")),
+    Sample("direct debit", SEPA, _begin("payment")),
+    Sample("wallet payment", {**TOKEN, **_BACK}, _begin("payment")),
+    Sample("opened wallet payment", OPENED_WALLET, _begin("payment")),
+    Sample("payment by registration", BY_ID, _begin("payment")),
+    Sample("payment by reference", {**MONEY, "paymentType": "CP", "referenceUuid": "8a" * 16}, _begin("payment")),
+    Sample("registration's own payment", without(BY_ID, "registrationId"), _begin("registration_payment")),
+    Sample("stored direct debit", without(BY_ID, "registrationId"), _begin("registration_payment", _STORED_BANK)),
+    Sample("authentication", ALONE, _begin("three_d_secure")),
+    Sample("follow-up", {**MONEY, "paymentType": "CP"}, _follow_up),
+    Sample(
+        "renewal",
+        {**MONEY, "paymentType": "PA", "standingInstruction.industryPractice": "RESUBMISSION"},
+        _follow_up,
+    ),
+    Sample("registration", {"paymentBrand": "VISA", **CARD, "recurringMigration.paymentType": "DB"}, _register),
+    Sample("registration of a bank account", without(SEPA, *MONEY, "paymentType"), _register),
+    Sample("registration update", {"card.holder": "Jane Jones"}, _change("registration_update")),
+    Sample("stored bank's update", {"bankAccount.holder": "Jane"}, _change("registration_update", _STORED_BANK)),
+    Sample("registration removal", {"paymentType": "DR"}, _change("registration_removal")),
+    Sample("registration extension", {"paymentType": "TE"}, _change("registration_extension")),
+    Sample("checkout", {**_PREPARED, **_CUSTOMER}, _prepare),
+    Sample("checkout that registers", {"createRegistration": "true"}, _prepare),
+    Sample("checkout update", {**MONEY, **_CUSTOMER}, _change_checkout),
+    Sample("form", {"paymentBrand": "VISA", **CARD, **_BACK, **_CUSTOMER}, _submit),
+    Sample("form with a registration", {"registrationId": REGISTRATION_ID, **_BACK}, _submit),
+    Sample("schedule", SCHEDULE, _schedule),
+    Sample("new plan of a schedule", {"job.expression": "0 0 12 1 * ?"}, _reschedule),
+    Sample("end of a schedule", {}, _deschedule),
+    Sample("report on one", {"includeLinkedTransactions": "true"}, _ask("query")),
+    Sample("list", {"merchantTransactionId": "order-0001"}, _ask("query_list")),
+    Sample("search", {**_DAYS, "cursor": "abc", "limit": "5"}, _ask("search")),
+    Sample("settlement", _DAYS, _sum_up),
+    Sample("settled transactions", {"sortOrder": "DESC"}, _list_settled),
+)

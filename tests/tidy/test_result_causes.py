@@ -1,0 +1,83 @@
+"""The table of causes tells of each result code what the source does with it, so that the list cannot rot."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tidy.house import SOURCE, parse, source_files, strings
+from tollgate.catalog import CAUSES, RESULTS, Origin
+
+CODE = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}")
+
+READERS = {
+    "catalog/result_causes.py": "the table itself",
+    "catalog/result_rows": "the rows that it tells of",
+    "catalog/results.py": "groups of codes",
+    "payments/retrying.py": "what a decline means for a series",
+}
+"""Source that names codes without answering them."""
+
+PARTNERS = ("connectors/", "sandbox/", "catalog/return_reasons.py", "catalog/test_cards.py")
+"""What partners tell, and the sandbox where it stands in for them."""
+OWN_DESK = "connectors/sepa/"
+"""Direct debits are refused by the gateway itself, which writes the files for banks."""
+
+
+def place(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+@cache
+def find_origins() -> dict[str, Origin]:
+    """The origin of every code that some module answers: what the gateway decides itself comes first."""
+    own: set[str] = set()
+    told: set[str] = set()
+    for path in source_files():
+        name = place(path)
+        if name.startswith(tuple(READERS)):
+            continue
+        named = {str(node.value) for node in strings(parse(path)) if CODE.fullmatch(str(node.value))}
+        is_told = name.startswith(PARTNERS) and not name.startswith(OWN_DESK)
+        (told if is_told else own).update(named)
+    return dict.fromkeys(told, Origin.PARTNER) | dict.fromkeys(own, Origin.GATEWAY)
+
+
+def test_every_result_code_has_a_cause_and_no_other_code_has_one() -> None:
+    assert set(CAUSES) == set(RESULTS)
+
+
+def test_no_code_is_listed_under_two_causes() -> None:
+    listed = Counter(re.findall(CODE, (SOURCE / "catalog" / "result_causes.py").read_text("utf-8")))
+    explained = {code for cause in CAUSES.values() for code in CODE.findall(cause.words)}
+
+    assert {code for code, times in listed.items() if times > 1} <= explained | {"200.300.404"}
+
+
+def test_a_code_that_the_source_answers_is_marked_with_its_origin() -> None:
+    wrong = {code: origin for code, origin in find_origins().items() if CAUSES[code].origin is not origin}
+
+    assert wrong == {}, "mend src/tollgate/catalog/result_causes.py and run make docs"
+
+
+def test_a_code_that_is_marked_as_answered_is_named_in_the_source() -> None:
+    marked = {code for code, cause in CAUSES.items() if cause.origin.is_answered}
+
+    assert marked - find_origins().keys() == set(), "mend src/tollgate/catalog/result_causes.py and run make docs"
+
+
+def test_a_code_that_another_one_replaces_names_one_that_is_answered() -> None:
+    named = {
+        code for cause in CAUSES.values() if cause.origin is Origin.OTHER_CODE for code in CODE.findall(cause.words)
+    }
+
+    assert {code for code in named if not CAUSES[code].origin.is_answered} == set()
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_of_codes_exists(reader: str) -> None:
+    assert (SOURCE / reader).exists()

@@ -1,0 +1,109 @@
+"""Examples of the rules about customers, addresses and baskets, as those of the other rules."""
+
+from __future__ import annotations
+
+from tollgate.catalog import LIMITS
+from unit.catalog.rule_fields import (
+    ALONE,
+    BROWSER,
+    DEBIT,
+    NAMES,
+    SELLER,
+    SHIPPED,
+    SHIPPED_TAX_ID,
+    TAX_ID,
+    Example,
+    without,
+)
+
+PERSON_EXAMPLES = [
+    Example(
+        "customer_names",
+        "payment",
+        {**DEBIT, **NAMES, "customer.email": "jane@example.org"},
+        {**DEBIT, "customer.surname": "Jones", "customer.email": "jane@example.org"},
+        ["customer.givenName"],
+    ),
+    Example(
+        "customer_names",
+        "payment",
+        {
+            **DEBIT,
+            **BROWSER,
+            "customer.ip": "192.0.2.1",
+            "customer.browserFingerprint.value": "x",
+            "customer.app.deviceId": "y",
+        },
+        {**DEBIT, "customer.merchantCustomerId": "7"},
+        ["customer.givenName", "customer.surname"],
+    ),
+    Example(
+        "customer_document",
+        "payment",
+        {**DEBIT, **NAMES, **TAX_ID},
+        {**DEBIT, **NAMES, "customer.identificationDocId": "12345678"},
+        ["customer.identificationDocType"],
+    ),
+    Example(
+        "customer_document",
+        "payment",
+        {**DEBIT, **NAMES},
+        {**DEBIT, **NAMES, "customer.identificationDocType": "PASSPORT"},
+        ["customer.identificationDocId"],
+    ),
+    Example(
+        "shipping_customer_names",
+        "payment",
+        {**DEBIT, **SHIPPED, "shipping.customer.email": "jane@example.org"},
+        {**DEBIT, "shipping.customer.email": "jane@example.org"},
+        ["shipping.customer.givenName", "shipping.customer.surname"],
+    ),
+    Example(
+        "shipping_customer_document",
+        "payment",
+        {**DEBIT, **SHIPPED, **SHIPPED_TAX_ID},
+        {**DEBIT, **SHIPPED, **without(SHIPPED_TAX_ID, "shipping.customer.identificationDocId")},
+        ["shipping.customer.identificationDocId"],
+    ),
+    Example(
+        "browser_complete",
+        "three_d_secure",
+        {**ALONE, **BROWSER},
+        {**ALONE, **without(BROWSER, "customer.browser.timezone", "customer.browser.javaEnabled")},
+        ["customer.browser.timezone", "customer.browser.javaEnabled"],
+    ),
+    *(
+        Example(
+            f"{address.replace('.', '_')}_house_number",
+            "payment",
+            {**DEBIT, f"{address}.houseNumber1": "1", f"{address}.houseNumber2": "a"},
+            {**DEBIT, f"{address}.houseNumber2": "a"},
+            [f"{address}.houseNumber1"],
+        )
+        for address in ("billing", "shipping", "merchant.billing", "merchant.shipping")
+    ),
+    *(
+        Example(
+            f"{address.replace('.', '_')}_street",
+            "payment",
+            {**DEBIT, f"{address}.street1": "17", f"{address}.street2": "Main Street"},
+            {**DEBIT, f"{address}.street1": "17", f"{address}.street2": "4 2"},
+            [f"{address}.street1"],
+        )
+        for address in ("billing", "merchant.billing")
+    ),
+    Example(
+        "item_count",
+        "payment",
+        {**DEBIT, **{f"cart.items[{index}].name": "x" for index in range(LIMITS.items_max)}},
+        {**DEBIT, **{f"cart.items[{index}].name": "x" for index in range(LIMITS.items_max + 1)}},
+        ["cart.items"],
+    ),
+    Example(
+        "seller_whole",
+        "payment",
+        {**DEBIT, **SELLER},
+        {**DEBIT, "marketPlace.sellers[3].id": "s"},
+        ["marketPlace.sellers[3].amount"],
+    ),
+]

@@ -1,0 +1,110 @@
+"""A command that is run in the wrong folder refuses, names the folder and makes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import tollgate.cli  # noqa: F401, reading it adds the commands to the program
+from tollgate.cli.program import program
+from tollgate.store import StoreFault
+from tollgate.vault import make_keyring, save_keyring
+
+ID = "8a" + "0" * 30
+MAKERS = {"serve", "migrate"}
+STORELESS = {"check", "make-keys", *(f"key-archive {each}" for each in ("make-key", "list", "restore", "destroy"))}
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "bank export": (ID,),
+    "bank files": (),
+    "bank import": ("{file}",),
+    "bank sample-return": (ID,),
+    "channel add": (ID, "Shop"),
+    "channel list": (),
+    "channel set": (ID, "--closed"),
+    "channel wallet-key add": (ID, "--wallet", "walletA", "--key", "{file}"),
+    "channel wallet-key list": (),
+    "channel wallet-key remove": (ID,),
+    "clock": ("--advance", "1"),
+    "credentials": (),
+    "merchant add": ("Shop",),
+    "merchant list": (),
+    "rotate-keys": ("--wait", "0"),
+    "token add": (ID,),
+    "token list": (),
+    "token revoke": (ID,),
+    "verify": (),
+    "wallet-token": (),
+}
+RETURN = b'<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.054.001.02"><BkToCstmrDbtCdtNtfctn/></Document>'
+
+
+def list_commands(group: click.Group, prefix: str = "") -> list[str]:
+    names: list[str] = []
+    for title, command in group.commands.items():
+        full = f"{prefix}{title}"
+        names += list_commands(command, f"{full} ") if isinstance(command, click.Group) else [full]
+    return names
+
+
+def test_every_command_is_here_or_needs_no_store() -> None:
+    assert sorted(list_commands(program)) == sorted({*ARGUMENTS, *MAKERS, *STORELESS})
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    """Files that a command is given, with the keys of some store, in a folder beside the wrong one."""
+    folder = tmp_path / "given"
+    folder.mkdir()
+    (folder / "file").write_bytes(RETURN)
+    save_keyring(make_keyring(), folder / "keys.json")
+    return folder
+
+
+def run(command: str, given: Path, *store: str, has_keys: bool = True) -> str:
+    """Returns the complaint of a command that must not succeed."""
+    arguments = [each.format(file=given / "file") for each in ARGUMENTS[command]]
+    keys = ["--key-file", str(given / "keys.json")] if has_keys else []
+    done = CliRunner().invoke(program, [*command.split(), *arguments, *store, *keys])
+    assert done.exit_code != 0, done.output
+    if isinstance(done.exception, StoreFault):
+        # The program's entry prints it as one line.
+        return str(done.exception)
+    assert isinstance(done.exception, SystemExit), done.exception
+    return done.output
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_a_folder_without_a_store_is_named_and_left_as_it_was(command: str, tmp_path: Path, given: Path) -> None:
+    keys = (given / "keys.json").read_bytes()
+    wrong = tmp_path / "wrong"
+
+    assert str(wrong) in run(command, given, "--data", str(wrong))
+    assert not wrong.exists()
+    wrong.mkdir()
+    assert str(wrong) in run(command, given, "--data", str(wrong))
+    assert list(wrong.iterdir()) == []
+    assert str(wrong) in run(command, given, "--database", f"sqlite:///{wrong}/none.db")
+    assert list(wrong.iterdir()) == []
+    assert (given / "keys.json").read_bytes() == keys
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_the_store_is_named_although_the_key_file_is_missing_too(command: str, tmp_path: Path, given: Path) -> None:
+    wrong = tmp_path / "wrong"
+
+    assert f"there is no store tollgate.db in {wrong}" in run(command, given, "--data", str(wrong), has_keys=False)
+    assert not wrong.exists()
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_a_file_without_tables_is_named_and_left_as_it_was(command: str, tmp_path: Path, given: Path) -> None:
+    for content in (b"", b"this is not a database, only a text of some length" * 40):
+        file = tmp_path / "odd.db"
+        file.write_bytes(content)
+
+        assert str(file) in run(command, given, "--database", f"sqlite:///{file}")
+        assert file.read_bytes() == content
+        assert sorted(each.name for each in tmp_path.iterdir()) == ["given", "odd.db"]

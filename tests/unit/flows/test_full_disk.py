@@ -1,0 +1,80 @@
+"""A database that refuses a write in the middle of a payment: what may be tried again, and what must not be."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.flows import pay
+from tollgate.payments import State
+from tollgate.steps import FateUnknown, House
+from tollgate.store import Damaged, Database, Step
+from unit.flows.telling import begin, follow, read_chain
+from unit.premises import CHANNEL, ORDER, ScriptedWire
+
+pytestmark = pytest.mark.anyio
+
+
+class FullDisk:
+    """A database that takes so many more writes; all else is the real one's."""
+
+    def __init__(self, database: Database, writes_left: int) -> None:
+        self._database = database
+        self.writes_left = writes_left
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    async def write(self, steps: Sequence[Step]) -> bool:
+        self._count()
+        return await self._database.write(steps)
+
+    def submit(self, *arguments: Any) -> Awaitable[bool]:
+        self._count()
+        return self._database.submit(*arguments)
+
+    def _count(self) -> None:
+        if self.writes_left == 0:
+            raise Damaged("the disk is full")
+        self.writes_left -= 1
+
+
+def fill(house: House, writes_left: int) -> House:
+    disk: Any = FullDisk(house.database, writes_left)
+    return replace(house, database=disk)
+
+
+async def test_a_payment_that_could_not_be_started_was_not_sent_and_may_be_tried_again(
+    house: House, wire: ScriptedWire
+) -> None:
+    with pytest.raises(Damaged):
+        await pay(fill(house, 0), ORDER, CHANNEL, "ndc", None)
+
+    assert wire.sent == []
+
+
+async def test_a_payment_whose_result_could_not_be_written_has_an_unknown_fate(
+    house: House, wire: ScriptedWire
+) -> None:
+    with pytest.raises(FateUnknown, match="reconcile"):
+        await pay(fill(house, 1), ORDER, CHANNEL, "ndc", None)
+
+    assert len(wire.sent) == 1
+
+
+async def test_a_refund_whose_result_could_not_be_written_has_an_unknown_fate(house: House, wire: ScriptedWire) -> None:
+    """It is sent again under the same key until the acquirer says what became of it: a second one would pay twice."""
+    debit = await begin(house)
+    with pytest.raises(FateUnknown):
+        await follow(fill(house, 1), debit, "RF", 100)
+    sent = len(wire.sent)
+
+    with pytest.raises(Damaged):
+        await follow(fill(house, 0), debit, "RF", 100)
+
+    assert len(wire.sent) == sent
+    _, refund = await read_chain(house, debit)
+    assert refund.state is State.STARTED
