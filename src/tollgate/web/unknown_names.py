@@ -20,8 +20,8 @@ _NAMES_MAX = 5
 _NAME_LENGTH_MAX = 64
 _DIGITS_MAX = 4
 """A name with more digits may hold the number of an account, so it is shown without them."""
-_UNSAFE = re.compile(r"[^A-Za-z0-9._\[\]-]")
-_DIGIT = re.compile("[0-9]")
+_UNSAFE_REST = re.compile(r"[^A-Za-z0-9._\[\]-].*", re.DOTALL)
+_DIGIT = re.compile(r"\d")
 
 
 def warn_of_unknown(pairs: Pairs, row: RouteRow, visit: Visit) -> bytes:
@@ -48,7 +48,11 @@ def _describe(name: str) -> str:
 
 
 def _clean(name: str) -> str:
-    safe = _UNSAFE.sub("?", name)
-    if len(_DIGIT.findall(safe)) > _DIGITS_MAX:
-        safe = _DIGIT.sub("#", safe)
-    return safe[:_NAME_LENGTH_MAX]
+    """Shows the name up to the first character that no parameter has.
+
+    A body of another format, JSON for one, arrives as one long name, and what follows such a character may be a value.
+    """
+    start = _UNSAFE_REST.sub("", name)[:_NAME_LENGTH_MAX]
+    if len(_DIGIT.findall(name)) > _DIGITS_MAX:
+        start = _DIGIT.sub("#", start)
+    return start if start == name else f"{start}..."
