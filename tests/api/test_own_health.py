@@ -21,8 +21,10 @@ def greeting(gateway: GatewayProcess) -> frozenset[str]:
     return frozenset(["", *(line.strip() for line in run_command(gateway, "credentials").splitlines())])
 
 
-def read_events(gateway: GatewayProcess, greeting: frozenset[str]) -> Events:
-    return [json.loads(line) for line in gateway.log_path.read_text().splitlines() if line.strip() not in greeting]
+def read_events(gateway: GatewayProcess, greeting: frozenset[str], since: int = 0) -> Events:
+    """The events of the log, or those after its first characters: other tests write to it too, and maybe just now."""
+    whole_lines = gateway.log_path.read_text()[since:].rpartition("\n")[0]
+    return [json.loads(line) for line in whole_lines.splitlines() if line.strip() not in greeting]
 
 
 def test_a_host_tells_that_it_is_alive_and_ready(client: Client) -> None:
@@ -41,13 +43,14 @@ def test_requests_and_payments_are_counted_for_prometheus(client: Client) -> Non
     paid = 'tollgate_requests_total{operation="create_payment",status="200"}'
     unknown = 'tollgate_requests_total{operation="unknown",status="404"}'
     declined = 'tollgate_payments_total{group="rejected_by_bank",kind="DB"}'
-    before = count(paid), count(unknown), count(declined)
+    before = {series: count(series) for series in (paid, unknown, declined)}
 
     client.pay()
     client.send("GET", "/invented/by/a/stranger")
     client.pay(None, **{"customParameters[forceResultCode]": "800.100.151"})
 
-    wait_until(lambda: (count(paid), count(unknown), count(declined)) == tuple(each + 1 for each in before))
+    # What an earlier test has sent and not waited for may be counted only now.
+    wait_until(lambda: all(count(series) > counted for series, counted in before.items()))
     assert b"invented" not in client.send("GET", "/metrics").body
 
 
@@ -73,15 +76,14 @@ def test_every_request_has_a_log_line_with_its_ndc(
 def test_log_lines_carry_no_query_no_token_and_no_card(
     gateway: GatewayProcess, client: Client, greeting: frozenset[str]
 ) -> None:
+    since = gateway.log_path.read_text().rindex("\n") + 1
     client.get("/v1/query", {"merchantTransactionId": "searched-for-0001"})
     client.send("GET", "/v1/payments/4200000000000000", None, client.authorized())
     client.send("GET", "/v1/payments/4200-0000-0000-0000", None, client.authorized())
     last = client.pay(card__cvv="x", card__holder="Jane Unlogged")
     wait_until(lambda: last.json["ndc"] in gateway.log_path.read_text())
 
-    logged = "\n".join(json.dumps(event) for event in read_events(gateway, greeting))
-    # The warning of a mistyped parameter ends with a question; every other question mark would begin a query.
-    logged = logged.replace("?)", ")")
+    logged = "\n".join(json.dumps(event) for event in read_events(gateway, greeting, since))
 
     for secret in (
         "searched-for-0001",
