@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
@@ -10,6 +11,13 @@ from api.sockets import exchange, render
 from gateway import PAYMENT, Answer, Client, GatewayProcess
 
 MEBIBYTE = 1024 * 1024
+
+
+@pytest.fixture(autouse=True)
+def _no_breakage(gateway: GatewayProcess) -> Iterator[None]:
+    since = gateway.log_path.stat().st_size
+    yield
+    assert b'"event":"breakage"' not in gateway.log_path.read_bytes()[since:]
 
 
 def assert_refused(answer: Answer, status: int, code: str) -> None:
@@ -198,8 +206,3 @@ def test_accounts_that_cannot_be_charged_are_refused_in_the_envelope(client: Cli
 
         assert answer.status == 400, account
         assert {"result", "buildNumber", "timestamp", "ndc"} <= set(answer.json)
-
-
-def test_nothing_in_this_suite_was_a_breakage(gateway: GatewayProcess) -> None:
-    """Runs on the log of all that was sent to this server so far."""
-    assert '"event":"breakage"' not in gateway.log_path.read_text()
