@@ -11,12 +11,14 @@ from playwright.sync_api import Locator, Page, Route, expect
 from browser.shops import Site
 from browser.watching import Watch
 from browser.widget_shop import (
+    FRAME_SCRIPT,
     NUMBER,
     Till,
     count_submissions,
     cvv_field,
     fill_card,
     form,
+    hold_frames,
     number_field,
     options,
     pay_button,
@@ -46,8 +48,7 @@ def put_in(page: Page, control: Locator, text: str) -> None:
 
 
 def test_whoever_pays_before_the_frames_are_connected_has_to_wait_and_nothing_else(page: Page, till: Till) -> None:
-    held: list[Route] = []
-    page.route("**/frame.js", lambda route: held.append(route))
+    release_frames = hold_frames(page)
     checkout = till.prepare()
     till.show(page, form("VISA"), till.script(checkout))
     sent, card = count_submissions(page), page.locator(".wpwl-container-card")
@@ -57,16 +58,14 @@ def test_whoever_pays_before_the_frames_are_connected_has_to_wait_and_nothing_el
     expect(card).to_have_attribute("aria-busy", "true")
     expect(pay_button(page)).to_have_attribute("aria-disabled", "true")
     assert sent() == 0
-    for route in held:
-        route.continue_()
+    release_frames()
 
     till.expect_home(page, checkout)
     assert sent() == 1
 
 
 def test_frames_that_never_come_are_no_fault_of_the_fields(page: Page, till: Till) -> None:
-    held: list[Route] = []
-    page.route("**/frame.js", lambda route: held.append(route))
+    release_frames = hold_frames(page)
     page.clock.install()
     checkout = till.prepare()
     till.show(page, form("VISA"), till.script(checkout))
@@ -81,8 +80,7 @@ def test_frames_that_never_come_are_no_fault_of_the_fields(page: Page, till: Til
         expect(card).to_have_attribute("aria-busy", "false")
     expect(page.locator(".wpwl-hint")).to_have_count(0)
 
-    for route in held:
-        route.continue_()
+    release_frames()
     expect(find_message(page)).to_be_hidden()
     pay_button(page).click()
     till.expect_home(page, checkout)
@@ -246,13 +244,11 @@ def test_a_form_that_is_moved_while_its_frames_are_on_their_way_becomes_ready_al
         lost.append(route.request.url)
         route.abort() if is_lost else route.continue_()
 
-    page.route("**/frame.js", lose_the_first)
+    page.route(FRAME_SCRIPT, lose_the_first)
     checkout = till.prepare()
     till.show(page, options(onReady="() => { window.told = true; }"), form("VISA"), till.script(checkout))
-    for frame in ("card.number", "card.cvv"):
-        page.frame_locator(f'iframe[name="{frame}"]').locator("input").wait_for(state="attached")
-    page.wait_for_timeout(200)
-    assert len(lost) == 2
+    while len(lost) < 2:
+        page.wait_for_timeout(20)
     page.locator(".wpwl-container-card").evaluate("(container) => document.body.append(container)")
 
     page.wait_for_function("() => window.told")

@@ -6,12 +6,12 @@ import json
 from html import escape
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from browser.shops import HTML, Site
 from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
-from browser.widget_shop import NONCE, TILL, Till, bank_page, fill_card, form, inline, options, pay_button
+from browser.widget_shop import NONCE, TILL, Till, bank_page, fill_card, form, hold_frames, inline, options, pay_button
 from gateway import CARD, Client
 from tollgate.web import Reply
 
@@ -142,8 +142,7 @@ def test_a_bank_of_another_origin_is_shown_and_may_ask_for_the_shoppers_key(page
 
 
 def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, till: Till) -> None:
-    held: list[Route] = []
-    page.route("**/frame.js", lambda route: held.append(route))
+    release_frames = hold_frames(page)
     page.clock.install()
     checkout = till.prepare()
     till.show(page, form("VISA"), till.script(checkout))
@@ -152,8 +151,7 @@ def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, till: Til
 
     page.clock.fast_forward("00:30")
     expect(message).to_contain_text("No connection")
-    for route in held:
-        route.continue_()
+    release_frames()
 
     expect(message).to_be_hidden()
     fill_card(page)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from playwright.sync_api import FrameLocator, Locator, Page, expect
+from playwright.sync_api import FrameLocator, Locator, Page, Route, expect
 
 from browser.shops import BACK, HTML, Site
 from gateway import Client
@@ -21,6 +21,7 @@ TILL = "/till"
 NONCE = "c2hvcA"
 NUMBER = "4200000000000000"
 DECLINED = "4000000000000002"
+FRAME_SCRIPT = "**/frame.js"
 
 Piece = str
 
@@ -130,6 +131,25 @@ def count_submissions(page: Page) -> Callable[[], int]:
 
     page.on("request", note)
     return lambda: len(sent)
+
+
+def hold_frames(page: Page) -> Callable[[], None]:
+    """The scripts of the frames do not arrive before what is returned is called."""
+    held: list[Route] = []
+    released = False
+
+    def hold(route: Route) -> None:
+        # A slow frame may ask for its script only when the others have theirs.
+        route.continue_() if released else held.append(route)
+
+    def release() -> None:
+        nonlocal released
+        released = True
+        for route in held:
+            route.continue_()
+
+    page.route(FRAME_SCRIPT, hold)
+    return release
 
 
 def bank_page(page: Page) -> FrameLocator:
