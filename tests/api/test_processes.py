@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -77,11 +78,13 @@ def list_children(gateway: GatewayProcess) -> list[int]:
 
 def list_servers(gateway: GatewayProcess) -> list[int]:
     """The children that serve; Python keeps one more beside them that only tracks resources."""
-    return [
-        child
-        for child in list_children(gateway)
-        if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    servers = []
+    for child in list_children(gateway):
+        # A child may end while it is looked at.
+        with suppress(OSError):
+            if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes():
+                servers.append(child)
+    return servers
 
 
 def test_several_processes_on_an_embedded_file_are_refused(tmp_path: Path) -> None:
