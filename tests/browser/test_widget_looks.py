@@ -48,6 +48,27 @@ MISFITS = """
   })
   .map(element => element.className || element.tagName)
 """
+# How large the picture is that an element is painted with.
+DRAWN_SIZE = """
+async element => {
+  const image = new Image();
+  image.src = getComputedStyle(element).backgroundImage.slice(5, -2);
+  await image.decode();
+  return [image.naturalWidth, image.naturalHeight];
+}
+"""
+# As pages have it from the documentation of other gateways: a copy of the mark for every brand.
+LOGO_SNIPPET = """() => {
+  const first = document.querySelector(".wpwl-brand");
+  for (const code of ["MASTER", "VISA"]) {
+    const copy = first.cloneNode(true);
+    copy.className = `wpwl-brand-card wpwl-brand-custom wpwl-brand-${code}`;
+    first.after(copy);
+  }
+  const outside = document.createElement("div");
+  outside.className = "wpwl-brand wpwl-brand-AMEX";
+  document.body.append(outside);
+}"""
 OUTER_WIDTH = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -195,7 +216,8 @@ def test_every_style_loads_and_keeps_nobody_out(page: Page, till: Till, style: s
     expect(number_field(page)).to_be_visible()
 
     files = page.locator("link.wpwl-stylesheet").evaluate_all("links => links.map(link => link.href.split('/').pop())")
-    assert files == {"plain": ["plain.css"], "logos": ["widget.css", "dialog.css", "logos.css"], "none": []}[style]
+    wanted = {"plain": ["plain.css"], "logos": ["widget.css", "dialog.css", "logos.css"], "none": None}[style]
+    assert files == (["marks.css", *wanted] if wanted else [])
     assert find_grave(page) == []
 
 
@@ -203,11 +225,28 @@ def test_marks_are_drawn(page: Page, till: Till) -> None:
     till.show(page, form(EVERY_KIND), till.script(till.prepare()))
     expect(number_field(page)).to_be_visible()
 
-    marks = page.locator(".wpwl-brand-mark")
+    marks = page.locator(".wpwl-brand")
     expect(marks).to_have_count(4)
     for mark in marks.all():
-        expect(mark).to_have_js_property("complete", True)
-        assert mark.evaluate("image => [image.naturalWidth, image.naturalHeight]") == [40, 26]
+        assert mark.evaluate(DRAWN_SIZE) == [40, 26]
+
+
+@pytest.mark.parametrize("style", ["card", "plain", "logos"])
+def test_a_mark_that_the_page_makes_itself_is_painted_by_its_class(page: Page, till: Till, style: str) -> None:
+    till.show(page, options({"style": style}, onReady=LOGO_SNIPPET), form("VISA MASTER"), till.script(till.prepare()))
+    copies = page.locator(".wpwl-group-brand .wpwl-brand-custom")
+    expect(copies).to_have_count(2)
+    made = [*copies.all(), page.locator("body > .wpwl-brand-AMEX")]
+
+    pictures = [mark.evaluate("mark => getComputedStyle(mark).backgroundImage.split('/').pop()") for mark in made]
+    assert pictures == ['VISA.svg")', 'MASTER.svg")', 'AMEX.svg")']
+    assert all(mark.evaluate(DRAWN_SIZE) == [40, 26] for mark in made)
+    boxes = [mark.bounding_box() for mark in made]
+    assert all(box and box["width"] >= 40 and box["height"] >= 26 for box in boxes)
+    left, right, _ = boxes
+    assert left
+    assert right
+    assert left["x"] + left["width"] <= right["x"], "the copies lie on top of each other"
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1100, "light"), (300, "dark")])

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tollgate.widget.frames import FRAME_ASSETS
-from tollgate.widget.marks import MARKS
+from tollgate.widget.marks import MARK_STYLE, MARKS
 
 STYLES = Path(__file__).parent / "styles"
 
@@ -35,7 +35,7 @@ def _make_asset(name: str, body: bytes) -> Asset:
 
 def _gather() -> dict[str, Asset]:
     styles = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))}
-    files = {**styles, **FRAME_ASSETS, **MARKS}
+    files = {**styles, "marks.css": MARK_STYLE, **FRAME_ASSETS, **MARKS}
     return {name: _make_asset(name, body) for name, body in sorted(files.items())}
 
 

@@ -1,5 +1,5 @@
-"""Draws a mark for every brand as an SVG file: rows with a shape of their own, and a plate with the label for the rest.
-Colours and letters stand in mark_rows; no file may hold a script, a style sheet or a reference to another.
+"""Draws a mark for every brand as an SVG file, and writes the style that paints each mark by the class of its brand.
+Colours and letters stand in mark_rows; no picture may hold a script, a style sheet or a reference to another.
 """
 
 from __future__ import annotations
@@ -216,3 +216,22 @@ def _find_row(code: str, label: str) -> Mark:
 MARKS: Mapping[str, bytes] = MappingProxyType(
     {f"{code}.svg": render_mark(_find_row(code, brand.label), brand.label) for code, brand in BRANDS.items()}
 )
+
+_PAINTED = f"""\
+.wpwl-brand,
+.wpwl-brand-card,
+.wpwl-brand-custom {{
+  width: {WIDTH}px;
+  height: {HEIGHT}px;
+  background: center / contain no-repeat;
+}}
+.wpwl-brand-custom {{
+  display: inline-block;
+  margin: 0.25rem 0.125rem;
+}}
+"""
+
+MARK_STYLE = (
+    _PAINTED + "".join(f'.wpwl-brand-{code} {{ background-image: url("{code}.svg"); }}\n' for code in BRANDS)
+).encode()
+"""Paints any element of a page that has the class of a brand, such as one that the page has made itself."""

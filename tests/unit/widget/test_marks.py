@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
 
 from tollgate.catalog import BRANDS
 from tollgate.widget.mark_rows import MARK_ROWS, NEUTRAL_INK, NEUTRAL_PANEL, Mark
-from tollgate.widget.marks import HEIGHT, MARKS, SHAPES, TEXT_WIDTH_MAX, WIDTH, render_mark, split_label
+from tollgate.widget.marks import HEIGHT, MARK_STYLE, MARKS, SHAPES, TEXT_WIDTH_MAX, WIDTH, render_mark, split_label
 from unit.widget.contrast import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -87,3 +88,12 @@ def test_letters_can_be_read_on_their_plate() -> None:
 
     assert faint == []
     assert contrast(NEUTRAL_INK, NEUTRAL_PANEL) >= 7
+
+
+def test_every_brand_is_painted_by_one_class() -> None:
+    rules = re.findall(
+        r"^\.wpwl-brand-(\w+) \{ background-image: url\(\"(\w+\.svg)\"\); \}$", MARK_STYLE.decode(), re.MULTILINE
+    )
+
+    assert rules == [(code, f"{code}.svg") for code in BRANDS]
+    assert {name for _, name in rules} == set(MARKS)

@@ -26,7 +26,7 @@ from tollgate.widget.frames import FOLDER as FRAMES
 from tollgate.widget.frames import FRAME_VERSION
 from tollgate.widget.script import FOLDER, PARTS, SHARED_PARTS, make_script, make_version
 
-GZIPPED_MAX = 60_000
+GZIPPED_MAX = 65_000
 NO_HOUSE = cast(House, None)
 
 NEVER = {
@@ -34,10 +34,10 @@ NEVER = {
     "makes markup of text": r"innerHTML|outerHTML|insertAdjacentHTML|document\.write",
     "speaks to any origin": r"postMessage\([^)]*[\"']\*[\"']",
     "keeps anything in the browser": r"localStorage|sessionStorage|document\.cookie|indexedDB",
-    "writes to the console": r"\bconsole\.",
+    "writes more than warnings to the console": r"\bconsole\.(?!warn\()",
     "sets styles as text": r"cssText|setAttribute\(\s*[\"']style[\"']",
     "uses what older frameworks replace by their own": r"Array\.from\(",
-    "waits for a framework": r"\bjQuery\b|\brequire\(|\bimport\b",
+    "waits for a framework": r"(?<!window\.)\bjQuery\b|\brequire\(|\bimport\b",
 }
 
 

@@ -10,9 +10,9 @@ function readOwnText(element) {
   return own.map((node) => node.textContent).join(" ");
 }
 
+// Painted by its class, so that pages may copy it for another brand by changing the class.
 function makeMark(code, label, classes) {
-  const image = make("img", "wpwl-brand-mark", { src: assetAddress(`${code}.svg`), alt: "", width: 40, height: 26 });
-  return make("div", `wpwl-brand ${classes} wpwl-brand-${code}`, { title: label }, image);
+  return make("div", `wpwl-brand ${classes} wpwl-brand-${code}`, { title: label });
 }
 
 function makeBrandField(voice, codes, onChosen) {

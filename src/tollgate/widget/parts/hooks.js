@@ -46,9 +46,10 @@ function tellMadeFault(fault) {
   }
 }
 
-// Pages know these members from a library; here they are plain lists of one element.
+// Callbacks get the objects of window.jQuery where the page has it, and else plain lists of one element.
 function hookSelf(widget, frame) {
-  return { $form: [widget.form], $iframe: frame ? [frame.element] : [], form: widget.form };
+  const wrap = typeof window.jQuery === "function" ? window.jQuery : (elements) => elements;
+  return { $form: wrap([widget.form]), $iframe: wrap(frame ? [frame.element] : []), form: widget.form };
 }
 
 // Whatever can be waited for, as the language itself sees it: libraries have promises of their own.

@@ -32,7 +32,8 @@ function makeStoredCard(widget, card) {
   const expiry = card.expiryMonth ? `${card.expiryMonth} / ${String(card.expiryYear).slice(-2)}` : "";
   const brandLabel = (page.configuration.brands[card.brand] || { label: card.brand }).label;
   const mark = makeMark(card.brand, brandLabel, "wpwl-brand-inline");
-  mark.firstChild.setAttribute("alt", brandLabel);
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", brandLabel);
   const details = part(
     "details",
     part("number", make("bdi", "", {}, card.number || card.last4 || "")),
