@@ -38,6 +38,7 @@ PARTS = (
     "countries",
     "billing",
     "customer",
+    "payButton",
     "forms",
     "cardFields",
     "cardForm",

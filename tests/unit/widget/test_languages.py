@@ -24,6 +24,7 @@ SAME_WORDS = {
     "bankName": {"de", "nl", "dk", "se", "pl", "hu", "no"},
     "pin": {"de", "es", "it", "tr", "sl", "pt", "pl", "cz", "ro", "gr", "sk"},
     "postcode": {"nl"},
+    "card": {"ro"},
     # Digits are typed from left to right, so the letters that stand for them are as well.
     "mmyy": {"ar"},
     "ddmmyyyy": {"ar"},
@@ -119,10 +120,14 @@ def test_every_text_is_written_in_the_language_s_own_script(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_brand_has_its_place_and_nothing_else_is_left_open(code: str) -> None:
+def test_brand_and_amount_have_their_place_and_nothing_else_is_left_open(code: str) -> None:
     gaps = {key: re.findall(r"\{\w*\}|%\w|<", text) for key, text in LANGUAGES[code].items()}
 
-    assert {key: found for key, found in gaps.items() if found} == {"payWith": ["{brand}"]}
+    assert {key: found for key, found in gaps.items() if found} == {
+        "payWith": ["{brand}"],
+        "payAmount": ["{amount}"],
+        "goToBrand": ["{brand}"],
+    }
 
 
 @pytest.mark.parametrize("code", CODES)

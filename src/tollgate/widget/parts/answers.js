@@ -53,7 +53,7 @@ const NEXT_STEPS = {
   async provider(attempt, url) {
     const { widget } = attempt;
     if (widget.opensDialog) {
-      await visitInDialog(attempt, url, widget.buttonText);
+      await visitInDialog(attempt, url, widget.sayOwn());
     } else if (attempt.popup && !attempt.popup.closed) {
       await visitInPopup(attempt, url);
     } else {

@@ -1,6 +1,12 @@
 // Fields of a card that live in frames of the service, and how a form answers to what they say.
 const FRAME_FIELDS = {
-  number: { name: "cardNumber", label: "cardNumber", names: ["card.number"], blurHook: "onBlurCardNumber" },
+  number: {
+    name: "cardNumber",
+    label: "cardNumber",
+    names: ["card.number"],
+    blurHook: "onBlurCardNumber",
+    example: "1234 1234 1234 1234",
+  },
   cvv: { name: "cvv", label: "cvv", names: ["card.cvv"], blurHook: "onBlurSecurityCode" },
   holder: { name: "cardHolder", label: "cardHolder", names: ["card.holder"], blurHook: "onBlurCardHolder" },
   expiry: {
@@ -12,6 +18,14 @@ const FRAME_FIELDS = {
   },
 };
 
+// Where labels are hidden, the placeholder has to say what the field is for.
+function sayPlaceholder(voice, { placeholder, label, example }) {
+  if (!page.settings.showPlaceholders) {
+    return "";
+  }
+  return (page.settings.showLabels && example) || voice.say(placeholder || label);
+}
+
 // `more()` gives the options that only this form knows: brands, whether empty will do.
 function makeFrameField(widget, field, more) {
   const row = FRAME_FIELDS[field];
@@ -22,7 +36,7 @@ function makeFrameField(widget, field, more) {
     lang: voice.tag,
     dir: voice.dir,
     label,
-    placeholder: page.settings.showPlaceholders ? voice.say(row.placeholder || row.label) : "",
+    placeholder: sayPlaceholder(voice, row),
     hint: made.fault ? voice.say(made.fault) : "",
     autofocus: page.settings.autofocus === row.names[0],
     checkoutId: source.checkoutId,

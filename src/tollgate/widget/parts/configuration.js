@@ -69,5 +69,6 @@ function learnAmount({ amount, currency }) {
   if (page.configuration) {
     page.configuration = { ...page.configuration, amount, currency };
     publish();
+    page.widgets.forEach(labelButton);
   }
 }

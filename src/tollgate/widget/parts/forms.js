@@ -84,9 +84,11 @@ function startPaying(widget) {
   }
 }
 
-function makeSubmitGroup(widget, text, classes) {
+function makeSubmitGroup(widget, sayButton, classes) {
   const attributes = { type: "submit", name: "pay", "data-action": "submit" };
-  const label = make("span", "wpwl-button-text", {}, text);
+  widget.sayButton = sayButton;
+  widget.labelled = sayButton();
+  const label = make("span", "wpwl-button-text", {}, widget.labelled);
   widget.button = make("button", `wpwl-button wpwl-button-pay ${classes || ""}`.trim(), attributes, label);
   const wrapper = make("div", "wpwl-wrapper wpwl-wrapper-submit", {}, widget.button);
   return make("div", "wpwl-group wpwl-group-submit wpwl-clearfix", {}, widget.message, wrapper, widget.status);

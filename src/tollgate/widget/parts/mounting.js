@@ -154,8 +154,9 @@ function finishForm(widget, isFirst) {
   if (widget.kind === "card") {
     addSaveBox(widget);
   }
-  const usual = widget.voice.say(page.configuration.kind === "registration" ? "register" : "submit");
-  widget.form.append(makeSubmitGroup(widget, widget.buttonText || usual, widget.brand ? "wpwl-button-brand" : ""));
+  const { voice } = widget;
+  const sayUsual = () => (page.configuration.kind === "registration" ? voice.say("register") : sayPay(voice));
+  widget.form.append(makeSubmitGroup(widget, widget.sayOwn || sayUsual, widget.brand ? "wpwl-button-brand" : ""));
   addResultUrl(widget);
 }
 

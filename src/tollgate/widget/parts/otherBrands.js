@@ -9,7 +9,7 @@ function makeOtherBrand(place, code) {
   widget.fields = makeAskedFields(widget.voice, asks, []);
   widget.opensDialog = POPUP_KINDS.includes(kind) && page.settings.inlineBrands.includes(code);
   widget.opensPopup = POPUP_KINDS.includes(kind) && !widget.opensDialog && !page.settings.paymentTarget;
-  widget.buttonText = widget.voice.say("payWith", { brand: label });
+  widget.sayOwn = () => widget.voice.say("payWith", { brand: label, amount: sayAmount(widget.voice) }).trim();
   if (widget.opensDialog && kind === "virtualAccount") {
     widget.hook = FORM_HOOKS.inlineVirtualAccount;
   }

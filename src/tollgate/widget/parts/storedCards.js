@@ -10,7 +10,7 @@ function makeStoredCards(place) {
   widget.form.append(make("fieldset", "wpwl-registrations", {}, legend, ...widget.rows.map((row) => row.group)));
   widget.submitter = () => (widget.chosen && widget.chosen.cvvField ? widget.chosen.cvvField.frame : null);
   adoptInputs(widget, false);
-  widget.form.append(makeSubmitGroup(widget, widget.voice.say("submit")));
+  widget.form.append(makeSubmitGroup(widget, () => sayPay(widget.voice)));
   addResultUrl(widget);
   const called = { name: "registrations-target", title: widget.voice.say("storedCards"), src: "about:blank" };
   const target = make("iframe", "wpwl-target", called);

@@ -19,8 +19,9 @@ function readTexts(code) {
 function makeVoice(code, options) {
   const texts = { ...readTexts(code), ...onlyTexts(options.labels), ...onlyTexts(options.errorMessages) };
   const say = (key, values) =>
-    Object.entries(values || {}).reduce((text, [name, value]) => text.replace(`{${name}}`, value), texts[key] || "");
-  return { say, code, tag: texts.tag, dir: texts.dir };
+    Object.entries(values || {}).reduce((text, [name, value]) => text.replace(`{${name}}`, () => value), texts[key] || "");
+  const isOwn = (key) => has(onlyTexts(options.labels), key);
+  return { say, isOwn, code, tag: texts.tag, dir: texts.dir };
 }
 
 function onlyTexts(given) {

@@ -1,0 +1,115 @@
+"""The pay button names the amount, and an empty card number shows what one looks like.
+
+Each language's words around the amount are tested with the languages.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.conftest import OpenContext
+from browser.shops import Site
+from browser.widget_shop import Till, fill_card, form, number_field, options, pay_button
+from gateway import CARD, Client
+
+IS_CUT_OFF = """
+input => {
+  const style = getComputedStyle(input);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return pen.measureText(input.placeholder).width > room;
+}
+"""
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "locale", "text"),
+    [
+        ("1234.50", "EUR", "en", "Pay €1,234.50"),
+        ("1234.50", "EUR", "de", "1.234,50 € bezahlen"),
+        ("38.50", "USD", "en", "Pay $38.50"),
+        ("1200.00", "JPY", "ja", "￥1,200を支払う"),
+        ("1.50", "KWD", "en", "Pay KWD 1.500"),
+    ],
+)
+def test_the_amount_is_written_as_the_language_writes_it(
+    page: Page, till: Till, amount: str, currency: str, locale: str, text: str
+) -> None:
+    checkout = till.prepare(amount=amount, currency=currency)
+    till.show(page, options({"locale": locale}), till.script(checkout), form("VISA"))
+
+    expect(pay_button(page)).to_have_text(text)
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [("Donate {amount}", "Donate €92.00"), ("Donate", "Donate"), ("$& {amount} $1", "$& €92.00 $1")],
+)
+def test_a_label_of_the_shop_says_where_the_amount_stands(page: Page, till: Till, label: str, text: str) -> None:
+    till.show(page, options({"labels": {"submit": label}}), till.script(till.prepare()), form("VISA"))
+
+    expect(pay_button(page)).to_have_text(text)
+
+
+def test_a_brand_with_a_text_of_its_own_keeps_it(page: Page, till: Till) -> None:
+    till.show(page, till.script(till.prepare()), form("PAYPAL"))
+    expect(pay_button(page)).to_have_text("Pay with PayPal")
+
+    own = options({"labels": {"payWith": "{amount} by {brand}"}})
+    till.show(page, own, till.script(till.prepare()), form("PAYPAL"))
+    expect(pay_button(page)).to_have_text("€92.00 by PayPal")
+
+
+def test_a_stored_card_is_paid_with_the_amount_in_the_button(page: Page, till: Till, client: Client) -> None:
+    stored = client.post("/v1/registrations", CARD).json["id"]
+    till.show(page, till.script(till.prepare(**{"registrations[0].id": stored})), form("VISA"))
+
+    expect(pay_button(page.locator(".wpwl-container-registration"))).to_have_text("Pay €92.00")
+
+
+def test_a_checkout_without_an_amount_has_none_in_the_button(page: Page, till: Till) -> None:
+    stores = till.prepare(amount=None, currency=None, paymentType=None, createRegistration="true")
+    own = options({"labels": {"register": "Keep it"}})
+    till.show(page, own, till.script(stores), form("VISA"))
+
+    expect(pay_button(page)).to_have_text("Keep it")
+
+
+def test_an_amount_that_changed_while_the_form_stood_is_named_when_it_is_known(
+    page: Page, till: Till, client: Client
+) -> None:
+    checkout = till.prepare()
+    till.show(page, till.script(checkout), form("PAYPAL VISA"))
+    expect(pay_button(page.locator(".wpwl-container-card"))).to_have_text("Pay €92.00")
+    client.post(f"/v1/checkouts/{checkout.id}", {"amount": "50.00", "currency": "EUR", "paymentType": "DB"})
+
+    with page.expect_popup() as opened:
+        pay_button(page.locator(".wpwl-container-virtualAccount-PAYPAL")).click()
+    expect(opened.value.get_by_role("button", name="Approve")).to_be_visible()
+    opened.value.close()
+
+    expect(pay_button(page.locator(".wpwl-container-card"))).to_have_text("Pay €50.00")
+
+
+@pytest.mark.parametrize("width", [320, 280])
+def test_an_empty_number_shows_what_one_looks_like(open_context: OpenContext, till: Till, width: int) -> None:
+    page = open_context(viewport={"width": width, "height": 640}).new_page()
+    till.show(page, till.script(till.prepare()), form("VISA MASTER AMEX"))
+
+    expect(number_field(page)).to_have_attribute("placeholder", "1234 1234 1234 1234")
+    assert not number_field(page).evaluate(IS_CUT_OFF)
+
+
+def test_without_labels_the_placeholder_says_what_is_asked_for(page: Page, till: Till) -> None:
+    till.show(page, options({"showLabels": False}), till.script(till.prepare()), form("VISA"))
+
+    expect(number_field(page)).to_have_attribute("placeholder", "Card number")
+    fill_card(page)
+    expect(number_field(page)).to_have_value("4200 0000 0000 0000")
