@@ -21,6 +21,12 @@ class Environment(StrEnum):
     LIVE = "live"
 
 
+class LogFormat(StrEnum):
+    AUTO = "auto"
+    JSON = "json"
+    TERMINAL = "terminal"
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Defaults are those of a laptop: a test host on loopback with an embedded database."""
 
@@ -51,6 +57,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     throttles: str = ""
     allow_plain_loopback: bool = False
     log_level: str = "info"
+    log_format: LogFormat = LogFormat.AUTO
 
     @property
     def is_live(self) -> bool:
@@ -273,6 +280,7 @@ SETTINGS = (
         _SWITCH,
     ),
     Setting("log_level", "debug, info, warning or error.", _choice("debug", "info", "warning", "error")),
+    Setting("log_format", "json, terminal (short lines), or auto: terminal where there is one.", _choice(*LogFormat)),
 )
 
 

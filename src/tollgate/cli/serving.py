@@ -35,7 +35,7 @@ def serve(**flags: Any) -> None:
     sockets = bind_all(settings)
     missing, greeting = run_async(_prepare(settings))
     _refuse_unready(missing)
-    set_up_logs(settings.log_level)
+    set_up_logs(settings.log_level, settings.log_format)
     for line in find_warnings(settings):
         click.echo(f"tollgate: warning: {line}", err=True)
         _log.warning("test host without TLS is open to the network", extra={"host": settings.host})

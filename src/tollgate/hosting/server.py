@@ -49,13 +49,13 @@ def run(settings: Settings, sockets: Sockets) -> None:
     with TemporaryDirectory(prefix="tollgate-metrics-") as folder:
         # The counters of all workers meet in this folder, so that any of them can tell the host's.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        set_up_logs(settings.log_level)
+        set_up_logs(settings.log_level, settings.log_format)
         if not Crew(run_worker, settings, sockets).run():
             sys.exit("tollgate: the workers would not stay alive; their log says why")
 
 
 def run_worker(settings: Settings, sockets: Sockets) -> None:
-    set_up_logs(settings.log_level)
+    set_up_logs(settings.log_level, settings.log_format)
     uvloop.run(serve(settings, sockets))
 
 

@@ -1,5 +1,6 @@
 """HTTP in: the server, who may call, how often, and the merchant's endpoints."""
 
+from tollgate.web.access import write_access_lines
 from tollgate.web.api import METRICS, ROUTES
 from tollgate.web.connections import Connections
 from tollgate.web.head import Head
@@ -35,4 +36,5 @@ __all__ = [
     "get_channel",
     "redirect",
     "reply_with",
+    "write_access_lines",
 ]

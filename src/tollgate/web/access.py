@@ -1,4 +1,4 @@
-"""The access log: one JSON line for every answered request, in the form all other logs have.
+"""The access log: one line for every answered request, in the form all other logs have.
 
 Written past `logging`, whose record, caller and handlers cost more than half a card's validation on every payment.
 """
@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import sys
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 import orjson
@@ -25,25 +26,35 @@ _lines: list[bytes] = []
 share a commit are answered in one turn."""
 
 
+_render: Callable[[Mapping[str, object]], str] | None = None
+"""Renders a line for a terminal; without it lines are JSON."""
+
+
+def write_access_lines(render: Callable[[Mapping[str, object]], str] | None) -> None:
+    """Chooses how lines are written from now on: by this function, or as JSON."""
+    global _render
+    _render = render
+
+
 def tell_access(visit: Visit, status: int, seconds: float) -> None:
     if not _log.isEnabledFor(logging.INFO):
         return
-    line = orjson.dumps(
-        {
-            "time": datetime.now(UTC),
-            "level": "info",
-            "log": _log.name,
-            "event": "request",
-            "ndc": visit.ndc if find_checkout_id(visit.ndc) is None else hide_checkout_ids(visit.ndc),
-            "method": visit.method,
-            # Without its query, which may carry what a log must not; the path itself is the caller's text too.
-            "path": hide_card_numbers(visit.path),
-            "operation": visit.operation,
-            "status": status,
-            "ms": round(seconds * 1000, 2),
-        },
-        option=orjson.OPT_APPEND_NEWLINE,
-    )
+    told = {
+        "level": "info",
+        "log": _log.name,
+        "event": "request",
+        "ndc": visit.ndc if find_checkout_id(visit.ndc) is None else hide_checkout_ids(visit.ndc),
+        "method": visit.method,
+        # Without its query, which may carry what a log must not; the path itself is the caller's text too.
+        "path": hide_card_numbers(visit.path),
+        "operation": visit.operation,
+        "status": status,
+        "ms": round(seconds * 1000, 2),
+    }
+    if _render is None:
+        line = orjson.dumps({"time": datetime.now(UTC), **told}, option=orjson.OPT_APPEND_NEWLINE)
+    else:
+        line = _render(told).encode("utf-8", "backslashreplace") + b"\n"
     if not _lines:
         asyncio.get_running_loop().call_soon(_write)
     _lines.append(line)

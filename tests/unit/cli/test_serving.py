@@ -19,7 +19,7 @@ def test_a_test_host_that_is_open_to_a_network_warns_in_its_log_and_on_standard_
     host: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(serving, "run", lambda _settings, sockets: [each.close() for _, each in sockets])
-    monkeypatch.setattr(serving, "set_up_logs", lambda _level: None)
+    monkeypatch.setattr(serving, "set_up_logs", lambda _level, _format: None)
 
     command = ["serve", "--host", host, "--port", str(find_free_port()), "--data", str(tmp_path)]
     done = CliRunner().invoke(program, command, catch_exceptions=False)
