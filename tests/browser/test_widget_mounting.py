@@ -30,7 +30,7 @@ def test_the_script_may_stand_before_the_form_and_pays(page: Page, till: Till) -
     till.show(page, till.script(checkout), form("VISA MASTER"))
 
     fill_card(page)
-    expect(page.locator("form.paymentWidgets")).to_have_count(0)
+    expect(page.locator("form.paymentWidgets")).to_be_hidden()
     assert page.locator(".wpwl-container-card").get_attribute("id")
     pay_button(page).click()
 
@@ -180,6 +180,56 @@ def test_a_form_that_was_unloaded_serves_again_where_the_page_has_no_newer_one(p
     expect(number_field(page)).to_be_visible()
     expect(page.locator(".wpwl-container-card")).to_have_count(1)
     expect(page.get_by_text("Dear shopper")).to_be_visible()
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, second)
+
+
+def test_the_form_goes_and_comes_with_the_element_of_the_page(page: Page, till: Till) -> None:
+    """The element stays in the page as the anchor, so that frameworks can remove, keep and show it again."""
+    checkout = till.prepare()
+    till.show(page, form("VISA", "<p>Dear shopper</p>"), till.script(checkout))
+    expect(number_field(page)).to_be_visible()
+
+    page.evaluate("window.kept = document.querySelector('.paymentWidgets'); kept.parentNode.removeChild(kept)")
+    expect(page.locator("[class*=wpwl-]:visible")).to_have_count(0)
+    assert page.evaluate("kept.textContent") == "Dear shopper"
+
+    page.evaluate("document.body.append(kept)")
+    expect(page.get_by_text("Dear shopper")).to_be_visible()
+    fill_card(page)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+
+
+def test_the_form_follows_an_element_that_is_moved_and_keeps_what_was_typed(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    list_of_two = f"<main><section id=one>{form('VISA')}</section><section id=two><p>Second</p></section></main>"
+    till.show(page, list_of_two, till.script(checkout))
+    fill_card(page)
+
+    page.evaluate("document.querySelector('#two').prepend(document.querySelector('.paymentWidgets'))")
+    expect(page.locator("#two > .paymentWidgets + .wpwl-container + p")).to_be_visible()
+    expect(page.locator("#one > *")).to_have_count(0)
+
+    # A page may also put the containers where it likes, and its element stays behind.
+    page.evaluate("document.querySelector('main').moveBefore(document.querySelector('.wpwl-container'), null)")
+    expect(page.locator("main > section + .wpwl-container")).to_be_visible()
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+
+
+def test_a_page_that_drops_the_name_and_loads_the_script_again_has_one_form(page: Page, till: Till) -> None:
+    first, second = till.prepare(), till.prepare()
+    till.show(page, form("VISA"), till.script(first))
+    expect(number_field(page)).to_be_visible()
+
+    page.evaluate("delete window.wpwl")
+    src = f"{till.client.base_url}/v1/paymentWidgets.js?checkoutId={second.id}"
+    page.evaluate(ADD_SCRIPT.format(src=src))
+    page.wait_for_function("(id) => window.wpwl && wpwl.checkout.id === id", arg=second.id)
+
+    expect(page.locator(".wpwl-container-card")).to_have_count(1)
     fill_card(page)
     pay_button(page).click()
     till.expect_home(page, second)

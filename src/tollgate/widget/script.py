@@ -52,6 +52,7 @@ PARTS = (
     "answers",
     "summary",
     "submit",
+    "places",
     "mounting",
     "publicFace",
     "start",

@@ -1,7 +1,6 @@
-// Puts forms in the place of the page's own. A place is one form of the page: its element, language, where its
+// Shows forms in the place of the page's own. A place is one form of the page: its element, language, where its
 // result goes, and the inputs that the page has put into it.
 const TAKEN = new WeakSet();
-const UNLOADED = "data-wpwl-unloaded";
 
 function readPlace(element) {
   const { settings } = page;
@@ -13,7 +12,6 @@ function readPlace(element) {
     resultUrl: resolveAddress(action),
     target: element.getAttribute("target") || "",
     adopted: [...element.children],
-    nodes: [],
   };
 }
 
@@ -41,16 +39,22 @@ async function mountAll(elements) {
     page.settings = readSettings(page.options);
     page.styled = page.styled || loadStyles(page.settings.style);
     await page.styled;
-    const there = elements.filter((element) => element.isConnected && !page.isUnloaded);
+    const there = keepConnected(elements);
     if (there.length && (page.isPaid || configuration.state === "paid")) {
       meetPaid(there, configuration);
     } else if (there.length) {
       await mountPlaces(there.map(readPlace));
     }
   } catch (fault) {
-    elements.filter((element) => element.isConnected && !page.isUnloaded).forEach((element) => showDead(element, fault));
+    keepConnected(elements).forEach((element) => showDead(element, fault));
     tellMadeFault(fault);
   }
+}
+
+// What left the page meanwhile may come back, and is found again then.
+function keepConnected(elements) {
+  elements.filter((element) => !element.isConnected).forEach((element) => TAKEN.delete(element));
+  return elements.filter((element) => element.isConnected && !page.isUnloaded);
 }
 
 // A sandbox or a file: no frame could be told whose page it may speak to.
@@ -86,7 +90,8 @@ async function mountPlaces(places) {
   if (page.configuration.isTest && !before.length && mounted.length) {
     addTestNote(mounted[0]);
   }
-  places.filter((place) => !place.nodes.length).forEach((place) => passOver(place, page.widgets.length === 0));
+  const served = new Set(mounted.map((widget) => widget.place));
+  places.filter((place) => !served.has(place)).forEach((place) => passOver(place, page.widgets.length === 0));
   publish();
   await Promise.all(mounted.flatMap((widget) => widget.frames).map((frame) => frame.ready));
   if (page.isUnloaded) {
@@ -117,16 +122,13 @@ function mountPlace(place, isFirst) {
   const cards = codes.filter((code) => brands[code].kind === "card");
   const forms = codes.filter((code) => code === cards[0] || !cards.includes(code)).map((code) => makeForm(place, code, cards));
   forms.forEach((widget, index) => finishForm(widget, index === 0));
-  place.nodes = forms.map((widget) => widget.container);
+  const nodes = forms.map((widget) => widget.container);
   if (isFirst && page.settings.showOneClickWidget && (registrations || []).length) {
     const widget = makeStoredCards(place);
-    place.nodes.unshift(widget.block);
+    nodes.unshift(widget.block);
     forms.unshift(widget);
   }
-  if (forms.length) {
-    place.element.replaceWith(...place.nodes);
-    onUnload(() => putBack(place));
-  }
+  showAt(place.element, nodes, place.adopted);
   return forms;
 }
 
@@ -136,7 +138,6 @@ function passOver(place, isOnlyOne) {
   const advice = place.codes.length ? `unknown, or not for this checkout: ${place.codes.join(" ")}` : "name some in data-brands";
   const message = `no brand of the form can be paid with here: ${advice}`;
   const fault = makeDevelopersFault("WidgetError", message, { brand: place.codes.join(" ") });
-  setHidden(place.element, true);
   if (isOnlyOne) {
     showDead(place.element, fault);
   }
@@ -171,7 +172,7 @@ function focusWished(widgets) {
 function showDead(element, fault) {
   const key = { InvalidCheckoutIdError: "sessionGone", NetworkError: "networkError" }[fault.name] || "unexpectedError";
   const voice = chooseVoice(element);
-  showInstead(element, makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key))));
+  showAt(element, [makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key)))]);
 }
 
 function showPaidAt(element, result) {
@@ -181,12 +182,7 @@ function showPaidAt(element, result) {
     const way = { href: result.address.href, target: result.target };
     note.append(make("a", "wpwl-button wpwl-button-result", way, voice.say("nextStep")));
   }
-  showInstead(element, note);
-}
-
-function showInstead(element, note) {
-  element.replaceWith(note);
-  onUnload(() => putBack({ element, adopted: [], nodes: [note] }));
+  showAt(element, [note]);
 }
 
 function makeNote(voice, message) {
@@ -207,26 +203,8 @@ function showPaid() {
   widgets.flatMap((widget) => widget.frames).forEach(closeFrame);
   page.widgets = [];
   for (const place of new Set(widgets.map((widget) => widget.place))) {
-    const note = makePaidNote(place.voice);
-    const first = place.nodes.find((node) => node.isConnected);
-    if (first) {
-      first.before(note);
-    }
-    place.nodes.forEach((node) => node.remove());
-    place.nodes = [note];
+    showAt(place.element, [makePaidNote(place.voice)]);
   }
-}
-
-// Unseen, and only for a script that finds no newer form: frameworks make a form of their own for every visit.
-function putBack(place) {
-  const first = place.nodes.find((node) => node.isConnected);
-  if (first) {
-    place.element.append(...place.adopted);
-    setHidden(place.element, true);
-    place.element.setAttribute(UNLOADED, "");
-    first.before(place.element);
-  }
-  place.nodes.forEach((node) => node.remove());
 }
 
 // A form that frameworks have taken off the page while it was paying says nothing more: its frames are gone.

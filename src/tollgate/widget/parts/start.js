@@ -1,4 +1,6 @@
 // Waits for the page, finds its forms now and later, and mounts them.
+const RUN = Symbol.for("wpwl.run");
+
 function whenDomIsThere() {
   if (document.readyState !== "loading") {
     return Promise.resolve();
@@ -27,7 +29,8 @@ function scan() {
 // However much a page changes at once, it is looked through once.
 function watchForForms() {
   let isDue = false;
-  const observer = new MutationObserver(() => {
+  const observer = new MutationObserver((records) => {
+    followElements(records);
     if (!isDue) {
       isDue = true;
       setTimeout(() => {
@@ -41,14 +44,17 @@ function watchForForms() {
 }
 
 function start() {
-  const earlier = window.wpwl;
-  if (earlier && earlier.checkout && typeof earlier.unload === "function" && !earlier.isUnloaded) {
+  // Pages that load the script again drop the name in the window themselves.
+  const earlier = document[RUN];
+  if (earlier && !earlier.isUnloaded) {
     if (earlier.checkout.id === source.checkoutId) {
+      window.wpwl = earlier;
       return;
     }
     earlier.unload();
   }
-  window.wpwl = face;
+  window.wpwl = document[RUN] = face;
+  onUnload(takeAllBack);
   listen(window, "message", hearReturn);
   listen(document, "securitypolicyviolation", hearViolation);
   listen(window, "pageshow", (event) => event.persisted && comeBack());
