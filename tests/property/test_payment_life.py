@@ -189,6 +189,7 @@ def test_what_is_not_decided_and_nothing_else_leaves_an_errand(kind: str, verdic
             Outcome.SILENT: Errand.REVERSE,
             Outcome.LATE: Errand.REVERSE,
             Outcome.STALE: Errand.REVERSE,
+            Outcome.ABANDONED: Errand.REVERSE,
             Outcome.WAITING: Errand.INQUIRE,
         },
         Nature.GIVES: {Outcome.SILENT: Errand.INQUIRE, Outcome.WAITING: Errand.INQUIRE},

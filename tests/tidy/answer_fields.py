@@ -22,6 +22,7 @@ ANSWER_FIELDS = frozenset(
         "runsSkipped",
         # what the payment form is told
         "isTest",
+        "attemptsLeft",
         "requiresCvv",
         "resultUrl",
         "returnUrl",

@@ -80,6 +80,7 @@ _ROWS = (
     _Row(_GATEWAY, "a migrated series that the brand cannot go on with", "100.350.602"),
     _Row(_GATEWAY, "a schedule's action, id or channel", "100.360.201 100.360.300 100.360.303 100.360.400"),
     _Row(_GATEWAY, "a check of the threeDSecure values sent along", "100.370.121 100.370.125"),
+    _Row(_GATEWAY, "a shopper who cancelled, at a provider or by closing its window or a challenge", "100.396.101"),
     _Row(_GATEWAY, "a shopper who did not come back from a provider in time", "100.396.103"),
     _Row(_GATEWAY, "an amount of zero, or cents of a currency without any", "100.550.300 100.550.303"),
     _Row(_GATEWAY, "a request that breaks a limit on size or count", "200.100.103"),
@@ -128,7 +129,7 @@ _ROWS = (
         "100.390.114 100.390.115 100.390.116 100.390.117 100.390.118 100.390.119 100.390.120 100.390.121 100.390.122 "
         "100.390.124",
     ),
-    _Row(_PARTNER, "a provider that the shopper was redirected to", "100.395.501 100.396.101"),
+    _Row(_PARTNER, "a provider that the shopper was redirected to", "100.395.501"),
     _Row(
         _PARTNER,
         "an acquirer's response code",

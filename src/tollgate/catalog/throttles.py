@@ -47,6 +47,12 @@ _ROWS = (
         LIMITS.checkout_attempts_per_address_max,
         LIMITS.checkout_lifetime // SECOND,
     ),
+    Throttle(
+        "abandon_checkout",
+        "address",
+        LIMITS.checkout_attempts_per_address_max,
+        LIMITS.checkout_lifetime // SECOND,
+    ),
     Throttle(WRONG_TOKEN, "address", 60, _MINUTE_S),
     Throttle("create_checkout", "entity", _MANY, _MINUTE_S),
     Throttle("update_checkout", "id", _PER_ID, _MINUTE_S),

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import BRANDS, Account, Brand, Protocol, find_brand, get_result
+from tollgate.catalog import BRANDS, LIMITS, Account, Brand, Protocol, find_brand, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import name_kind
 from tollgate.contract.fields import first_word
@@ -57,6 +57,7 @@ def answer_form(
     more |= {name: prepared[name] for name in ("amount", "currency") if name in prepared}
     more |= {
         "isTest": terms.is_test,
+        "attemptsLeft": max(0, LIMITS.checkout_attempts_max - checkout.attempts),
         "requiresCvv": terms.requires_cvv,
         "resultUrl": prepared.get("shopperResultUrl"),
         "returnUrl": _find_home(checkout) if checkout.is_paid else None,

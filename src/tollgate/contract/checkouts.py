@@ -256,11 +256,16 @@ def find_ways(checkout: Checkout, address: str, base_url: str) -> Ways:
 
 
 def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[Answer, Next]:
-    """What the shopper's browser is told of an attempt: how it stands and where to go, and nothing of the account."""
+    """What the shopper's browser is told of an attempt: how it stands and where to go, and nothing of the account.
+
+    `attempt` names what the form may give up again while the shopper is away.
+    """
     told = orjson.loads(answer.body)
     going_on = _find_next(told.get("redirect"), ways)
     body = {name: told[name] for name in ("result", "buildNumber", "timestamp")}
     body |= {"id": checkout.id, "ndc": checkout.id, "next": {"kind": going_on.kind, "url": going_on.url}}
+    if going_on.kind != RESULT:
+        body["attempt"] = told["id"]
     return encode_answer(answer.status, body), going_on
 
 

@@ -1,5 +1,6 @@
 """One file per story, each told in one screen. Stories use steps; they do not know HTTP."""
 
+from tollgate.flows.abandon import abandon_attempt
 from tollgate.flows.check_out import (
     cancel_prepared,
     change_checkout,
@@ -62,6 +63,7 @@ __all__ = [
     "ReturnReport",
     "Submitted",
     "Wait",
+    "abandon_attempt",
     "arrive",
     "cancel_prepared",
     "change_checkout",

@@ -15,6 +15,7 @@ from tollgate.flows.verify_checkouts import find_paid_beside
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.flows.verify_report import Audit, AuditReport, Purse
 from tollgate.payments import (
+    ABANDONED_DETAIL,
     LATE_DETAIL,
     MOVES,
     NATURES,
@@ -169,7 +170,7 @@ def expect_jobs(payment: Payment) -> list[str]:
     """Each of them will do."""
     nature = NATURES.get(payment.kind)
     errands = ERRANDS.get((nature, payment.state), frozenset()) if nature else frozenset()
-    if is_silent_taking(payment) or is_late_taking(payment):
+    if is_silent_taking(payment) or is_returned_taking(payment):
         errands = frozenset({Errand.REVERSE})
     return [f"{errand}.{payment.id}" for errand in sorted(errands)]
 
@@ -183,9 +184,9 @@ def is_silent_taking(payment: Payment) -> bool:
     return takes and payment.result_code == SILENT_CODE and all("." in name for name in payment.details)
 
 
-def is_late_taking(payment: Payment) -> bool:
-    """What paid for a checkout that was paid already."""
-    return payment.state is State.DECLINED and LATE_DETAIL in payment.details
+def is_returned_taking(payment: Payment) -> bool:
+    """Tells whether a payment was approved too late, or given up at a provider: either is reversed."""
+    return payment.state is State.DECLINED and not payment.details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
 
 
 # ---- one chain ----

@@ -78,6 +78,8 @@ from tollgate.payments.falling_due import (
 )
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
 from tollgate.payments.moves import (
+    ABANDONED_CODE,
+    ABANDONED_DETAIL,
     ERRAND_DELAYS,
     LATE_DETAIL,
     MOVES,
@@ -146,6 +148,8 @@ from tollgate.payments.verdict import (
 from tollgate.payments.wallet import OpenedWallet, SigningKey, WalletKey, WalletPublic
 
 __all__ = [
+    "ABANDONED_CODE",
+    "ABANDONED_DETAIL",
     "CRON_BEGINS_AT",
     "CRON_ENDS_AT",
     "DECIDED",

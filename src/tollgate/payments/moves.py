@@ -85,8 +85,11 @@ SILENT_CODE = "900.100.300"
 PENDING_CODE = "000.200.000"
 PAID_TWICE_CODE = "800.110.100"
 SESSION_OVER_CODE = "900.300.600"
+ABANDONED_CODE = "100.396.101"
 LATE_DETAIL = "LateApproval"
 """Among the details of what was approved too late: the code with which it was. What has it goes back."""
+ABANDONED_DETAIL = "AbandonedBy"
+"""Among the details of what was given up at a provider: who did. Its session is cancelled by a reversal."""
 
 MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.APPROVED): Move(State.APPROVED),
@@ -99,6 +102,8 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, Errand.REVERSE, PAID_TWICE_CODE),
     # And nobody has a large thing for the price of a small one.
     (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, Errand.REVERSE, SESSION_OVER_CODE),
+    # The provider may approve until it is told: the reversal cancels the session, or gives back what it took.
+    (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, Errand.REVERSE, ABANDONED_CODE),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
@@ -119,6 +124,12 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
         (nature, outcome): Move(State.APPROVED)
         for nature in Nature
         for outcome in (Outcome.LATE, Outcome.STALE)
+        if nature is not Nature.TAKES
+    },
+    # Only what takes money waits at a provider's page while its checkout is open.
+    **{
+        (nature, Outcome.ABANDONED): Move(State.DECLINED, None, ABANDONED_CODE)
+        for nature in Nature
         if nature is not Nature.TAKES
     },
     # Nothing was sent, so nothing has to be asked for: it ends by itself when nobody comes.

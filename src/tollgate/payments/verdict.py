@@ -23,9 +23,11 @@ class Outcome(StrEnum):
     """Approved, but what it pays for is paid already."""
     STALE = "stale"
     """Approved, but what it pays for costs something else by now."""
+    ABANDONED = "abandoned"
+    """The shopper left the provider's page before deciding there, and the gateway gives the attempt up."""
 
 
-DECIDED = frozenset({Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE, Outcome.STALE})
+DECIDED = frozenset({Outcome.APPROVED, Outcome.DECLINED, Outcome.LATE, Outcome.STALE, Outcome.ABANDONED})
 """Nobody has to be asked any more."""
 
 

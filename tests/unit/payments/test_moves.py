@@ -47,6 +47,7 @@ def test_what_is_not_decided_is_given_back_or_asked_for_never_forgotten() -> Non
         (Nature.TAKES, Outcome.SILENT): Errand.REVERSE,
         (Nature.TAKES, Outcome.LATE): Errand.REVERSE,
         (Nature.TAKES, Outcome.STALE): Errand.REVERSE,
+        (Nature.TAKES, Outcome.ABANDONED): Errand.REVERSE,
         (Nature.GIVES, Outcome.SILENT): Errand.INQUIRE,
         (Nature.TAKES, Outcome.WAITING): Errand.INQUIRE,
         (Nature.GIVES, Outcome.WAITING): Errand.INQUIRE,

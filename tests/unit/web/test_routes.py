@@ -51,6 +51,7 @@ def test_what_moves_money_asks_for_an_entity() -> None:
 
     assert {row.access for row in posts if not row.hides_path} == {Access.ENTITY}
     assert {row.path for row in posts if row.hides_path} == {
+        "/v1/checkouts/{id}/abandoned",
         "/v1/checkouts/{id}/payment",
         "/v1/checkouts/{id}/registration",
         "/v1/networkTokens/events/{ticket}",

@@ -9,6 +9,7 @@ from tollgate.catalog import get_result
 from tollgate.contract import Answer, Fields, Submission
 from tollgate.flows import (
     Lost,
+    abandon_attempt,
     cancel_prepared,
     change_checkout,
     go_to_provider,
@@ -88,6 +89,11 @@ async def _submit(request: Request, house: House, kind: CheckoutKind) -> Reply:
     if is_script:
         return reply_with(done.answer)
     return Reply(303, b"", b"text/plain", ((b"location", done.going_on.url.encode()),))
+
+
+async def abandon(request: Request, house: House) -> Reply:
+    attempt_id = next((text for name, text in request.pairs if name == "attempt"), "")
+    return reply_with(await abandon_attempt(house, request.names[0], attempt_id))
 
 
 async def send_to_provider(request: Request, house: House) -> Reply:
@@ -179,6 +185,18 @@ ROUTES = (
         access=Access.OPEN,
         handler=describe_form,
         traces_checkout=True,
+        hides_path=True,
+        is_for_any_origin=True,
+    ),
+    RouteRow(
+        method="POST",
+        path=f"{_PATH}/{{id}}/abandoned",
+        operation="abandon_checkout",
+        summary="The shopper's form gives up an `attempt` whose challenge or provider's window was closed.",
+        access=Access.OPEN,
+        handler=abandon,
+        traces_checkout=True,
+        also_takes=frozenset({"attempt"}),
         hides_path=True,
         is_for_any_origin=True,
     ),

@@ -1,0 +1,76 @@
+"""The shopper closes the bank's question or the provider's window: the attempt is given up, so that it takes no money.
+
+A shopper who comes back instead is met in `resume`; each of the two is refused where the other was first.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog import get_result
+from tollgate.contract import Answer, find_handover, make_session_refusal
+from tollgate.flows.resume import close, return_from_provider
+from tollgate.flows.submit import show_form
+from tollgate.payments import (
+    ABANDONED_CODE,
+    ABANDONED_DETAIL,
+    NATURES,
+    OPEN_STATES,
+    Checkout,
+    Nature,
+    Outcome,
+    Payment,
+    Stage,
+    State,
+    Verdict,
+)
+from tollgate.steps import House, find_any_checkout, get_payment, settle_sealed, trust
+from tollgate.store import find_authentication, find_payment, steps_settle
+from tollgate.values import Refusal, find_checkout_id, is_id
+
+BUSY = "800.700.100"
+
+_UNPROVEN = Verdict(outcome=Outcome.DECLINED, code=ABANDONED_CODE)
+_UNDECIDED = Verdict(outcome=Outcome.ABANDONED, code=ABANDONED_CODE, details={ABANDONED_DETAIL: "shopper"})
+
+
+async def abandon_attempt(house: House, checkout_id: str, attempt_id: str) -> Answer:
+    """Answers how the checkout stands afterwards: open, or paid where the attempt had succeeded already.
+
+    An attempt that may still take money is refused as busy, so that nobody is told that nothing was charged.
+    """
+    checkout = await find_any_checkout(house, checkout_id)
+    if checkout is None:
+        raise make_session_refusal()
+    payment = await _find_attempt(house, checkout, attempt_id)
+    if payment is not None:
+        await _give_up(house, payment)
+        payment = await get_payment(house, payment, payment.id)
+        if payment.state is State.STARTED or payment.state in OPEN_STATES:
+            raise Refusal(get_result(BUSY), "the attempt is being completed")
+    return await show_form(house, checkout_id, "")
+
+
+async def _find_attempt(house: House, checkout: Checkout, attempt_id: str) -> Payment | None:
+    """Finds an attempt that was made for this very checkout; None where there is none of that name."""
+    payment = await find_payment(house.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
+    if payment is None or find_checkout_id(trust(house, payment).ndc) != checkout.id:
+        return None
+    return payment
+
+
+async def _give_up(house: House, payment: Payment) -> None:
+    """Ends what waits for its shopper. Every write expects the payment to be waiting still."""
+    if payment.state is not State.WAITING or NATURES[payment.kind] is not Nature.TAKES:
+        return
+    row = await find_authentication(house.database, payment.merchant_id, payment.id)
+    if row is not None:
+        if row.stage is not Stage.CLOSED:
+            await close(house, payment, _UNPROVEN)
+        return
+    if find_handover(payment.details) is None:
+        return
+    # A shopper who approved and closed the window before coming back has paid, and wants what was ordered.
+    await return_from_provider(house, payment)
+    payment = await get_payment(house, payment, payment.id)
+    if payment.state is State.WAITING:
+        unit = steps_settle(settle_sealed(house, payment, _UNDECIDED), expected=State.WAITING)
+        await house.database.write(unit)

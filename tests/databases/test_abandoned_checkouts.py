@@ -1,0 +1,139 @@
+"""Abandoned attempts on both databases: of a shopper who comes back and one who gives up, one has an effect."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+import pytest
+from msgspec.structs import replace
+
+from databases.checkout_lives import CARD, PAYPAL, Till, open_till
+from tollgate.contract import Submission, write_ticket
+from tollgate.flows import Arrival, abandon_attempt, arrive, submit_checkout, verify
+from tollgate.payments import CheckoutKind, Payment, State
+from tollgate.store import Database, find_payment
+from tollgate.values import SECOND, PaymentId, Refusal
+from unit.flows.shopping import BILLING_FIELDS, BROWSER_FIELDS, CHALLENGE, Bank, Shopper
+from unit.premises import MERCHANT
+
+pytestmark = pytest.mark.anyio
+
+ABANDONED = "100.396.101"
+
+
+@pytest.fixture
+async def till(db: Database) -> Till:
+    return await open_till(db)
+
+
+async def look(till: Till, attempt: str) -> Payment:
+    found = await find_payment(till.house.database, MERCHANT.id, PaymentId(attempt))
+    assert found is not None
+    return found
+
+
+async def give_up(till: Till, attempt: str) -> str:
+    """Returns the state that the form is told, or the code with which it was refused."""
+    till.clock.at += SECOND
+    try:
+        answer = await abandon_attempt(till.house, till.ids["it"], attempt)
+    except Refusal as refusal:
+        return refusal.result.code
+    state: str = orjson.loads(answer.body)["state"]
+    return state
+
+
+async def begin_at_provider(till: Till) -> str:
+    await till.prepare("it")
+    assert await till.submit("it", PAYPAL) == "000.200.000"
+    return await till.remember_attempt("it", "attempt")
+
+
+async def begin_challenge(till: Till) -> Shopper:
+    """A shopper whose bank has answered, just before the browser comes back."""
+    bank = Bank(till.provider.acquirer, [CHALLENGE])
+    till.house = replace(till.house, simulator=bank)
+    await till.prepare("it")
+    pairs = list({**CARD, **BROWSER_FIELDS, **BILLING_FIELDS}.items())
+    sent = Submission(pairs=pairs, address="127.0.0.1", accept=None, user_agent=None)
+    done = await submit_checkout(till.house, till.ids["it"], CheckoutKind.PAYMENT, sent)
+    told = orjson.loads(done.answer.body)
+    body = orjson.dumps({"id": told["attempt"], "redirect": {"url": told["next"]["url"]}})
+    shopper = Shopper(till.house, bank, replace(done.answer, body=body))
+    await shopper.come()
+    await shopper.tell_result()
+    return shopper
+
+
+async def test_of_a_return_from_a_provider_and_an_abandonment_one_has_an_effect(till: Till) -> None:
+    attempt = await begin_at_provider(till)
+    till.clock.at += SECOND
+    back = Arrival(page_url="https://gate.example", ticket=write_ticket(MERCHANT.id, attempt))
+
+    def approve_late() -> asyncio.Future[object]:
+        till.provider.sessions.decide(attempt, "approved")
+        return asyncio.ensure_future(arrive(till.house, back))
+
+    given_up, _ = await asyncio.gather(give_up(till, attempt), approve_late())
+
+    payment = await look(till, attempt)
+    assert (given_up, payment.state) in (("paid", State.APPROVED), ("open", State.DECLINED))
+    await till.run_errands()
+    report = await verify(till.house.database, till.keyring, lambda *_: None, pauses_s=())
+    assert report.findings == []
+
+
+async def test_what_a_provider_approves_after_the_abandonment_is_reversed(till: Till) -> None:
+    attempt = await begin_at_provider(till)
+    assert await give_up(till, attempt) == "open"
+
+    await till.approve_at_provider(attempt)
+    await till.run_errands()
+
+    assert (await look(till, attempt)).result_code == ABANDONED
+    assert b'"reversed"' in till.provider.sessions.report()
+    assert await till.submit("it") == "000.100.110"
+
+
+async def test_of_a_passed_challenge_and_an_abandonment_one_has_an_effect(till: Till) -> None:
+    shopper = await begin_challenge(till)
+    attempt = shopper.body["id"]
+
+    ends = await asyncio.gather(
+        *[give_up(till, attempt) for _ in range(3)], shopper.come(has_answer=True), give_up(till, attempt)
+    )
+
+    payment = await look(till, attempt)
+    charges = len(till.provider.acquirer.sent)
+    told = {end for end in ends if isinstance(end, str)}
+    if payment.state is State.APPROVED:
+        assert charges == 1
+        assert told <= {"paid", "800.700.100"}
+    else:
+        assert (payment.result_code, charges) == (ABANDONED, 0)
+        assert told == {"open"}
+
+
+async def test_while_the_money_message_is_under_way_nothing_is_given_up(till: Till) -> None:
+    shopper = await begin_challenge(till)
+    told: list[str] = []
+
+    async def close_the_dialog() -> None:
+        told.append(await give_up(till, shopper.body["id"]))
+
+    till.provider.acquirer.meanwhile = close_the_dialog
+    await shopper.come(has_answer=True)
+
+    assert told == ["800.700.100"]
+    assert (await look(till, shopper.body["id"])).state is State.APPROVED
+
+
+async def test_a_given_up_challenge_leaves_no_security_code_behind(till: Till) -> None:
+    shopper = await begin_challenge(till)
+
+    assert await give_up(till, shopper.body["id"]) == "open"
+
+    assert (await shopper.look_at_case()).sealed_secret is None
+    await shopper.come(has_answer=True)
+    assert till.provider.acquirer.sent == []
