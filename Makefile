@@ -62,6 +62,8 @@ check: .venv/.dev-ok  ## ruff, mypy strict, import order
 $(addprefix test-,$(SUITES)): test-%: .venv/.dev-ok machine
 	@$(SAME_NAMES) exec $(RUN_SUITE) $* $(TIMEOUT_$*) $(BIN)/pytest -q -m "not prove" $(FLAGS_$*) tests/$* $(ARGS)
 
+test-browser: .venv/.npm-ok
+
 # Takes the place of the shell, so that it learns of the end of make.
 RUN_SUITE = $(BIN)/python tools/run_suite.py
 
@@ -128,6 +130,13 @@ endef
 	$(call install,--require-hashes -r requirements-bench.lock)
 	@touch $@
 
+# Frameworks and style sheets of other people's pages, for the browser tests alone; npm asks the registry it is set to.
+NPM := tests/browser/npm
+.venv/.npm-ok: $(wildcard $(NPM)/*) .venv/.dev-ok | machine
+	rm -rf .venv/npm && cp -r $(NPM) .venv/npm
+	cd .venv/npm && npm ci --loglevel=error --no-audit --no-fund --ignore-scripts >npm.log && node build.js
+	@touch $@
+
 # ---- the machine ---------------------------------------------------------------------------------------------------
 
 # Looks for the programs first: when all are there, apt is not called and root is not needed. The last one is the same
@@ -140,6 +149,8 @@ machine:
 	have wrk || missing="$$missing wrk"; \
 	have faketime || missing="$$missing faketime"; \
 	have node || missing="$$missing nodejs"; \
+	have npm || missing="$$missing npm"; \
+	have firefox-esr || have firefox || missing="$$missing firefox-esr"; \
 	have openssl || missing="$$missing openssl"; \
 	have curl || missing="$$missing curl"; \
 	if [ -n "$$missing" ]; then \

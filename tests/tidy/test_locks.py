@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -72,6 +73,17 @@ def test_locks_agree_on_versions() -> None:
         for package, version in pins(ROOT / lock).items():
             versions.setdefault(package, set()).add(version)
     assert {package: found for package, found in versions.items() if len(found) > 1} == {}
+
+
+def test_the_lock_of_npm_holds_hashes_and_names_no_host() -> None:
+    folder = ROOT / "tests" / "browser" / "npm"
+    text = (folder / "package-lock.json").read_text()
+    packages = json.loads(text)["packages"]
+    own = packages.pop("")
+
+    assert "://" not in text, "leave out the fields resolved and funding"
+    assert [name for name, package in packages.items() if "integrity" not in package] == []
+    assert own["dependencies"] == json.loads((folder / "package.json").read_text())["dependencies"]
 
 
 @pytest.mark.parametrize(
