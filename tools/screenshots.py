@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser.conftest import CHROMIUM_FLAGS
-from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order, pay_with_address
+from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order, pay_button, pay_with_address
 from gateway import GatewayProcess
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,21 +57,31 @@ def show_form(page: Page, base_url: str, language: str = "en") -> Locator:
     order(page, base_url, language)
     fill_in_card(page, NUMBER)
     page.mouse.click(1, 1)
-    return page.locator(".wpwl-container-card")
+    return page.locator(".wpwl-accordion")
 
 
 def show_arabic_form(page: Page, base_url: str) -> Locator:
     return show_form(page, base_url, "ar")
 
 
+def show_errors(page: Page, base_url: str) -> Locator:
+    order(page, base_url, "en")
+    fill_in_card(page, "4200000000000001")
+    pay_button(page).click()
+    expect(page.locator(".wpwl-hint")).to_be_visible()
+    return page.locator(".wpwl-accordion")
+
+
 def show_shop(page: Page, base_url: str) -> None:
     order(page, base_url, "en")
+    for name in ("card.number", "card.cvv"):
+        expect(page.frame_locator(f'iframe[name="{name}"]').locator("input[placeholder]")).to_be_visible()
 
 
 def show_result(page: Page, base_url: str) -> None:
     order(page, base_url, "en")
     fill_in_card(page, NUMBER)
-    page.locator(".wpwl-container-card .wpwl-button-pay").click()
+    pay_button(page).click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
 
 
@@ -87,10 +97,11 @@ def show_challenge(page: Page, base_url: str) -> None:
 
 
 SHOTS = (
-    Shot("form-light", show_form, FORM),
-    Shot("form-dark", show_form, Look(width=FORM.width, is_dark=True)),
-    Shot("form-narrow", show_form, Look(width=320)),
-    Shot("form-ar", show_arabic_form, FORM),
+    Shot("accordion", show_form, FORM),
+    Shot("accordion-dark", show_form, Look(width=FORM.width, is_dark=True)),
+    Shot("accordion-narrow", show_form, Look(width=320)),
+    Shot("accordion-ar", show_arabic_form, FORM),
+    Shot("errors", show_errors, FORM),
     Shot("shop", show_shop),
     Shot("shop-result", show_result),
     Shot("challenge", show_challenge, Look(width=720, height=760)),

@@ -17,7 +17,17 @@ def order(page: Page, base_url: str, language: str = "") -> None:
 
 
 def wait_for_form(page: Page) -> None:
-    expect(card_form(page).locator(".wpwl-button-pay")).to_be_attached()
+    expect(pay_button(page)).to_be_attached()
+
+
+def pay_button(page: Page) -> Locator:
+    """The one button of all methods."""
+    return page.locator(".wpwl-button-pay")
+
+
+def open_method(page: Page, key: str) -> None:
+    """`key` is the last word of the class of the method's row, such as "card"."""
+    page.locator(f".wpwl-method-{key} .wpwl-method-radio").check()
 
 
 def card_form(page: Page) -> Locator:
@@ -34,15 +44,15 @@ def fill_in_card(page: Page, number: str) -> None:
 
 def pay_by_card(page: Page, number: str) -> None:
     fill_in_card(page, number)
-    card_form(page).locator(".wpwl-button-pay").click()
+    pay_button(page).click()
 
 
 def pay_with_address(page: Page) -> None:
     """Presses the button of the card form, fills in the billing address that 3-D Secure needs, and presses again."""
     form = card_form(page)
-    form.locator(".wpwl-button-pay").click()
+    pay_button(page).click()
     expect(form.locator('[name="billing.country"]')).to_be_focused()
     form.locator('[name="billing.country"]').select_option("AT")
     for name, text in (("city", "Graz"), ("postcode", "8010"), ("street1", "Ring 7")):
         form.locator(f'[name="billing.{name}"]').fill(text)
-    form.locator(".wpwl-button-pay").click()
+    pay_button(page).click()

@@ -15,7 +15,9 @@ from browser.shopping import (
     NUMBER,
     card_form,
     fill_in_card,
+    open_method,
     order,
+    pay_button,
     pay_by_card,
     pay_with_address,
     wait_for_form,
@@ -125,9 +127,10 @@ def test_a_shopper_is_asked_by_the_bank_within_the_page(page: Page, gateway: Gat
 
 def test_a_shopper_pays_at_a_provider_in_a_window_beside_the_shop(page: Page, gateway: GatewayProcess) -> None:
     order(page, gateway.base_url)
+    open_method(page, "virtualAccount-PAYPAL")
 
     with page.expect_popup() as opened:
-        page.locator(".wpwl-container-virtualAccount-PAYPAL .wpwl-button-pay").click()
+        pay_button(page).click()
     opened.value.get_by_role("button", name="Approve").click()
 
     expect_paid(page)
@@ -136,11 +139,12 @@ def test_a_shopper_pays_at_a_provider_in_a_window_beside_the_shop(page: Page, ga
 
 def test_a_shopper_pays_by_direct_debit(page: Page, gateway: GatewayProcess) -> None:
     order(page, gateway.base_url)
+    open_method(page, "directDebit")
     form = page.locator(".wpwl-container-directDebit")
 
     form.locator(".wpwl-control-accountHolder").fill("Jane Jones")
     form.locator(".wpwl-control-accountIban").fill("DE89 3704 0044 0532 0130 00")
-    form.locator(".wpwl-button-pay").click()
+    pay_button(page).click()
 
     expect_paid(page)
 
@@ -150,7 +154,7 @@ def save_card(context: BrowserContext, gateway: GatewayProcess) -> Page:
     order(page, gateway.base_url)
     fill_in_card(page, NUMBER)
     card_form(page).get_by_label("Save this card").check()
-    card_form(page).locator(".wpwl-button-pay").click()
+    pay_button(page).click()
     expect_paid(page)
     expect(page.get_by_text("Your card is saved")).to_be_visible()
     return page
@@ -165,7 +169,7 @@ def test_a_saved_card_pays_with_one_click_until_it_is_to_be_forgotten(
     stored = page.locator(".wpwl-container-registration")
     expect(stored).to_contain_text("0000")
     expect(card_form(page)).to_be_hidden()
-    stored.locator(".wpwl-button-pay").click()
+    pay_button(page).click()
     expect_paid(page)
 
     page.goto(f"{gateway.base_url}/sandbox/shop")

@@ -106,7 +106,7 @@ async def show_checkout(request: Request, house: House) -> Reply:
     if order.checkout.is_over(house.clock.now()):
         return _show_over(house, 410)
     language = _read_language(request)
-    options = {"locale": language or _guess_language(request), "registrations": {"hideInitialPaymentForms": True}}
+    options = {"locale": language or _guess_language(request), "layout": "accordion", "registrations": {}}
     here = _look_around(house)
     page = _PAGES.render(
         "checkout.html",

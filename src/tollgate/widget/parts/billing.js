@@ -45,7 +45,7 @@ function askForBilling(widget, names) {
   const fields = missing.map((name) => makeInputField(widget.voice, name));
   widget.fields = [...widget.fields, ...fields];
   widget.askedFields = [...(widget.askedFields || []), ...fields];
-  widget.form.insertBefore(groupBilling(widget.voice, fields), widget.button.closest(".wpwl-group-submit"));
+  addAsked(widget, groupBilling(widget.voice, fields));
   return fields;
 }
 

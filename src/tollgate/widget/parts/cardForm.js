@@ -2,7 +2,10 @@
 function makeCardForm(place, codes) {
   const widget = makeWidget("card", { container: "card", form: "card" }, place, null);
   const { voice } = widget;
-  const brandField = makeBrandField(voice, codes, (code) => changeBrand(widget, code));
+  const brandField = makeBrandField(voice, codes, (code) => {
+    changeBrand(widget, code);
+    followMarks(widget);
+  });
   Object.assign(widget, {
     brandField,
     codes,
@@ -12,6 +15,7 @@ function makeCardForm(place, codes) {
       if (followNumber(brandField, detected, active)) {
         changeBrand(widget, brandField.control.value);
       }
+      followMarks(widget, { detected, active });
     },
   });
   const fields = makeCardFields(widget);
@@ -53,8 +57,13 @@ function makeCardFields(widget) {
   }
   addCvvHelp(widget, cvv);
   showCvv(widget);
+  const holder = makeHolderFields(widget, isFramed);
   // In the order in which they are read and tabbed through.
-  return [widget.brandField, number, expiry, cvv, ...makeHolderFields(widget, isFramed)];
+  if (isAccordion()) {
+    addNumberMarks(widget, number);
+    return [number, widget.brandField, expiry, cvv, ...holder];
+  }
+  return [widget.brandField, number, expiry, cvv, ...holder];
 }
 
 function brandOptions(widget) {

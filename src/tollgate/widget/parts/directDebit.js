@@ -15,7 +15,7 @@ function makeDirectDebit(place, code) {
   const asked = makeAskedFields(widget.voice, asks, present);
   widget.fields = [...present, ...asked];
   widget.form.append(
-    makeBrandGroup(code, label),
+    ...[makeBrandGroup(code, label)].filter(Boolean),
     ...basic.map((field) => field.group),
     ...(billing ? [billing.group] : []),
     ...asked.map((field) => field.group),
@@ -29,7 +29,11 @@ function squeezeAccount(widget) {
   return Object.fromEntries(numbers.map((field) => [field.names[0], squeeze(field.control.value)]));
 }
 
+// The row of a method says it already.
 function makeBrandGroup(code, label) {
+  if (isAccordion()) {
+    return null;
+  }
   const mark = makeMark(code, label, "wpwl-brand-inline");
   const name = make("span", "wpwl-brand-name", {}, label);
   return make("div", "wpwl-group wpwl-group-brandLogo", {}, make("div", "wpwl-wrapper wpwl-wrapper-brandLogo", {}, mark, name));

@@ -126,17 +126,23 @@ function addResultUrl(widget) {
   }
 }
 
-// For whoever tries the shop out; shown once on a page, and quietly.
-function addTestNote(widget) {
-  widget.container.prepend(make("div", "wpwl-message wpwl-message-test", { role: "note" }, widget.voice.say("testMode")));
+// For whoever tries the shop out; shown once on a page, and quietly. Below the one button it moves nothing.
+function addTestNote({ container, place, voice }) {
+  const note = make("div", "wpwl-message wpwl-message-test", { role: "note" }, voice.say("testMode"));
+  if (place.footer) {
+    place.footer.append(note);
+  } else {
+    container.prepend(note);
+  }
 }
 
 function showMessage(widget, text) {
   widget.message.textContent = text;
-  setHidden(widget.message, text === "");
+  setHidden(widget.message, text === "" || isClosed(widget));
 }
 
 function setBusy(widget, isBusy, text) {
+  restMethods(widget, isBusy);
   widget.form.classList.toggle("wpwl-form-busy", isBusy);
   widget.container.setAttribute("aria-busy", String(isBusy));
   widget.button.classList.toggle("wpwl-button-pay-disabled", isBusy);

@@ -18,9 +18,10 @@ const COPIED_STYLES = [
   "text-transform",
 ];
 
-function loadStyles(style) {
+function loadStyles({ style, layout }) {
   const first = document.head.firstChild;
-  return Promise.race([Promise.all(STYLE_FILES[style].map((name) => loadStyle(name, first))), wait(STYLE_PATIENCE_MS)]);
+  const names = [...STYLE_FILES[style], ...(layout === "accordion" && style !== "none" ? ["accordion.css"] : [])];
+  return Promise.race([Promise.all(names.map((name) => loadStyle(name, first))), wait(STYLE_PATIENCE_MS)]);
 }
 
 // In front of everything, so that rules of the shop of equal weight win.

@@ -37,7 +37,7 @@ async function mountAll(elements) {
     // Some pages set their options as late as this.
     page.options = readGlobalOptions();
     page.settings = readSettings(page.options);
-    page.styled = page.styled || loadStyles(page.settings.style);
+    page.styled = page.styled || loadStyles(page.settings);
     await page.styled;
     const there = keepConnected(elements);
     if (there.length && (page.isPaid || configuration.state === "paid")) {
@@ -86,7 +86,9 @@ async function mountPlaces(places) {
   const before = page.widgets.filter((widget) => widget.container.isConnected);
   const mounted = places.flatMap((place, index) => mountPlace(place, before.length === 0 && index === 0));
   page.widgets = [...before, ...mounted];
-  hideOtherForms(mounted);
+  if (!isAccordion()) {
+    hideOtherForms(mounted);
+  }
   if (page.configuration.isTest && !before.length && mounted.length) {
     addTestNote(mounted[0]);
   }
@@ -128,7 +130,7 @@ function mountPlace(place, isFirst) {
     nodes.unshift(widget.block);
     forms.unshift(widget);
   }
-  showAt(place.element, nodes, place.adopted);
+  showAt(place.element, isAccordion() && forms.length ? [makeAccordion(place, forms)] : nodes, place.adopted);
   return forms;
 }
 
@@ -162,9 +164,11 @@ function finishForm(widget, isFirst) {
 }
 
 function focusWished(widgets) {
-  const wished = widgets.flatMap((widget) => widget.fields).find((field) => field.names.includes(page.settings.autofocus));
-  if (wished) {
-    wished.focus();
+  const isWished = (field) => field.names.includes(page.settings.autofocus);
+  const widget = widgets.find(({ fields }) => fields.some(isWished));
+  if (widget) {
+    openMethodOf(widget);
+    widget.fields.find(isWished).focus();
   }
 }
 

@@ -57,6 +57,7 @@ function readSettings(options) {
   return Object.freeze({
     ...switches,
     locale: options.locale,
+    layout: options.layout === "accordion" ? "accordion" : "classic",
     style: ["card", "plain", "logos", "none"].includes(options.style) ? options.style : "card",
     autofocus: String(options.autofocus || ""),
     detectionPriority: readList(options.brandDetectionPriority),

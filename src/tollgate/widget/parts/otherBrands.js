@@ -16,6 +16,8 @@ function makeOtherBrand(place, code) {
   if (widget.fields.length) {
     widget.form.classList.add("wpwl-form-has-inputs");
   }
-  widget.form.append(makeBrandGroup(code, label), ...widget.fields.map((field) => field.group));
+  const isElsewhere = isAccordion() && POPUP_KINDS.includes(kind) && !widget.fields.length;
+  const note = isElsewhere ? make("p", "wpwl-method-note", {}, widget.voice.say("goToBrand", { brand: label })) : null;
+  widget.form.append(...[makeBrandGroup(code, label), note].filter(Boolean), ...widget.fields.map((field) => field.group));
   return widget;
 }

@@ -7,6 +7,7 @@ async function pay(widget) {
     sayHeld(widget);
     return;
   }
+  openMethodOf(widget);
   const attempt = { ...NEW_ATTEMPT, widget, told: [], isConfirmed: widget.isConfirmed };
   page.attempt = attempt;
   let isOver = true;
