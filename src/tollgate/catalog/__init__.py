@@ -45,7 +45,7 @@ from tollgate.catalog.suggestions import suggest_name
 from tollgate.catalog.test_accounts import TEST_ACCOUNTS, TestAccount
 from tollgate.catalog.test_cards import LEVERS, TEST_CARDS, Behaviour, Lever, TestCard
 from tollgate.catalog.throttles import THROTTLES, WRONG_TOKEN, Throttle
-from tollgate.catalog.wallets import Wallet
+from tollgate.catalog.wallets import WALLET_SHEETS, Wallet, WalletSheet
 
 __all__ = [
     "ALIASES",
@@ -75,6 +75,7 @@ __all__ = [
     "TEST_ACCOUNTS",
     "TEST_CARDS",
     "THROTTLES",
+    "WALLET_SHEETS",
     "WEB_SCHEMES",
     "WRONG_TOKEN",
     "Account",
@@ -104,6 +105,7 @@ __all__ = [
     "TestCard",
     "Throttle",
     "Wallet",
+    "WalletSheet",
     "accepts_number",
     "add_banking_days",
     "build_iban",

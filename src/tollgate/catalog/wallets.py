@@ -1,8 +1,15 @@
-"""The mobile wallets of the interface. How their tokens are opened is the vault's affair."""
+"""The mobile wallets of the interface, and those of them that have a sheet in the shopper's browser.
+
+How their tokens are opened is the vault's affair.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
+
+import msgspec
 
 
 class Wallet(StrEnum):
@@ -11,3 +18,21 @@ class Wallet(StrEnum):
     A = "walletA"
     B = "walletB"
     C = "walletC"
+
+
+class WalletSheet(msgspec.Struct, frozen=True):
+    """How a payment form asks a wallet for a token."""
+
+    name: str
+    """As the wallet's options of the form and its parameters are called."""
+    script_url: str
+    """The wallet's own script, which a form loads on a live host."""
+
+
+WALLET_SHEETS: Mapping[str, WalletSheet] = MappingProxyType(
+    {
+        "APPLEPAY": WalletSheet("applePay", "https://applepay.cdn-apple.com/jsapi/1.latest/apple-pay-sdk.js"),
+        "GOOGLEPAY": WalletSheet("googlePay", "https://pay.google.com/gp/p/js/pay.js"),
+    }
+)
+"""By the code of the brand."""

@@ -66,6 +66,7 @@ from tollgate.contract.orders import (
     find_return_url,
     find_shop_origin,
     find_window,
+    name_merchant,
     read_order,
     recall_order,
 )
@@ -207,6 +208,7 @@ __all__ = [
     "merge_echo",
     "name_checkout_path",
     "name_handover",
+    "name_merchant",
     "name_registration",
     "override_kind",
     "read_aggregation",

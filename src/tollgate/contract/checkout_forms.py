@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
 import msgspec
 
-from tollgate.catalog import BRANDS, LIMITS, Account, Brand, Protocol, find_brand, get_result
+from tollgate.catalog import BRANDS, LIMITS, WALLET_SHEETS, Account, Brand, Protocol, Wallet, find_brand, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import name_kind
 from tollgate.contract.fields import first_word
 from tollgate.contract.tickets import make_checkout_return_url
-from tollgate.payments import Checkout, CheckoutKind, CheckoutState, Registration
+from tollgate.payments import Checkout, CheckoutKind, CheckoutState, Registration, WalletPublic
 from tollgate.values import Instant, to_datetime
 
 _FORM_KINDS = {
@@ -35,6 +35,15 @@ _STORED_NAMES = {
 """By which an account is known again."""
 _DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
 
+_UNKNOWN = "there is no brand of this name"
+_OTHER_KIND = "it does not begin with the payment type of this checkout"
+_NOT_STORED = "it cannot be stored"
+_OTHER_CURRENCY = "it is not paid in the currency of this checkout"
+_NO_CREDITOR = "the channel has no creditor for direct debits"
+_NO_ACQUIRER = "the channel has no acquirer"
+_NO_SHEET = "the payment form has no sheet for this wallet"
+_NO_WALLET_KEY = "the channel has no key that opens the tokens of this wallet"
+
 
 class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for a form beside what its merchant prepared."""
@@ -46,6 +55,9 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     """Of the brands that the page shows, with blanks between them."""
     takes_debits: bool = False
     """Whether the channel has a creditor for direct debits."""
+    has_acquirer: bool = True
+    wallets: Mapping[str, WalletPublic] = {}
+    """The newest key of each wallet whose tokens the channel can open."""
     is_lenient: bool = False
 
 
@@ -62,15 +74,11 @@ def answer_form(
         "resultUrl": prepared.get("shopperResultUrl"),
         "returnUrl": _find_home(checkout) if checkout.is_paid else None,
         "given": given,
-        "brands": {
-            code: _show_brand(brand, prepared)
-            for code, brand in _list_brands(terms)
-            if _can_serve(brand, checkout, prepared, terms)
-        },
+        **_sort_brands(checkout, prepared, terms),
         "registrations": [
             _show_registration(registration)
             for registration in terms.registrations
-            if _can_serve(BRANDS[registration.brand], checkout, prepared, terms)
+            if _find_obstacle(BRANDS[registration.brand], checkout, prepared, terms) is None
             and not _is_expired(registration, to_datetime(now).date())
         ],
     }
@@ -82,23 +90,40 @@ def _find_home(checkout: Checkout) -> str | None:
     return make_checkout_return_url(checkout.return_url, checkout) if checkout.return_url else None
 
 
-def _list_brands(terms: FormTerms) -> Iterable[tuple[str, Brand]]:
-    """Each brand by the code that the page uses. Wallets have sheets of their own, which a form cannot show."""
-    wanted = list(dict.fromkeys(terms.codes.split()))[:_BRANDS_MAX]
-    found = ((code, find_brand(code, lenient=terms.is_lenient)) for code in wanted)
-    return [(code, brand) for code, brand in found if brand is not None and brand.account is not Account.WALLET]
+def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> Json:
+    """The brands that can be paid with, each by the code that the page uses, and why the others are left out."""
+    brands: Json = {}
+    left_out: Json = {}
+    for code in list(dict.fromkeys(terms.codes.split()))[:_BRANDS_MAX]:
+        brand = find_brand(code, lenient=terms.is_lenient)
+        obstacle = _UNKNOWN if brand is None else _find_obstacle(brand, checkout, prepared, terms)
+        if brand is None or obstacle is not None:
+            left_out[code] = obstacle
+        else:
+            brands[code] = _show_brand(brand, prepared, terms)
+    return {"brands": brands, "leftOut": left_out}
 
 
-def _can_serve(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> bool:
-    """Nobody is offered what could only be refused."""
+def _find_obstacle(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
+    """Why the shopper could only be refused, for whoever builds the page."""
     kind = name_kind(prepared, brand.code)
     if kind is not None and kind not in brand.list_kinds(lenient=terms.is_lenient):
-        return False
+        return _OTHER_KIND
     if checkout.kind is CheckoutKind.REGISTRATION and not _can_store(brand, prepared):
-        return False
+        return _NOT_STORED
     if brand.currencies and prepared.get("currency", brand.currencies[0]) not in brand.currencies:
-        return False
-    return terms.takes_debits or brand.protocol is not Protocol.SEPA
+        return _OTHER_CURRENCY
+    if brand.protocol is Protocol.SEPA:
+        return None if terms.takes_debits else _NO_CREDITOR
+    if not terms.has_acquirer:
+        return _NO_ACQUIRER
+    return _find_wallet_obstacle(brand, terms) if brand.account is Account.WALLET else None
+
+
+def _find_wallet_obstacle(brand: Brand, terms: FormTerms) -> str | None:
+    if brand.code not in WALLET_SHEETS:
+        return _NO_SHEET
+    return None if brand.wallet in terms.wallets else _NO_WALLET_KEY
 
 
 def _can_store(brand: Brand, prepared: Mapping[str, str]) -> bool:
@@ -113,8 +138,8 @@ def _is_expired(registration: Registration, today: date) -> bool:
     return card is not None and (int(card.expiry_year), int(card.expiry_month)) < (today.year, today.month)
 
 
-def _show_brand(brand: Brand, prepared: Mapping[str, str]) -> Mapping[str, Any]:
-    kind = _FORM_KINDS[brand.method]
+def _show_brand(brand: Brand, prepared: Mapping[str, str], terms: FormTerms) -> Mapping[str, Any]:
+    kind = "wallet" if brand.account is Account.WALLET else _FORM_KINDS[brand.method]
     needs = _DEBIT_NEEDS if kind == "directDebit" else (*brand.needs, *brand.strict_needs)
     return {
         "label": brand.label,
@@ -126,7 +151,21 @@ def _show_brand(brand: Brand, prepared: Mapping[str, str]) -> Mapping[str, Any]:
         "grouping": brand.grouping,
         "shares": brand.shares,
         "asks": [name for name in needs if name not in prepared],
+        **({"wallet": _show_wallet(brand, terms)} if kind == "wallet" else {}),
     }
+
+
+def _show_wallet(brand: Brand, terms: FormTerms) -> Mapping[str, Any]:
+    """What the form needs to ask the wallet for a token: the wallet's own script, or the sheet of a test host."""
+    sheet = WALLET_SHEETS[brand.code]
+    if terms.is_test:
+        return {"name": sheet.name, "sheet": f"/sandbox/wallets/{sheet.name}"}
+    shown = {"name": sheet.name, "script": sheet.script_url}
+    public = terms.wallets[brand.wallet]
+    addressee, _, gateway = public.recipient.partition(":")
+    if brand.wallet == Wallet.B and addressee == "gateway":
+        shown |= {"gateway": gateway, "gatewayMerchantId": public.gateway_merchant or ""}
+    return shown
 
 
 def _show_registration(registration: Registration) -> Mapping[str, str]:

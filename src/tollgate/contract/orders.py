@@ -72,6 +72,7 @@ def read_order(
         face=source.face,
         network=source.network,
         statement=values.get("merchant.name") or descriptor,
+        merchant_name=name_merchant(values, channel),
         descriptor=descriptor,
         short_id=short_id,
         processing_code=read_processing_code(values),
@@ -130,7 +131,14 @@ def find_hidden(fields: Fields) -> Mapping[str, str]:
     return {name: fields.values[name] for name in names if name in fields.values}
 
 
-def recall_order(payment: Payment, account: Instrument, hidden: Mapping[str, str] = _NOTHING) -> Order:
+def name_merchant(values: Mapping[str, str], channel: Channel) -> str:
+    """Returns the name that a payment gives its merchant, or else that of the channel."""
+    return values.get("merchant.name") or channel.name
+
+
+def recall_order(
+    payment: Payment, account: Instrument, channel: Channel, hidden: Mapping[str, str] = _NOTHING
+) -> Order:
     """The order again from what was stored with its payment, to go on with it where the shopper came back.
 
     What may be used once only is not among it; whoever kept it aside puts it into the account.
@@ -146,6 +154,7 @@ def recall_order(payment: Payment, account: Instrument, hidden: Mapping[str, str
         face=payment.card,
         network=find_network(BRANDS[payment.brand], tell_number(payment.card), None),
         statement=values.get("merchant.name") or payment.descriptor,
+        merchant_name=name_merchant(values, channel),
         descriptor=payment.descriptor,
         short_id=payment.short_id,
         processing_code=read_processing_code(values),

@@ -303,7 +303,7 @@ async def _recall(house: House, payment: Payment, cvv: Secret | None) -> Order:
     hidden = open_hidden(sealed, owner=owner, keyring=house.keyring)
     if isinstance(account, CardAccount) and cvv is not None and len(cvv):
         account = msgspec.structs.replace(account, cvv=cvv)
-    return recall_order(payment, account, hidden)
+    return recall_order(payment, account, house.directory.get_channel(payment.channel_id), hidden)
 
 
 def go_home(house: House, payment: Payment) -> GoHome:

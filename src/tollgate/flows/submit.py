@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import LIMITS, get_result, may_return_to
+from tollgate.catalog import LIMITS, Wallet, get_result, may_return_to
 from tollgate.contract import (
     Answer,
     Fields,
@@ -46,11 +46,13 @@ from tollgate.payments import (
     Registration,
     RegistrationState,
     State,
+    WalletPublic,
 )
 from tollgate.steps import (
     House,
     find_any_checkout,
     get_open_checkout,
+    has_acquirer,
     open_prepared,
     open_stored,
     open_wallet,
@@ -102,6 +104,8 @@ async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
         requires_cvv=channel.requires_cvv,
         takes_debits=channel.creditor is not None,
         is_lenient=channel.is_lenient,
+        has_acquirer=has_acquirer(house, channel),
+        wallets=_list_wallets(house, channel),
         registrations=await _list_usable(house, checkout, prepared),
         codes=codes,
     )
@@ -115,6 +119,11 @@ async def _list_usable(house: House, checkout: Checkout, prepared: Mapping[str, 
     kept = {row.id: row.registration for row in rows}
     found = [kept.get(name) for name in offered]
     return [one for one in found if one is not None and one.state is RegistrationState.ACTIVE]
+
+
+def _list_wallets(house: House, channel: Channel) -> dict[str, WalletPublic]:
+    keys = {wallet: house.directory.find_wallet_keys(channel.id, wallet) for wallet in Wallet}
+    return {wallet.value: found[-1].public for wallet, found in keys.items() if found}
 
 
 def _get_channel(house: House, checkout: Checkout) -> Channel:

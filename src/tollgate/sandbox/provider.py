@@ -86,7 +86,7 @@ class SessionBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     brand: str = ""
     amount: int = 0
     currency: str = ""
-    statement: str = ""
+    merchant: str = ""
     reference: str = ""
     back_url: str = ""
     account_id: str = ""
@@ -139,7 +139,7 @@ class SimulatedProvider:
             brand=message.brand,
             amount=message.amount,
             currency=message.currency,
-            statement=message.statement,
+            merchant=message.merchant or message.statement,
             reference=message.reference,
             back_url=message.back_url,
             account_id=message.account.account_id or "",

@@ -71,7 +71,7 @@ def _show(session: Session) -> Reply:
         # Shops may show a provider within their own page.
         framed_by=ANYWHERE,
         title=BRANDS[body.brand].label,
-        merchant=body.statement,
+        merchant=body.merchant,
         amount=_render_amount(body.amount, body.currency),
         reference=body.reference,
         account=body.account_id,

@@ -58,7 +58,7 @@ from tollgate.steps.registering import (
     sign_mandate,
     start_registration,
 )
-from tollgate.steps.route import DirectoryRoute, Route, check_reachable, choose_directory, choose_route
+from tollgate.steps.route import DirectoryRoute, Route, check_reachable, choose_directory, choose_route, has_acquirer
 from tollgate.steps.scheduling import (
     fits_schedule_seal,
     make_run_order,
@@ -121,6 +121,7 @@ __all__ = [
     "get_payment",
     "get_registration",
     "get_wire_word",
+    "has_acquirer",
     "has_sound_seal",
     "keep_answer",
     "leave_alone",

@@ -55,6 +55,11 @@ def check_reachable(house: House, channel: Channel, test_mode: TestMode | None, 
         _choose_wire(house, channel, test_mode)
 
 
+def has_acquirer(house: House, channel: Channel) -> bool:
+    """Tells whether cards and providers can be reached at all; `choose_route` refuses a payment where they cannot."""
+    return house.simulator is not None or channel.live_url is not None
+
+
 def _choose_wire(house: House, channel: Channel, test_mode: TestMode | None) -> Wire:
     address = find_address(test_mode, channel.test_url, channel.live_url)
     if address:

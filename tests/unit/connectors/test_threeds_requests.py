@@ -105,6 +105,11 @@ def test_amounts_are_told_in_the_currencys_own_minor_units(
     )
 
 
+def test_the_issuer_is_told_by_which_name_the_shopper_knows_the_merchant() -> None:
+    assert tell(replace(SHOPPER_ORDER, merchant_name="Gatehouse Goods"))["merchantName"] == "Gatehouse Goods"
+    assert tell(SHOPPER_ORDER)["merchantName"] == SHOPPER_ORDER.statement
+
+
 def test_a_payment_of_nothing_is_no_payment() -> None:
     message = tell(replace(SHOPPER_ORDER, money=Money(0, "EUR")))
 

@@ -362,6 +362,7 @@ def test_the_form_is_told_how_it_stands(state: CheckoutState, word: str, comes_h
     body = orjson.loads(shown.body)
     assert (body["state"], body["returnUrl"] is not None) == (word, comes_home)
     assert (list(body["brands"]), body["requiresCvv"], body["isTest"]) == (["VISA"], True, False)
+    assert list(body["leftOut"]) == ["NOBODY", "APPLEPAY"]
     assert b"Jane" not in shown.body
 
 

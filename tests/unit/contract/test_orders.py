@@ -67,6 +67,12 @@ def test_the_statement_is_the_merchants_name_or_else_the_descriptor() -> None:
     assert (order.statement, order.descriptor) == ("Jones", "Order 7")
 
 
+def test_the_shopper_knows_the_merchant_by_its_name_or_else_by_that_of_the_channel() -> None:
+    assert read().merchant_name == CHANNEL.name
+    assert read({"descriptor": "Order 7"}).merchant_name == CHANNEL.name
+    assert read({"merchant.name": "Jones"}).merchant_name == "Jones"
+
+
 def test_a_long_channel_name_is_cut_to_what_a_descriptor_holds() -> None:
     long = Channel(id=CHANNEL.id, merchant_id=CHANNEL.merchant_id, name="x" * 300, created_at=1)
 
@@ -206,7 +212,7 @@ def test_an_order_is_understood_again_from_what_was_stored(changes: dict[str, st
 
     assert not {"sender.accountNumber", "recipient.accountNumber"} & order.echo.keys()
     # What is stored of a first payment says nothing of direct debits, which have no shopper to come back.
-    assert recall_order(store(order), account, order.hidden) == replace(before, sequence=Sequence.ONCE)
+    assert recall_order(store(order), account, CHANNEL, order.hidden) == replace(before, sequence=Sequence.ONCE)
 
 
 def test_the_network_behind_a_wallet_is_known_again() -> None:
@@ -216,7 +222,7 @@ def test_the_network_behind_a_wallet_is_known_again() -> None:
     fields = read_fields([*money, ("walletB.paymentToken", "{}")], Situation("payment", None, False, False))
     order = read_order(fields, CHANNEL, today=TODAY, short_id="1", is_live=False, opened=opened)
 
-    recalled = recall_order(store(order), card)
+    recalled = recall_order(store(order), card, CHANNEL)
 
     assert (recalled.brand, recalled.network) == (order.brand, order.network) == ("GOOGLEPAY", "VISA")
 

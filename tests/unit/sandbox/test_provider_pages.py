@@ -40,7 +40,8 @@ async def open_page(house: House, brand: str = "PAYPAL", amount: int = 9200, cur
         currency=currency,
         brand=brand,
         back_url=BACK_URL,
-        statement=HOSTILE,
+        statement="1234.5678.9012 Shop",
+        merchant=HOSTILE,
         reference="1234.5678.9012",
     )
     provider = SimulatedProvider(house.database, "", house.clock)

@@ -51,6 +51,8 @@ class SessionMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     back_url: str
     """Where the page sends the shopper when it is done; what it says there proves nothing, the gateway asks."""
     statement: str
+    merchant: str = ""
+    """By which the shopper knows whom it pays."""
     reference: str
     """What a shopper who pays by hand is to write on the transfer."""
     account: SessionAccount = SessionAccount()
@@ -104,6 +106,7 @@ def make_session(order: Order, key: str, back_url: str) -> SessionMessage:
         brand=order.brand,
         back_url=back_url,
         statement=order.statement,
+        merchant=order.merchant_name,
         reference=order.short_id,
         account=_make_account(order),
         details=describe_details(order.details) if order.has_details else None,

@@ -139,10 +139,11 @@ def choose_category(order: Order) -> str:
 def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
     acceptor = order.details.acceptor
     country = (acceptor and (acceptor.country_code or acceptor.country)) or terms.country
+    name = (acceptor and acceptor.name) or order.merchant_name or order.statement or terms.requestor_name
     return {
         "acquirer_bin": terms.acquirer_bin,
         "acquirer_merchant_id": terms.acquirer_merchant_id or _UNREGISTERED,
-        "merchant_name": ((acceptor and acceptor.name) or order.statement or terms.requestor_name)[:40] or None,
+        "merchant_name": name[:40] or None,
         "merchant_country_code": COUNTRY_NUMBERS.get(country),
         "mcc": (acceptor and acceptor.mcc) or terms.mcc or None,
     }

@@ -20,6 +20,8 @@ from tollgate.sandbox.tenant import find_tenant
 from tollgate.steps import House, find_any_checkout, open_prepared
 from tollgate.values import Refusal
 
+SHOP_NAME = "Gatehouse Goods"
+
 _ORDER_PREFIX = "demo-shop-"
 _REFERENCE_BYTES = 4
 
@@ -80,6 +82,7 @@ async def place_order(house: House, channel: Channel, cart: Cart, stored_ids: Se
         "currency": CURRENCY,
         "paymentType": "DB",
         "merchantTransactionId": f"{_ORDER_PREFIX}{house.chance(_REFERENCE_BYTES).hex()}",
+        "merchant.name": SHOP_NAME,
     }
     for index, line in enumerate(cart.bought):
         item = f"cart.items[{index}]"

@@ -1,0 +1,136 @@
+"""The simulated sheet of a mobile wallet: the shopper chooses a card, confirms, and the form's page gets a token.
+
+It is shown in a frame of the payment form. How a token is made is told in `wallets`, and what it pays in `flows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from tollgate.catalog import BRANDS, WALLET_SHEETS, Brand, Wallet, get_result
+from tollgate.contract import name_merchant, read_prepared_money
+from tollgate.payments import Checkout
+from tollgate.sandbox.wallets import TokenWish, make_wallet_token
+from tollgate.steps import House, get_open_checkout, open_prepared
+from tollgate.values import Money, NotFound, Refusal
+from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
+
+_PAGES = Pages(Path(__file__).parent / "pages")
+_PATH = "/sandbox/wallets/{name}"
+_BRANDS = {sheet.name: BRANDS[code] for code, sheet in WALLET_SHEETS.items()}
+_EXPIRY_MONTH, _EXPIRY_YEAR = "05", "2034"
+_NO_CARD = "Choose one of the cards."
+_NO_KEY = "The channel of this checkout has no wallet keys of this test host, so it cannot be paid from here."
+
+
+class SheetCard(msgspec.Struct, frozen=True):
+    """A card of the simulated wallet, and how a payment with it ends."""
+
+    number: str
+    label: str
+    ending: str
+
+
+CARDS: Mapping[str, SheetCard] = {
+    "visa": SheetCard("4200000000000000", "Visa •••• 0000", "is paid"),
+    "master": SheetCard("5454545454545454", "Mastercard •••• 5454", "is paid"),
+    "declined": SheetCard("4000000000000002", "Visa •••• 0002", "is declined"),
+}
+
+
+async def show_sheet(request: Request, house: House) -> Reply:
+    checkout = await _find_checkout(request, house)
+    return _show_nothing() if checkout is None else _show(request, house, checkout)
+
+
+async def confirm_on_sheet(request: Request, house: House) -> Reply:
+    """Answers with a page that hands the token to the page around it."""
+    checkout = await _find_checkout(request, house)
+    if checkout is None:
+        return _show_nothing()
+    card = CARDS.get(_find(request, "card"))
+    if card is None:
+        return _show(request, house, checkout, fault=_NO_CARD)
+    money = _read_money(house, checkout)
+    wish = TokenWish(
+        wallet=Wallet(_get_brand(request).wallet),
+        made_at=house.clock.now(),
+        number=card.number,
+        expiry_month=_EXPIRY_MONTH,
+        expiry_year=_EXPIRY_YEAR,
+        amount_hundredths=money.hundredths,
+        currency=money.currency,
+    )
+    token = await make_wallet_token(house.database, house.keyring, checkout.channel_id, wish, house.chance)
+    return _show(request, house, checkout, token=token or "", fault="" if token else _NO_KEY)
+
+
+async def _find_checkout(request: Request, house: House) -> Checkout | None:
+    try:
+        return await get_open_checkout(house, _find(request, "checkoutId"))
+    except Refusal:
+        return None
+
+
+def _get_brand(request: Request) -> Brand:
+    brand = _BRANDS.get(request.names[0])
+    if brand is None:
+        raise NotFound(get_result("200.300.404"), "no such wallet")
+    return brand
+
+
+def _read_money(house: House, checkout: Checkout) -> Money:
+    money = read_prepared_money(open_prepared(house, checkout))
+    if money is None:
+        raise NotFound(get_result("200.300.404"), "the checkout has nothing to pay")
+    return money
+
+
+def _show(request: Request, house: House, checkout: Checkout, *, token: str = "", fault: str = "") -> Reply:
+    money = _read_money(house, checkout)
+    channel = house.directory.get_channel(checkout.channel_id)
+    return _PAGES.render(
+        "wallet.html",
+        framed_by=ANYWHERE,
+        title=_get_brand(request).label,
+        wallet=request.names[0],
+        merchant=name_merchant(open_prepared(house, checkout), channel),
+        amount=f"{money.render()} {money.currency}",
+        cards=CARDS,
+        checkout_id=checkout.id,
+        origin=_find(request, "origin"),
+        token=token,
+        fault=fault,
+    )
+
+
+def _show_nothing() -> Reply:
+    text = "The checkout of this sheet is over, or its address is not complete."
+    return _PAGES.render("end.html", framed_by=ANYWHERE, title="Nothing to pay", text=text, link="", status=404)
+
+
+def _find(request: Request, name: str) -> str:
+    return next((value for sent, value in request.pairs if sent == name), "")
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path=_PATH,
+        operation="show_wallet_sheet",
+        summary="The simulated sheet of a mobile wallet, for the payment form of one checkout.",
+        access=Access.OPEN,
+        handler=show_sheet,
+    ),
+    RouteRow(
+        method="POST",
+        path=_PATH,
+        operation="confirm_on_wallet_sheet",
+        summary="Confirm on the simulated sheet of a wallet: hands a token of the chosen card to the payment form.",
+        access=Access.OPEN,
+        handler=confirm_on_sheet,
+    ),
+)

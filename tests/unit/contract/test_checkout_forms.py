@@ -1,0 +1,76 @@
+"""What the form is told of brands: those that can be paid with, and why the others are left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from msgspec.structs import replace
+
+from tollgate.catalog import WALLET_SHEETS
+from tollgate.contract import FormTerms, answer_form
+from tollgate.payments import CheckoutKind, WalletPublic
+from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
+from unit.premises import NOW
+
+APPLES_SCRIPT, GOOGLES_SCRIPT = (WALLET_SHEETS[code].script_url for code in ("APPLEPAY", "GOOGLEPAY"))
+
+
+@pytest.mark.parametrize(
+    ("code", "changes", "terms", "reason"),
+    [
+        ("VISAA", {}, {}, "there is no brand of this name"),
+        ("PREPAYMENT", {}, {}, "it does not begin with the payment type of this checkout"),
+        ("PAYPAL", {"paymentType": None}, {}, "it cannot be stored"),
+        ("APPLEPAY", {"paymentType": None}, {}, "it cannot be stored"),
+        ("DIRECTDEBIT_SEPA", {"currency": "USD"}, {}, "it is not paid in the currency of this checkout"),
+        ("DIRECTDEBIT_SEPA", {}, {"takes_debits": False}, "the channel has no creditor for direct debits"),
+        ("VISA", {}, {"has_acquirer": False}, "the channel has no acquirer"),
+        ("SAMSUNGPAY", {}, {}, "the payment form has no sheet for this wallet"),
+        ("GOOGLEPAY", {}, {}, "the channel has no key that opens the tokens of this wallet"),
+    ],
+)
+def test_a_brand_that_is_left_out_is_told_with_its_reason(
+    code: str, changes: dict[str, str | None], terms: dict[str, Any], reason: str
+) -> None:
+    prepared = {name: text for name, text in {**PREPARED, **changes}.items() if text is not None}
+    usual = {"takes_debits": True, "wallets": {"walletA": WalletPublic()}}
+    kind = CheckoutKind.PAYMENT if "paymentType" in prepared else CheckoutKind.REGISTRATION
+    checkout = replace(CHECKOUT, kind=kind)
+
+    shown = answer_form(checkout, prepared, FormTerms(is_test=True, codes=code, **{**usual, **terms}), ENVELOPE, NOW)
+
+    body = orjson.loads(shown.body)
+    assert (body["brands"], body["leftOut"]) == ({}, {code: reason})
+
+
+@pytest.mark.parametrize(
+    ("code", "is_test", "public", "told"),
+    [
+        ("APPLEPAY", True, WalletPublic(), {"name": "applePay", "sheet": "/sandbox/wallets/applePay"}),
+        ("GOOGLEPAY", True, WalletPublic(), {"name": "googlePay", "sheet": "/sandbox/wallets/googlePay"}),
+        ("APPLEPAY", False, WalletPublic(recipient="merchant.shop"), {"name": "applePay", "script": APPLES_SCRIPT}),
+        (
+            "GOOGLEPAY",
+            False,
+            WalletPublic(recipient="gateway:gate", gateway_merchant="shop-1"),
+            {"name": "googlePay", "script": GOOGLES_SCRIPT, "gateway": "gate", "gatewayMerchantId": "shop-1"},
+        ),
+        (
+            "GOOGLEPAY",
+            False,
+            WalletPublic(recipient="merchant:1"),
+            {"name": "googlePay", "script": GOOGLES_SCRIPT},
+        ),
+    ],
+)
+def test_the_form_is_told_how_to_ask_a_wallet_for_a_token(
+    code: str, is_test: bool, public: WalletPublic, told: dict[str, str]
+) -> None:
+    wallets = {"walletA": public, "walletB": public}
+    terms = FormTerms(is_test=is_test, codes=code, wallets=wallets)
+
+    body = orjson.loads(answer_form(CHECKOUT, PREPARED, terms, ENVELOPE, NOW).body)
+
+    assert (body["brands"][code]["kind"], body["brands"][code]["wallet"]) == ("wallet", told)
