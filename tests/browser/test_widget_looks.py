@@ -216,7 +216,11 @@ def test_every_style_loads_and_keeps_nobody_out(page: Page, till: Till, style: s
     expect(number_field(page)).to_be_visible()
 
     files = page.locator("link.wpwl-stylesheet").evaluate_all("links => links.map(link => link.href.split('/').pop())")
-    wanted = {"plain": ["plain.css"], "logos": ["widget.css", "dialog.css", "logos.css"], "none": None}[style]
+    wanted = {
+        "plain": ["plain.css", "wallets.css"],
+        "logos": ["widget.css", "dialog.css", "wallets.css", "logos.css"],
+        "none": None,
+    }[style]
     assert files == (["marks.css", *wanted] if wanted else [])
     assert find_grave(page) == []
 

@@ -117,7 +117,7 @@ def test_a_form_whose_brands_nobody_can_pay_with_gives_way_to_the_others(page: P
     with page.expect_event("pageerror") as told:
         till.show(page, options(onReady=never), form("VISSA NOBODYS"), till.script(till.prepare()))
     expect(page.get_by_role("alert")).to_be_visible()
-    assert "not for this checkout: VISSA NOBODYS" in told.value.message
+    assert "VISSA (there is no brand of this name), NOBODYS (there" in told.value.message
     assert len(watch.take()) == 1
     assert page.evaluate("document.body.dataset.ready || 'never'") == "never"
 

@@ -22,6 +22,9 @@ ANSWER_FIELDS = frozenset(
         "runsSkipped",
         # what the payment form is told
         "isTest",
+        "leftOut",
+        "merchantName",
+        "gatewayMerchantId",
         "attemptsLeft",
         "requiresCvv",
         "resultUrl",

@@ -56,6 +56,8 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     takes_debits: bool = False
     """Whether the channel has a creditor for direct debits."""
     has_acquirer: bool = True
+    merchant_name: str = ""
+    """By which the shopper knows the merchant."""
     wallets: Mapping[str, WalletPublic] = {}
     """The newest key of each wallet whose tokens the channel can open."""
     is_lenient: bool = False
@@ -160,7 +162,7 @@ def _show_wallet(brand: Brand, terms: FormTerms) -> Mapping[str, Any]:
     sheet = WALLET_SHEETS[brand.code]
     if terms.is_test:
         return {"name": sheet.name, "sheet": f"/sandbox/wallets/{sheet.name}"}
-    shown = {"name": sheet.name, "script": sheet.script_url}
+    shown = {"name": sheet.name, "script": sheet.script_url, "merchantName": terms.merchant_name}
     public = terms.wallets[brand.wallet]
     addressee, _, gateway = public.recipient.partition(":")
     if brand.wallet == Wallet.B and addressee == "gateway":

@@ -55,13 +55,12 @@ def read_order(
     if stored is not None:
         fields = _join_series(fields, stored)
     values = fields.values
-    is_registering = stored is None and asks_to_register(values)
     # An authentication by itself needs no type: it is one.
-    kind, currency = values.get("paymentType", AUTHENTICATION), values["currency"]
-    money = Money(read_hundredths(values["amount"]), currency)
+    kind, is_registering = values.get("paymentType", AUTHENTICATION), stored is None and asks_to_register(values)
+    money = Money(read_hundredths(values["amount"]), values["currency"])
     source = take_source(fields, channel, today=today, opened=opened, stored=stored)
     _check_brand(source.brand, kind, money, channel, values)
-    details = _add_wallet_proof(read_details(fields, currency), opened)
+    details = _add_wallet_proof(read_details(fields, money.currency), opened)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
         kind=kind,

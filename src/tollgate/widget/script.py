@@ -46,6 +46,7 @@ PARTS = (
     "storedCards",
     "directDebit",
     "otherBrands",
+    "wallets",
     "accordion",
     "browser",
     "dialog",

@@ -14,7 +14,9 @@ from tollgate.payments import CheckoutKind, WalletPublic
 from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
 from unit.premises import NOW
 
-APPLES_SCRIPT, GOOGLES_SCRIPT = (WALLET_SHEETS[code].script_url for code in ("APPLEPAY", "GOOGLEPAY"))
+APPLES, GOOGLES = (
+    {"name": sheet.name, "script": sheet.script_url, "merchantName": "Jones"} for sheet in WALLET_SHEETS.values()
+)
 
 
 @pytest.mark.parametrize(
@@ -50,18 +52,23 @@ def test_a_brand_that_is_left_out_is_told_with_its_reason(
     [
         ("APPLEPAY", True, WalletPublic(), {"name": "applePay", "sheet": "/sandbox/wallets/applePay"}),
         ("GOOGLEPAY", True, WalletPublic(), {"name": "googlePay", "sheet": "/sandbox/wallets/googlePay"}),
-        ("APPLEPAY", False, WalletPublic(recipient="merchant.shop"), {"name": "applePay", "script": APPLES_SCRIPT}),
+        (
+            "APPLEPAY",
+            False,
+            WalletPublic(recipient="merchant.shop"),
+            APPLES,
+        ),
         (
             "GOOGLEPAY",
             False,
             WalletPublic(recipient="gateway:gate", gateway_merchant="shop-1"),
-            {"name": "googlePay", "script": GOOGLES_SCRIPT, "gateway": "gate", "gatewayMerchantId": "shop-1"},
+            {**GOOGLES, "gateway": "gate", "gatewayMerchantId": "shop-1"},
         ),
         (
             "GOOGLEPAY",
             False,
             WalletPublic(recipient="merchant:1"),
-            {"name": "googlePay", "script": GOOGLES_SCRIPT},
+            GOOGLES,
         ),
     ],
 )
@@ -69,7 +76,7 @@ def test_the_form_is_told_how_to_ask_a_wallet_for_a_token(
     code: str, is_test: bool, public: WalletPublic, told: dict[str, str]
 ) -> None:
     wallets = {"walletA": public, "walletB": public}
-    terms = FormTerms(is_test=is_test, codes=code, wallets=wallets)
+    terms = FormTerms(is_test=is_test, codes=code, merchant_name="Jones", wallets=wallets)
 
     body = orjson.loads(answer_form(CHECKOUT, PREPARED, terms, ENVELOPE, NOW).body)
 

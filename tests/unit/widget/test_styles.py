@@ -74,7 +74,8 @@ def read_palette(css: str, scheme: int) -> dict[str, str]:
 
 
 def test_there_is_a_file_for_every_style() -> None:
-    assert [path.name for path in FILES] == ["accordion.css", "dialog.css", "logos.css", "plain.css", "widget.css"]
+    names = ["accordion.css", "dialog.css", "logos.css", "plain.css", "wallets.css", "widget.css"]
+    assert [path.name for path in FILES] == names
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -38,7 +38,7 @@ function configure(codes) {
   const known = configurationAsked && codes.every((code) => brandsAsked.includes(code));
   if (!known) {
     brandsAsked = [...new Set([...brandsAsked, ...codes])];
-    configurationAsked = fetchConfiguration(brandsAsked).then(
+    configurationAsked = fetchConfiguration(brandsAsked).then(offerWallets).then(
       (configuration) => {
         page.configuration = configuration;
         return configuration;

@@ -8,6 +8,7 @@ const FORM_HOOKS = {
   virtualAccount: "onBeforeSubmitVirtualAccount",
   inlineVirtualAccount: "onBeforeSubmitInlineVirtualAccount",
   prepayment: "onBeforeSubmitPrepayment",
+  wallet: "onBeforeSubmitWallet",
 };
 
 // `names`: the last words of the container's and the form's class. `brand` is null where the form itself asks for it.

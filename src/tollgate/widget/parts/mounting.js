@@ -137,16 +137,21 @@ function mountPlace(place, isFirst) {
 // A form whose brands cannot be paid with here, such as a wallet that this browser does not have. Where it is one of
 // several, the shopper need not know of it.
 function passOver(place, isOnlyOne) {
-  const advice = place.codes.length ? `unknown, or not for this checkout: ${place.codes.join(" ")}` : "name some in data-brands";
+  const { leftOut } = page.configuration;
+  const advice = place.codes.map((code) => `${code} (${leftOut[code]})`).join(", ") || "name some in data-brands";
   const message = `no brand of the form can be paid with here: ${advice}`;
   const fault = makeDevelopersFault("WidgetError", message, { brand: place.codes.join(" ") });
   if (isOnlyOne) {
-    showDead(place.element, fault);
+    showDead(place.element, fault, place.codes.length ? "methodUnavailable" : "");
   }
   tellMadeFault(fault);
 }
 
-const FORM_MAKERS = { card: (place, code, cards) => makeCardForm(place, cards), directDebit: makeDirectDebit };
+const FORM_MAKERS = {
+  card: (place, code, cards) => makeCardForm(place, cards),
+  directDebit: makeDirectDebit,
+  wallet: makeWallet,
+};
 
 function makeForm(place, code, cards) {
   return (FORM_MAKERS[page.configuration.brands[code].kind] || makeOtherBrand)(place, code, cards);
@@ -161,6 +166,9 @@ function finishForm(widget, isFirst) {
   const sayUsual = () => (page.configuration.kind === "registration" ? voice.say("register") : sayPay(voice));
   widget.form.append(makeSubmitGroup(widget, widget.sayOwn || sayUsual, widget.brand ? "wpwl-button-brand" : ""));
   addResultUrl(widget);
+  if (widget.dressButton) {
+    widget.dressButton();
+  }
 }
 
 function focusWished(widgets) {
@@ -173,8 +181,8 @@ function focusWished(widgets) {
 }
 
 // Where there is nothing to pay, the shopper is told, and may go back to the shop.
-function showDead(element, fault) {
-  const key = { InvalidCheckoutIdError: "sessionGone", NetworkError: "networkError" }[fault.name] || "unexpectedError";
+function showDead(element, fault, wished) {
+  const key = wished || { InvalidCheckoutIdError: "sessionGone", NetworkError: "networkError" }[fault.name] || "unexpectedError";
   const voice = chooseVoice(element);
   showAt(element, [makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key)))]);
 }

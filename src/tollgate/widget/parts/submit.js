@@ -36,7 +36,9 @@ async function tryToPay(attempt) {
     page.isAnswerOwed = false;
   }
   if ((await mayPay(attempt)) && isCurrent(attempt)) {
-    return followAnswer(attempt, await send(attempt.widget));
+    const answer = await send(attempt.widget);
+    finishSheet(attempt, answer);
+    return followAnswer(attempt, answer);
   }
   return true;
 }
@@ -90,6 +92,9 @@ function mayPayJudged(attempt) {
   }
   if (page.settings.useSummaryPage && !attempt.isConfirmed) {
     return sumUp(widget, isAllowed);
+  }
+  if (widget.askToken) {
+    return takeToken(attempt, isAllowed);
   }
   hold(attempt);
   if (wantsPopup(widget)) {
