@@ -130,6 +130,24 @@ def find_violations(page: Page) -> list[str]:
     return [each["id"] for each in found]
 
 
+def test_in_an_accordion_the_one_button_looks_as_the_open_wallet_wants(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.show(page, options({"layout": "accordion"}), form("VISA APPLEPAY GOOGLEPAY"), till.script(checkout))
+    usual = pay_button(page)
+    expect(usual).not_to_have_class(re.compile("wpwl-button-wallet"))
+    page.get_by_label("Google Pay").check()
+    expect(usual).to_have_class(re.compile("wpwl-google-pay-button"))
+    page.get_by_label("Apple Pay").check()
+    expect(usual).to_have_class(re.compile("wpwl-apple-pay-button"))
+    expect(usual).not_to_have_class(re.compile("wpwl-google-pay-button"))
+    expect(usual).to_have_text(ENGLISH["payWith"].format(brand="Apple Pay"))
+    usual.click()
+    sheet(page, "APPLEPAY").get_by_role("button", name="Confirm").click()
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == APPROVED
+
+
 # ---- what is left out ----
 
 
@@ -299,6 +317,22 @@ def test_google_s_script_asks_for_what_the_checkout_and_the_page_say(
     assert method["tokenizationSpecification"]["parameters"] == {"gateway": "gate", "gatewayMerchantId": "shop-1"}
     assert read_note(page, "readiness")["allowedPaymentMethods"] == [method]
     assert till.read_code(checkout) == APPROVED
+
+
+def test_in_an_accordion_a_wallet_s_own_button_takes_the_place_of_ours_while_it_is_open(
+    page: Page, live: Callable[..., Prepared]
+) -> None:
+    live("GOOGLEPAY", GOOGLE, layout="'accordion'")
+    own = page.get_by_role("button", name="Google's own button")
+    expect(pay_button(page)).to_be_visible()
+    expect(own).to_have_count(0)
+    page.get_by_label("Google Pay").check()
+    expect(own).to_be_visible()
+    expect(pay_button(page)).to_be_hidden()
+    page.get_by_role("radio", name=ENGLISH["card"]).check()
+
+    expect(own).to_have_count(0)
+    expect(pay_button(page)).to_be_visible()
 
 
 @pytest.mark.parametrize("brand", sorted(WALLET_SHEETS))

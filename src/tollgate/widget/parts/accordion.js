@@ -87,6 +87,7 @@ function openMethod(place, method) {
     showMessage(each.widget, each.widget.message.textContent);
   }
   widget.button.setAttribute("form", widget.form.id);
+  dressButton(widget);
   widget.button.querySelector(".wpwl-button-text").textContent = widget.labelled = widget.sayButton();
 }
 

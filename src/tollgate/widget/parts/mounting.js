@@ -166,9 +166,7 @@ function finishForm(widget, isFirst) {
   const sayUsual = () => (page.configuration.kind === "registration" ? voice.say("register") : sayPay(voice));
   widget.form.append(makeSubmitGroup(widget, widget.sayOwn || sayUsual, widget.brand ? "wpwl-button-brand" : ""));
   addResultUrl(widget);
-  if (widget.dressButton) {
-    widget.dressButton();
-  }
+  dressButton(widget);
 }
 
 function focusWished(widgets) {

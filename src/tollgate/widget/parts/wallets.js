@@ -86,18 +86,22 @@ function makeWallet(place, code) {
   widget.sayOwn = () => widget.voice.say("payWith", { brand: label });
   widget.askToken = (attempt) => (wallet.sheet ? askSheet(attempt, wallet.sheet, label) : WALLETS[wallet.name].ask(attempt, wallet));
   widget.addFields = () => (widget.token ? { [`${wallet.name}.paymentToken`]: widget.token } : {});
-  widget.dressButton = () => dressWalletButton(widget, wallet);
+  widget.looks = wallet.name;
+  widget.ownButton = wallet.sheet ? null : WALLETS[wallet.name].makeButton(widget);
   return widget;
 }
 
-// The wallets ask for buttons of their own looks where their script is there.
-function dressWalletButton(widget, { name, sheet }) {
-  widget.button.classList.add("wpwl-button-wallet", { applePay: "wpwl-apple-pay-button", googlePay: "wpwl-google-pay-button" }[name]);
-  if (!sheet) {
-    const own = WALLETS[name].makeButton(widget);
-    setHidden(widget.button, true);
-    widget.button.after(own);
+const WALLET_CLASSES = { applePay: "wpwl-apple-pay-button", googlePay: "wpwl-google-pay-button" };
+
+// Wallets ask for buttons of their own looks. Several methods may share one button, which looks as the open one wants.
+function dressButton({ button, looks, ownButton }) {
+  button.classList.toggle("wpwl-button-wallet", Boolean(looks));
+  Object.entries(WALLET_CLASSES).forEach(([name, word]) => button.classList.toggle(word, name === looks));
+  button.parentElement.querySelectorAll(".wpwl-wallet-own").forEach((other) => other.remove());
+  if (ownButton) {
+    button.after(ownButton);
   }
+  setHidden(button, Boolean(ownButton));
 }
 
 // The sheet is opened within the shopper's click wherever the page does not make it wait.
