@@ -20,6 +20,15 @@ ANSWER_FIELDS = frozenset(
         "endedBy",
         "paymentId",
         "runsSkipped",
+        # a payment link
+        "qrCode",
+        "paymentLinks",
+        "paymentLinkId",
+        "merchantId",
+        "creationDate",
+        "checkoutId",
+        "checkoutCreationDate",
+        "transactionId",
         # what the payment form is told
         "isTest",
         "leftOut",

@@ -55,6 +55,8 @@ class Limits:
     """After its end; what was prepared is of no use by then."""
     checkout_memory: Instant = 100 * DAY
     """A voucher may be paid long after, and must still meet its checkout if that was paid otherwise meanwhile."""
+    link_days: int = 90
+    """How long a payment link lives where its merchant does not say."""
     challenge_lifetime: Instant = 15 * MINUTE
     script_lifetime: Instant = 30 * MINUTE
 

@@ -52,6 +52,7 @@ _ROWS = (
     _Row(_GATEWAY, "an approval in testMode INTERNAL", "000.100.110"),
     _Row(_GATEWAY, "an approval in testMode EXTERNAL", "000.100.112"),
     _Row(_GATEWAY, "a payment whose outcome is open, or an unpaid checkout", "000.200.000"),
+    _Row(_GATEWAY, "a payment link that nobody has opened, or has paid yet", "000.200.200 000.200.201"),
     _Row(_GATEWAY, "a checkout that was created, changed or cancelled", "000.200.100 000.200.101 000.200.102"),
     _Row(_GATEWAY, "an authentication by itself: the card is not enrolled", "000.400.109"),
     _Row(_GATEWAY, "an authentication by itself: the channel has no directory server", "000.400.104"),
@@ -275,8 +276,7 @@ _ROWS = (
     ),
     _Row(_ABSENT, "batches", "200.100.150 200.100.151"),
     _Row(_ABSENT, "ids chosen by the merchant", "200.200.106 800.130.100"),
-    _Row(_ABSENT, "a dry run", "000.100.111 000.200.200"),
-    _Row(_ABSENT, "payment links and codes to scan", "000.200.201"),
+    _Row(_ABSENT, "a dry run", "000.100.111"),
     _Row(_ABSENT, "captures for another amount than asked for", "000.100.211 000.100.212"),
     _Row(_ABSENT, "answers to disputes", "000.100.105 000.100.106"),
     _Row(

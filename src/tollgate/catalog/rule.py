@@ -35,6 +35,7 @@ OPERATIONS = frozenset(
         "checkout",
         "checkout_update",
         "checkout_payment",
+        "payment_link",
         "registration",
         "registration_update",
         "registration_removal",

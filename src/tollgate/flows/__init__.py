@@ -20,6 +20,10 @@ from tollgate.flows.follow_up import follow_up
 from tollgate.flows.hear import hear_method, hear_result
 from tollgate.flows.idempotency import find_earlier_answer, make_claim
 from tollgate.flows.look_up import look_up, look_up_registration, show_registration
+from tollgate.flows.open_link import (
+    OpenedLink,
+    open_link,
+)
 from tollgate.flows.pay import pay
 from tollgate.flows.record import record
 from tollgate.flows.recover import run_errand, settle_overdue
@@ -38,6 +42,12 @@ from tollgate.flows.schedule import (
     deschedule,
     reschedule,
     show_schedule,
+)
+from tollgate.flows.send_link import (
+    end_payment_link,
+    make_payment_link,
+    read_link_payment,
+    read_payment_link,
 )
 from tollgate.flows.submit import (
     Submitted,
@@ -59,6 +69,7 @@ __all__ = [
     "GoHome",
     "Lost",
     "Next",
+    "OpenedLink",
     "ReturnNote",
     "ReturnReport",
     "Submitted",
@@ -72,6 +83,7 @@ __all__ = [
     "create_schedule",
     "deregister",
     "deschedule",
+    "end_payment_link",
     "erase_registration",
     "export_file",
     "extend_life",
@@ -89,10 +101,14 @@ __all__ = [
     "look_up",
     "look_up_registration",
     "make_claim",
+    "make_payment_link",
     "make_run",
+    "open_link",
     "pay",
     "prepare_checkout",
     "read_checkout",
+    "read_link_payment",
+    "read_payment_link",
     "record",
     "refuse_wrong_keys",
     "register",

@@ -21,7 +21,7 @@ from tollgate.contract import (
     tell_kind,
 )
 from tollgate.flows.idempotency import answer_taken_key
-from tollgate.payments import Channel, Checkout, CheckoutKind, CheckoutState, Claim, Script
+from tollgate.payments import Channel, Checkout, CheckoutKind, CheckoutState, Claim, Payment, Script
 from tollgate.steps import (
     BrokenSeal,
     House,
@@ -51,7 +51,7 @@ BUSY = "800.700.100"
 
 
 async def prepare_checkout(house: House, fields: Fields, channel: Channel, claim: Claim | None) -> Answer:
-    _refuse_unpayable(house, fields, channel)
+    refuse_unpayable(house, fields, channel)
     now, checkout_id = house.clock.now(), make_checkout_id(channel.merchant_id, house.chance)
     checkout = Checkout(
         id=checkout_id,
@@ -72,7 +72,7 @@ async def prepare_checkout(house: House, fields: Fields, channel: Channel, claim
     return await answer_taken_key(house, claim)
 
 
-def _refuse_unpayable(house: House, fields: Fields, channel: Channel) -> None:
+def refuse_unpayable(house: House, fields: Fields, channel: Channel) -> None:
     test_mode = check_prepared(fields, channel, today=to_datetime(house.clock.now()).date(), is_live=house.is_live)
     if tell_kind(fields.values) is CheckoutKind.PAYMENT:
         brand = find_prepared_brand(fields.values, channel)
@@ -87,7 +87,7 @@ async def change_checkout(
     merged = merge_echo(open_prepared(house, seen), keep_prepared(fields))
     situation = house.make_situation("checkout", channel)
     whole = read_fields(list(merged.items()), situation)
-    _refuse_unpayable(house, whole, channel)
+    refuse_unpayable(house, whole, channel)
     kind = tell_kind(whole.values)
     changed = msgspec.structs.replace(
         seen,
@@ -152,12 +152,17 @@ async def _tell(house: House, checkout: Checkout) -> Answer:
         registration = await get_registration(house, checkout.merchant_id, checkout.subject_id)
         # One that was stored before goes by the name of what was asked for here.
         return answer_registration(msgspec.structs.replace(registration, ndc=checkout.id), house.envelope)
-    payment = await find_payment(house.database, checkout.merchant_id, checkout.subject_id)
+    return answer_payment(await get_attempt(house, checkout, checkout.subject_id), house.envelope)
+
+
+async def get_attempt(house: House, checkout: Checkout, payment_id: str) -> Payment:
+    """Returns the payment that a checkout names, which must have been made for it."""
+    payment = await find_payment(house.database, checkout.merchant_id, payment_id)
     if payment is None:
         raise LookupError("a checkout names a payment that does not exist")
     if find_checkout_id(trust(house, payment).ndc) != checkout.id:
         raise BrokenSeal(f"a checkout names payment {payment.id}, which was made for something else")
-    return answer_payment(payment, house.envelope)
+    return payment
 
 
 async def find_promised_script(house: House, checkout_id: str) -> Script | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from tollgate.catalog import LIMITS
-from tollgate.contract import make_checkout_return_url
+from tollgate.contract import is_link_url, make_checkout_return_url
 from tollgate.payments import Checkout, CheckoutState, Reminder
 from tollgate.steps import House
 from tollgate.store import Job, find_checkout, finish_job, steps_finish_job, steps_note_reminder
@@ -39,6 +39,9 @@ async def remind(house: House, job: Job) -> bool:
 def _find_word(house: House, job: Job, checkout: Checkout) -> Reminder | None:
     """What is decided without a call."""
     if not checkout.is_unread or checkout.state is CheckoutState.CANCELLED:
+        return Reminder.UNNEEDED
+    if is_link_url(checkout.return_url, house.base_url):
+        # Its shopper comes back to a page of this host, and its merchant asks for the link.
         return Reminder.UNNEEDED
     if checkout.expires_at <= house.clock.now():
         return Reminder.MISSED if job.tries <= 1 else Reminder.FAILED

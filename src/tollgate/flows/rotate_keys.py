@@ -12,7 +12,14 @@ from typing import Generic, Protocol, TypeVar
 
 from tollgate.catalog import LIMITS
 from tollgate.flows.collect import FILE_NOUN
-from tollgate.steps import CHECKOUT_NOUN, REGISTRATION_NOUN, TOKEN_NOUN, list_retired_settings, rewrap_settings
+from tollgate.steps import (
+    CHECKOUT_NOUN,
+    LINK_NOUN,
+    REGISTRATION_NOUN,
+    TOKEN_NOUN,
+    list_retired_settings,
+    rewrap_settings,
+)
 from tollgate.store import (
     Database,
     Placed,
@@ -22,10 +29,12 @@ from tollgate.store import (
     list_sealed,
     list_sealed_checkouts,
     list_sealed_files,
+    list_sealed_links,
     list_sealed_registrations,
     list_wallet_keys,
     rewrap_checkout,
     rewrap_file,
+    rewrap_link,
     rewrap_registrations,
     rewrap_sealed,
     rewrap_token,
@@ -71,6 +80,7 @@ class _Kind(Generic[_Row]):
 
 _ACCOUNTS = _Kind("payment", list_sealed, rewrap_sealed)
 _CHECKOUTS = _Kind(CHECKOUT_NOUN, list_sealed_checkouts, rewrap_checkout)
+_LINKS = _Kind(LINK_NOUN, list_sealed_links, rewrap_link)
 _FILES = _Kind(FILE_NOUN, list_sealed_files, rewrap_file, _FILES_AT_ONCE)
 
 
@@ -79,6 +89,7 @@ async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress
     done = await _rewrap_rows(database, keyring, _ACCOUNTS, tell)
     done += await _rewrap_registrations(database, keyring, lambda count: tell(done + count))
     done += await _rewrap_rows(database, keyring, _CHECKOUTS, lambda count: tell(done + count))
+    done += await _rewrap_rows(database, keyring, _LINKS, lambda count: tell(done + count))
     done += await _rewrap_rows(database, keyring, _FILES, lambda count: tell(done + count))
     for rewrap_each in (_rewrap_credentials, _rewrap_wallet_keys, rewrap_settings):
         done += await rewrap_each(database, keyring)
@@ -91,11 +102,12 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
     accounts = await list_sealed(database, None, prefix, limit=1)
     stored = await list_sealed_registrations(database, None, prefix, limit=1)
     checkouts = await list_sealed_checkouts(database, None, prefix, limit=1)
+    links = await list_sealed_links(database, None, prefix, limit=1)
     tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
     files = await list_sealed_files(database, None, prefix, limit=1)
     keys = [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)]
     settings = await list_retired_settings(database, keyring)
-    found: tuple[Sized, ...] = (accounts, stored, checkouts, tokens, files, keys, settings)
+    found: tuple[Sized, ...] = (accounts, stored, checkouts, links, tokens, files, keys, settings)
     return sum(map(len, found))
 
 

@@ -22,8 +22,8 @@ from tollgate.web import write_access_lines
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
-_TICKET = re.compile(r"(/v1/(?:shopper|threeDSecure/(?:method|results))/)[A-Za-z0-9_=-]+")
-"""Addresses of the shopper's pages, whose last part contains a key."""
+_TICKET = re.compile(r"(/v1/(?:shopper|threeDSecure/(?:method|results))/|/paymentlink/|/paybylink/v1/)[A-Za-z0-9_=-]+")
+"""Addresses of the shopper's pages and of payment links, whose last part is a key."""
 
 
 class JsonLines(logging.Formatter):

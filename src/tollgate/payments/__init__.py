@@ -77,6 +77,13 @@ from tollgate.payments.falling_due import (
     name_run_payment,
 )
 from tollgate.payments.following import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Following
+from tollgate.payments.link import (
+    LinkState,
+    LinkStatus,
+    PaymentLink,
+    must_be_replaced,
+    tell_link_status,
+)
 from tollgate.payments.moves import (
     ABANDONED_CODE,
     ABANDONED_DETAIL,
@@ -217,6 +224,8 @@ __all__ = [
     "Instrument",
     "Line",
     "Link",
+    "LinkState",
+    "LinkStatus",
     "Listed",
     "Merchant",
     "Move",
@@ -230,6 +239,7 @@ __all__ = [
     "Page",
     "Party",
     "Payment",
+    "PaymentLink",
     "Period",
     "Place",
     "Plan",
@@ -296,11 +306,13 @@ __all__ = [
     "list_settle_touches",
     "list_start_touches",
     "make_card_face",
+    "must_be_replaced",
     "name_run_payment",
     "name_token_job",
     "parse_plan",
     "renew_face",
     "settle",
     "tell_accounts",
+    "tell_link_status",
     "wipe",
 ]

@@ -36,6 +36,14 @@ from tollgate.steps.keeping import keep_answer, open_kept_answer, steps_keep_ans
 from tollgate.steps.lateness import (
     weigh_lateness,
 )
+from tollgate.steps.links import (
+    LINK_NOUN,
+    find_any_link,
+    get_own_link,
+    name_link_owner,
+    open_link_fields,
+    seal_link,
+)
 from tollgate.steps.network_tokens import (
     TOKEN_NOUN,
     TokenVault,
@@ -43,6 +51,9 @@ from tollgate.steps.network_tokens import (
     name_token_owner,
     use_network_token,
     wants_token,
+)
+from tollgate.steps.qr_codes import (
+    draw_code,
 )
 from tollgate.steps.ranges import RangeBook
 from tollgate.steps.registering import (
@@ -88,6 +99,7 @@ from tollgate.steps.wallets import open_wallet
 
 __all__ = [
     "CHECKOUT_NOUN",
+    "LINK_NOUN",
     "NO_SCRIPT",
     "REGISTRATION_NOUN",
     "SUCCESS_CODES",
@@ -110,7 +122,9 @@ __all__ = [
     "conclude",
     "converse",
     "dispatch",
+    "draw_code",
     "find_any_checkout",
+    "find_any_link",
     "find_registration_change",
     "find_same",
     "find_sealed_setting",
@@ -118,6 +132,7 @@ __all__ = [
     "fits_schedule_seal",
     "get_open_checkout",
     "get_own_checkout",
+    "get_own_link",
     "get_payment",
     "get_registration",
     "get_wire_word",
@@ -134,9 +149,11 @@ __all__ = [
     "make_terms",
     "make_wish",
     "name_checkout_owner",
+    "name_link_owner",
     "name_registration_owner",
     "name_token_owner",
     "open_kept_answer",
+    "open_link_fields",
     "open_prepared",
     "open_stored",
     "open_wallet",
@@ -151,6 +168,7 @@ __all__ = [
     "rewrap_settings",
     "seal_case",
     "seal_facts",
+    "seal_link",
     "seal_prepared",
     "seal_registration",
     "seal_schedule",

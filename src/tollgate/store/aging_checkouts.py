@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from tollgate.payments import Script
 from tollgate.store.database import Database
 from tollgate.store.schema_checkouts import checkouts, scripts
+from tollgate.store.schema_links import payment_links
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Step
 from tollgate.values import CheckoutId, Instant, MerchantId
@@ -34,9 +35,13 @@ _over = (
 _wipe = Statement(
     sa.update(checkouts).where(sa.tuple_(*_KEY).in_(_over)).values(sealed_fields=sa.null()).returning(checkouts.c.id)
 )
+_is_linked = sa.exists().where(
+    payment_links.c.merchant_id == checkouts.c.merchant_id, payment_links.c.checkout_id == checkouts.c.id
+)
+# A payment link tells for as long as it is remembered whether it was paid.
 _oldest = (
     sa.select(*_KEY)
-    .where(checkouts.c.created_at < sa.bindparam("before"))
+    .where(checkouts.c.created_at < sa.bindparam("before"), ~_is_linked)
     .order_by(checkouts.c.created_at)
     .limit(sa.bindparam("limit"))
 )

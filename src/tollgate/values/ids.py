@@ -15,6 +15,7 @@ ChannelId = NewType("ChannelId", str)
 RegistrationId = NewType("RegistrationId", str)
 ScheduleId = NewType("ScheduleId", str)
 CheckoutId = NewType("CheckoutId", str)
+LinkId = NewType("LinkId", str)
 
 Chance = Callable[[int], bytes]
 """Gives that many unpredictable bytes."""
@@ -25,6 +26,7 @@ _ID = re.compile("[0-9a-f]{32}")
 _CHECKOUT_ID = re.compile(r"[0-9A-F]{32}\.[a-z0-9-]{1,63}")
 _ANY_CHECKOUT_ID = re.compile(r"([0-9A-F]{8})[0-9A-F]{24}(?=\.[a-z0-9-])")
 _CHECKOUT_DOT_AT = 32
+_LINK_ID = re.compile("[0-9a-f]{32}-[a-z0-9]{1,63}")
 _NODE_LENGTH = 12
 
 
@@ -44,6 +46,16 @@ def is_id(text: str) -> bool:
 def make_checkout_id(merchant_id: MerchantId, chance: Chance = system_chance) -> CheckoutId:
     """32 upper-case hex digits, a dot, and a node by which its merchant is found. Never as long as any other id."""
     return CheckoutId(f"{chance(16).hex().upper()}.{name_node(merchant_id)}")
+
+
+def make_link_id(merchant_id: MerchantId, chance: Chance = system_chance) -> LinkId:
+    """32 lower-case hex digits, a hyphen, and the node of its merchant: it has to be found by its address alone."""
+    return LinkId(f"{chance(16).hex()}-{name_node(merchant_id)}")
+
+
+def find_link_node(link_id: str) -> str | None:
+    """None for what cannot be the id of a payment link."""
+    return link_id[_CHECKOUT_DOT_AT + 1 :] if _LINK_ID.fullmatch(link_id) else None
 
 
 def name_node(merchant_id: MerchantId) -> str:

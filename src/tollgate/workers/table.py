@@ -16,9 +16,11 @@ from tollgate.workers.upkeep import (
     follow_scripts,
     purge_old_checkouts,
     purge_old_claims,
+    purge_old_links,
     purge_old_sessions,
     purge_old_wallet_uses,
     wipe_old_checkouts,
+    wipe_old_links,
 )
 
 WORKERS = (
@@ -37,6 +39,8 @@ WORKERS = (
     Worker(name="scripts", every_s=SCRIPT_EVERY_S, run=follow_scripts),
     Worker(name="old checkouts", every_s=60.0, run=wipe_old_checkouts),
     Worker(name="forgotten checkouts", every_s=600.0, run=purge_old_checkouts),
+    Worker(name="old payment links", every_s=60.0, run=wipe_old_links),
+    Worker(name="forgotten payment links", every_s=600.0, run=purge_old_links),
     Worker(name="claims", every_s=600.0, run=purge_old_claims),
     Worker(name="wallet uses", every_s=600.0, run=purge_old_wallet_uses),
     Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),

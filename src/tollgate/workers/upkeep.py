@@ -12,10 +12,12 @@ from tollgate.store import (
     keep_script,
     purge_checkouts,
     purge_claims,
+    purge_links,
     purge_scripts,
     purge_simulated_sessions,
     purge_wallet_uses,
     wipe_checkouts,
+    wipe_links,
 )
 from tollgate.values import SECOND, SystemClock
 
@@ -66,6 +68,17 @@ async def wipe_old_checkouts(house: House) -> int:
 async def purge_old_checkouts(house: House) -> int:
     before = house.clock.now() - LIMITS.checkout_memory
     return await purge_checkouts(house.database, before, LIMITS.job_batch)
+
+
+async def wipe_old_links(house: House) -> int:
+    before = house.clock.now() - LIMITS.checkout_fields_memory
+    return await wipe_links(house.database, before, LIMITS.job_batch)
+
+
+async def purge_old_links(house: House) -> int:
+    """Its checkout is kept for as long, so that the link never forgets that it was paid."""
+    before = house.clock.now() - LIMITS.checkout_memory
+    return await purge_links(house.database, before, LIMITS.job_batch)
 
 
 async def follow_scripts(house: House) -> int:

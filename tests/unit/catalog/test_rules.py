@@ -9,10 +9,11 @@ from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
 from tollgate.catalog.rule_rows import requests
 from tollgate.values import Fault
 from unit.catalog.checkout_examples import CHECKOUT_EXAMPLES
+from unit.catalog.link_examples import LINK_EXAMPLES
 from unit.catalog.rule_examples import EXAMPLES as OTHER_EXAMPLES
 from unit.catalog.rule_fields import CARD, DEBIT, MONEY, PURPOSE_COUNTRY, SLIP, Example
 
-EXAMPLES = [*OTHER_EXAMPLES, *CHECKOUT_EXAMPLES]
+EXAMPLES = [*OTHER_EXAMPLES, *CHECKOUT_EXAMPLES, *LINK_EXAMPLES]
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.accounts import BANK_ACCOUNT, CARD, TOKEN_ACCOUNT, VIRTUAL_ACCOUNT, WALLETS
 from tollgate.catalog.parameters.basic import ACCESS, ASYNC, BASIC, FOREX, REGISTRATION, REPORTING
 from tollgate.catalog.parameters.cart import AIRLINE, CART_ITEMS, CART_PAYMENTS
+from tollgate.catalog.parameters.links import LINKS
 from tollgate.catalog.parameters.merchant import MARKETPLACE, MERCHANT
 from tollgate.catalog.parameters.people import CUSTOMERS, RECIPIENT, SENDER
 from tollgate.catalog.parameters.places import ADDRESSES, CORPORATE
@@ -49,6 +50,7 @@ _ROWS = tuple(
         MARKETPLACE,
         AIRLINE,
         REGISTRATION,
+        LINKS,
         STANDING_INSTRUCTION,
         OLDER_RECURRING,
         RECURRING_MIGRATION,

@@ -103,7 +103,7 @@ PEOPLE_RULES = (
         "A checkout has billing.street1, billing.city, billing.postcode and billing.country, or none of them.",
         all_or_none(*MANDATORY_BILLING_FIELDS),
         groups=frozenset({"billing"}),
-        operations=frozenset({"checkout"}),
+        operations=frozenset({"checkout", "payment_link"}),
         binds_lenient=False,
     ),
     *(_house_number_rule(address) for address in ("billing", "shipping", "merchant.billing", "merchant.shipping")),

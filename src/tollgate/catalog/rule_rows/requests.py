@@ -18,6 +18,9 @@ from tollgate.values import Fault
 _MONEY = ("amount", "currency")
 _PAYMENT = (*_MONEY, "paymentType")
 
+_PREPARING = frozenset({"checkout", "payment_link"})
+"""What a merchant asks for before a shopper pays."""
+
 _DATES = ("date.from", "date.to")
 _SUBJECTS = ("merchantTransactionId", "lifecycleId")
 _DAY = len("yyyy-MM-dd")
@@ -26,6 +29,7 @@ _NEEDED_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
     "payment": _PAYMENT,
     "registration_payment": _PAYMENT,
     "checkout": _PAYMENT,
+    "payment_link": _PAYMENT,
     "three_d_secure": _MONEY,
     "follow_up": ("paymentType",),
 }
@@ -177,8 +181,9 @@ def _check_page_or_cursor(fields: Fields, _situation: Situation) -> Iterable[Fau
 REQUEST_RULES = (
     Rule(
         "needed_fields",
-        "A payment or checkout needs amount, currency and paymentType (a checkout that only registers does not), "
-        "an authentication needs amount and currency, a follow-up (by path or by referenceUuid) needs paymentType.",
+        "A payment, checkout or payment link needs amount, currency and paymentType (a checkout that only registers "
+        "does not), an authentication needs amount and currency, a follow-up (by path or by referenceUuid) needs "
+        "paymentType.",
         _check_needed,
         operations=frozenset(_NEEDED_BY_OPERATION),
     ),
@@ -192,14 +197,14 @@ REQUEST_RULES = (
         "initial_type",
         f"A payment begins as one of {', '.join(INITIAL_KINDS)}.",
         _check_initial_type,
-        operations=frozenset({"payment", "registration_payment", "checkout", "checkout_update", "checkout_payment"}),
+        operations=frozenset({"payment", "registration_payment", "checkout_payment", "checkout_update", *_PREPARING}),
     ),
     Rule(
         "checkout_reference",
         "A checkout names no earlier payment and no single registration: it begins a payment, and offers stored "
         "accounts as registrations[n].id.",
         _check_checkout_reference,
-        operations=frozenset({"checkout", "checkout_update"}),
+        operations=frozenset({"checkout_update", *_PREPARING}),
     ),
     Rule(
         "follow_up_type",
@@ -238,7 +243,7 @@ REQUEST_RULES = (
         "overridePaymentType[brand] is accepted only when a checkout is created.",
         _check_override,
         groups=frozenset({"overridePaymentType"}),
-        operations=OPERATIONS - {"checkout"},
+        operations=OPERATIONS - _PREPARING,
     ),
     Rule(
         "override_brand",
@@ -246,7 +251,7 @@ REQUEST_RULES = (
         "and a type that the brand takes.",
         _check_overridden_brand,
         groups=frozenset({"overridePaymentType"}),
-        operations=frozenset({"checkout"}),
+        operations=_PREPARING,
     ),
     Rule(
         "purpose_code",
@@ -254,7 +259,7 @@ REQUEST_RULES = (
         f"({', '.join(sorted(PURPOSE_CODE_COUNTRIES)) or 'none is listed'}).",
         _check_purpose,
         groups=frozenset({"recipient"}),
-        operations=frozenset({"payment", "registration_payment", "checkout"}),
+        operations=frozenset({"payment", "registration_payment", *_PREPARING}),
     ),
     Rule(
         "forex_pair",

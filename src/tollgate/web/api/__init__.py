@@ -7,6 +7,7 @@ from tollgate.web.api import (
     authentications,
     checkouts,
     host,
+    links,
     network_tokens,
     payments,
     queries,
@@ -21,6 +22,7 @@ from tollgate.web.pages import ROUTES as PAGE_ROUTES
 ROUTES = (
     *payments.ROUTES,
     *checkouts.ROUTES,
+    *links.ROUTES,
     *registrations.ROUTES,
     *schedules.ROUTES,
     *authentications.ROUTES,

@@ -1,0 +1,60 @@
+"""Rows of a payment link: how long it lives, and how its page looks.
+What it pays for is described by the rows of any checkout.
+"""
+
+from __future__ import annotations
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.parameters.row import BOOLEAN, OPEN, Parameter, mount, several
+from tollgate.catalog.shape import choice, number, pattern
+
+UNITS_MAX = {"HOUR": 366 * 24, "DAY": 366, "MONTH": 12, "YEAR": 1}
+"""The most that a link lives, in each unit: a year."""
+
+_COLOUR = pattern(
+    "#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})",
+    4,
+    7,
+    message="must be a colour written #RGB or #RRGGBB",
+    notation="AN7, #RGB or #RRGGBB",
+)
+# The page's policy names the host, so it must be one that a policy can spell; quotes and the like are no part of an
+# address.
+_ADDRESS = pattern(
+    r"https?://[a-zA-Z0-9](?:[a-zA-Z0-9.-]{0,251}[a-zA-Z0-9])?(?::[1-9][0-9]{0,4})?(?:[/?#][!#-&(-;=?-\[\]_a-z~]*)?",
+    10,
+    2048,
+    message="must be an https URL",
+    notation="AN2048, https URL",
+)
+
+LINKS = (
+    *mount(
+        "",
+        (
+            Parameter(
+                "validUntil",
+                number(1, max(UNITS_MAX.values())),
+                secrecy=OPEN,
+                note=f"How long a payment link lives, {LIMITS.link_days} days by default and a year at most",
+                holds_code=True,
+            ),
+            Parameter("validUntilUnit", choice(*UNITS_MAX), secrecy=OPEN, note="DAY unless it is said otherwise"),
+            Parameter("termsAndConditionsUrl", _ADDRESS, secrecy=OPEN, note="Linked from the page", holds_code=True),
+            Parameter("privacyPolicyUrl", _ADDRESS, secrecy=OPEN, note="Linked from the page", holds_code=True),
+            Parameter("collectBilling", BOOLEAN, secrecy=OPEN, note="The form asks for the billing address"),
+            Parameter("mandatoryBilling", BOOLEAN, secrecy=OPEN, note="The form insists on the billing address"),
+            Parameter("createQRCode", BOOLEAN, secrecy=OPEN, note="Answer the link as a code to scan, too"),
+        ),
+    ),
+    *mount(
+        "layout",
+        (
+            Parameter("logo", _ADDRESS, secrecy=OPEN, note="Shown beside the merchant's name", holds_code=True),
+            *several("logoWidth", number(16, 600), secrecy=OPEN, holds_code=True),
+            *several("logoHeight", number(16, 200), secrecy=OPEN, holds_code=True),
+            Parameter("backgroundImage", _ADDRESS, secrecy=OPEN, note="Shown behind the page", holds_code=True),
+            *several("merchantNameColor amountColor payButtonColor payButtonTextColor", _COLOUR, secrecy=OPEN),
+        ),
+    ),
+)

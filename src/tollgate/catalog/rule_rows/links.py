@@ -1,0 +1,99 @@
+"""Rules of payment links: how long one lives, where its pictures come from, and what never belongs into one.
+What it has in common with a checkout is told in requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tollgate.catalog.parameters.links import LINKS, UNITS_MAX
+from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, needs
+from tollgate.catalog.wallets import Wallet
+from tollgate.values import Fault
+
+_LINK = frozenset({"payment_link"})
+_NAMES = frozenset(row.name for row in LINKS)
+_WORDS = frozenset(name.partition(".")[0] for name in _NAMES)
+_ADDRESSES = ("layout.logo", "layout.backgroundImage", "termsAndConditionsUrl", "privacyPolicyUrl")
+_LOOPBACK = ("127.0.0.1", "localhost")
+_ACCOUNTS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount", *(wallet.value for wallet in Wallet)})
+_TYPES = frozenset({"paymentType", "overridePaymentType"})
+_TAKING = ("PA", "DB", "PA.CP")
+
+
+def _check_elsewhere(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    return [
+        Fault(name, "is accepted only by POST /paybylink/v1", fields.get(name)) for name in fields if name in _NAMES
+    ]
+
+
+def _check_lifetime(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    count, unit = fields.get("validUntil"), fields.get("validUntilUnit", "DAY")
+    if count is None or int(count) <= UNITS_MAX[unit]:
+        return ()
+    return (Fault("validUntil", f"must be a number from 1 to {UNITS_MAX[unit]} with validUntilUnit {unit}", count),)
+
+
+def _check_addresses(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    """A test host takes pictures of the developer's own machine, which has no certificate."""
+    for name in _ADDRESSES:
+        scheme, _, rest = fields.get(name, "").partition("://")
+        host = rest.partition("/")[0].partition(":")[0]
+        if scheme == "http" and (situation.host_is_live or host not in _LOOPBACK):
+            yield Fault(name, "must be an https URL", fields.get(name))
+
+
+def _check_accounts(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    names = [name for name in fields if name.partition(".")[0] in _ACCOUNTS]
+    return [Fault(name, "a payment link has no account in it: its shopper gives one") for name in names]
+
+
+def _check_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
+    # Whoever holds the link would be paid.
+    names = [name for name, text in fields.items() if text == "CD" and name.partition("[")[0] in _TYPES]
+    return [Fault(name, f"must be one of [{', '.join(_TAKING)}]", "CD") for name in names]
+
+
+LINK_RULES = (
+    Rule(
+        "link_parameters",
+        "What describes a payment link and its page is accepted only by POST /paybylink/v1.",
+        _check_elsewhere,
+        groups=_WORDS,
+        operations=OPERATIONS - _LINK,
+    ),
+    Rule(
+        "link_lifetime",
+        "A payment link lives a year at most.",
+        _check_lifetime,
+        groups=frozenset({"validUntil"}),
+        operations=_LINK,
+    ),
+    Rule(
+        "link_unit",
+        "validUntilUnit calls for validUntil.",
+        needs("validUntilUnit", "validUntil"),
+        groups=frozenset({"validUntilUnit"}),
+        operations=_LINK,
+    ),
+    Rule(
+        "link_addresses",
+        "Pictures and links of a payment link's page are https; on a test host also http on loopback.",
+        _check_addresses,
+        groups=frozenset(name.partition(".")[0] for name in _ADDRESSES),
+        operations=_LINK,
+    ),
+    Rule(
+        "link_accounts",
+        "A payment link has no card and no other account in it.",
+        _check_accounts,
+        groups=_ACCOUNTS,
+        operations=_LINK,
+    ),
+    Rule(
+        "link_type",
+        f"A payment link takes money: it is one of {', '.join(_TAKING)}.",
+        _check_type,
+        operations=_LINK,
+    ),
+)

@@ -1,0 +1,90 @@
+"""The merchant's side of a payment link: make it, ask how it stands, end it. The shopper's is told in `open_link`."""
+
+from __future__ import annotations
+
+from tollgate.catalog import LIMITS, get_result
+from tollgate.contract import (
+    Answer,
+    Asked,
+    Fields,
+    answer_checkout,
+    answer_ended_link,
+    answer_link,
+    answer_new_link,
+    answer_payment,
+    asks_for_code,
+    find_link_expiry,
+    keep_prepared,
+    make_link_url,
+    make_session_refusal,
+)
+from tollgate.flows.check_out import BUSY, PENDING, get_attempt, refuse_unpayable
+from tollgate.flows.idempotency import answer_taken_key
+from tollgate.payments import Channel, Checkout, Claim, LinkState, Payment, PaymentLink
+from tollgate.steps import House, draw_code, get_own_link, seal_link, steps_keep_answer
+from tollgate.store import end_link, find_checkout, note_read, steps_insert_link
+from tollgate.values import Refusal, make_link_id
+
+
+async def make_payment_link(house: House, fields: Fields, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
+    """The first checkout is made when a shopper opens the link."""
+    refuse_unpayable(house, fields, channel)
+    now, link_id = house.clock.now(), make_link_id(channel.merchant_id, house.chance)
+    link = PaymentLink(
+        id=link_id,
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        created_at=now,
+        expires_at=find_link_expiry(fields.values, now),
+        sealed_fields=seal_link(house, channel.merchant_id, link_id, keep_prepared(fields)),
+    )
+    url = make_link_url(link_id, house.base_url)
+    code = draw_code(url) if asks_for_code(fields.values) else ""
+    answer = answer_new_link(link, url, code, Asked(house.envelope, ndc, now))
+    unit = [*steps_insert_link(link), *steps_keep_answer(house, claim, channel.merchant_id, answer)]
+    if await house.database.write(unit):
+        return answer
+    return await answer_taken_key(house, claim)
+
+
+async def read_payment_link(house: House, link_id: str, channel: Channel, ndc: str) -> Answer:
+    link = await get_own_link(house, channel, link_id)
+    checkout = await find_link_checkout(house, link)
+    payment = await find_link_payment(house, checkout)
+    return answer_link(link, checkout, payment, Asked(house.envelope, ndc, house.clock.now()))
+
+
+async def read_link_payment(house: House, link_id: str, checkout_id: str, channel: Channel) -> Answer:
+    """Answers the payment as often as it is asked for: the link stays, so nothing is spent by telling it."""
+    checkout = await find_link_checkout(house, await get_own_link(house, channel, link_id))
+    if checkout is None or checkout.id != checkout_id:
+        raise make_session_refusal()
+    payment = await find_link_payment(house, checkout)
+    if payment is None:
+        return answer_checkout(checkout, house.envelope, PENDING, house.clock.now())
+    await note_read(house.database, checkout, house.clock.now())
+    return answer_payment(payment, house.envelope)
+
+
+async def end_payment_link(house: House, link_id: str, channel: Channel, ndc: str) -> Answer:
+    """Ends a link that nobody has paid. Ending it again answers the same, so that a retry does no harm."""
+    for _ in range(LIMITS.reservation_tries_max):
+        link = await get_own_link(house, channel, link_id)
+        if link.state is LinkState.ENDED or await end_link(house.database, link):
+            return answer_ended_link(link, Asked(house.envelope, ndc, house.clock.now()))
+        if (await get_own_link(house, channel, link_id)).checkout_id == link.checkout_id:
+            break
+    raise Refusal(get_result(BUSY), "the payment link is being paid or is paid")
+
+
+async def find_link_checkout(house: House, link: PaymentLink) -> Checkout | None:
+    if link.checkout_id is None:
+        return None
+    return await find_checkout(house.database, link.merchant_id, link.checkout_id)
+
+
+async def find_link_payment(house: House, checkout: Checkout | None) -> Payment | None:
+    """Returns the attempt that counts: the one that paid, or else the last."""
+    if checkout is None or checkout.subject_id is None:
+        return None
+    return await get_attempt(house, checkout, checkout.subject_id)

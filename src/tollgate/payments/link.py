@@ -1,0 +1,57 @@
+"""A payment link: an address that a merchant sends to a shopper, behind which one checkout at a time can be paid.
+
+What it pays for is sealed and travels as bytes; nothing is read, written or sent here.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import msgspec
+
+from tollgate.payments.checkout import Checkout, CheckoutState
+from tollgate.values import ChannelId, CheckoutId, Instant, LinkId, MerchantId
+
+
+class LinkState(IntEnum):
+    """What its merchant did to it; the numbers are stored, so a number is never used again for something else."""
+
+    OPEN = 0
+    ENDED = 1
+
+
+class LinkStatus(IntEnum):
+    """How it stands, as merchants read it."""
+
+    OPEN = 1
+    PAID = 2
+    EXPIRED = 3
+    ENDED = 4
+
+
+class PaymentLink(msgspec.Struct, frozen=True, kw_only=True):
+    id: LinkId
+    merchant_id: MerchantId
+    channel_id: ChannelId
+    state: LinkState = LinkState.OPEN
+    created_at: Instant
+    expires_at: Instant
+    checkout_id: CheckoutId | None = None
+    """The only checkout that can be paid; None until a shopper opens the link."""
+    sealed_fields: bytes | None
+    """What the merchant prepared; wiped when nobody needs it any more."""
+
+
+def tell_link_status(link: PaymentLink, checkout: Checkout | None, now: Instant) -> LinkStatus:
+    """Tells how a link stands: a payment counts, however late it was approved."""
+    if checkout is not None and checkout.is_paid:
+        return LinkStatus.PAID
+    if link.state is LinkState.ENDED:
+        return LinkStatus.ENDED
+    return LinkStatus.EXPIRED if link.expires_at <= now else LinkStatus.OPEN
+
+
+def must_be_replaced(checkout: Checkout, attempts_max: int, now: Instant) -> bool:
+    """Tells whether a link needs another checkout, because nobody could pay this one and nobody is paying it."""
+    is_over = checkout.expires_at <= now or checkout.attempts >= attempts_max
+    return checkout.state is CheckoutState.CANCELLED or (checkout.state is CheckoutState.OPEN and is_over)

@@ -1,0 +1,50 @@
+"""The style and the script of a payment link's page, kept in memory and named by their content.
+
+What the payment form loads is not among them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from tollgate.catalog import get_result
+from tollgate.steps import House
+from tollgate.values import NotFound
+from tollgate.web import Access, Reply, Request, RouteRow
+
+FOLDER = Path(__file__).parent / "files"
+
+_CONTENT_TYPES = {".css": b"text/css;charset=UTF-8", ".js": b"text/javascript;charset=UTF-8"}
+_KEPT_FOR_GOOD = ((b"cache-control", b"public, max-age=31536000, immutable"),)
+_VERSION_LENGTH = 16
+
+_BODIES = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir())}
+_VERSION = hashlib.sha256(b"\0".join(_BODIES.values())).hexdigest()[:_VERSION_LENGTH]
+
+
+def name_link_file(name: str) -> str:
+    """Returns where a page loads the file of this name from."""
+    return f"/paymentlink/files/{_VERSION}/{name}"
+
+
+async def read_link_file(request: Request, _house: House) -> Reply:
+    version_asked, name = request.names
+    body = _BODIES.get(name)
+    if body is None:
+        raise NotFound(get_result("200.300.404"), "no such file")
+    # Nobody keeps a new file under the name of an older one.
+    headers = _KEPT_FOR_GOOD if version_asked == _VERSION else ()
+    return Reply(200, body, _CONTENT_TYPES[Path(name).suffix], headers)
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path="/paymentlink/files/{version}/{name}",
+        operation="payment_link_files",
+        summary="The style or the script of a payment link's page.",
+        access=Access.OPEN,
+        handler=read_link_file,
+    ),
+)

@@ -1,0 +1,62 @@
+// The page of a payment link: amounts and dates in the shopper's notation, a word when the form does not load, and other tabs that learn of
+// a payment. It touches nothing of the form.
+(() => {
+  "use strict";
+  const LOOK_AGAIN_MS = 4000;
+
+  // Here and not at the end: the form's script may fail before the page is read.
+  window.addEventListener("error", (event) => event.target.id === "form-script" && whenRead(showFailure), true);
+  // A page that comes back from the browser's memory may show a form for what is paid.
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+  whenRead(start);
+
+  function whenRead(task) {
+    if (document.readyState === "loading") {
+      document.addEventListener("DOMContentLoaded", task, { once: true });
+    } else {
+      task();
+    }
+  }
+
+  function start() {
+    const language = document.documentElement.lang;
+    document.querySelectorAll("data.money").forEach((place) => showMoney(place, language));
+    document.querySelectorAll("time").forEach((place) => showTime(place, language));
+    document.querySelectorAll("[data-prints]").forEach((button) => {
+      button.hidden = false;
+      button.addEventListener("click", () => window.print());
+    });
+    if (document.querySelector("[data-looks-again]")) {
+      setTimeout(() => location.reload(), LOOK_AGAIN_MS);
+    }
+    tellOtherTabs();
+  }
+
+  function showMoney(place, language) {
+    const format = new Intl.NumberFormat(language, { style: "currency", currency: place.dataset.currency });
+    place.textContent = format.format(Number(place.value));
+  }
+
+  function showTime(place, language) {
+    const isMoment = "clock" in place.dataset;
+    const options = isMoment ? { dateStyle: "long", timeStyle: "short" } : { dateStyle: "long", timeZone: "UTC" };
+    place.textContent = new Intl.DateTimeFormat(language, options).format(new Date(place.dateTime));
+  }
+
+  function showFailure() {
+    document.querySelector(".failed").hidden = false;
+  }
+
+  function tellOtherTabs() {
+    const [waiting, paid] = ["data-link", "data-paid"].map((name) => document.querySelector(`[${name}]`));
+    if (!("BroadcastChannel" in window) || !(waiting || paid)) {
+      return;
+    }
+    const channel = new BroadcastChannel(`payment-link-${(waiting || paid).dataset[waiting ? "link" : "paid"]}`);
+    if (paid) {
+      channel.postMessage("paid");
+    } else {
+      channel.onmessage = () => location.reload();
+    }
+  }
+})();

@@ -1,0 +1,183 @@
+"""Shows a payment link to its shopper: the form while it can be paid, a receipt afterwards, and else why it cannot.
+
+Nothing that the browser brings along is believed: it names the link, and the store says how it stands.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+
+from tollgate.catalog import BRANDS, find_brand
+from tollgate.contract import make_checkout_return_url, make_link_url
+from tollgate.flows import OpenedLink, open_link
+from tollgate.payments import LinkStatus, Payment, State
+from tollgate.steps import House
+from tollgate.values import Money, render_hundredths, to_datetime
+from tollgate.web import Access, Pages, Reply, Request, RouteRow
+from tollgate.widget.link_pages.colours import render_colours
+from tollgate.widget.link_pages.files import ROUTES as FILE_ROUTES
+from tollgate.widget.link_pages.files import name_link_file
+from tollgate.widget.link_pages.texts import TEXTS, choose_language
+
+_PAGES = Pages(Path(__file__).parent / "pages")
+_NONCE_BYTES = 16
+_USUAL_BRANDS = "VISA MASTER AMEX DINERS DISCOVER JCB MAESTRO PAYPAL IDEAL EPS DIRECTDEBIT_SEPA"
+"""The form leaves out what does not fit the currency or the channel."""
+_NO_INDEX = (b"x-robots-tag", b"noindex, nofollow")
+_STATUS = {LinkStatus.EXPIRED: 410, LinkStatus.ENDED: 410}
+_TITLES = {LinkStatus.EXPIRED: "expired", LinkStatus.ENDED: "ended"}
+
+
+class Here(msgspec.Struct, frozen=True):
+    """What every page of a link needs."""
+
+    texts: Mapping[str, str]
+    nonce: str
+    """Lets the page's own inline script and style work, and no other."""
+    is_test: bool
+
+    def file(self, name: str) -> str:
+        return name_link_file(name)
+
+    def say(self, key: str, **values: str) -> str:
+        text = self.texts[key]
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text
+
+    def amount(self, money: Money) -> str:
+        return render_hundredths(money.hundredths)
+
+
+async def show_link(request: Request, house: House) -> Reply:
+    """A browser that only asks for the head makes no checkout; programs that preview links do so."""
+    opened = await open_link(house, request.names[0], makes_checkout=request.method != "HEAD")
+    locale = opened.face.locale if opened and opened.face else ""
+    language = choose_language(_find(request, "lang"), request.header(b"accept-language") or "", locale)
+    nonce = base64.b64encode(house.chance(_NONCE_BYTES)).decode()
+    here = Here(TEXTS[language], nonce, not house.is_live)
+    if opened is None:
+        return _fence(_show_end(here, "unknown", here.say("askSender"), 404), house, here)
+    return _fence(_show(request, house, here, opened, language), house, here, opened)
+
+
+def _show(request: Request, house: House, here: Here, opened: OpenedLink, language: str) -> Reply:
+    if opened.status is LinkStatus.PAID:
+        return _show_receipt(here, opened)
+    if opened.status is not LinkStatus.OPEN:
+        text = here.say("askMerchant", merchant=opened.face.merchant) if opened.face else here.say("askSender")
+        return _show_end(here, _TITLES[opened.status], text, _STATUS[opened.status])
+    if opened.is_being_paid or _is_waiting(request, opened):
+        return _PAGES.render("checking.html", here=here, opened=opened, title=here.say("checking"), url=_name(opened))
+    return _show_form(request, house, here, opened, language)
+
+
+def _is_waiting(request: Request, opened: OpenedLink) -> bool:
+    """Tells whether the shopper has just come back from somebody who has not decided yet."""
+    has_returned = opened.checkout is not None and _find(request, "id") == opened.checkout.id
+    return has_returned and opened.payment is not None and opened.payment.state is State.WAITING
+
+
+def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, language: str) -> Reply:
+    checkout, face = opened.checkout, opened.face
+    if checkout is None or face is None:
+        # Only the head was asked for.
+        return _show_end(here, "checking", "", 200)
+    options: dict[str, object] = {"locale": language, "layout": "accordion"}
+    if face.collects_billing:
+        options["billingAddress"] = {}
+    if face.collects_billing and not face.demands_billing:
+        options["mandatoryBillingFields"] = {}
+    has_failed = _find(request, "id") == checkout.id and opened.payment is not None
+    return _PAGES.render(
+        "form.html",
+        here=here,
+        face=face,
+        title=here.say("payTo", merchant=face.merchant),
+        expires_on=to_datetime(opened.link.expires_at).date().isoformat(),
+        style=render_colours(face.colours),
+        declined=has_failed,
+        options=options,
+        brands=face.brand or _USUAL_BRANDS,
+        script_url=f"{house.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': checkout.id})}",
+        integrity=opened.integrity,
+        result_url=make_link_url(opened.link.id, house.base_url),
+        link_id=opened.link.id,
+    )
+
+
+def _show_receipt(here: Here, opened: OpenedLink) -> Reply:
+    payment, face, checkout = opened.payment, opened.face, opened.checkout
+    home = make_checkout_return_url(face.home_url, checkout) if face and face.home_url and checkout else ""
+    return _PAGES.render(
+        "receipt.html",
+        here=here,
+        face=face,
+        title=here.say("paid"),
+        style=render_colours(face.colours if face else {}),
+        payment=payment,
+        paid_at=to_datetime(payment.settled_at or payment.created_at).isoformat() if payment else "",
+        method=_name_method(payment) if payment else "",
+        home=home,
+        link_id=opened.link.id,
+    )
+
+
+def _name_method(payment: Payment) -> str:
+    brand = find_brand(payment.brand, lenient=True) or BRANDS.get(payment.brand)
+    label = brand.label if brand else payment.brand
+    return f"{label} •••• {payment.card.last_digits}" if payment.card else label
+
+
+def _show_end(here: Here, key: str, text: str, status: int) -> Reply:
+    return _PAGES.render("over.html", status=status, here=here, title=here.say(key), text=text)
+
+
+def _name(opened: OpenedLink) -> str:
+    return f"/paymentlink/{opened.link.id}"
+
+
+def _fence(reply: Reply, house: House, here: Here, opened: OpenedLink | None = None) -> Reply:
+    parts = urlsplit(house.base_url)
+    gateway = f"{parts.scheme}://{parts.netloc}"
+    pictures = " ".join(["'self'", gateway, *_list_picture_hosts(opened)])
+    policy = (
+        f"default-src 'none'; script-src 'self' {gateway} 'nonce-{here.nonce}'; "
+        f"style-src 'self' {gateway} 'nonce-{here.nonce}'; img-src {pictures}; connect-src {gateway}; "
+        f"frame-src {gateway}; form-action 'self' {gateway}; frame-ancestors 'none'; base-uri 'none'"
+    )
+    permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), usb=()"
+    headers = ((b"content-security-policy", policy.encode()), (b"permissions-policy", permissions.encode()), _NO_INDEX)
+    return msgspec.structs.replace(reply, headers=headers)
+
+
+def _list_picture_hosts(opened: OpenedLink | None) -> list[str]:
+    """Lists the hosts that the merchant named, and no others: whatever a page loads can track its shopper."""
+    if opened is None or opened.face is None:
+        return []
+    parts = [urlsplit(url) for url in (opened.face.logo, opened.face.background) if url]
+    return list(dict.fromkeys(f"{each.scheme}://{each.netloc.lower()}" for each in parts))
+
+
+def _find(request: Request, name: str) -> str:
+    return next((value for sent, value in request.pairs if sent == name), "")
+
+
+ROUTES = (
+    RouteRow(
+        method="GET",
+        path="/paymentlink/{id}",
+        operation="payment_link_page",
+        summary="The page of a payment link, for its shopper.",
+        access=Access.OPEN,
+        handler=show_link,
+        hides_path=True,
+        also_takes=frozenset({"id", "resourcePath", "lang"}),
+    ),
+    *FILE_ROUTES,
+)

@@ -1,0 +1,260 @@
+"""What becomes of payment links: each is paid once, whoever opens it, whenever it ends, in however many processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from api.linking import DECLINED, PATH, end, visit_new
+from api.merchants import run_command
+from api.paying_forms import (
+    BUSY,
+    GONE,
+    begin_at_provider,
+    begin_challenge,
+    list_made,
+    pass_challenge,
+    pass_seconds,
+    press,
+)
+from api.premises import Premises
+from api.windows import Window
+from gateway import Client, GatewayProcess
+from postgres import PostgresCluster
+
+OPEN, PAID, EXPIRED, ENDED = 1, 2, 3, 4
+DAY_S = 86_400
+
+
+# ---- paying it ----
+
+
+def test_a_link_is_paid_and_says_so_from_then_on(client: Client) -> None:
+    visit = visit_new(client, merchantTransactionId="paid by a link 1")
+    checkout_id = visit.find_checkout()
+    assert visit.read()["result"]["code"] == "000.200.201"
+
+    assert visit.pay(checkout_id).code == "000.100.110"
+
+    told = visit.read()
+    assert (told["status"], told["checkoutId"]) == (PAID, checkout_id)
+    assert told["result"]["code"] == "000.100.110"
+    for query in ("", f"?id={checkout_id}", "?lang=en"):
+        page = visit.open(query=query).body.decode()
+        assert "Payment complete" in page
+        assert "paymentWidgets" not in page
+    assert visit.pay(checkout_id).status == 400
+    path = f"{PATH}/{visit.id}/checkouts/{checkout_id}/payment"
+    for _ in range(3):
+        payment = client.get(path)
+        assert (payment.code, payment.json["id"]) == ("000.100.110", told["transactionId"])
+
+
+def test_the_payment_of_an_unpaid_link_is_pending(client: Client) -> None:
+    visit = visit_new(client)
+    path = f"{PATH}/{visit.id}/checkouts/{visit.find_checkout()}/payment"
+
+    assert client.get(path).code == "000.200.000"
+
+
+def test_the_payment_of_another_checkout_is_not_told_through_a_link(client: Client) -> None:
+    visit, other = visit_new(client), visit_new(client)
+
+    assert client.get(f"{PATH}/{visit.id}/checkouts/{other.find_checkout()}/payment").code == GONE[1]
+
+
+def test_a_declined_payment_leaves_the_link_open(client: Client) -> None:
+    visit = visit_new(client)
+    checkout_id = visit.find_checkout()
+
+    assert visit.pay(checkout_id, DECLINED).code == "800.100.152"
+
+    told = visit.read()
+    assert (told["status"], told["result"]["code"]) == (OPEN, "800.100.152")
+    page = visit.open(query=f"?id={checkout_id}").body.decode()
+    assert "nothing was charged" in page
+    assert checkout_id in page
+    assert visit.pay(checkout_id).code == "000.100.110"
+
+
+def test_two_shoppers_get_the_same_checkout(client: Client) -> None:
+    visit = visit_new(client)
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: visit.find_checkout(), range(16)))
+
+    assert len(found) == 1
+
+
+def test_ten_attempts_are_followed_by_a_new_checkout(client: Client) -> None:
+    visit = visit_new(client)
+    first = visit.find_checkout()
+    for _ in range(10):
+        assert visit.pay(first, DECLINED).code == "800.100.152"
+
+    second = visit.find_checkout()
+
+    assert second != first
+    assert visit.pay(first).status in (400, 429)
+    assert visit.pay(second).code == "000.100.110"
+    assert visit.read()["checkoutId"] == second
+
+
+def test_asking_for_the_head_makes_no_checkout(client: Client) -> None:
+    visit = visit_new(client)
+
+    assert client.send("HEAD", f"/paymentlink/{visit.id}").status == 200
+    assert "checkoutId" not in visit.read()
+
+
+def test_a_merchant_who_changes_the_checkout_changes_what_the_page_shows(client: Client) -> None:
+    visit = visit_new(client)
+    client.post(f"/v1/checkouts/{visit.find_checkout()}", {"amount": "40.00"})
+
+    assert "40.00 EUR" in visit.open().body.decode()
+
+
+# ---- ending it ----
+
+
+def test_an_ended_link_cannot_be_paid_by_whoever_has_it_open(client: Client) -> None:
+    visit = visit_new(client)
+    checkout_id = visit.find_checkout()
+
+    assert (end(visit).status, end(visit).status) == (200, 200)
+
+    assert visit.read()["status"] == ENDED
+    assert (visit.pay(checkout_id).status, visit.pay(checkout_id).code) == GONE
+    page = visit.open()
+    assert (page.status, "no longer valid" in page.body.decode()) == (410, True)
+
+
+def test_a_link_that_is_ended_during_a_challenge_takes_nothing(client: Client) -> None:
+    visit = visit_new(client)
+    challenge = begin_challenge(client, visit.find_checkout())
+    assert end(visit).status == 200
+
+    pass_challenge(client, challenge)
+
+    told = visit.read()
+    assert told["status"] == ENDED
+    assert not told["result"]["code"].startswith("000.100")
+
+
+def test_what_a_provider_approves_for_an_ended_link_is_given_back(client: Client) -> None:
+    visit = visit_new(client, merchantTransactionId="ended at a provider")
+    provider = begin_at_provider(client, visit.find_checkout())
+    back = press(client, provider, "approve")
+    assert end(visit).status == 200
+
+    Window(client).visit(back)
+
+    assert visit.read()["status"] == ENDED
+    assert count_approved(client, "ended at a provider") == 0
+
+
+def count_approved(client: Client, reference: str) -> int:
+    debits = [each for each in list_made(client, reference) if each["paymentType"] == "DB"]
+    return sum(each["result"]["code"] == "000.100.110" for each in debits)
+
+
+def test_a_paid_link_cannot_be_ended(client: Client) -> None:
+    visit = visit_new(client)
+    visit.pay(visit.find_checkout())
+
+    assert (end(visit).status, end(visit).code) == BUSY
+    assert visit.read()["status"] == PAID
+
+
+# ---- time ----
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def timed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cluster: PostgresCluster
+) -> Iterator[GatewayProcess]:
+    """A server whose clock these tests may move."""
+    url = cluster.create_database() if request.param == "postgresql" else ""
+    with GatewayProcess(tmp_path_factory.mktemp("gateway"), url) as gateway:
+        yield gateway
+
+
+def test_an_expired_checkout_is_followed_by_another_and_an_expired_link_by_none(timed: GatewayProcess) -> None:
+    client = timed.client()
+    visit, brief, paid = visit_new(client), visit_new(client, validUntil="1", validUntilUnit="HOUR"), visit_new(client)
+    first, last = visit.find_checkout(), brief.find_checkout()
+    assert paid.pay(paid.find_checkout()).code == "000.100.110"
+    pass_seconds(client, 31 * 60)
+
+    second = visit.find_checkout()
+    assert second != first
+    assert (visit.pay(first).status, visit.pay(first).code) == GONE
+    nearly = brief.find_checkout()
+    assert nearly != last
+    pass_seconds(client, 29 * 60)
+
+    # Its checkout would live for another minute if it were not a link's.
+    assert (brief.pay(nearly).status, brief.pay(nearly).code) == GONE
+    assert brief.read()["status"] == EXPIRED
+    page = brief.open()
+    assert (page.status, "has expired" in page.body.decode()) == (410, True)
+    pass_seconds(client, 91 * DAY_S)
+    assert visit.read()["status"] == EXPIRED
+    assert paid.read()["status"] == PAID
+    assert "Payment complete" in paid.open().body.decode()
+
+
+def test_a_provider_that_approves_after_the_page_made_a_new_checkout_is_not_paid_twice(timed: GatewayProcess) -> None:
+    client = timed.client()
+    visit = visit_new(client, merchantTransactionId="approved too late")
+    provider = begin_at_provider(client, visit.find_checkout())
+    back = press(client, provider, "approve")
+    pass_seconds(client, 31 * 60)
+    assert visit.pay(visit.find_checkout()).code == "000.100.110"
+
+    Window(client).visit(back)
+
+    assert count_approved(client, "approved too late") == 1
+    assert visit.read()["status"] == PAID
+
+
+def test_the_store_is_in_order_after_all_that(timed: GatewayProcess) -> None:
+    run_command(timed, "verify")
+
+
+# ---- several processes ----
+
+
+def test_of_many_shoppers_in_two_processes_one_pays(cluster: PostgresCluster, tmp_path: Path) -> None:
+    with (
+        GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"], is_cold=True) as gateway,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        client = gateway.client()
+        for turn in range(3):
+            reference = f"many shoppers {turn}"
+            visit = visit_new(client, merchantTransactionId=reference)
+            checkouts = set(pool.map(lambda _, each=visit: each.find_checkout(), range(8)))
+            (checkout_id,) = checkouts
+            answers = list(pool.map(lambda _, each=visit, name=checkout_id: each.pay(name), range(8)))
+
+            assert sum(answer.code == "000.100.110" for answer in answers) == 1
+            approved = [each for each in list_made(client, reference) if each["result"]["code"] == "000.100.110"]
+            assert len(approved) == 1
+            assert visit.read()["transactionId"] == approved[0]["id"]
+
+
+# ---- what is written down ----
+
+
+def test_no_log_shows_the_id_of_a_link(premises: Premises, client: Client) -> None:
+    visit = visit_new(client)
+    visit.find_checkout()
+    visit.read()
+
+    lines = [json.loads(line) for line in premises.gateway.log_path.read_text().splitlines() if line.startswith("{")]
+    assert [line for line in lines if visit.id in json.dumps(line)] == []
+    assert any(line.get("path") == "/paymentlink/{id}" for line in lines)

@@ -1,0 +1,51 @@
+"""Examples of the rules that payment links are held to: fields that keep each, and fields that break it.
+The tests that ask them are elsewhere.
+"""
+
+from __future__ import annotations
+
+from unit.catalog.rule_fields import MONEY, Example
+
+LINK = {**MONEY, "paymentType": "DB"}
+LOGO, TERMS = "layout.logo", "termsAndConditionsUrl"
+SHOP = "//shop.example/a.png"
+
+LINK_EXAMPLES = [
+    Example(
+        "link_parameters", "checkout", LINK, {**LINK, "validUntil": "5", LOGO: f"https:{SHOP}"}, ["validUntil", LOGO]
+    ),
+    Example(
+        "link_lifetime", "payment_link", {**LINK, "validUntil": "366"}, {**LINK, "validUntil": "367"}, ["validUntil"]
+    ),
+    Example(
+        "link_lifetime",
+        "payment_link",
+        {**LINK, "validUntil": "12", "validUntilUnit": "MONTH"},
+        {**LINK, "validUntil": "13", "validUntilUnit": "MONTH"},
+        ["validUntil"],
+    ),
+    Example(
+        "link_unit",
+        "payment_link",
+        {**LINK, "validUntil": "1", "validUntilUnit": "YEAR"},
+        {**LINK, "validUntilUnit": "YEAR"},
+        ["validUntil"],
+    ),
+    Example(
+        "link_addresses",
+        "payment_link",
+        {**LINK, LOGO: "http://127.0.0.1:8000/a.png", TERMS: f"https:{SHOP}"},
+        {**LINK, LOGO: f"http:{SHOP}", TERMS: f"http:{SHOP}"},
+        [LOGO, TERMS],
+    ),
+    Example("link_accounts", "payment_link", LINK, {**LINK, "card.number": "4200000000000000"}, ["card.number"]),
+    Example("link_type", "payment_link", LINK, {**LINK, "paymentType": "CD"}, ["paymentType"]),
+    Example(
+        "link_type",
+        "payment_link",
+        {**LINK, "overridePaymentType[VISA]": "PA"},
+        {**LINK, "overridePaymentType[VISA]": "CD"},
+        ["overridePaymentType[VISA]"],
+    ),
+    Example("needed_fields", "payment_link", LINK, {"paymentType": "DB"}, ["amount", "currency"]),
+]
