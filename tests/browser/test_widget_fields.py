@@ -95,7 +95,7 @@ def test_a_frame_without_its_style_sheet_is_plain_and_keeps_the_code_covered(
     till.show(page, options(styles), form("VISA"), till.script(checkout))
     pay_button(page).click()
     expect(number_field(page)).to_have_attribute("aria-invalid", "true")
-    expect(number_field(page)).to_have_accessible_description("Please check the card number.")
+    expect(number_field(page)).to_have_accessible_description("Card number is missing.")
     expect(cvv_field(page)).to_have_attribute("type", "password")
 
     fill_card(page)

@@ -179,7 +179,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_goes_away_when_mended(page: 
     expect(number_field(page)).to_be_focused()
     expect(number_field(page)).to_have_attribute("aria-invalid", "true")
     expect(holder).to_have_attribute("aria-invalid", "true")
-    expect(holder).to_have_accessible_description("Please enter the name as shown on the card.")
+    expect(holder).to_have_accessible_description("Name on card is missing.")
 
     number_field(page).press_sequentially("5454545454545454")
     expect(page.locator(".wpwl-hint-cardBinError")).to_be_visible()

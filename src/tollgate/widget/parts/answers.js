@@ -1,6 +1,7 @@
 // What an answer of the service means for the form: go on elsewhere, mend a field, or read why it was of no use.
+const THROTTLED = "800.120.100";
 const CODE_TEXTS = {
-  "800.120.100": "tooManyAttempts",
+  [THROTTLED]: "tooManyAttempts",
   "800.700.100": "paidElsewhere",
 };
 // Somebody else may have been faster: the checkout is gone or paid, or another attempt is under way.
@@ -16,6 +17,7 @@ async function followAnswer(attempt, answer) {
     return true;
   }
   if (answer.type === "validity") {
+    wake(attempt);
     showFrameFaults(widget, answer.errors || {});
     return true;
   }
@@ -23,6 +25,7 @@ async function followAnswer(attempt, answer) {
     return followSilence(attempt);
   }
   const { next, result } = answer.body;
+  attempt.id = answer.body.attempt;
   if (next && NEXT_STEPS[next.kind] && readAddress(next.url)) {
     return NEXT_STEPS[next.kind](attempt, next.url);
   }
@@ -45,6 +48,7 @@ const NEXT_STEPS = {
   async challenge(attempt, url) {
     closePopup(attempt);
     if (page.settings.paymentTarget) {
+      clearCodes(attempt.widget);
       return !leave(url, page.settings.paymentTarget);
     }
     await visitInDialog(attempt, url, attempt.widget.voice.say("securityCheck"), "onLoadThreeDIframe");
@@ -75,12 +79,6 @@ const NEXT_STEPS = {
   },
 };
 
-// The shopper closed what was opened; whether it was paid before, only the service knows.
-async function followAbandoned(attempt) {
-  const now = await askSettled(attempt);
-  return attempt.isLeaving || !isCurrent(attempt) ? false : followState(attempt.widget, now);
-}
-
 // How the checkout stands when nothing is under way any more, as far as one may wait for that.
 async function askSettled(attempt) {
   let now = await askState();
@@ -103,6 +101,8 @@ function followState(widget, now, description) {
   if (now && now.state === "gone") {
     showMessage(widget, widget.voice.say("sessionGone"));
     tellFault("InvalidCheckoutIdError", description || "the checkout has ended");
+  } else if (now && now.attemptsLeft === 0) {
+    showMessage(widget, widget.voice.say("attemptsUsedUp"));
   }
   return true;
 }
@@ -128,27 +128,22 @@ function followUncertain(attempt, now) {
   if (now && ["paid", "gone"].includes(now.state)) {
     return followState(widget, now);
   }
-  showMessage(widget, widget.voice.say(now && now.state === "busy" ? "paidElsewhere" : "networkError"));
-  if (!now) {
-    window.addEventListener("online", () => followOwed(widget), { once: true });
+  if (now) {
+    showMessage(widget, widget.voice.say(now.state === "busy" ? "paidElsewhere" : "unexpectedError"));
+  } else {
+    sayTrouble(widget);
   }
   return true;
-}
-
-async function followOwed(widget) {
-  const isWanted = () => page.isAnswerOwed && !page.attempt && !page.isUnloaded;
-  const now = isWanted() ? await askState() : null;
-  if (now && now.state === "paid" && isWanted()) {
-    followState(widget, now);
-  }
 }
 
 async function followRefusal(attempt, result) {
   const { widget } = attempt;
   const isOvertaken = OVERTAKEN_CODES.includes(result.code) && !listFaults(result).length;
   if (!isOvertaken) {
+    const now = result.code === THROTTLED ? await askState() : null;
+    wake(attempt);
     showServiceFaults(widget, result);
-    return true;
+    return followState(widget, now);
   }
   closePopup(attempt);
   const text = widget.voice.say("paidElsewhere");
@@ -164,6 +159,7 @@ async function followRefusal(attempt, result) {
   if (now.state === "paid" || now.state === "gone") {
     return followState(widget, now, result.description);
   }
+  wake(attempt);
   showServiceFaults(widget, result);
   if (now.state === "busy") {
     showMessage(widget, text);

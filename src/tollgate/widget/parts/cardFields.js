@@ -37,7 +37,7 @@ function makeFrameField(widget, field, more) {
     dir: voice.dir,
     label,
     placeholder: sayPlaceholder(voice, row),
-    hint: made.fault ? voice.say(made.fault) : "",
+    hint: made.fault ? made.hint.textContent : "",
     autofocus: page.settings.autofocus === row.names[0],
     checkoutId: source.checkoutId,
     resource: page.configuration.kind,
@@ -51,6 +51,7 @@ function makeFrameField(widget, field, more) {
     control: frame.element,
     frame,
     judge: () => judgeFrame(made, options().allowsEmpty),
+    tellKind: () => frame.state.kind,
     isEmpty: () => frame.state.isEmpty,
     isHopeless: () => !frame.state.isPotentiallyValid,
     focus() {
@@ -101,7 +102,8 @@ const FRAME_EVENTS = {
   },
   silence(widget, field, row, message) {
     field.silence = message.text;
-    showMessage(widget, widget.voice.say(message.text));
+    page.trouble = message.text;
+    sayTrouble(widget);
   },
   enter(widget) {
     if (!page.settings.disableSubmitOnEnter) {
@@ -130,11 +132,11 @@ async function askValidity(field) {
   if (!frame.isReady && !(await frame.ready)) {
     return false;
   }
-  const { type, isValid, errors } = await askFrame(frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
+  const { type, isValid, kind, errors } = await askFrame(frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
   if (type === "silence") {
     return false;
   }
-  frame.state = { ...frame.state, isValid };
+  frame.state = { ...frame.state, isValid, kind };
   field.lastError = (errors || {})[frame.field] || "";
   return true;
 }
@@ -151,7 +153,8 @@ async function judgeFrames(widget) {
   const silent = framed.find((_, place) => !answered[place]);
   if (silent && isCurrent(attempt)) {
     endAttempt(attempt);
-    showMessage(widget, widget.voice.say(silent.silence || "networkError"));
+    page.trouble = silent.silence || "networkError";
+    sayTrouble(widget);
   }
 }
 

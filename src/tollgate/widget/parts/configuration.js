@@ -21,16 +21,21 @@ function makeRefusal(status, result) {
   if (result.code === "200.300.404") {
     return makeFault("InvalidCheckoutIdError", message);
   }
-  return makeFault(status >= 500 || status === 429 ? "NetworkError" : "WidgetError", message, { result });
+  const isRefused = status >= 400 && status < 500 && status !== 429;
+  const text = status === 429 ? "tooManyAttempts" : "unexpectedError";
+  return makeFault(isRefused ? "WidgetError" : "NetworkError", message, { result, text });
 }
 
-async function getJson(url) {
-  try {
-    const reply = await fetch(url, { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" });
-    return { status: reply.status, body: await reply.json() };
-  } catch {
-    throw makeFault("NetworkError", "the service cannot be reached");
-  }
+// Posts where there are fields. Only where nobody answered at all is there no connection.
+async function getJson(url, fields) {
+  const sent = fields ? { method: "POST", body: new URLSearchParams(fields) } : {};
+  const reply = await fetch(url, { ...sent, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" }).catch(() => {
+    throw makeFault("NetworkError", "the service cannot be reached", { text: "networkError" });
+  });
+  const body = await reply.json().catch(() => {
+    throw makeRefusal(reply.status, {});
+  });
+  return { status: reply.status, body };
 }
 
 // The configuration for these brands and all that were asked for before.
@@ -53,15 +58,20 @@ function configure(codes) {
   return configurationAsked;
 }
 
-// What has become of the checkout meanwhile; null where nobody can be reached.
+// What has become of the checkout meanwhile; null where nobody can tell, and then the trouble has a text.
 async function askState() {
   try {
     const now = await fetchConfiguration(brandsAsked);
     learnAmount(now);
     return now;
   } catch (fault) {
-    return fault.name === "InvalidCheckoutIdError" ? { state: "gone", returnUrl: null } : null;
+    return readTrouble(fault);
   }
+}
+
+function readTrouble({ name, text }) {
+  page.trouble = text;
+  return name === "InvalidCheckoutIdError" ? { state: "gone", returnUrl: null } : null;
 }
 
 // The merchant may have changed it since. Nothing else is taken over: forms that stand already rely on the rest.

@@ -71,6 +71,7 @@ function makeExpiryField(voice) {
     frame: null,
     fault: "",
     judge: () => readParts().error || "",
+    tellKind: () => judgeExpiryText(control.value).kind,
     settle: () => readParts(),
     isEmpty: () => control.value === "",
     isHopeless: () => !field.isEmpty() && !judgeExpiryText(control.value).isPotentiallyValid,

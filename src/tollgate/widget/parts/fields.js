@@ -1,5 +1,5 @@
 // What all fields of a form have in common: a group with label and wrapper, a judgement, and a hint for a fault.
-// A field is { name, names, group, control, frame, judge(), isHopeless(), isEmpty(), focus() }.
+// A field is { name, names, called, group, control, frame, judge(), tellKind(), isHopeless(), isEmpty(), focus() }.
 
 // Which error a fault of the service's becomes where the field itself has no better word for it.
 const USUAL_ERRORS = {
@@ -37,7 +37,7 @@ function makeGroup(voice, name, text, control, { isFrame = false, controlId = ""
   if (control.options && ![...control.options].some((option) => option.value === "")) {
     control.setAttribute("aria-required", "true");
   }
-  return { group, wrapper, label };
+  return { group, wrapper, label, called: text };
 }
 
 // Most fields must be filled in; one that need not be says so. Where there is no label, its placeholder does.
@@ -65,12 +65,12 @@ function makeWantedField(voice, name, isNeeded, wish) {
 }
 
 function showFault(voice, field, key) {
-  if (field.fault === key) {
+  const text = sayFault(voice, field, key);
+  if (field.fault === key && field.hint.textContent === text) {
     return;
   }
   clearFault(field);
   field.fault = key;
-  const text = voice.say(key) || voice.say("unexpectedError");
   const id = makeId("hint");
   field.hint = make("div", `wpwl-hint wpwl-hint-${key}`, { id }, text);
   field.control.classList.add("wpwl-has-error");

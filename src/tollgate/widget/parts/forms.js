@@ -46,7 +46,7 @@ function makeWidget(kind, names, place, brand) {
     submitter: () => null,
     readBrand: () => brand,
     resultTarget: page.settings.resultTarget || target || "_top",
-    message: make("div", "wpwl-message", { role: "alert" }),
+    message: make("div", "wpwl-message", { role: "alert", tabindex: -1 }),
     status: make("div", "wpwl-status", { role: "status" }),
   };
   showMessage(widget, "");
@@ -137,8 +137,10 @@ function addTestNote({ container, place, voice }) {
   }
 }
 
-function showMessage(widget, text) {
+// `isCalm`: nothing has gone wrong.
+function showMessage(widget, text, isCalm = false) {
   widget.message.textContent = text;
+  widget.message.classList.toggle("wpwl-message-calm", isCalm);
   setHidden(widget.message, text === "" || isClosed(widget));
 }
 
@@ -148,7 +150,7 @@ function setBusy(widget, isBusy, text) {
   widget.container.setAttribute("aria-busy", String(isBusy));
   widget.button.classList.toggle("wpwl-button-pay-disabled", isBusy);
   widget.button.setAttribute("aria-disabled", String(isBusy));
-  widget.status.textContent = isBusy ? text || widget.voice.say("processing") : "";
+  widget.status.textContent = isBusy ? text || "" : "";
   const spinner = widget.button.querySelector(".wpwl-spinner");
   if (isBusy && !spinner) {
     widget.button.append(make("span", "wpwl-spinner", { "aria-hidden": "true" }));

@@ -1,6 +1,8 @@
 // The shop's side of one service frame: makes it, connects to it over a channel of their own, and speaks with it.
 // What is typed in there stays there; only claims about it come out.
 const FRAME_PATIENCE_MS = 20000;
+// A frame that was loaded says so at once; one that has not by then is a page of the browser about a broken line.
+const RELOAD_MS = 4000;
 const ANSWER_PATIENCE_MS = 70000;
 const VALIDITY_PATIENCE_MS = 5000;
 const FRAME_NAMES = { number: "card.number", cvv: "card.cvv", holder: "card.holder", expiry: "card.expiry" };
@@ -41,11 +43,26 @@ function makeFrame(wish, hear) {
     asks: new Map(),
     asked: 0,
     becomesReady: null,
+    reloads: 0,
   };
   expectFrame(frame);
-  element.addEventListener("load", () => connectFrame(frame, wish.group, hear));
+  element.addEventListener("load", () => {
+    connectFrame(frame, wish.group, hear);
+    clearTimeout(frame.reloading);
+    frame.reloading = setTimeout(() => !frame.isReady && !frame.reloads && reloadFrame(frame), RELOAD_MS);
+  });
   frame.giveUp = (text) => giveUpFrame(frame, hear, text);
   return frame;
+}
+
+function reloadFrame(frame) {
+  if (frame.element.isConnected && !page.isUnloaded && !page.isBlocked) {
+    frame.reloads += 1;
+    frame.isGivenUp = false;
+    closeFrame(frame);
+    expectFrame(frame);
+    frame.element.src = frameAddress(frame.field);
+  }
 }
 
 // `ready` becomes true with its first word, or false when that has been waited for long enough. Who waits already when
@@ -111,7 +128,8 @@ function askAgain(frame) {
 function complainIfSilent(frame) {
   if (!frame.isReady && !frame.isGivenUp && frame.element.isConnected && !page.isUnloaded) {
     tellFault("PciIframeCommunicationError", `the frame ${FRAME_NAMES[frame.field]} does not answer`);
-    frame.giveUp("networkError");
+    // Asked for a third time, while the service itself can be reached, it is not for want of a line.
+    frame.giveUp(frame.reloads > 1 ? "unexpectedError" : "networkError");
   }
   endWait(frame, false);
 }

@@ -115,6 +115,7 @@ function makeInputField(voice, name, { isNeeded = true, value = findKnown(name),
     isEmpty: () => control.value.trim() === "",
     isHopeless: () => false,
     focus: () => control.focus(),
+    tellKind: () => (row.isPartial && row.isPartial(control.value.trim(), control) ? "incomplete" : "invalid"),
     judge() {
       if (field.isEmpty()) {
         return isNeeded ? usualError(field) : "";

@@ -135,6 +135,7 @@ function hearReturn(event) {
   }
   if (attempt) {
     attempt.isLeaving = true;
+    clearCodes(attempt.widget);
     closePopup(attempt);
     if (left === "elsewhere") {
       stayBehind(attempt);

@@ -47,7 +47,18 @@ async function mountAll(elements) {
     }
   } catch (fault) {
     keepConnected(elements).forEach((element) => showDead(element, fault));
+    if (fault.text === "networkError") {
+      mountWhenReachable(elements);
+    }
     tellMadeFault(fault);
+  }
+}
+
+async function mountWhenReachable(elements) {
+  await untilReachable(() => elements.some((element) => element.isConnected));
+  const there = keepConnected(elements);
+  if (there.length) {
+    mountAll(there);
   }
 }
 
@@ -180,7 +191,7 @@ function focusWished(widgets) {
 
 // Where there is nothing to pay, the shopper is told, and may go back to the shop.
 function showDead(element, fault, wished) {
-  const key = wished || { InvalidCheckoutIdError: "sessionGone", NetworkError: "networkError" }[fault.name] || "unexpectedError";
+  const key = wished || (fault.name === "InvalidCheckoutIdError" ? "sessionGone" : fault.text || "unexpectedError");
   const voice = chooseVoice(element);
   showAt(element, [makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key)))]);
 }

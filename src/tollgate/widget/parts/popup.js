@@ -14,16 +14,11 @@ function wantsPopup(widget) {
   return Boolean(widget.opensPopup) && !window.crossOriginIsolated && !page.losesWindows;
 }
 
-function openPopup(widget) {
+function openPopup() {
   const [width, height] = [Math.min(560, screen.availWidth), Math.min(720, screen.availHeight)];
   const left = Math.round(window.screenX + (window.outerWidth - width) / 2);
   const top = Math.round(window.screenY + (window.outerHeight - height) / 2);
-  const popup = window.open("", "", `popup=yes,width=${width},height=${height},left=${left},top=${top}`);
-  if (popup) {
-    popup.document.title = widget.voice.say("processing");
-    popup.document.body.textContent = widget.voice.say("processing");
-  }
-  return popup;
+  return window.open("", "", `popup=yes,width=${width},height=${height},left=${left},top=${top}`);
 }
 
 function closePopup(attempt) {
@@ -44,6 +39,8 @@ async function visitInPopup(attempt, url) {
   if (isLost(attempt)) {
     await untilSettled(attempt);
     page.losesWindows = attempt.isCut || !document.hasFocus();
+    // It may stand open behind this page, and be paid in yet; our own button would have closed it.
+    attempt.isDoubtful = Boolean(attempt.popup);
   }
 }
 

@@ -12,6 +12,8 @@ const page = {
   isPaid: false,
   // Whether an attempt was made of which nobody knows what became.
   isAnswerOwed: false,
+  // The key of the text that says why the service could not be asked last.
+  trouble: "",
   // Whether the page's policy takes windows away from it as soon as they are somewhere else.
   losesWindows: false,
   undoing: [],

@@ -1,6 +1,18 @@
 // The way of one attempt: judge the fields, ask the page, send, follow the answer. One at a time on a page, however
 // often somebody clicks.
-const NEW_ATTEMPT = { popup: null, dialog: null, cancel: null, isLeaving: false, isCut: false, isSettled: false };
+const NEW_ATTEMPT = {
+  id: "",
+  popup: null,
+  dialog: null,
+  cancel: null,
+  focused: null,
+  resting: [],
+  isSent: false,
+  isLeaving: false,
+  isCut: false,
+  isSettled: false,
+  isDoubtful: false,
+};
 
 async function pay(widget) {
   if (page.attempt || page.isUnloaded) {
@@ -36,6 +48,7 @@ async function tryToPay(attempt) {
     page.isAnswerOwed = false;
   }
   if ((await mayPay(attempt)) && isCurrent(attempt)) {
+    announce(attempt);
     const answer = await send(attempt.widget);
     finishSheet(attempt, answer);
     return followAnswer(attempt, answer);
@@ -49,6 +62,19 @@ function hold(attempt) {
   listOthers(attempt).forEach(({ button }) => button.setAttribute("aria-disabled", "true"));
 }
 
+// That something is being processed is said when it is about to be sent, and not while anybody is asked for leave.
+function announce(attempt) {
+  const { popup, widget } = attempt;
+  const text = widget.voice.say("processing");
+  attempt.isSent = true;
+  rest(attempt);
+  setBusy(widget, true, text);
+  if (popup && !popup.closed) {
+    popup.document.title = text;
+    popup.document.body.textContent = text;
+  }
+}
+
 function listOthers(attempt) {
   return page.widgets.filter((widget) => widget !== attempt.widget);
 }
@@ -56,7 +82,7 @@ function listOthers(attempt) {
 // Whoever presses the button of another form learns why nothing happens.
 function sayHeld(widget) {
   const { attempt } = page;
-  if (attempt && attempt.widget !== widget && !page.isUnloaded) {
+  if (attempt && attempt.isSent && attempt.widget !== widget && !page.isUnloaded) {
     showMessage(widget, widget.voice.say(attempt.cancel ? "waitingForProvider" : "processing"));
     attempt.told.push(widget);
   }
@@ -97,8 +123,9 @@ function mayPayJudged(attempt) {
     return takeToken(attempt, isAllowed);
   }
   hold(attempt);
+  rest(attempt);
   if (wantsPopup(widget)) {
-    attempt.popup = openPopup(widget);
+    attempt.popup = openPopup();
   }
   return isAllowed;
 }
@@ -135,6 +162,7 @@ function endAttempt(attempt) {
     attempt.cancel.remove();
   }
   setBusy(attempt.widget, false);
+  wake(attempt);
   listOthers(attempt).forEach(({ button }) => button.setAttribute("aria-disabled", "false"));
   attempt.told.forEach((widget) => showMessage(widget, ""));
   if (isCurrent(attempt)) {
@@ -142,14 +170,16 @@ function endAttempt(attempt) {
   }
 }
 
+function clearCodes(widget) {
+  widget.frames.filter((frame) => frame.field === "cvv").forEach((frame) => sendFrame(frame, { type: "clear" }));
+}
+
 // The back button may bring the page back as it was left: busy, and with a security code that was used.
 async function comeBack() {
   if (page.attempt) {
     endAttempt(page.attempt);
   }
-  for (const widget of page.widgets) {
-    widget.frames.filter((frame) => frame.field === "cvv").forEach((frame) => sendFrame(frame, { type: "clear" }));
-  }
+  page.widgets.forEach(clearCodes);
   const now = await askState();
   for (const widget of now ? page.widgets : []) {
     if (!followState(widget, now)) {

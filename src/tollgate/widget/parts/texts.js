@@ -17,10 +17,11 @@ function readTexts(code) {
 }
 
 function makeVoice(code, options) {
-  const texts = { ...readTexts(code), ...onlyTexts(options.labels), ...onlyTexts(options.errorMessages) };
+  const own = { ...onlyTexts(options.labels), ...onlyTexts(options.errorMessages) };
+  const texts = { ...readTexts(code), ...own };
   const say = (key, values) =>
     Object.entries(values || {}).reduce((text, [name, value]) => text.replace(`{${name}}`, () => value), texts[key] || "");
-  const isOwn = (key) => has(onlyTexts(options.labels), key);
+  const isOwn = (key) => has(own, key);
   return { say, isOwn, code, tag: texts.tag, dir: texts.dir };
 }
 

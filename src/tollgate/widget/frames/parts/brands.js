@@ -135,7 +135,9 @@ function judgeNumber(digits, options) {
   const targets = listTargets(options);
   const isValid = targets.some((code) => isWholeNumber(code, digits));
   const isPotentiallyValid = isValid || digits === "" || targets.some((code) => canGrow(code, digits));
-  return { isValid, isPotentiallyValid, error: isValid ? null : nameNumberFault(digits, options) };
+  const isShort = digits.length < (addUp(chooseGrouping(digits, options)) || addUp(FOURS));
+  const kind = isPotentiallyValid && isShort ? "incomplete" : "invalid";
+  return { isValid, isPotentiallyValid, kind, error: isValid ? null : nameNumberFault(digits, options) };
 }
 
 /** A good number of a brand that this form does not take is another fault than a mistyped one. */

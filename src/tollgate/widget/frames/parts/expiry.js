@@ -98,7 +98,14 @@ function judgeExpiry(text, now) {
   const fullYear = year.length === 2 ? 2000 + Number(year) : Number(year);
   const isPotentiallyValid = !isUnread && canBecomeMonth(month) && canBecomeYear(month, year, now);
   const error = nameExpiryFault(month, year, fullYear, now);
-  return { isValid: error === null, isPotentiallyValid, error, month, year: String(fullYear) };
+  const kind = nameExpiryKind(month, year, fullYear, now, isUnread);
+  return { isValid: error === null, isPotentiallyValid, error, kind, month, year: String(fullYear) };
+}
+
+function nameExpiryKind(month, year, fullYear, now, isUnread) {
+  if (isUnread || !canBecomeMonth(month)) return "invalid";
+  if (month.length < 2 || year === "" || year.length % 2 === 1) return "incomplete";
+  return fullYear * 12 + Number(month) < now.year * 12 + now.month ? "expired" : "invalid";
 }
 
 function nameExpiryFault(month, year, fullYear, now) {

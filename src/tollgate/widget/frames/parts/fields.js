@@ -19,13 +19,16 @@ function judgeHolder(text) {
   const length = [...holder].length;
   const isPotentiallyValid = length <= HOLDER_LENGTH_MAX && readDigits(holder).length <= HOLDER_DIGITS_MAX;
   const isValid = isPotentiallyValid && length >= HOLDER_LENGTH_MIN && /\p{L}/u.test(holder);
-  return { isValid, isPotentiallyValid, error: isValid ? null : "cardHolderError" };
+  const kind = isPotentiallyValid && length < HOLDER_LENGTH_MIN ? "incomplete" : "invalid";
+  return { isValid, isPotentiallyValid, kind, error: isValid ? null : "cardHolderError" };
 }
 
 function judgeCvv(digits, brand) {
   const lengths = listCvvLengths(brand);
   const isValid = lengths.includes(digits.length);
-  return { isValid, isPotentiallyValid: digits.length <= Math.max(...lengths), error: isValid ? null : "cvvError" };
+  const isPotentiallyValid = digits.length <= Math.max(...lengths);
+  const kind = isPotentiallyValid ? "incomplete" : "invalid";
+  return { isValid, isPotentiallyValid, kind, error: isValid ? null : "cvvError" };
 }
 
 /** Digits in their new setting, with the caret behind the same digit as before. */
@@ -94,6 +97,6 @@ const FIELDS = {
 function judgeField(field, text, options, now) {
   const isEmpty = FIELDS[field].count(text) === 0;
   if (isEmpty && options.allowsEmpty) return { isEmpty, isValid: true, isPotentiallyValid: true, error: null };
-  const { isValid, isPotentiallyValid, error } = FIELDS[field].judge(text, options, now);
-  return { isEmpty, isValid, isPotentiallyValid, error };
+  const { isValid, isPotentiallyValid, kind, error } = FIELDS[field].judge(text, options, now);
+  return { isEmpty, isValid, isPotentiallyValid, kind, error };
 }

@@ -52,8 +52,8 @@ function arrange() {
 }
 
 function tellChange() {
-  const { isValid, isPotentiallyValid, isEmpty } = judge();
-  tell({ type: "change", isValid, isPotentiallyValid, isEmpty, length: FIELDS[field].count(input.value) });
+  const { isValid, isPotentiallyValid, isEmpty, kind } = judge();
+  tell({ type: "change", isValid, isPotentiallyValid, isEmpty, kind, length: FIELDS[field].count(input.value) });
 }
 
 function tellBrands() {
@@ -173,8 +173,8 @@ function listenToInput() {
   input.addEventListener("focus", () => tell({ type: "focus" }));
   input.addEventListener("blur", () => {
     catchUp();
-    const { isValid, isEmpty } = judge();
-    tell({ type: "blur", isValid, isEmpty });
+    const { isValid, isEmpty, kind } = judge();
+    tell({ type: "blur", isValid, isEmpty, kind });
   });
   input.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.isComposing) return;

@@ -13,8 +13,8 @@ const WISHES = {
   clear,
   validate: ({ ask }) => {
     catchUp();
-    const { isValid, error } = judge();
-    tell({ type: "validity", ask, isValid, errors: error === null ? {} : { [field]: error } });
+    const { isValid, kind, error } = judge();
+    tell({ type: "validity", ask, isValid, kind, errors: error === null ? {} : { [field]: error } });
   },
   submit,
 };

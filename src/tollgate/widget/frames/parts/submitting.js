@@ -85,8 +85,10 @@ function readAnswer(text, number) {
   }
 }
 
-/** A code is used once. Only where nothing was tried, because some other field has to be mended, it may stay. */
+/** A code is used once. Where nothing was tried, because some other field has to be mended, it may stay. */
+/** So it may where the bank asks first, because nothing was charged yet: the page says when the bank has answered. */
 function isCodeSpent(body) {
+  if (body !== null && isRecord(body.next) && body.next.kind === "challenge") return false;
   const faults = body === null ? [] : listFaults(body);
   return faults.length === 0 || faults.some((fault) => fault.name === "card.cvv");
 }
