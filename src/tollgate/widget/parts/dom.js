@@ -2,12 +2,17 @@
 // inline styles and scripts, and so that nothing that somebody typed can become markup.
 let elementsMade = 0;
 
+// Style sheets of pages have rules for fields and buttons by their type. It is left out where another attribute does the
+// same: a button that names no form belongs to none, and submits none.
+const TYPE_SUBSTITUTES = { text: {}, submit: {}, button: { form: "" }, email: { inputmode: "email" }, tel: { inputmode: "tel" } };
+
 function make(tag, classes, attributes, ...children) {
   const element = document.createElement(tag);
   if (classes) {
     element.className = classes;
   }
-  for (const [name, value] of Object.entries(attributes || {})) {
+  const { type, ...others } = attributes || {};
+  for (const [name, value] of Object.entries({ ...(TYPE_SUBSTITUTES[type] || { type }), ...others })) {
     if (value === true) {
       element.setAttribute(name, "");
     } else if (value !== false && value !== null && value !== undefined) {

@@ -1,9 +1,9 @@
 // The stylesheet, and how a frame looks: a page's rules do not reach into it, so what they make of a field is
 // read here and told to the frame.
 const STYLE_FILES = {
-  card: ["marks.css", "widget.css", "dialog.css", "wallets.css"],
+  card: ["widget.css", "marks.css", "dialog.css", "wallets.css"],
   plain: ["marks.css", "plain.css", "wallets.css"],
-  logos: ["marks.css", "widget.css", "dialog.css", "wallets.css", "logos.css"],
+  logos: ["widget.css", "marks.css", "dialog.css", "wallets.css", "logos.css"],
   none: [],
 };
 const STYLE_PATIENCE_MS = 3000;

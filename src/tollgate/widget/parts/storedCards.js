@@ -36,8 +36,8 @@ function makeStoredCard(widget, card) {
   mark.setAttribute("aria-label", brandLabel);
   const details = part(
     "details",
-    part("number", make("bdi", "", {}, card.number || card.last4 || "")),
-    expiry ? part("expiry", make("bdi", "", {}, expiry)) : null,
+    part("number", make("bdi", "wpwl-registration-text", {}, card.number || card.last4 || "")),
+    expiry ? part("expiry", make("bdi", "wpwl-registration-text", {}, expiry)) : null,
     card.holder ? part("holder", card.holder) : null,
   );
   const label = make("label", "wpwl-registration", {}, part("registrationId", radio), part("brand", mark), details);
