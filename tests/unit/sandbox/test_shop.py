@@ -105,7 +105,9 @@ async def test_the_form_loads_the_very_script_that_was_promised(house: House) ->
     page = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
 
     assert says(page, f'src="{ORIGIN}/v1/paymentWidgets.js?checkoutId={checkout_id}" integrity="sha384-abc"')
-    assert says(page, 'class="paymentWidgets" data-brands="VISA MASTER AMEX PAYPAL DIRECTDEBIT_SEPA"')
+    assert says(
+        page, 'class="paymentWidgets" data-brands="VISA MASTER AMEX APPLEPAY GOOGLEPAY PAYPAL DIRECTDEBIT_SEPA"'
+    )
 
 
 @pytest.mark.parametrize(

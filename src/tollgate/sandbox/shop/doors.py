@@ -13,20 +13,25 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 import orjson
 
-from tollgate.catalog import LIMITS, is_pending, is_success
+from tollgate.catalog import LIMITS, is_success
 from tollgate.sandbox.shop.files import name_file, read_shop_file
 from tollgate.sandbox.shop.goods import CURRENCY, QUANTITY_MAX, USUAL_CART, Cart, read_cart, render_price
+from tollgate.sandbox.shop.receipt import make_receipt
+from tollgate.sandbox.shop.switches import COOKIE, SWITCHES, Choices, read_choices, recall_choices
 from tollgate.sandbox.shop.till import (
+    SHOP_NAME,
     Ending,
     Order,
     ask_ending,
+    expire_order,
     find_order,
     forget_card,
     get_channel_of_shop,
     place_order,
+    set_bank_delay,
 )
 from tollgate.sandbox.shop.trying import BRANDS, LANGUAGES, SAMPLES, render_steps
-from tollgate.sandbox.shop.visitor import read_cards, remember_cards
+from tollgate.sandbox.shop.visitor import find_cookie, read_cards, remember_cards
 from tollgate.sandbox.tenant import SHOP
 from tollgate.steps import House
 from tollgate.values import MINUTE
@@ -44,6 +49,7 @@ class Here(msgspec.Struct, frozen=True):
     nonce: str
     """Lets the page's own inline script run, and no other."""
     shop: str = SHOP
+    name: str = SHOP_NAME
     currency: str = CURRENCY
 
     def file(self, name: str) -> str:
@@ -65,7 +71,8 @@ async def order_cart(request: Request, house: House) -> Reply:
     cart = read_cart(request.pairs)
     if not cart.bought:
         return _show_cart(request, house, cart, fault="The cart is empty. Choose at least one thing.")
-    checkout_id = await place_order(house, await get_channel_of_shop(house), cart, read_cards(request, house))
+    channel, choices = await get_channel_of_shop(house), _recall_choices(request)
+    checkout_id = await place_order(house, channel, cart, read_cards(request, house), choices.bank_delay_ms)
     return _go(_CHECKOUT, id=checkout_id, lang=_read_language(request))
 
 
@@ -106,7 +113,8 @@ async def show_checkout(request: Request, house: House) -> Reply:
     if order.checkout.is_over(house.clock.now()):
         return _show_over(house, 410)
     language = _read_language(request)
-    options = {"locale": language or _guess_language(request), "layout": "accordion", "registrations": {}}
+    choices = _recall_choices(request)
+    options = {"locale": language or _guess_language(request), **choices.make_options()}
     here = _look_around(house)
     page = _PAGES.render(
         "checkout.html",
@@ -122,9 +130,28 @@ async def show_checkout(request: Request, house: House) -> Reply:
         samples=SAMPLES,
         languages=LANGUAGES,
         language=language,
+        switches=SWITCHES,
+        choices=choices.by_key,
         steps=render_steps(order, channel.id, house.base_url),
     )
     return _fence(page, house, here)
+
+
+async def switch(request: Request, house: House) -> Reply:
+    """Keeps the visitor's choices, and ends the checkout where that was asked for."""
+    channel, choices = await get_channel_of_shop(house), read_choices(request.pairs)
+    order = await find_order(house, channel, _find(request, "id"))
+    if order is not None and _find(request, "act") == "expire":
+        await expire_order(house, channel, order)
+    elif order is not None:
+        await set_bank_delay(house, channel, order, choices.bank_delay_ms)
+    cookie = choices.make_cookie(is_secure=house.base_url.startswith("https:"))
+    named = {"id": order.id} if order is not None else {}
+    return _go(_CHECKOUT, headers=(cookie,), lang=_read_language(request), **named)
+
+
+def _recall_choices(request: Request) -> Choices:
+    return recall_choices(find_cookie(request, COOKIE))
 
 
 def _read_language(request: Request) -> str:
@@ -148,7 +175,7 @@ async def show_result(request: Request, house: House) -> Reply:
     if order is None or _find(request, "resourcePath") != order.resource_path:
         return _show_over(house, 404)
     ending = await ask_ending(house, channel, order, request.trace)
-    here, (mood, title) = _look_around(house), _tell(order, ending)
+    here, receipt = _look_around(house), make_receipt(order, ending)
     page = _PAGES.render(
         "result.html",
         here=here,
@@ -156,8 +183,8 @@ async def show_result(request: Request, house: House) -> Reply:
         order=order,
         cart=order.cart,
         ending=ending,
-        mood=mood,
-        title=title,
+        receipt=receipt,
+        title=receipt.title,
         may_try_again=_may_try_again(house, order, ending),
         again_url=_name(_CHECKOUT, id=order.id, lang=_read_language(request)),
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
@@ -168,15 +195,6 @@ async def show_result(request: Request, house: House) -> Reply:
         return reply
     cookie = remember_cards([ending.stored_id, *read_cards(request, house)], house)
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
-
-
-def _tell(order: Order, ending: Ending) -> tuple[str, str]:
-    """In which mood the page is, and what it says first."""
-    if is_success(ending.code):
-        return "good", "Thank you, it is paid"
-    if is_pending(ending.code):
-        return "open", "Not decided yet" if order.checkout.subject_id else "Nothing is paid yet"
-    return "bad", "It was not paid"
 
 
 def _may_try_again(house: House, order: Order, ending: Ending) -> bool:
@@ -208,7 +226,7 @@ def _make_headers(house: House, nonce: str) -> tuple[tuple[bytes, bytes], ...]:
     gateway = f"{parts.scheme}://{parts.netloc}"
     policy = (
         f"default-src 'none'; script-src 'self' {gateway} 'nonce-{nonce}'; style-src 'self' {gateway}; "
-        f"img-src 'self' {gateway}; connect-src {gateway}; frame-src {gateway}; "
+        f"img-src 'self' {gateway}; connect-src 'self' {gateway}; frame-src {gateway}; "
         "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     )
     permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), usb=()"
@@ -260,6 +278,14 @@ ROUTES = (
         summary="The demo shop's result page, which asks how the checkout ended.",
         access=Access.OPEN,
         handler=show_result,
+    ),
+    RouteRow(
+        method="POST",
+        path=f"{SHOP}/switches",
+        operation="shop_switches",
+        summary="Choose how the demo shop shows its form and how its bank behaves, or let a checkout expire.",
+        access=Access.OPEN,
+        handler=switch,
     ),
     RouteRow(
         method="POST",

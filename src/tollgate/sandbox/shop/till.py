@@ -6,6 +6,7 @@ It speaks to the flows as a merchant's request does, on the sandbox merchant's c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,7 +14,15 @@ import orjson
 
 from tollgate.catalog import get_result
 from tollgate.contract import answer_payment, answer_refusal, name_checkout_path, read_fields
-from tollgate.flows import deregister, find_promised_script, look_up, prepare_checkout, read_checkout
+from tollgate.flows import (
+    cancel_prepared,
+    change_checkout,
+    deregister,
+    find_promised_script,
+    look_up,
+    prepare_checkout,
+    read_checkout,
+)
 from tollgate.payments import Channel, Checkout, CheckoutKind
 from tollgate.sandbox.shop.goods import CURRENCY, Cart, fill_cart, render_price
 from tollgate.sandbox.tenant import find_tenant
@@ -24,6 +33,7 @@ SHOP_NAME = "Gatehouse Goods"
 
 _ORDER_PREFIX = "demo-shop-"
 _REFERENCE_BYTES = 4
+_BANK_DELAY = "customParameters[simulatorDelay]"
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +85,9 @@ async def get_channel_of_shop(house: House) -> Channel:
     return channel
 
 
-async def place_order(house: House, channel: Channel, cart: Cart, stored_ids: Sequence[str]) -> str:
+async def place_order(
+    house: House, channel: Channel, cart: Cart, stored_ids: Sequence[str], bank_delay_ms: str = "0"
+) -> str:
     """The id of the checkout that was made for it."""
     said = {
         "amount": render_price(cart.total),
@@ -84,6 +96,8 @@ async def place_order(house: House, channel: Channel, cart: Cart, stored_ids: Se
         "merchantTransactionId": f"{_ORDER_PREFIX}{house.chance(_REFERENCE_BYTES).hex()}",
         "merchant.name": SHOP_NAME,
     }
+    if bank_delay_ms != "0":
+        said[_BANK_DELAY] = bank_delay_ms
     for index, line in enumerate(cart.bought):
         item = f"cart.items[{index}]"
         said |= {
@@ -97,6 +111,21 @@ async def place_order(house: House, channel: Channel, cart: Cart, stored_ids: Se
     answer = orjson.loads((await prepare_checkout(house, fields, channel, None)).body)
     checkout_id: str = answer["id"]
     return checkout_id
+
+
+async def set_bank_delay(house: House, channel: Channel, order: Order, delay_ms: str) -> None:
+    """Lets the simulated bank answer late, or in time again; an order that is being paid keeps what it has."""
+    if open_prepared(house, order.checkout).get(_BANK_DELAY, "0") == delay_ms:
+        return
+    fields = read_fields([(_BANK_DELAY, delay_ms)], house.make_situation("checkout_update", channel))
+    with suppress(Refusal):
+        await change_checkout(house, fields, order.id, channel, order.id, None)
+
+
+async def expire_order(house: House, channel: Channel, order: Order) -> None:
+    """Ends its checkout now. One that is being paid, or is paid, stays."""
+    with suppress(Refusal):
+        await cancel_prepared(house, order.id, channel)
 
 
 async def find_order(house: House, channel: Channel, checkout_id: str) -> Order | None:

@@ -10,7 +10,7 @@ import msgspec
 from tollgate.sandbox.shop.goods import CURRENCY, render_price
 from tollgate.sandbox.shop.till import Order
 
-BRANDS = "VISA MASTER AMEX PAYPAL DIRECTDEBIT_SEPA"
+BRANDS = "VISA MASTER AMEX APPLEPAY GOOGLEPAY PAYPAL DIRECTDEBIT_SEPA"
 
 
 class Sample(msgspec.Struct, frozen=True):

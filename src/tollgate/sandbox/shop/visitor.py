@@ -25,7 +25,7 @@ _KEPT_S = 30 * 24 * 3600
 
 def read_cards(request: Request, house: House) -> list[str]:
     """The registrations of this visitor, the newest first; none where the cookie is not ours."""
-    sealed = _find_cookie(request)
+    sealed = find_cookie(request, _NAME)
     if not sealed or len(sealed) > _LENGTH_MAX:
         return []
     try:
@@ -47,6 +47,6 @@ def remember_cards(stored_ids: Sequence[str], house: House) -> tuple[bytes, byte
     return b"set-cookie", cookie.encode()
 
 
-def _find_cookie(request: Request) -> str:
+def find_cookie(request: Request, wanted: str) -> str:
     pairs = (part.strip().partition("=") for part in (request.header(b"cookie") or "").split(";"))
-    return next((value for name, _, value in pairs if name == _NAME), "")
+    return next((value for name, _, value in pairs if name == wanted), "")

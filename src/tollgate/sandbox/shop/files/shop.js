@@ -1,5 +1,5 @@
-// The small comforts of the demo shop: sums that follow the quantities, buttons that copy, a language that shows at
-// once. Without it every page works all the same.
+// The small comforts of the demo shop: sums that follow the quantities, buttons that copy, choices that show at once.
+// Without it every page works all the same.
 "use strict";
 
 const SHOWN_MS = 1500;
@@ -43,5 +43,26 @@ for (const button of document.querySelectorAll("[data-copies]")) {
 }
 
 for (const select of document.querySelectorAll(".language select")) {
+  select.form.classList.add("applied-at-once");
   select.addEventListener("change", () => select.form.submit());
+}
+
+// The page stays as it is, so that one sees what the form tells a shopper whose checkout has ended meanwhile.
+async function expire(form) {
+  const said = document.getElementById("expired");
+  const body = new URLSearchParams(new FormData(form));
+  body.set("act", "expire");
+  const isDone = await fetch(form.action, { method: "POST", body, redirect: "manual" }).then(() => true, () => false);
+  said.textContent = isDone ? "The checkout has ended. Pay to see what the shopper is told." : "The shop cannot be reached.";
+}
+
+for (const form of document.querySelectorAll("form.choices")) {
+  form.classList.add("applied-at-once");
+  form.addEventListener("change", () => form.submit());
+  form.addEventListener("submit", (event) => {
+    if (event.submitter && event.submitter.value === "expire") {
+      event.preventDefault();
+      expire(form);
+    }
+  });
 }
