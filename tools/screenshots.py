@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
@@ -19,8 +20,9 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser.conftest import CHROMIUM_FLAGS
+from browser.linking import make_link
 from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order, pay_button, pay_with_address
-from gateway import GatewayProcess
+from gateway import Client, GatewayProcess
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "images"
@@ -96,6 +98,18 @@ def show_challenge(page: Page, base_url: str) -> None:
     ).to_be_visible()
 
 
+def show_link(client: Client, page: Page, _base_url: str) -> None:
+    page.goto(make_link(client, **{"layout.payButtonColor": "#0b7a53", "layout.merchantNameColor": "#0b7a53"}))
+    fill_in_card(page, NUMBER)
+    page.mouse.click(1, 1)
+
+
+def show_receipt(client: Client, page: Page, base_url: str) -> None:
+    show_link(client, page, base_url)
+    pay_button(page).click()
+    expect(page.get_by_role("heading", name="Receipt")).to_be_visible()
+
+
 SHOTS = (
     Shot("accordion", show_form, FORM),
     Shot("accordion-dark", show_form, Look(width=FORM.width, is_dark=True)),
@@ -106,6 +120,13 @@ SHOTS = (
     Shot("shop-result", show_result),
     Shot("challenge", show_challenge, Look(width=720, height=760)),
 )
+
+
+def list_link_shots(client: Client) -> tuple[Shot, ...]:
+    return (
+        Shot("payment-link", partial(show_link, client), Look(height=760)),
+        Shot("payment-link-receipt", partial(show_receipt, client), Look(width=FORM.width, height=780)),
+    )
 
 
 # ---- the camera ----
@@ -140,9 +161,10 @@ def open_browser() -> Iterator[Browser]:
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    wanted = sys.argv[1:] or [shot.name for shot in SHOTS]
+    wanted = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder, GatewayProcess(Path(folder)) as gateway, open_browser() as browser:
-        paths = [take(shot, browser, gateway.base_url) for shot in SHOTS if shot.name in wanted]
+        shots = [*SHOTS, *list_link_shots(gateway.client())]
+        paths = [take(shot, browser, gateway.base_url) for shot in shots if not wanted or shot.name in wanted]
     for path in paths:
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
     if too_large := [path.name for path in paths if path.stat().st_size > BYTES_MAX]:

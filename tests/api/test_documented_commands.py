@@ -19,7 +19,9 @@ from gateway import GatewayProcess, find_free_port, inherit_variables
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
-BLOCKS = FENCE.findall((ROOT / "README.md").read_text("utf-8"))
+PAGES = ("README.md", "docs/payment-links.md")
+"""In the order in which a reader comes by; each goes on with what the ones before have set."""
+BLOCKS = [block for page in PAGES for block in FENCE.findall((ROOT / page).read_text("utf-8"))]
 SHELL_S = 300
 ASIDE = "\x1e"
 """Stands before what a test asks the shell, so that it is found among the answers."""
@@ -63,7 +65,7 @@ def test_every_block_runs_from_top_to_bottom(sandbox: GatewayProcess, tmp_path: 
     base, entity, payment, registration, schedule = values
 
     assert (base, entity) == (client.base_url, client.entity_id)
-    assert {answer["result"]["code"] for answer in answers} <= {"000.100.110", "000.200.000"}
+    assert {answer["result"]["code"] for answer in answers} <= {"000.100.110", "000.200.000", "000.000.100"}
     assert [answer["paymentType"] for answer in answers if answer.get("referencedId") == payment] == ["RF"]
     assert client.get(f"/v1/registrations/{registration}").code == "000.100.110"
     # The last block waits for two seconds, which is enough for a reader; a busy machine may take longer.

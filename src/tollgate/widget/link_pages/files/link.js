@@ -4,6 +4,8 @@
   "use strict";
   const LOOK_AGAIN_MS = 4000;
 
+  // What says that scripts are off stands in the page until one runs: so it also shows where something holds them back.
+  document.documentElement.classList.add("scripted");
   // Here and not at the end: the form's script may fail before the page is read.
   window.addEventListener("error", (event) => event.target.id === "form-script" && whenRead(showFailure), true);
   // A page that comes back from the browser's memory may show a form for what is paid.
