@@ -345,8 +345,8 @@ def test_who_cancels_a_wallet_s_own_sheet_has_sent_nothing(
     expect(own).to_have_count(1)
     page.evaluate("window.shopperCancels = true")
     own.dispatch_event("click")
-    page.wait_for_function("sessionStorage.asked")
-    page.wait_for_function("!document.querySelector('.wpwl-form-busy')")
+    page.wait_for_function("() => sessionStorage.asked")
+    page.wait_for_function("() => !document.querySelector('.wpwl-form-busy')")
 
     assert submissions() == 0
     expect(pay_button(page.locator(".wpwl-container-card"))).not_to_have_attribute("aria-disabled", "true")

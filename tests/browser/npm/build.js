@@ -1,6 +1,6 @@
-// Builds what the tests serve: one script for each framework, and the style sheets of other people's pages.
+// Builds what the tests serve: one script for each framework, jQuery, and the style sheets of other people's pages.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 import { compile } from "tailwind4";
 
@@ -40,3 +40,4 @@ const tailwind = await compile('@import "tailwindcss/theme.css" layer(theme); @i
   loadStylesheet,
 });
 writeFileSync("built/tailwind4.css", tailwind.build([]));
+copyFileSync("node_modules/jquery/dist/jquery.js", "built/jquery.js");
