@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from browser.conftest import CHROMIUM_FLAGS
 from browser.linking import make_link
 from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order, pay_button, pay_with_address
+from browser.widget_shop import hold_requests
 from gateway import Client, GatewayProcess
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -74,6 +75,15 @@ def show_errors(page: Page, base_url: str) -> Locator:
     return page.locator(".wpwl-accordion")
 
 
+def show_loading(page: Page, base_url: str) -> Locator:
+    """The form does not learn what to show, so the grey shapes stay."""
+    hold_requests(page, "**/v1/checkouts/*/form?*")
+    page.goto(f"{base_url}/sandbox/shop?lang=en")
+    page.get_by_role("button", name="Go to payment").click()
+    expect(page.locator(".wpwl-skeleton")).to_be_visible()
+    return page.locator(".wpwl-skeleton")
+
+
 def show_shop(page: Page, base_url: str) -> None:
     order(page, base_url, "en")
     for name in ("card.number", "card.cvv"):
@@ -116,6 +126,7 @@ SHOTS = (
     Shot("accordion-narrow", show_form, Look(width=320)),
     Shot("accordion-ar", show_arabic_form, FORM),
     Shot("errors", show_errors, FORM),
+    Shot("loading", show_loading, FORM),
     Shot("shop", show_shop),
     Shot("shop-result", show_result),
     Shot("challenge", show_challenge, Look(width=720, height=760)),

@@ -135,6 +135,11 @@ def count_submissions(page: Page) -> Callable[[], int]:
 
 def hold_frames(page: Page) -> Callable[[], None]:
     """The scripts of the frames do not arrive before what is returned is called."""
+    return hold_requests(page, FRAME_SCRIPT)
+
+
+def hold_requests(page: Page, pattern: str) -> Callable[[], None]:
+    """Requests to such addresses are not answered before what is returned is called."""
     held: list[Route] = []
     released = False
 
@@ -148,7 +153,7 @@ def hold_frames(page: Page) -> Callable[[], None]:
         for route in held:
             route.continue_()
 
-    page.route(FRAME_SCRIPT, hold)
+    page.route(pattern, hold)
     return release
 
 

@@ -60,6 +60,7 @@ PARTS = (
     "summary",
     "submit",
     "places",
+    "skeleton",
     "mounting",
     "publicFace",
     "start",

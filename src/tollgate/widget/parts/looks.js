@@ -29,7 +29,12 @@ function loadStyle(name, before) {
   return new Promise((resolve) => {
     const link = make("link", "wpwl-stylesheet", { rel: "stylesheet", href: assetAddress(name) });
     link.addEventListener("load", resolve);
-    link.addEventListener("error", resolve);
+    link.addEventListener("error", () => {
+      // Whoever tries again loads it again.
+      link.remove();
+      page.styled = null;
+      resolve();
+    });
     document.head.insertBefore(link, before);
     onUnload(() => link.remove());
   });

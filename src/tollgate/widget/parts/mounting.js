@@ -31,6 +31,7 @@ function chooseVoice(element) {
 async function mountAll(elements) {
   page.options = readGlobalOptions();
   page.settings = readSettings(page.options);
+  elements.forEach(showSkeleton);
   try {
     checkOrigin();
     const configuration = await configure([...new Set(elements.flatMap(readBrandCodes))]);
@@ -46,19 +47,10 @@ async function mountAll(elements) {
       await mountPlaces(there.map(readPlace));
     }
   } catch (fault) {
-    keepConnected(elements).forEach((element) => showDead(element, fault));
-    if (fault.text === "networkError") {
-      mountWhenReachable(elements);
-    }
+    page.styled = page.styled || loadStyles(page.settings);
+    const retry = mayRetry(fault) ? makeRetry(elements, fault) : null;
+    keepConnected(elements).forEach((element) => showDead(element, fault, { retry }));
     tellMadeFault(fault);
-  }
-}
-
-async function mountWhenReachable(elements) {
-  await untilReachable(() => elements.some((element) => element.isConnected));
-  const there = keepConnected(elements);
-  if (there.length) {
-    mountAll(there);
   }
 }
 
@@ -153,7 +145,7 @@ function passOver(place, isOnlyOne) {
   const message = `no brand of the form can be paid with here: ${advice}`;
   const fault = makeDevelopersFault("WidgetError", message, { brand: place.codes.join(" ") });
   if (isOnlyOne) {
-    showDead(place.element, fault, place.codes.length ? "methodUnavailable" : "");
+    showDead(place.element, fault, { wished: place.codes.length ? "methodUnavailable" : "" });
   }
   tellMadeFault(fault);
 }
@@ -189,11 +181,45 @@ function focusWished(widgets) {
   }
 }
 
-// Where there is nothing to pay, the shopper is told, and may go back to the shop.
-function showDead(element, fault, wished) {
+// Where there is nothing to pay, the shopper is told, and may go back to the shop, or try again where that may help.
+function showDead(element, fault, { wished = "", retry = null } = {}) {
   const key = wished || (fault.name === "InvalidCheckoutIdError" ? "sessionGone" : fault.text || "unexpectedError");
   const voice = chooseVoice(element);
-  showAt(element, [makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key)))]);
+  const note = makeNote(voice, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, voice.say(key)));
+  if (retry) {
+    const button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, voice.say("tryAgain"));
+    button.addEventListener("click", retry);
+    note.append(button);
+  }
+  showAt(element, [note]);
+}
+
+// A checkout that is gone does not come back, and what only the page's author can mend stays as it is.
+function mayRetry(fault) {
+  return fault.name !== "InvalidCheckoutIdError" && !DEVELOPERS.has(fault);
+}
+
+// By the button, or by itself when the service can be reached again; once, whichever comes first.
+function makeRetry(elements, fault) {
+  let isOver = false;
+  const mountAgain = async () => {
+    const there = isOver ? [] : keepConnected(elements);
+    isOver = true;
+    if (there.length) {
+      await mountAll(there);
+    }
+  };
+  if (fault.text === "networkError") {
+    untilReachable(() => !isOver && elements.some((element) => element.isConnected)).then(mountAgain);
+  }
+  return async () => {
+    await mountAgain();
+    // Who has pressed the button finds the next one under the same key.
+    const again = document.querySelector(".wpwl-button-retry");
+    if (again) {
+      again.focus();
+    }
+  };
 }
 
 function showPaidAt(element, result) {

@@ -1,0 +1,135 @@
+"""What a shopper sees before the payment form is there: grey shapes of its size, or a word why it does not come.
+
+Frames that do not come are tested with the mounting of the form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.conftest import OpenContext
+from browser.shops import Site
+from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, find_grave_everywhere
+from browser.watching import Watch
+from browser.widget_shop import Piece, Till, fill_card, form, hold_requests, number_field, options, pay_button
+from gateway import Client
+
+CONFIGURATION = "**/v1/checkouts/*/form?*"
+BELOW: Piece = '<p id="below">Terms and conditions</p>'
+JUMP_MAX_PX = 60
+"""The note of the test mode takes 44, and no live host shows it."""
+LAYOUTS = {"classic": "VISA MASTER AMEX", "accordion": "VISA MASTER PAYPAL DIRECTDEBIT_SEPA"}
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def find_top(page: Page) -> float:
+    box = page.locator("#below").bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_shapes_keep_the_place_of_the_form(open_context: OpenContext, till: Till, layout: str, scheme: str) -> None:
+    context = open_context(viewport={"width": 600, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    release = hold_requests(page, CONFIGURATION)
+    wished = options({"layout": layout, "locale": "en"})
+    shown = form(LAYOUTS[layout], "<p>Anything else?</p>")
+    till.show(page, FOLLOWS_THE_SHOPPER, wished, till.script(till.prepare()), shown, BELOW)
+
+    expect(page.locator(".wpwl-skeleton")).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text("The payment form is loading …")
+    expect(page.get_by_text("Anything else?")).to_be_hidden()
+    faults = find_grave_everywhere(page)
+    expected = find_top(page)
+    release()
+
+    expect(number_field(page)).to_be_visible()
+    expect(page.locator(".wpwl-skeleton")).to_have_count(0)
+    page.evaluate("document.querySelector('.wpwl-form-card p').remove()")
+    assert abs(find_top(page) - expected) <= JUMP_MAX_PX
+    assert faults == []
+
+
+@pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
+def test_shapes_move_only_for_those_who_like_it(
+    open_context: OpenContext, till: Till, motion: str, moves: bool
+) -> None:
+    page = open_context(reduced_motion=motion).new_page()
+    release = hold_requests(page, CONFIGURATION)
+    till.show(page, till.script(till.prepare()), form("VISA"))
+    expect(page.locator(".wpwl-skeleton-shapes")).to_be_attached()
+
+    animations = page.locator(".wpwl-skeleton-shapes").evaluate("shapes => shapes.getAnimations().length")
+
+    assert (animations > 0) == moves
+    release()
+    expect(number_field(page)).to_be_visible()
+
+
+def test_unloading_takes_the_shapes_and_their_rules_off_the_page(page: Page, till: Till) -> None:
+    release = hold_requests(page, CONFIGURATION)
+    till.show(page, till.script(till.prepare()), form("VISA"))
+    expect(page.locator(".wpwl-skeleton")).to_be_attached()
+    assert page.evaluate("document.adoptedStyleSheets.length") == 1
+
+    page.evaluate("wpwl.unload()")
+    release()
+
+    expect(page.locator(".wpwl-skeleton")).to_have_count(0)
+    assert page.evaluate("document.adoptedStyleSheets.length") == 0
+
+
+def test_whoever_has_no_connection_is_told_and_tries_again(page: Page, till: Till, watch: Watch) -> None:
+    page.route(CONFIGURATION, lambda route: route.abort())
+    checkout = till.prepare()
+    till.show(page, till.script(checkout), form("VISA"))
+    again = page.get_by_role("button", name="Try again")
+    expect(page.get_by_role("alert")).to_contain_text("No connection")
+    faults = find_grave_everywhere(page)
+
+    again.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".wpwl-skeleton")).to_have_count(0)
+    expect(again).to_be_focused()
+    assert all("ERR_FAILED" in complaint for complaint in watch.take())
+    page.unroute(CONFIGURATION)
+    again.click()
+
+    fill_card(page)
+    expect(page.locator(".wpwl-stylesheet")).to_have_count(3)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+    assert faults == []
+
+
+def test_the_form_comes_by_itself_when_the_line_is_back(page: Page, till: Till, watch: Watch) -> None:
+    release = hold_requests(page, CONFIGURATION)
+    till.show(page, till.script(till.prepare()), form("VISA"))
+    expect(page.locator(".wpwl-skeleton")).to_be_attached()
+    page.context.set_offline(True)
+    release()
+    expect(page.get_by_role("alert")).to_contain_text("No connection")
+
+    page.context.set_offline(False)
+
+    expect(number_field(page)).to_be_visible()
+    expect(pay_button(page)).to_have_css("cursor", "pointer")
+    assert all("ERR_INTERNET_DISCONNECTED" in complaint for complaint in watch.take())
+
+
+def test_a_checkout_that_is_gone_is_not_tried_again(page: Page, till: Till, watch: Watch) -> None:
+    stranger = dataclasses.replace(till.prepare(), id="0" * 32 + ".test")
+    till.show(page, till.script(stranger), form("VISA"))
+
+    expect(page.get_by_role("alert")).to_contain_text("session has ended")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    watch.take()
