@@ -21,7 +21,7 @@ from browser.shopping import (
     wait_for_form,
 )
 from browser.shops import Site
-from browser.test_shop import list_serious_faults
+from browser.test_shop import list_faults
 from browser.watching import Watch
 from browser.widget_shop import bank_page
 from gateway import Client
@@ -58,7 +58,7 @@ def test_a_shopper_pays_a_link_and_finds_the_receipt_again(page: Page, client: C
     expect(page.get_by_role("listitem").filter(has_text="Enamel mug")).to_contain_text("€24.00")
     expect(page.locator(".merchant")).to_have_text("Gatehouse Goods")
     shoot(page, "payment-link")
-    faults = list_serious_faults(page)
+    faults = list_faults(page)
 
     pay_by_card(page, NUMBER)
     expect_receipt(page)
@@ -66,7 +66,7 @@ def test_a_shopper_pays_a_link_and_finds_the_receipt_again(page: Page, client: C
     expect(page.locator(".receipt")).to_contain_text("Visa •••• 0000")
     expect(page.locator(".receipt")).to_contain_text("INV-2026-0042")
     shoot(page, "payment-link-receipt")
-    faults += list_serious_faults(page)
+    faults += list_faults(page)
     assert faults == []
     page.reload()
     expect_receipt(page)
@@ -133,7 +133,7 @@ def test_a_declined_card_is_followed_by_another(page: Page, client: Client, watc
 
     alert = page.get_by_role("alert").filter(has_text="nothing was charged")
     expect(alert).to_be_visible()
-    assert list_serious_faults(page) == []
+    assert list_faults(page) == []
     pay_by_card(page, NUMBER)
     expect_receipt(page)
     forget_refusals(watch)
@@ -163,7 +163,7 @@ def test_a_link_that_is_ended_while_it_is_open_takes_no_payment(page: Page, clie
     expect(page.locator(".wpwl-message").first).to_be_visible()
     page.reload()
     expect(page.get_by_role("heading", name="This payment link is no longer valid")).to_be_visible()
-    assert list_serious_faults(page) == []
+    assert list_faults(page) == []
     assert read_status(client, link) == 4
     forget_refusals(watch)
 
@@ -172,7 +172,7 @@ def test_a_link_that_does_not_exist_says_so(page: Page, client: Client, watch: W
     page.goto(f"{client.base_url}/paymentlink/{'0' * 32}-8a11aa22bb33")
 
     expect(page.get_by_role("heading", name="This payment link does not exist")).to_be_visible()
-    assert list_serious_faults(page) == []
+    assert list_faults(page) == []
     forget_refusals(watch)
 
 
@@ -194,7 +194,7 @@ def test_the_page_and_its_form_speak_the_shoppers_language(
     expect(page.get_by_text(text)).to_be_visible()
     assert page.locator("html").get_attribute("dir") == direction
     expect(page.locator(f".wpwl-container[dir={direction}], .wpwl-accordion[dir={direction}]").first).to_be_attached()
-    assert list_serious_faults(page) == []
+    assert list_faults(page) == []
 
 
 @pytest.mark.parametrize("locale", ["en", "ar"])
@@ -223,7 +223,7 @@ def test_pictures_come_from_the_hosts_named_without_telling_whose_page_it_is(
     assert set(sources.split()[1:]) == {"'self'", client.base_url, site.url}
     assert page.locator(".logo").evaluate("image => image.complete && image.naturalWidth") == 80
     assert [each or "" for each in referrers] == ["", ""]
-    assert list_serious_faults(page) == []
+    assert list_faults(page) == []
 
 
 def test_links_of_the_merchant_open_apart_and_carry_nothing(page: Page, client: Client) -> None:
@@ -251,7 +251,7 @@ def test_the_merchants_colours_are_used_and_stay_readable(
     visit(page, make_link(client, **colours))
 
     assert pay_button(page).evaluate("each => getComputedStyle(each).color") == seen
-    assert list_serious_faults(page) == []
+    assert list_faults(page) == []
 
 
 def test_hostile_words_of_a_merchant_are_shown_as_words(page: Page, client: Client) -> None:
@@ -292,7 +292,7 @@ def test_a_form_that_does_not_load_is_told(page: Page, client: Client, watch: Wa
 
     alert = page.get_by_role("alert").filter(has_text="could not be loaded")
     expect(alert).to_be_visible()
-    assert list_serious_faults(page) == []
+    assert list_faults(page) == []
     page.unroute("**/paymentWidgets.js*")
     alert.get_by_role("link").click()
     wait_for_form(page)

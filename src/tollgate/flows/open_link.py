@@ -22,7 +22,7 @@ from tollgate.payments import (
     must_be_replaced,
     tell_link_status,
 )
-from tollgate.steps import House, find_any_link, open_link_fields, open_prepared, seal_prepared
+from tollgate.steps import House, find_any_link, open_link_fields, open_prepared, seal_prepared, sign_link
 from tollgate.store import give_checkout
 from tollgate.values import make_checkout_id
 
@@ -86,7 +86,8 @@ async def _make_checkout(house: House, channel: Channel, link: PaymentLink) -> N
         script=house.script.version,
         sealed_fields=seal_prepared(house, link.merchant_id, checkout_id, fill_link_checkout(prepared, url)),
     )
-    await give_checkout(house.database, link, checkout, now)
+    changed = sign_link(house, msgspec.structs.replace(link, checkout_id=checkout_id))
+    await give_checkout(house.database, link, changed, checkout, now)
 
 
 async def _describe(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import (
     Answer,
@@ -21,7 +23,7 @@ from tollgate.contract import (
 from tollgate.flows.check_out import BUSY, PENDING, get_attempt, refuse_unpayable
 from tollgate.flows.idempotency import answer_taken_key
 from tollgate.payments import Channel, Checkout, Claim, LinkState, Payment, PaymentLink
-from tollgate.steps import House, draw_code, get_own_link, seal_link, steps_keep_answer
+from tollgate.steps import House, draw_code, get_own_link, seal_link, sign_link, steps_keep_answer
 from tollgate.store import end_link, find_checkout, note_read, steps_insert_link
 from tollgate.values import Refusal, make_link_id
 
@@ -30,7 +32,7 @@ async def make_payment_link(house: House, fields: Fields, channel: Channel, ndc:
     """The first checkout is made when a shopper opens the link."""
     refuse_unpayable(house, fields, channel)
     now, link_id = house.clock.now(), make_link_id(channel.merchant_id, house.chance)
-    link = PaymentLink(
+    unsigned = PaymentLink(
         id=link_id,
         merchant_id=channel.merchant_id,
         channel_id=channel.id,
@@ -38,6 +40,7 @@ async def make_payment_link(house: House, fields: Fields, channel: Channel, ndc:
         expires_at=find_link_expiry(fields.values, now),
         sealed_fields=seal_link(house, channel.merchant_id, link_id, keep_prepared(fields)),
     )
+    link = sign_link(house, unsigned)
     url = make_link_url(link_id, house.base_url)
     code = draw_code(url) if asks_for_code(fields.values) else ""
     answer = answer_new_link(link, url, code, Asked(house.envelope, ndc, now))
@@ -70,7 +73,8 @@ async def end_payment_link(house: House, link_id: str, channel: Channel, ndc: st
     """Ends a link that nobody has paid. Ending it again answers the same, so that a retry does no harm."""
     for _ in range(LIMITS.reservation_tries_max):
         link = await get_own_link(house, channel, link_id)
-        if link.state is LinkState.ENDED or await end_link(house.database, link):
+        ended = sign_link(house, msgspec.structs.replace(link, state=LinkState.ENDED))
+        if link.state is LinkState.ENDED or await end_link(house.database, link, ended):
             return answer_ended_link(link, Asked(house.envelope, ndc, house.clock.now()))
         if (await get_own_link(house, channel, link_id)).checkout_id == link.checkout_id:
             break

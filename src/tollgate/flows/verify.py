@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tollgate.flows.verify_chains import check_chains
 from tollgate.flows.verify_checkouts import check_checkouts
+from tollgate.flows.verify_links import check_links
 from tollgate.flows.verify_methods import check_methods
 from tollgate.flows.verify_registrations import check_registrations
 from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
@@ -39,6 +40,7 @@ async def verify(
     await check_registrations(audit)
     await check_schedules(audit)
     await check_checkouts(audit)
+    await check_links(audit)
     return report
 
 

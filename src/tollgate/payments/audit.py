@@ -39,6 +39,7 @@ class Proof(StrEnum):
     REGISTRATION = "registration"
     SCHEDULE = "schedule"
     CHECKOUT = "checkout"
+    LINK = "link"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,6 +40,14 @@ class PaymentLink(msgspec.Struct, frozen=True, kw_only=True):
     """The only checkout that can be paid; None until a shopper opens the link."""
     sealed_fields: bytes | None
     """What the merchant prepared; wiped when nobody needs it any more."""
+    mac: bytes = b""
+    """Seals what is written here, but for what is sealed by itself."""
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What the seal covers: whoever could name another checkout could make the link look paid."""
+        times = self.created_at, self.expires_at
+        return self.merchant_id, self.id, self.channel_id, int(self.state), *times, self.checkout_id
 
 
 def tell_link_status(link: PaymentLink, checkout: Checkout | None, now: Instant) -> LinkStatus:

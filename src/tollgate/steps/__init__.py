@@ -40,9 +40,11 @@ from tollgate.steps.links import (
     LINK_NOUN,
     find_any_link,
     get_own_link,
+    make_link_mac,
     name_link_owner,
     open_link_fields,
     seal_link,
+    sign_link,
 )
 from tollgate.steps.network_tokens import (
     TOKEN_NOUN,
@@ -143,6 +145,7 @@ __all__ = [
     "list_retired_settings",
     "make_deep_link",
     "make_link",
+    "make_link_mac",
     "make_run_order",
     "make_shopper_url",
     "make_start_steps",
@@ -174,6 +177,7 @@ __all__ = [
     "seal_schedule",
     "settle_decided",
     "settle_sealed",
+    "sign_link",
     "sign_mandate",
     "start_after",
     "start_registration",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from hmac import compare_digest
+
 import msgspec
 
 from tollgate.contract import make_link_refusal
 from tollgate.payments import Channel, PaymentLink
 from tollgate.steps.house import House
+from tollgate.steps.sealing import BrokenSeal, report_tampering
 from tollgate.store import find_link
 from tollgate.values import MerchantId, find_link_node
-from tollgate.vault import name_owner, open_sealed, seal
+from tollgate.vault import Keyring, make_mac, name_owner, open_sealed, seal
 
 LINK_NOUN = "payment link"
+_PURPOSE = "link"
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, str]).decode
@@ -23,7 +27,7 @@ async def find_any_link(house: House, link_id: str) -> PaymentLink | None:
     for merchant_id in () if node is None else sorted(house.directory.list_merchants_of(node)):
         found = await find_link(house.database, merchant_id, link_id)
         if found is not None:
-            return found
+            return _trust_link(house, found)
     return None
 
 
@@ -36,7 +40,23 @@ async def get_own_link(house: House, channel: Channel, link_id: str) -> PaymentL
         raise make_link_refusal()
     if link.channel_id != channel.id:
         raise make_link_refusal(" (it was made with another entityId)")
-    return link
+    return _trust_link(house, link)
+
+
+def sign_link(house: House, link: PaymentLink) -> PaymentLink:
+    """Returns the link to be written; whoever changes it signs it anew."""
+    return msgspec.structs.replace(link, mac=make_link_mac(link, house.keyring))
+
+
+def make_link_mac(link: PaymentLink, keyring: Keyring) -> bytes:
+    return make_mac(_PURPOSE, link.facts, keyring)
+
+
+def _trust_link(house: House, link: PaymentLink) -> PaymentLink:
+    if compare_digest(link.mac, make_link_mac(link, house.keyring)):
+        return link
+    report_tampering("payment_link", link.id)
+    raise BrokenSeal("the seal of a payment link does not fit: run `tollgate verify`")
 
 
 def name_link_owner(merchant_id: MerchantId, link_id: str) -> str:

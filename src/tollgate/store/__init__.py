@@ -34,6 +34,11 @@ from tollgate.store.audit import (
     walk_jobs,
 )
 from tollgate.store.audit_checkouts import KeptCheckout, find_kept_checkouts, walk_checkouts
+from tollgate.store.audit_links import (
+    KeptLink,
+    find_kept_links,
+    walk_links,
+)
 from tollgate.store.audit_methods import (
     FiledGroup,
     KeptAuthentication,
@@ -276,6 +281,7 @@ __all__ = [
     "KeptCheckout",
     "KeptFile",
     "KeptInstruction",
+    "KeptLink",
     "KeptRegistration",
     "KeptRun",
     "KeptSchedule",
@@ -322,6 +328,7 @@ __all__ = [
     "find_kept_authentications",
     "find_kept_checkouts",
     "find_kept_instructions",
+    "find_kept_links",
     "find_kept_registrations",
     "find_kept_schedules",
     "find_lines",
@@ -464,6 +471,7 @@ __all__ = [
     "walk_files",
     "walk_instructions",
     "walk_jobs",
+    "walk_links",
     "walk_registrations",
     "walk_runs",
     "walk_schedules",

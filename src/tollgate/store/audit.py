@@ -20,6 +20,7 @@ from tollgate.store.outbox import Event
 from tollgate.store.payment_rows import SHOWN, read_payment
 from tollgate.store.schema import TEXT, authentications, bank_files, book, claims, instructions, jobs, outbox, payments
 from tollgate.store.schema_checkouts import checkouts
+from tollgate.store.schema_links import payment_links
 from tollgate.store.schema_stored import registrations, schedule_runs, schedules
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
@@ -33,7 +34,7 @@ LOOK_UP_MAX = 200
 """Ids of one statement."""
 
 _OF_PAYMENTS = (payments, book, outbox, jobs, claims, authentications, instructions, bank_files)
-_WALKED = (*_OF_PAYMENTS, registrations, schedules, schedule_runs, checkouts)
+_WALKED = (*_OF_PAYMENTS, registrations, schedules, schedule_runs, checkouts, payment_links)
 WALKED = {table.name: table for table in _WALKED}
 
 

@@ -43,9 +43,13 @@ _find = Statement(
 _give_checkout = Statement(
     sa.update(payment_links)
     .where(*_of_key, *_is_as_seen, payment_links.c.expires_at > sa.bindparam("now"))
-    .values(checkout_id=sa.bindparam("new_checkout_id"))
+    .values(checkout_id=sa.bindparam("new_checkout_id"), mac=sa.bindparam("new_mac"))
 )
-_end = Statement(sa.update(payment_links).where(*_of_key, *_is_as_seen).values(state=int(LinkState.ENDED)))
+_end = Statement(
+    sa.update(payment_links)
+    .where(*_of_key, *_is_as_seen)
+    .values(state=int(LinkState.ENDED), mac=sa.bindparam("new_mac"))
+)
 # However old the checkout is: what a provider approves for it from now on is given back.
 _withdraw = Statement(
     sa.update(checkouts)
@@ -112,19 +116,22 @@ def steps_insert_link(link: PaymentLink) -> list[Step]:
     return [Step(_insert, msgspec.structs.asdict(link) | {"state": int(link.state)}, rows=1)]
 
 
-async def give_checkout(db: Database, seen: PaymentLink, checkout: Checkout, now: Instant) -> bool:
+async def give_checkout(
+    db: Database, seen: PaymentLink, changed: PaymentLink, checkout: Checkout, now: Instant
+) -> bool:
     """Makes a checkout the link's only one and withdraws the one before it.
 
     Returns False if another process was faster, if somebody pays or has paid the one before, or if the link is over.
     """
-    params = _name(seen) | {"new_checkout_id": checkout.id, "now": now}
+    params = _name(seen) | {"new_checkout_id": checkout.id, "new_mac": changed.mac, "now": now}
     giving = Step(_give_checkout, params, rows=1)
     return await db.write([giving, *_steps_withdraw(seen), *steps_insert_checkout(checkout)])
 
 
-async def end_link(db: Database, seen: PaymentLink) -> bool:
+async def end_link(db: Database, seen: PaymentLink, ended: PaymentLink) -> bool:
     """Returns False if the link has another checkout by now, is ended already, is being paid or is paid."""
-    return await db.write([Step(_end, _name(seen), rows=1), *_steps_withdraw(seen)])
+    ending = Step(_end, _name(seen) | {"new_mac": ended.mac}, rows=1)
+    return await db.write([ending, *_steps_withdraw(seen)])
 
 
 def _steps_withdraw(seen: PaymentLink) -> list[Step]:

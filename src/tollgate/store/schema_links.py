@@ -18,6 +18,7 @@ payment_links = sa.Table(
     sa.Column("checkout_id", TEXT),
     # Wiped some time after the link's end; the row stays for as long as its payment may be asked for.
     sa.Column("sealed_fields", BYTES),
+    sa.Column("mac", BYTES, nullable=False),
     sqlite_strict=True,
 )
 sa.Index("payment_links_by_expiry", payment_links.c.expires_at)

@@ -24,6 +24,7 @@ def upgrade() -> None:
         sa.Column("expires_at", WHOLE, nullable=False),
         sa.Column("checkout_id", TEXT),
         sa.Column("sealed_fields", sa.LargeBinary()),
+        sa.Column("mac", sa.LargeBinary(), nullable=False),
         sqlite_strict=True,
     )
     op.create_index("payment_links_by_expiry", "payment_links", ["expires_at"])

@@ -1,0 +1,51 @@
+"""Walking payment links. Only reads.
+
+A row is given as it is found, even where it is no link any more; what is wrong with it is judged elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import msgspec
+
+from tollgate.payments import PaymentLink
+from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
+from tollgate.store.database import Database
+from tollgate.store.links import LINK_COLUMNS, read_link_row
+from tollgate.store.payment_rows import UNREADABLE
+from tollgate.store.schema_links import payment_links
+from tollgate.store.statements import Statement
+from tollgate.values import MerchantId
+
+
+class KeptLink(msgspec.Struct, frozen=True):
+    """A row of payment_links. Without the link: it is there and cannot be read as one."""
+
+    merchant_id: MerchantId
+    id: str
+    link: PaymentLink | None
+
+
+_BY_ID = ("merchant_id", "id")
+
+_links = walk_table(payment_links, LINK_COLUMNS, _BY_ID)
+_links_again: Statement = look_up(LINK_COLUMNS, payment_links)
+
+
+def walk_links(db: Database) -> AsyncIterator[list[KeptLink]]:
+    return walk_pages(db, _links, _keep, LINK_COLUMNS, _BY_ID)
+
+
+async def find_kept_links(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[KeptLink]:
+    rows = await fetch_by_ids(db, _links_again, merchant_id, ids)
+    return [make_row(_keep, LINK_COLUMNS, row) for row in rows]
+
+
+def _keep(**named: Any) -> KeptLink:
+    try:
+        link = read_link_row(tuple(named.values()))
+    except UNREADABLE:
+        link = None
+    return KeptLink(named["merchant_id"], named["id"], link)
