@@ -81,11 +81,26 @@ def test_who_leaves_the_sheet_has_sent_nothing_and_may_pay_by_card(page: Page, t
 
     button = pay_button(page.locator(".wpwl-container-virtualAccount-APPLEPAY"))
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(button).to_be_focused()
+    said = page.get_by_text(ENGLISH["notCharged"])
+    expect(said).to_be_focused()
     assert submissions() == 0
     expect(pay_button(page.locator(".wpwl-container-card"))).not_to_have_attribute("aria-disabled", "true")
     button.click()
     expect(sheet(page, "APPLEPAY").get_by_role("button", name="Cancel")).to_be_visible()
+    expect(said).to_have_count(0)
+
+
+def test_who_cancels_when_the_checkout_has_ended_is_told_that(page: Page, till: Till, watch: Watch) -> None:
+    checkout = till.prepare()
+    till.show(page, form("APPLEPAY"), till.script(checkout))
+    pay_button(page).click()
+    expect(sheet(page, "APPLEPAY").get_by_role("button", name="Cancel")).to_be_visible()
+    entity = f"?entityId={till.client.entity_id}"
+    till.client.send("DELETE", f"/v1/checkouts/{checkout.id}{entity}", None, till.client.authorized())
+    sheet(page, "APPLEPAY").get_by_role("button", name="Cancel").click()
+
+    expect(page.get_by_text(ENGLISH["sessionGone"])).to_be_visible()
+    assert watch.take()
 
 
 def test_the_sheet_opens_once_however_often_the_button_is_pressed(page: Page, till: Till) -> None:
@@ -345,8 +360,7 @@ def test_who_cancels_a_wallet_s_own_sheet_has_sent_nothing(
     expect(own).to_have_count(1)
     page.evaluate("window.shopperCancels = true")
     own.dispatch_event("click")
-    page.wait_for_function("() => sessionStorage.asked")
-    page.wait_for_function("() => !document.querySelector('.wpwl-form-busy')")
+    expect(page.get_by_text(ENGLISH["notCharged"])).to_be_focused()
 
     assert submissions() == 0
     expect(pay_button(page.locator(".wpwl-container-card"))).not_to_have_attribute("aria-disabled", "true")

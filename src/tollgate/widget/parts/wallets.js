@@ -101,7 +101,10 @@ function dressButton({ button, looks, ownButton }) {
   if (ownButton) {
     button.after(ownButton);
   }
-  setHidden(button, Boolean(ownButton));
+  // Whether the page itself hides our button is its own affair.
+  if (ownButton || button.hidden) {
+    setHidden(button, Boolean(ownButton));
+  }
 }
 
 // The sheet is opened within the shopper's click wherever the page does not make it wait.
@@ -109,12 +112,21 @@ function takeToken(attempt, isAllowed) {
   const { widget } = attempt;
   const ask = async () => {
     widget.token = await widget.askToken(attempt);
-    if (widget.token && isCurrent(attempt)) {
-      hold(attempt);
+    if (isCurrent(attempt)) {
+      await (widget.token ? hold(attempt) : followCancelled(attempt));
     }
     return Boolean(widget.token);
   };
   return isAllowed === true ? ask() : isAllowed.then((isSo) => isSo && ask());
+}
+
+// Nothing was sent. But the checkout may have ended while the sheet was open.
+async function followCancelled(attempt) {
+  const { widget } = attempt;
+  const now = await askState();
+  if (isCurrent(attempt) && followState(widget, now) && !(now && now.state === "gone")) {
+    sayNotCharged(widget, now || {});
+  }
 }
 
 // A sheet that stays open until the service has answered is told how it ended.
