@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from api.linking import LinkVisit
 from api.merchants import add_merchant, run_command, wait_until
 from api.recording import RecordingAcquirer
 from api.registering import keep
@@ -117,6 +118,21 @@ def test_nothing_of_a_test_host_is_there(host: LiveHost) -> None:
     for command in ("credentials", "clock"):
         with pytest.raises(RuntimeError, match="live host"):
             run_command(host.gateway, command)
+
+
+def test_a_payment_link_of_a_live_host_has_the_configured_address_and_takes_real_money(host: LiveHost) -> None:
+    order = {"amount": "38.50", "currency": "EUR", "paymentType": "DB"}
+    made = host.client.post("/paybylink/v1", order, {"X-Forwarded-Host": "evil.example"})
+    assert made.json["link"] == f"{host.client.base_url}/paymentlink/{made.json['id']}"
+    picture = {"layout.logo": "http://127.0.0.1:9000/logo.png"}
+    assert list(host.client.post("/paybylink/v1", {**order, **picture}).faults) == ["layout.logo"]
+
+    visit = LinkVisit(host.client, made.json["id"])
+    assert "Test mode" not in visit.open().body.decode()
+    assert visit.pay(visit.find_checkout()).code == "000.000.000"
+
+    assert (visit.read()["status"], visit.read()["result"]["code"]) == (2, "000.000.000")
+    assert "Payment complete" in visit.open().body.decode()
 
 
 def test_metrics_are_on_a_port_of_their_own(host: LiveHost) -> None:

@@ -24,7 +24,8 @@ from tollgate.flows import (
 )
 from tollgate.payments import CheckoutKind, CheckoutState, LinkStatus, Proof
 from tollgate.steps import BrokenSeal, open_link_fields
-from tollgate.store import Database, find_checkout, find_link, links
+from tollgate.store import Database, find_checkout, find_link, give_checkout, links
+from tollgate.store.faults import Unwritable
 from tollgate.store.schema_links import payment_links
 from tollgate.values import DAY, MINUTE, Refusal
 from tollgate.workers.upkeep import purge_old_checkouts, purge_old_links, wipe_old_checkouts, wipe_old_links
@@ -105,6 +106,21 @@ async def test_a_checkout_that_is_being_paid_is_not_replaced(till: Till) -> None
 
     assert again.checkout is not None
     assert (again.checkout.id, again.is_being_paid, again.can_be_paid) == (opened.checkout.id, True, False)
+
+
+async def test_a_checkout_that_cannot_be_written_leaves_the_one_before_it_alone(till: Till) -> None:
+    link_id = await make(till)
+    opened = await look(till, link_id)
+    assert opened.checkout is not None
+    # The last step of the unit fails, because there is a checkout of this name.
+    changed = msgspec.structs.replace(opened.link, mac=b"another")
+    with pytest.raises(Unwritable):
+        await give_checkout(till.house.database, opened.link, changed, opened.checkout, till.clock.now())
+
+    again = await look(till, link_id)
+
+    assert again.link == opened.link
+    assert again.checkout == opened.checkout
 
 
 async def test_ending_and_opening_at_once_leaves_nothing_that_could_be_paid(till: Till) -> None:

@@ -53,6 +53,13 @@ def test_what_lets_its_holder_pay_leaves_cut_short() -> None:
     assert (line["path"], line["to"]) == ("/v1/shopper/***?x", "/v1/threeDSecure/results/***")
 
 
+@pytest.mark.parametrize("path", ["/paymentlink", "/paybylink/v1"])
+def test_the_address_of_a_payment_link_leaves_without_its_key(path: str) -> None:
+    line = render("asked", url=f"https://gate.example{path}/{'0a' * 16}-8a11aa22bb33/more")
+
+    assert line["url"] == f"https://gate.example{path}/***/more"
+
+
 def test_a_traceback_is_one_line_without_card_numbers() -> None:
     try:
         raise ValueError("4200000000000000")
