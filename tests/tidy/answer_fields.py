@@ -35,6 +35,7 @@ ANSWER_FIELDS = frozenset(
         "merchantName",
         "gatewayMerchantId",
         "attemptsLeft",
+        "ibanLengths",
         "requiresCvv",
         "resultUrl",
         "returnUrl",

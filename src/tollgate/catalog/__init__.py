@@ -20,9 +20,18 @@ from tollgate.catalog.currencies import CURRENCIES, Currency
 from tollgate.catalog.decline import Decline, Facts
 from tollgate.catalog.decline_rows import DECLINES
 from tollgate.catalog.declines import find_decline
-from tollgate.catalog.ibans import build_iban, find_bic, fits_bank, is_bic, is_iban, is_in_sepa
+from tollgate.catalog.ibans import (
+    build_iban,
+    find_bic,
+    fits_bank,
+    is_bic,
+    is_iban,
+    is_in_sepa,
+    list_sepa_lengths,
+)
 from tollgate.catalog.kinds import AUTHENTICATION, FOLLOW_UP_KINDS, INITIAL_KINDS, KINDS, Direction, Kind, Role
 from tollgate.catalog.limits import LIMITS, Limits
+from tollgate.catalog.mandates import MANDATE_TEXTS, render_mandate
 from tollgate.catalog.parameters import (
     ALIASES,
     IGNORED_BESIDE,
@@ -34,6 +43,7 @@ from tollgate.catalog.parameters import (
     find_parameter,
     resolve,
 )
+from tollgate.catalog.postal_codes import POSTAL_CODES, find_state_code
 from tollgate.catalog.result_causes import CAUSES, Cause, Origin
 from tollgate.catalog.results import GROUPS, RESULTS, get_result, is_pending, is_review, is_success
 from tollgate.catalog.return_reasons import RETURN_REASONS, ReturnReason, find_notice
@@ -64,11 +74,13 @@ __all__ = [
     "KINDS",
     "LEVERS",
     "LIMITS",
+    "MANDATE_TEXTS",
     "MANDATORY_BILLING_FIELDS",
     "MANDATORY_BROWSER_FIELDS",
     "OPERATIONS",
     "OWN_NUMBER_MIN",
     "PARAMETERS",
+    "POSTAL_CODES",
     "RESULTS",
     "RETURN_REASONS",
     "RULES",
@@ -118,6 +130,7 @@ __all__ = [
     "find_decline",
     "find_notice",
     "find_parameter",
+    "find_state_code",
     "fits_bank",
     "get_result",
     "has_long_run",
@@ -132,10 +145,12 @@ __all__ = [
     "is_true",
     "is_unsafe_scheme",
     "keep_digits",
+    "list_sepa_lengths",
     "may_return_to",
     "normalize_iban",
     "normalize_number",
     "passes_luhn",
+    "render_mandate",
     "resolve",
     "suggest_name",
 ]

@@ -4,7 +4,11 @@ The registries are those of schwifty; whether an account may be charged is not d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from tollgate.catalog.countries import COUNTRIES
 
 if TYPE_CHECKING:
     from schwifty import IBAN
@@ -30,6 +34,14 @@ def is_in_sepa(country: str) -> bool:
         return country in _JOINED_LATELY or IBAN(f"{country}00", allow_invalid=True).in_sepa_zone
     except SchwiftyException:
         return False
+
+
+@lru_cache(maxsize=1)
+def list_sepa_lengths() -> Mapping[str, int]:
+    """How long the IBANs of each country are that can be reached by SEPA."""
+    from schwifty.registry import get_iban_spec
+
+    return {country: get_iban_spec(country).iban_length for country in COUNTRIES if is_in_sepa(country)}
 
 
 def is_iban(text: str) -> bool:

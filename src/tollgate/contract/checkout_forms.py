@@ -8,7 +8,20 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import BRANDS, LIMITS, WALLET_SHEETS, Account, Brand, Protocol, Wallet, find_brand, get_result
+from tollgate.catalog import (
+    BRANDS,
+    LIMITS,
+    POSTAL_CODES,
+    WALLET_SHEETS,
+    Account,
+    Brand,
+    Protocol,
+    Wallet,
+    find_brand,
+    get_result,
+    list_sepa_lengths,
+    render_mandate,
+)
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import name_kind
 from tollgate.contract.fields import first_word
@@ -27,6 +40,7 @@ _FORM_KINDS = {
 _STATES = {CheckoutState.OPEN: "open", CheckoutState.CLAIMED: "busy"}
 _ASKED_GROUPS = frozenset({"customer", "billing", "bankAccount", "virtualAccount", "createRegistration"})
 _BRANDS_MAX = 200
+_LANGUAGES_MAX = 5
 _STORED_NAMES = {
     Account.BANK: ("bankAccount.iban", "bankAccount.number"),
     Account.VIRTUAL: ("virtualAccount.accountId",),
@@ -55,6 +69,10 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     """Of the brands that the page shows, with blanks between them."""
     takes_debits: bool = False
     """Whether the channel has a creditor for direct debits."""
+    creditor_id: str = ""
+    """The identifier of that creditor."""
+    languages: str = ""
+    """Of the forms that the page shows, with blanks between them."""
     has_acquirer: bool = True
     merchant_name: str = ""
     """By which the shopper knows the merchant."""
@@ -76,6 +94,7 @@ def answer_form(
         "resultUrl": prepared.get("shopperResultUrl"),
         "returnUrl": _find_home(checkout) if checkout.is_paid else None,
         "given": given,
+        "postcodes": dict(POSTAL_CODES),
         **_sort_brands(checkout, prepared, terms),
         "registrations": [
             _show_registration(registration)
@@ -154,7 +173,19 @@ def _show_brand(brand: Brand, prepared: Mapping[str, str], terms: FormTerms) -> 
         "shares": brand.shares,
         "asks": [name for name in needs if name not in prepared],
         **({"wallet": _show_wallet(brand, terms)} if kind == "wallet" else {}),
+        **(_show_debit(terms) if brand.protocol is Protocol.SEPA else {}),
     }
+
+
+def _show_debit(terms: FormTerms) -> Mapping[str, Any]:
+    """What the shopper agrees to, in the languages of the page, and how long an IBAN is."""
+    texts = {
+        language: text
+        for language in list(dict.fromkeys(terms.languages.split()))[:_LANGUAGES_MAX]
+        if (text := render_mandate(language, terms.merchant_name, terms.creditor_id)) is not None
+    }
+    mandate = {"creditor": terms.merchant_name, "identifier": terms.creditor_id, "texts": texts}
+    return {"mandate": mandate, "ibanLengths": list_sepa_lengths()}
 
 
 def _show_wallet(brand: Brand, terms: FormTerms) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ import msgspec
 import orjson
 
 from tollgate.catalog import Brand, Wallet, find_brand, get_result, is_true, resolve
+from tollgate.contract.addresses import spell_address
 from tollgate.contract.answers import Answer, Envelope, encode_answer
 from tollgate.contract.fields import Fields, first_word, is_never_stored
 from tollgate.contract.form import Pairs
@@ -121,10 +122,13 @@ def list_offered(prepared: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(text for _, text in in_order))
 
 
-def join_form(prepared: Mapping[str, str], sent: Submission) -> Pairs:
+def join_form(prepared: Mapping[str, str], sent: Submission, *, is_lenient: bool = False) -> Pairs:
     """What was prepared and what the form adds to it. All else that the form says is not heard."""
     heard = [(name, text) for name, text in sent.pairs if text and _may_say(name, prepared)]
     said = {_name(name): text for name, text in heard}
+    country = said.get("billing.country") or prepared.get("billing.country", "")
+    spelled = spell_address(said, country, is_lenient=is_lenient)
+    heard = [(name, spelled.get(_name(name), text)) for name, text in heard]
     unneeded = _PREPARING_WORDS | _list_other_accounts(prepared, said)
     kept = [(name, text) for name, text in prepared.items() if name not in said and first_word(name) not in unneeded]
     pairs = _drop_half_known(kept + heard, sent)

@@ -86,7 +86,7 @@ class _Desk(msgspec.Struct, frozen=True, kw_only=True):
 # ---- what there is to pay ----
 
 
-async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
+async def show_form(house: House, checkout_id: str, codes: str, languages: str = "") -> Answer:
     """Of one that was paid it is told however old it is: who believed it unpaid would order and pay again."""
     checkout = await find_any_checkout(house, checkout_id)
     if checkout is None or (checkout.is_over(house.clock.now()) and not checkout.is_paid):
@@ -104,6 +104,8 @@ async def show_form(house: House, checkout_id: str, codes: str) -> Answer:
         is_test=not house.is_live,
         requires_cvv=channel.requires_cvv,
         takes_debits=channel.creditor is not None,
+        creditor_id=channel.creditor.identifier if channel.creditor else "",
+        languages=languages,
         is_lenient=channel.is_lenient,
         has_acquirer=has_acquirer(house, channel),
         merchant_name=name_merchant(prepared, channel),
@@ -145,7 +147,7 @@ async def submit_checkout(house: House, checkout_id: str, kind: CheckoutKind, se
     _check_free(house, checkout)
     channel, prepared = _get_channel(house, checkout), open_prepared(house, checkout)
     situation = house.make_situation(_OPERATIONS[kind], channel)
-    fields = read_fields(join_form(prepared, sent), situation)
+    fields = read_fields(join_form(prepared, sent, is_lenient=channel.is_lenient), situation)
     desk = _Desk(
         checkout=checkout,
         channel=channel,

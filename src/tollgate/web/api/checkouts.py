@@ -60,8 +60,8 @@ async def _read_status(request: Request, caller: Caller, house: House, kind: Che
 
 
 async def describe_form(request: Request, house: House) -> Reply:
-    codes = " ".join(text for name, text in request.pairs if name == "brands")
-    return reply_with(await show_form(house, request.names[0], codes))
+    codes, languages = (" ".join(text for name, text in request.pairs if name == asked) for asked in ("brands", "lang"))
+    return reply_with(await show_form(house, request.names[0], codes, languages))
 
 
 async def submit_payment(request: Request, house: House) -> Reply:

@@ -87,14 +87,15 @@ function makeHolderFields(widget, isFramed) {
   }
   if (isFramed) {
     const mayBeEmpty = settings.allowEmptyCardHolderName;
-    return [makeFrameField(widget, "holder", () => ({ allowsEmpty: mayBeEmpty, required: !mayBeEmpty }))];
+    const framed = makeFrameField(widget, "holder", () => ({ allowsEmpty: mayBeEmpty, required: !mayBeEmpty }));
+    return [mayBeEmpty ? markOptional(widget.voice, framed) : framed];
   }
   if (settings.forceCardHolderEqualsBillingName) {
     const names = ["givenName", "surname"].map((name) => makeInputField(widget.voice, name));
     widget.addFields = () => ({ "card.holder": names.map((field) => field.control.value.trim()).join(" ") });
     return names;
   }
-  const holder = makeInputField(widget.voice, "cardHolder", { isNeeded: !settings.allowEmptyCardHolderName });
+  const holder = makeWantedField(widget.voice, "cardHolder", !settings.allowEmptyCardHolderName);
   holder.control.addEventListener("blur", () => tell("onBlurCardHolder", hookSelf(widget), holder.judge() === ""));
   return [holder];
 }
@@ -111,6 +112,7 @@ function changeBrand(widget, code) {
 function showCvv(widget) {
   const { cvvLength } = page.configuration.brands[widget.readBrand()];
   setHidden(widget.cvvField.group, !isCvvAsked(widget));
+  showOptional(widget.voice, widget.cvvField, mayCvvBeEmpty(widget));
   if (widget.cvvHint) {
     const hints = [cvvLength === 4 ? "cvvHintAmex" : "cvvHint", ...(mayCvvBeEmpty(widget) ? ["cvvHintMaestro"] : [])];
     widget.cvvHint.textContent = hints.map((key) => widget.voice.say(key)).join(" ");

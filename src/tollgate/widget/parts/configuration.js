@@ -1,6 +1,7 @@
 // Asks the service about the checkout: what is paid, by which brands, with which stored cards. Asked again only
 // where a form brings brands of its own, and where the state of the checkout is in question.
 let brandsAsked = [];
+let languagesAsked = [];
 let configurationAsked = null;
 
 async function fetchConfiguration(codes) {
@@ -8,7 +9,7 @@ async function fetchConfiguration(codes) {
     throw makeDevelopersFault("InvalidCheckoutIdError", `the address of ${SCRIPT_NAME} names no checkout: add ?checkoutId=<id>`);
   }
   const brands = codes.map(encodeURIComponent).join("+");
-  const { status, body } = await getJson(`${checkoutAddress("form")}?brands=${brands}`);
+  const { status, body } = await getJson(`${checkoutAddress("form")}?brands=${brands}&lang=${languagesAsked.join("+")}`);
   if (status !== 200) {
     throw makeRefusal(status, body.result || {});
   }
@@ -38,11 +39,13 @@ async function getJson(url, fields) {
   return { status: reply.status, body };
 }
 
-// The configuration for these brands and all that were asked for before.
-function configure(codes) {
-  const known = configurationAsked && codes.every((code) => brandsAsked.includes(code));
+// The configuration for these brands, in these languages, and all that were asked for before.
+function configure(codes, languages) {
+  const isAsked = (wished, asked) => wished.every((each) => asked.includes(each));
+  const known = configurationAsked && isAsked(codes, brandsAsked) && isAsked(languages, languagesAsked);
   if (!known) {
     brandsAsked = [...new Set([...brandsAsked, ...codes])];
+    languagesAsked = [...new Set([...languagesAsked, ...languages])];
     configurationAsked = fetchConfiguration(brandsAsked).then(offerWallets).then(
       (configuration) => {
         page.configuration = configuration;

@@ -10,6 +10,10 @@ function makeDirectDebit(place, code) {
     makeInputField(widget.voice, "accountIban"),
     makeWantedField(widget.voice, "accountBic", asks.includes("bankAccount.bic")),
   ].filter((field) => !isGiven(field.names[0]));
+  const mandate = makeMandate(widget, code);
+  if (mandate) {
+    basic.filter(({ name }) => name === "accountIban").forEach(({ control }) => describe(control, mandate.firstChild.id, true));
+  }
   const billing = makeBillingBlock(widget.voice);
   const present = [...basic, ...(billing ? billing.fields : [])];
   const asked = makeAskedFields(widget.voice, asks, present);
@@ -17,6 +21,7 @@ function makeDirectDebit(place, code) {
   widget.form.append(
     ...[makeBrandGroup(code, label)].filter(Boolean),
     ...basic.map((field) => field.group),
+    ...[mandate].filter(Boolean),
     ...(billing ? [billing.group] : []),
     ...asked.map((field) => field.group),
   );

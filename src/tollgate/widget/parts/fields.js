@@ -41,27 +41,36 @@ function makeGroup(voice, name, text, control, { isFrame = false, controlId = ""
 }
 
 // Most fields must be filled in; one that need not be says so. Where there is no label, its placeholder does.
-function markOptional(voice, { label, control }) {
+function markOptional(voice, field) {
+  const { control, frame, label } = field;
   const mark = voice.say("optional");
   if (!mark) {
-    return;
+    return field;
   }
   label.append(" ", make("span", "wpwl-optional", {}, mark));
-  if (!page.settings.showLabels) {
+  if (!page.settings.showLabels && !frame) {
     control.setAttribute("aria-label", label.textContent);
     if (control.placeholder) {
       control.placeholder = `${control.placeholder} ${mark}`;
     }
+  }
+  return field;
+}
+
+// For a field that need not be filled in with some brands only.
+function showOptional(voice, field, isOptional) {
+  const mark = field.label.querySelector(".wpwl-optional");
+  if (mark) {
+    setHidden(mark, !isOptional);
+  } else if (isOptional) {
+    markOptional(voice, field);
   }
 }
 
 // A field that the page may or may not want filled in.
 function makeWantedField(voice, name, isNeeded, wish) {
   const field = makeInputField(voice, name, { ...wish, isNeeded });
-  if (!isNeeded) {
-    markOptional(voice, field);
-  }
-  return field;
+  return isNeeded ? field : markOptional(voice, field);
 }
 
 function showFault(voice, field, key) {
@@ -108,6 +117,10 @@ function judgeWhileTyping(voice, field) {
 }
 
 function judgeOnLeaving(voice, field) {
+  whenReleased(() => judgeLeft(voice, field));
+}
+
+function judgeLeft(voice, field) {
   const key = field.isEmpty() ? "" : field.judge();
   if (key) {
     showFault(voice, field, key);

@@ -20,6 +20,7 @@ function makeWidget(kind, names, place, brand) {
     target: page.settings.paymentTarget || "cnpIframe",
     lang: voice.tag,
     dir: voice.dir,
+    "aria-label": brand ? page.configuration.brands[brand].label : voice.say(kind === "registration" ? "storedCards" : "card"),
     "accept-charset": "UTF-8",
   });
   // What is wrong is said by us, beside the field and in the shopper's language.

@@ -10,13 +10,13 @@ const INPUTS = {
   givenName: { names: ["customer.givenName"], label: "givenName", autocomplete: "cc-given-name", max: 48 },
   surname: { names: ["customer.surname"], label: "surname", autocomplete: "cc-family-name", max: 48 },
   accountHolder: { names: ["bankAccount.holder"], label: "accountHolder", autocomplete: "name", max: 128, fits: isHolder },
-  accountIban: { names: ["bankAccount.iban"], label: "accountIban", autocomplete: "off", max: 42, fits: isIban, isLatin: true },
-  accountBic: { names: ["bankAccount.bic"], label: "accountBic", autocomplete: "off", max: 14, fits: isBic, isLatin: true },
+  accountIban: { names: ["bankAccount.iban"], label: "accountIban", autocomplete: "off", max: 64, fits: isIban, isPartial: isPartOfIban, setsUp: groupWhileTyping, isLatin: true },
+  accountBic: { names: ["bankAccount.bic"], label: "accountBic", autocomplete: "off", max: 14, fits: isBic, isPartial: isPartOfBic, isLatin: true },
   accountBank: { names: ["bankAccount.bankName"], label: "bankName", autocomplete: "off", max: 255 },
   accountNumber: { names: ["bankAccount.number"], label: "accountNumber", autocomplete: "off", max: 64, isLatin: true },
   accountCountry: { names: ["bankAccount.country"], label: "country", autocomplete: "country", isCountry: true },
   virtualAccount: { names: ["virtualAccount.accountId"], label: "accountNumber", autocomplete: "off", max: 100 },
-  email: { names: ["customer.email"], label: "email", autocomplete: "email", type: "email", max: 128, fits: isEmail },
+  email: { names: ["customer.email"], label: "email", autocomplete: "email", type: "email", max: 128, fits: isEmail, isPartial: isPartOfEmail },
   mobilePhone: { names: ["customer.mobile"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
   phone: { names: ["customer.phone"], label: "mobilePhone", autocomplete: "tel", type: "tel", max: 25, isLatin: true },
   birthDate: { names: ["customer.birthDate"], label: "birthDate", autocomplete: "bday", type: "date", fits: isBirthDate },
@@ -26,13 +26,14 @@ const INPUTS = {
     autocomplete: "off",
     max: 64,
     fits: isTaxNumber,
+    isPartial: () => true,
     isLatin: true,
     also: { "customer.identificationDocType": "TAXSTATEMENT" },
   },
   billingCountry: { names: ["billing.country"], label: "country", autocomplete: "billing country", isCountry: true },
   billingState: { names: ["billing.state"], label: "state", autocomplete: "billing address-level1", max: 50 },
   billingCity: { names: ["billing.city"], label: "city", autocomplete: "billing address-level2", max: 80 },
-  billingPostcode: { names: ["billing.postcode"], label: "postcode", autocomplete: "billing postal-code", max: 16 },
+  billingPostcode: { names: ["billing.postcode"], label: "postcode", autocomplete: "billing postal-code", max: 16, fits: isPostcode, isPartial: isPartOfPostcode, setsUp: spellPostcode },
   billingStreet1: { names: ["billing.street1"], label: "street1", autocomplete: "billing address-line1", max: 100 },
   billingStreet2: { names: ["billing.street2"], label: "street2", autocomplete: "billing address-line2", max: 100 },
 };
@@ -45,6 +46,15 @@ function isEmail(text) {
   return EMAIL.test(text);
 }
 
+// Nothing that could not begin an address has been typed yet.
+function isPartOfEmail(text) {
+  return /^[^\s@]+(@[^\s@]*)?$/.test(text);
+}
+
+function isPartOfBic(text) {
+  return /^[A-Z]{0,6}$|^[A-Z]{6}[A-Z0-9]{0,4}$/.test(squeeze(text));
+}
+
 // As a date field gives it, whatever the shopper sees.
 function isBirthDate(text) {
   return /^(19|20)\d\d-\d\d-\d\d$/.test(text) && new Date(text) <= new Date();
@@ -52,25 +62,6 @@ function isBirthDate(text) {
 
 function isTaxNumber(text) {
   return text.length >= TAX_NUMBER_LENGTH_MIN;
-}
-
-function squeeze(text) {
-  return text.replace(/[\s.-]/g, "").toUpperCase();
-}
-
-function isBic(text) {
-  return BIC.test(squeeze(text));
-}
-
-// The check digits of ISO 13616; countries' own lengths are left to the service.
-function isIban(text) {
-  const iban = squeeze(text);
-  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban)) {
-    return false;
-  }
-  const moved = iban.slice(4) + iban.slice(0, 4);
-  const digits = moved.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
-  return [...digits].reduce((rest, digit) => (rest * 10 + Number(digit)) % 97, 0) === 1;
 }
 
 function findInputName(parameter) {
@@ -106,21 +97,25 @@ function makeInputField(voice, name, { isNeeded = true, value = findKnown(name),
   if (row.isLatin) {
     turnWhileEmpty(control, voice.dir);
   }
+  if (row.setsUp) {
+    row.setsUp(control);
+  }
   const field = {
     name,
     names: row.names,
     control,
     frame: null,
     fault: "",
-    isEmpty: () => control.value.trim() === "",
+    // A date that is half typed has no value yet.
+    isEmpty: () => control.value.trim() === "" && !control.validity.badInput,
     isHopeless: () => false,
     focus: () => control.focus(),
-    tellKind: () => (row.isPartial && row.isPartial(control.value.trim(), control) ? "incomplete" : "invalid"),
+    tellKind: () => (control.validity.badInput || (row.isPartial && row.isPartial(control.value.trim(), control)) ? "incomplete" : "invalid"),
     judge() {
       if (field.isEmpty()) {
         return isNeeded ? usualError(field) : "";
       }
-      return row.fits && !row.fits(control.value.trim()) ? usualError(field) : "";
+      return control.validity.badInput || (row.fits && !row.fits(control.value.trim(), control)) ? usualError(field) : "";
     },
   };
   Object.assign(field, makeGroup(voice, groupName, text, control, { controlId: id }));

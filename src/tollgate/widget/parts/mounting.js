@@ -34,10 +34,11 @@ async function mountAll(elements) {
   elements.forEach(showSkeleton);
   try {
     checkOrigin();
-    const configuration = await configure([...new Set(elements.flatMap(readBrandCodes))]);
-    // Some pages set their options as late as this.
+    await configureFor(elements);
+    // Some pages set their options as late as this, and the language is one of them.
     page.options = readGlobalOptions();
     page.settings = readSettings(page.options);
+    const configuration = await configureFor(elements);
     page.styled = page.styled || loadStyles(page.settings);
     await page.styled;
     const there = keepConnected(elements);
@@ -52,6 +53,10 @@ async function mountAll(elements) {
     keepConnected(elements).forEach((element) => showDead(element, fault, { retry }));
     tellMadeFault(fault);
   }
+}
+
+function configureFor(elements) {
+  return configure([...new Set(elements.flatMap(readBrandCodes))], elements.map((element) => chooseVoice(element).code));
 }
 
 // What left the page meanwhile may come back, and is found again then.

@@ -55,6 +55,7 @@ function start() {
   }
   window.wpwl = document[RUN] = face;
   onUnload(takeAllBack);
+  watchPresses();
   listen(window, "message", hearReturn);
   listen(document, "securitypolicyviolation", hearViolation);
   listen(window, "pageshow", (event) => event.persisted && comeBack());

@@ -1,0 +1,23 @@
+// A hint that appears between pressing and releasing a button moves the button away, and the click is lost: so what is
+// said on leaving a field waits until the shopper has let go.
+let isPressed = false;
+const waitingForRelease = [];
+
+function whenReleased(act) {
+  if (isPressed) {
+    waitingForRelease.push(act);
+  } else {
+    act();
+  }
+}
+
+function watchPresses() {
+  const release = () => {
+    isPressed = false;
+    const acts = waitingForRelease.splice(0);
+    // The click itself comes first.
+    setTimeout(() => acts.forEach((act) => act()));
+  };
+  listen(document, "pointerdown", () => (isPressed = true), true);
+  ["pointerup", "pointercancel"].forEach((kind) => listen(document, kind, release, true));
+}

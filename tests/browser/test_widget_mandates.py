@@ -1,0 +1,193 @@
+"""A direct debit in the payment form: what the shopper agrees to, and an IBAN that is easy to type."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from browser.conftest import Shoot
+from browser.shops import Site
+from browser.test_widget_looks import find_grave_everywhere
+from browser.widget_shop import Prepared, Till, form, options, pay_button
+from gateway import Client
+from tollgate.catalog import MANDATE_TEXTS
+
+IBAN = "DE89370400440532013000"
+GROUPED = "DE89 3704 0044 0532 0130 00"
+IDENTIFIER = "DE98ZZZ09999999999"
+
+
+@pytest.fixture
+def till(shop: Site, client: Client) -> Till:
+    return Till(shop, client)
+
+
+def show_till(page: Page, till: Till, *before: str, **changes: str) -> Prepared:
+    checkout = till.prepare(merchant__name="Gatehouse Goods", **changes)
+    till.show(page, *before, till.script(checkout), form("DIRECTDEBIT_SEPA"))
+    expect(pay_button(page)).to_be_visible()
+    return checkout
+
+
+def iban_field(page: Page) -> Locator:
+    return page.locator(".wpwl-control-accountIban")
+
+
+def mandate(page: Page) -> Locator:
+    return page.locator(".wpwl-mandate")
+
+
+def read_caret(page: Page) -> int:
+    caret: int = iban_field(page).evaluate("(input) => input.selectionStart")
+    return caret
+
+
+# ---- the mandate ----
+
+
+@pytest.mark.parametrize("locale", ["en", "de", "ar"])
+def test_the_mandate_names_the_creditor_in_the_shoppers_language(
+    page: Page, till: Till, locale: str, shoot: Shoot
+) -> None:
+    show_till(page, till, options({"locale": locale}))
+
+    told = MANDATE_TEXTS[locale].format(creditor="Gatehouse Goods", identifier=IDENTIFIER)
+    expect(mandate(page)).to_have_text(told)
+    assert page.evaluate(
+        """() => {
+          const [iban, mandate, button] = [".wpwl-control-accountIban", ".wpwl-mandate", ".wpwl-button-pay"].map(
+            (each) => document.querySelector(each).getBoundingClientRect().top);
+          return iban < mandate && mandate < button;
+        }"""
+    )
+    expect(iban_field(page)).to_have_accessible_description(told)
+    assert find_grave_everywhere(page) == []
+    shoot(page, f"form-mandate-{locale}")
+
+
+def test_without_a_name_in_the_checkout_the_channel_is_the_creditor(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    till.show(page, till.script(checkout), form("VISA DIRECTDEBIT_SEPA"))
+
+    expect(mandate(page)).to_contain_text(f"(creditor identifier {IDENTIFIER})")
+    expect(mandate(page)).not_to_contain_text("{")
+
+
+def test_a_language_that_the_page_names_late_has_its_mandate(page: Page, till: Till) -> None:
+    """Pages set options while the form asks the gateway what there is to pay."""
+    late = "setTimeout(() => { wpwlOptions.locale = 'fr'; }, 0)"
+    page.route("**/v1/checkouts/*/form?*", lambda route: (page.evaluate(late), route.continue_()))
+    show_till(page, till, options({}))
+
+    expect(mandate(page)).to_contain_text("En confirmant")
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (
+            "`${facts.creditor} ${facts.identifier} ${facts.brand} <b>`",
+            f"Gatehouse Goods {IDENTIFIER} DIRECTDEBIT_SEPA <b>",
+        ),
+        ("Object.assign(document.createElement('em'), { textContent: 'Our own terms' })", "Our own terms"),
+        ("undefined", "By confirming"),
+    ],
+    ids=["text", "element", "nothing"],
+)
+def test_a_page_shows_a_mandate_of_its_own(page: Page, till: Till, answer: str, shown: str) -> None:
+    show_till(page, till, options({}, onShowMandate=f"(facts) => {answer}"))
+
+    expect(mandate(page)).to_contain_text(shown)
+
+
+def test_a_page_may_show_the_mandate_elsewhere(page: Page, till: Till) -> None:
+    elsewhere = "function (facts) { window.told = [facts.text, this.$form[0].tagName]; return false; }"
+    show_till(page, till, options({}, onShowMandate=elsewhere))
+
+    assert page.evaluate("told[0].startsWith('By confirming') && told[1] === 'FORM'")
+    expect(mandate(page)).to_have_count(0)
+
+
+def test_a_card_form_has_no_mandate(page: Page, till: Till) -> None:
+    till.show(page, till.script(till.prepare()), form("VISA PAYPAL"))
+
+    expect(pay_button(page).first).to_be_visible()
+    expect(mandate(page)).to_have_count(0)
+
+
+# ---- the IBAN ----
+
+
+def test_an_iban_is_grouped_while_it_is_typed_and_sent_without_blanks(page: Page, till: Till) -> None:
+    checkout = show_till(page, till)
+    page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None)
+
+    iban_field(page).press_sequentially(IBAN.lower())
+
+    expect(iban_field(page)).to_have_value(GROUPED)
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+    assert any(f"bankAccount.iban={IBAN}&" in body for body in sent)
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        GROUPED,
+        IBAN.lower(),
+        " de89-3704-0044-0532-0130-00 ",
+        "IBAN: DE89 3704 0044 0532 0130 00",
+        "DE89\u00a03704\u202f0044\u200b0532013000",
+    ],
+)
+def test_an_iban_is_pasted_as_people_write_it(page: Page, till: Till, pasted: str) -> None:
+    show_till(page, till)
+
+    iban_field(page).focus()
+    page.keyboard.insert_text(pasted)
+
+    expect(iban_field(page)).to_have_value(GROUPED)
+    assert read_caret(page) == len(GROUPED)
+
+
+def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, till: Till) -> None:
+    show_till(page, till)
+    field = iban_field(page)
+    field.fill(IBAN)
+    expect(field).to_have_value(GROUPED)
+
+    field.evaluate("(input) => input.setSelectionRange(7, 7)")
+    page.keyboard.press("Backspace")
+    assert (field.input_value(), read_caret(page)) == ("DE89 3040 0440 5320 1300 0", 6)
+    page.keyboard.type("7")
+    assert (field.input_value(), read_caret(page)) == (GROUPED, 7)
+    field.evaluate("(input) => input.setSelectionRange(5, 5)")
+    page.keyboard.press("Backspace")
+    assert (field.input_value(), read_caret(page)) == ("DE83 7040 0440 5320 1300 0", 3), "the digit before the blank"
+    page.keyboard.type("9")
+    assert (field.input_value(), read_caret(page)) == (GROUPED, 4)
+    page.keyboard.press("Delete")
+    assert (field.input_value(), read_caret(page)) == ("DE89 7040 0440 5320 1300 0", 4), "the digit behind the blank"
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("", "IBAN is missing."),
+        ("DE89 3704", "IBAN is incomplete."),
+        ("DE89 3704 0044 0532 0130 0", "IBAN is incomplete."),
+        ("DE89 3704 0044 0532 0130 01", "IBAN is not valid."),
+        ("12", "IBAN is not valid."),
+    ],
+)
+def test_what_is_wrong_with_an_iban(page: Page, till: Till, typed: str, told: str) -> None:
+    show_till(page, till)
+    page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
+    iban_field(page).fill(typed)
+
+    pay_button(page).click()
+
+    expect(page.locator(".wpwl-hint-accountIbanError")).to_have_text(told)
+    expect(iban_field(page)).to_be_focused()
