@@ -148,7 +148,7 @@ def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(page: Pa
     tax.fill("12345")
     pay_button(page).click()
     expect(page.locator(".wpwl-hint-birthDateError")).to_have_text("Date of birth is not valid.")
-    expect(page.locator(".wpwl-hint-taxNumberError")).to_have_text("Tax number is missing.")
+    expect(page.locator(".wpwl-hint-taxNumberError")).to_have_text("Tax number is incomplete.")
 
     birth.fill("1979-05-17")
     tax.fill("12345678901")
