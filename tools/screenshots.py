@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from browser.conftest import CHROMIUM_FLAGS
 from browser.linking import make_link
-from browser.shopping import CHALLENGED, NUMBER, fill_in_card, order, pay_button, pay_with_address
+from browser.shopping import CHALLENGED, NUMBER, fill_in_card, open_method, order, pay_button, pay_with_address
 from browser.widget_shop import hold_requests
 from gateway import Client, GatewayProcess
 
@@ -97,6 +97,13 @@ def show_result(page: Page, base_url: str) -> None:
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
 
 
+def show_wallet(page: Page, base_url: str) -> None:
+    order(page, base_url, "en")
+    open_method(page, "virtualAccount-APPLEPAY")
+    pay_button(page).click()
+    expect(page.frame_locator("iframe[name=cnpIframe]").get_by_role("button", name="Confirm")).to_be_visible()
+
+
 def show_challenge(page: Page, base_url: str) -> None:
     order(page, base_url, "en")
     fill_in_card(page, CHALLENGED)
@@ -127,8 +134,9 @@ SHOTS = (
     Shot("accordion-ar", show_arabic_form, FORM),
     Shot("errors", show_errors, FORM),
     Shot("loading", show_loading, FORM),
-    Shot("shop", show_shop),
+    Shot("shop", show_shop, Look(width=1000, height=900)),
     Shot("shop-result", show_result),
+    Shot("wallet", show_wallet, Look(width=720, height=760)),
     Shot("challenge", show_challenge, Look(width=720, height=760)),
 )
 

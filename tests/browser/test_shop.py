@@ -6,7 +6,7 @@ import subprocess
 from typing import Literal
 
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Frame, Page, expect
 
 from browser.conftest import OpenContext
 from browser.shopping import (
@@ -37,13 +37,13 @@ def expect_paid(page: Page) -> None:
     expect(page.get_by_role("heading", name="Thank you, it is paid")).to_be_visible()
 
 
-def list_faults(page: Page) -> list[str]:
-    """What axe finds in the page, by day and by night; the form's own tests look into its frames."""
+def list_faults(page: Page, frame: Frame | None = None) -> list[str]:
+    """What axe finds in the page or one of its frames, by day and by night; the form's own frames have own tests."""
     found = []
     for scheme in SCHEMES:
         # A colour that is on its way from day to night is neither.
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += Axe().run(page, options=AXE_OPTIONS).response["violations"]
+        found += Axe().run(frame or page, options=AXE_OPTIONS).response["violations"]
     return [f"{fault['id']}: {node['html']}" for fault in found for node in fault["nodes"]]
 
 
@@ -321,12 +321,15 @@ def test_a_shopper_pays_with_a_wallet(page: Page, gateway: GatewayProcess) -> No
     expect(page.get_by_role("region", name="Thank you")).to_contain_text("Apple Pay •••• 0000")
 
 
-def test_a_bank_and_a_provider_name_the_merchant(page: Page, gateway: GatewayProcess, watch: Watch) -> None:
+def test_a_bank_and_a_provider_name_the_merchant_and_keep_nobody_out(
+    page: Page, gateway: GatewayProcess, watch: Watch
+) -> None:
     order(page, gateway.base_url)
     open_method(page, "virtualAccount-PAYPAL")
     with page.expect_popup() as opened:
         pay_button(page).click()
     expect(opened.value.get_by_text("Gatehouse Goods")).to_be_visible()
+    assert list_faults(opened.value) == []
     opened.value.close()
 
     order(page, gateway.base_url)
@@ -334,4 +337,5 @@ def test_a_bank_and_a_provider_name_the_merchant(page: Page, gateway: GatewayPro
     pay_with_address(page)
 
     expect(bank_page(page).get_by_text("Gatehouse Goods")).to_be_visible()
+    assert list_faults(page, next(frame for frame in page.frames if "/sandbox/acs/challenge/" in frame.url)) == []
     watch.take()
