@@ -22,12 +22,13 @@ from tollgate.flows import (
     rewrap_everything,
     submit_checkout,
 )
-from tollgate.payments import CheckoutKind, CheckoutState, LinkStatus, Proof
+from tollgate.payments import CheckoutKind, CheckoutState, LinkStatus, Proof, Reminder
 from tollgate.steps import BrokenSeal, open_link_fields
 from tollgate.store import Database, find_checkout, find_link, give_checkout, links
 from tollgate.store.faults import Unwritable
 from tollgate.store.schema_links import payment_links
 from tollgate.values import DAY, MINUTE, Refusal
+from tollgate.workers.reminders import send_reminders
 from tollgate.workers.upkeep import purge_old_checkouts, purge_old_links, wipe_old_checkouts, wipe_old_links
 from unit.premises import CHANNEL, MERCHANT
 
@@ -184,6 +185,19 @@ async def test_a_payment_that_is_approved_after_the_links_end_counts(till: Till)
 
 
 # ---- with time ----
+
+
+async def test_nobody_is_called_about_a_link_because_its_shopper_comes_back_to_this_host(till: Till) -> None:
+    opened = await look(till, await make(till))
+    assert await pay(till, opened) == "000.100.110"
+    assert opened.checkout is not None
+    till.clock.at = opened.checkout.created_at + LIMITS.checkout_reminder_after
+
+    assert await send_reminders(till.house) == 1
+
+    told = await find_checkout(till.house.database, MERCHANT.id, opened.checkout.id)
+    assert told is not None
+    assert told.reminder == Reminder.UNNEEDED
 
 
 async def test_a_link_is_wiped_and_forgotten_and_its_checkout_not_before(till: Till) -> None:

@@ -26,7 +26,7 @@ _ID = re.compile("[0-9a-f]{32}")
 _CHECKOUT_ID = re.compile(r"[0-9A-F]{32}\.[a-z0-9-]{1,63}")
 _ANY_CHECKOUT_ID = re.compile(r"([0-9A-F]{8})[0-9A-F]{24}(?=\.[a-z0-9-])")
 _CHECKOUT_DOT_AT = 32
-_LINK_ID = re.compile("[0-9a-f]{32}-[a-z0-9]{1,63}")
+_LINK_ID = re.compile("[0-9a-f]{32}-[a-z0-9-]{1,63}")
 _NODE_LENGTH = 12
 
 
