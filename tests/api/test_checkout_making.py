@@ -288,7 +288,8 @@ def test_the_form_is_told_what_it_needs_and_no_more(client: Client, stranger: Cl
     assert (body["id"], body["ndc"], body["kind"], body["state"]) == (checkout_id, checkout_id, "payment", "open")
     assert (body["amount"], body["currency"], body["isTest"], body["requiresCvv"]) == ("92.00", "EUR", True, False)
     assert (body["resultUrl"], body["returnUrl"]) == (SHOP_URL, None)
-    assert list(body["brands"]) == ["VISA", "MASTER", "PAYPAL", "DIRECTDEBIT_SEPA"]
+    assert list(body["brands"]) == ["VISA", "MASTER", "PAYPAL", "DIRECTDEBIT_SEPA", "APPLEPAY"]
+    assert body["leftOut"] == {"NOBODY": "there is no brand of this name"}
     assert [each["id"] for each in body["registrations"]] == [mine, bank]
     assert body["registrations"][0]["last4"] == "0000"
     assert {"customer.email", "billing.city"} <= set(body["given"])
