@@ -115,6 +115,22 @@ def show_challenge(page: Page, base_url: str) -> None:
     ).to_be_visible()
 
 
+def show_cancelled(page: Page, base_url: str) -> Locator:
+    show_challenge(page, base_url)
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    expect(page.locator(".wpwl-message-calm")).to_be_visible()
+    return page.locator(".wpwl-accordion")
+
+
+def show_mandate(page: Page, base_url: str) -> Locator:
+    order(page, base_url, "en")
+    page.get_by_role("radio", name="SEPA").check()
+    page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
+    page.locator(".wpwl-control-accountIban").fill("DE89370400440532013000")
+    page.mouse.click(1, 1)
+    return page.locator(".wpwl-accordion")
+
+
 def show_link(client: Client, page: Page, _base_url: str) -> None:
     page.goto(make_link(client, **{"layout.payButtonColor": "#0b7a53", "layout.merchantNameColor": "#0b7a53"}))
     fill_in_card(page, NUMBER)
@@ -137,6 +153,8 @@ SHOTS = (
     Shot("shop", show_shop, Look(width=1000, height=900)),
     Shot("shop-result", show_result),
     Shot("wallet", show_wallet, Look(width=720, height=760)),
+    Shot("cancelled", show_cancelled, FORM),
+    Shot("mandate", show_mandate, FORM),
     Shot("challenge", show_challenge, Look(width=720, height=760)),
 )
 

@@ -6,10 +6,10 @@ const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/;
 // name of the group: parameter, key of its label, what browsers fill in, longest value, whether a text will do;
 // `also` is sent beside it.
 const INPUTS = {
-  cardHolder: { names: ["card.holder"], label: "cardHolder", autocomplete: "cc-name", max: 128, fits: isHolder },
+  cardHolder: { names: ["card.holder"], label: "cardHolder", autocomplete: "cc-name", max: 128, fits: isHolder, isPartial: isPartOfHolder },
   givenName: { names: ["customer.givenName"], label: "givenName", autocomplete: "cc-given-name", max: 48 },
   surname: { names: ["customer.surname"], label: "surname", autocomplete: "cc-family-name", max: 48 },
-  accountHolder: { names: ["bankAccount.holder"], label: "accountHolder", autocomplete: "name", max: 128, fits: isHolder },
+  accountHolder: { names: ["bankAccount.holder"], label: "accountHolder", autocomplete: "name", max: 128, fits: isHolder, isPartial: isPartOfHolder },
   accountIban: { names: ["bankAccount.iban"], label: "accountIban", autocomplete: "off", max: 64, fits: isIban, isPartial: isPartOfIban, setsUp: groupWhileTyping, isLatin: true },
   accountBic: { names: ["bankAccount.bic"], label: "accountBic", autocomplete: "off", max: 14, fits: isBic, isPartial: isPartOfBic, isLatin: true },
   accountBank: { names: ["bankAccount.bankName"], label: "bankName", autocomplete: "off", max: 255 },
@@ -40,6 +40,10 @@ const INPUTS = {
 
 function isHolder(text) {
   return judgeHolder(text).isValid;
+}
+
+function isPartOfHolder(text) {
+  return judgeHolder(text).kind === "incomplete";
 }
 
 function isEmail(text) {
