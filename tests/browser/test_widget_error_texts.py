@@ -11,7 +11,7 @@ from browser.test_widget_looks import find_grave_everywhere
 from browser.widget_shop import NUMBER, Prepared, Till, cvv_field, fill_card, form, number_field, options, pay_button
 from gateway import Client
 
-SAQ_A = {"enableSAQACompliance": True}
+SAQ_A: dict[str, object] = {"enableSAQACompliance": True}
 
 
 @pytest.fixture
