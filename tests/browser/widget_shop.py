@@ -74,6 +74,9 @@ class Till:
     def expect_home(self, page: Page, checkout: Prepared, resource: str = "payment") -> None:
         """The shopper is at the result page, which was told which checkout to ask for and kept its own words."""
         expect(page.get_by_role("heading", name="Welcome back")).to_be_visible()
+        self.check_home(checkout, resource)
+
+    def check_home(self, checkout: Prepared, resource: str = "payment") -> None:
         last = self.shop.visits_to(BACK)[-1]
         path = f"/v1/checkouts/{checkout.id}/{resource}"
         assert (last.method, last.fields) == ("GET", {"order": "17", "id": checkout.id, "resourcePath": path})
