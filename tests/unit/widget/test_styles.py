@@ -94,6 +94,24 @@ def test_no_rule_weighs_more_than_one_class(path: Path) -> None:
     assert [selector for selector in selectors if weigh(selector) > (0, 1)] == []
 
 
+def test_only_rules_for_what_a_shop_puts_into_the_form_weigh_nothing() -> None:
+    """Rules for our own elements must outweigh the one that reverts what a page says about elements of their kind."""
+    weightless = {
+        selector
+        for path in FILES
+        if path.name != "plain.css"
+        for selector in list_selectors(read(path))
+        if weigh(selector) == (0, 0)
+    }
+    containers = ":where(.wpwl-container, .wpwl-registrations-block, .wpwl-accordion, .wpwl-dialog)"
+    assert weightless == {
+        f"{containers} :where(*)",
+        ":where(.wpwl-form) > :where(:not(.wpwl-group))",
+        ":where(.wpwl-form) > :where(label:not([hidden]))",
+        ":where(.wpwl-control-brand) > :where(option)",
+    }
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_no_rule_reaches_beyond_the_form(path: Path) -> None:
     assert [selector for selector in list_selectors(read(path)) if "wpwl-" not in selector] == []
