@@ -104,7 +104,7 @@ def test_the_shop_that_waits_is_told_by_its_exact_origin(client: Client) -> None
     page = Window(client).visit(back).text
 
     assert f'data-checkout="{checkout_id}"' in page
-    assert f'data-origin="{SHOP_ORIGIN}"' in page
+    assert f'data-origin="{SHOP_ORIGIN}" data-paid>' in page
 
 
 def test_a_provider_that_wants_a_form_gets_it_from_a_page_of_ours(client: Client) -> None:

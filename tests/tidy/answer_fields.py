@@ -30,6 +30,7 @@ ANSWER_FIELDS = frozenset(
         "checkoutCreationDate",
         "transactionId",
         # what the payment form is told
+        "isPaid",
         "isTest",
         "leftOut",
         "merchantName",

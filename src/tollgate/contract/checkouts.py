@@ -8,7 +8,7 @@ from datetime import date
 import msgspec
 import orjson
 
-from tollgate.catalog import Brand, Wallet, find_brand, get_result, is_true, resolve
+from tollgate.catalog import Brand, Wallet, find_brand, get_result, is_success, is_true, resolve
 from tollgate.contract.addresses import spell_address
 from tollgate.contract.answers import Answer, Envelope, encode_answer
 from tollgate.contract.fields import Fields, first_word, is_never_stored
@@ -267,7 +267,9 @@ def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[A
     told = orjson.loads(answer.body)
     going_on = _find_next(told.get("redirect"), ways)
     body = {name: told[name] for name in ("result", "buildNumber", "timestamp")}
-    body |= {"id": checkout.id, "ndc": checkout.id, "next": {"kind": going_on.kind, "url": going_on.url}}
+    is_paid = going_on.kind == RESULT and is_success(told["result"]["code"])
+    onward = {"kind": going_on.kind, "url": going_on.url, "isPaid": is_paid}
+    body |= {"id": checkout.id, "ndc": checkout.id, "next": onward}
     if going_on.kind != RESULT:
         body["attempt"] = told["id"]
     return encode_answer(answer.status, body), going_on

@@ -11,7 +11,7 @@ from hmac import compare_digest
 
 import msgspec
 
-from tollgate.catalog import AUTHENTICATION, may_return_to
+from tollgate.catalog import AUTHENTICATION, is_success, may_return_to
 from tollgate.connectors import threeds
 from tollgate.contract import (
     Ticket,
@@ -102,6 +102,8 @@ class GoHome(msgspec.Struct, frozen=True):
     """Where the shopper came by the payment form, whose page may be waiting."""
     shop_origin: str = ""
     """Of that page."""
+    is_paid: bool = False
+    """Whether that page may say so before it leaves."""
 
 
 class Forward(msgspec.Struct, frozen=True):
@@ -154,6 +156,7 @@ async def return_from_provider(house: House, payment: Payment) -> Next:
         verdict = await weigh_lateness(house, payment, verdict)
         if verdict.outcome in DECIDED:
             await house.database.write(steps_settle(settle_sealed(house, payment, verdict), expected=State.WAITING))
+            payment = await get_payment(house, payment, payment.id)
     return go_home(house, payment)
 
 
@@ -312,4 +315,5 @@ def go_home(house: House, payment: Payment) -> GoHome:
     if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
         return GoHome(None)
     origin = find_shop_origin(payment.echo)
-    return GoHome(make_return_url(address, payment), find_checkout_id(payment.ndc), origin)
+    is_paid = payment.result_code != "" and is_success(payment.result_code)
+    return GoHome(make_return_url(address, payment), find_checkout_id(payment.ndc), origin, is_paid)

@@ -57,6 +57,7 @@ PARTS = (
     "dialog",
     "popup",
     "line",
+    "tick",
     "leaving",
     "abandoning",
     "answers",

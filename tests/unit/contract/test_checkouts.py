@@ -297,9 +297,9 @@ def test_somebody_has_to_say_where_the_shopper_goes() -> None:
 # ---- answers ----
 
 
-def answer(**more: object) -> Answer:
+def answer(code: str = "000.200.000", /, **more: object) -> Answer:
     """Of an attempt, as a merchant would be told of it."""
-    body = ENVELOPE.wrap(get_result("000.200.000"), "trace", NOW, id="8a", card={"last4Digits": "0000"}, **more)
+    body = ENVELOPE.wrap(get_result(code), "trace", NOW, id="8a", card={"last4Digits": "0000"}, **more)
     return encode_answer(200, body)
 
 
@@ -338,10 +338,17 @@ def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
 
     body = orjson.loads(shown.body)
     assert (going_on.kind, going_on.url) == (kind, url)
-    assert body["next"] == {"kind": kind, "url": url}
+    assert body["next"] == {"kind": kind, "url": url, "isPaid": False}
     assert (body["id"], body["ndc"]) == (CHECKOUT.id, CHECKOUT.id)
     named = {"attempt"} if redirect else set()
     assert set(body) == {"id", "ndc", "next", "result", "buildNumber", "timestamp"} | named
+
+
+@pytest.mark.parametrize(("code", "is_paid"), [("000.100.110", True), ("800.100.152", False), ("000.200.000", False)])
+def test_the_form_is_told_whether_it_is_paid(code: str, is_paid: bool) -> None:
+    shown, _ = answer_submission(answer(code), CHECKOUT, find_ways(CHECKOUT, "https://shop.example/", "https://gate"))
+
+    assert orjson.loads(shown.body)["next"]["isPaid"] is is_paid
 
 
 @pytest.mark.parametrize(

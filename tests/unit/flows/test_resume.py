@@ -55,7 +55,7 @@ async def test_who_passes_the_challenge_is_charged_once_with_code_and_proof(
 
     payment, row = await shopper.look(), await shopper.look_at_case()
     path = f"%2Fv1%2Fpayments%2F{payment.id}"
-    assert home == GoHome(f"https://shop.example/back?id={payment.id}&resourcePath={path}")
+    assert home == GoHome(f"https://shop.example/back?id={payment.id}&resourcePath={path}", is_paid=True)
     assert (payment.state, payment.result_code) == (State.APPROVED, "000.100.110")
     assert trust(house, payment) is payment
     [charge] = map(show, wire.sent)

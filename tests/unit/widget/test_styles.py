@@ -64,7 +64,7 @@ def weigh(selector: str) -> tuple[int, int]:
 
 def list_selectors(css: str) -> list[str]:
     heads = re.findall(r"([^{}]+)\{", css)
-    rules = [head.strip() for head in heads if not head.strip().startswith("@") and head.strip() != "to"]
+    rules = [head.strip() for head in heads if not head.strip().startswith("@") and head.strip() not in ("to", "0%")]
     return [part.strip() for rule in rules for part in re.split(r",(?![^(]*\))", rule)]
 
 

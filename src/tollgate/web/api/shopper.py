@@ -29,8 +29,8 @@ async def receive_shopper(request: Request, house: House) -> Reply:
         has_answer=any(name == _ANSWER for name, _ in request.pairs),
     )
     match await arrive(house, arrival):
-        case GoHome(url=url, checkout_id=checkout_id, shop_origin=origin) if url and checkout_id:
-            return _bring_home(url, checkout_id, origin)
+        case GoHome(url=url, checkout_id=checkout_id) as home if url and checkout_id:
+            return _bring_home(url, checkout_id, home)
         case GoHome(url=url):
             return _go(request, url) if url else _pages.end("Thank you", "You can close this page now.")
         case Forward(url=url, fields=fields, is_nested=is_nested):
@@ -71,7 +71,7 @@ def _go(request: Request, url: str) -> Reply:
     )
 
 
-def _bring_home(url: str, checkout_id: str, origin: str) -> Reply:
+def _bring_home(url: str, checkout_id: str, home: GoHome) -> Reply:
     """The shop's page may stand around this one, or have opened it."""
     return _pages.render(
         "home.html",
@@ -80,7 +80,8 @@ def _bring_home(url: str, checkout_id: str, origin: str) -> Reply:
         text="You are being taken back.",
         url=url,
         checkout_id=checkout_id,
-        origin=origin,
+        origin=home.shop_origin,
+        is_paid=home.is_paid,
     )
 
 

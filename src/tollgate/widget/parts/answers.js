@@ -27,7 +27,7 @@ async function followAnswer(attempt, answer) {
   const { next, result } = answer.body;
   attempt.id = answer.body.attempt;
   if (next && NEXT_STEPS[next.kind] && readAddress(next.url)) {
-    return NEXT_STEPS[next.kind](attempt, next.url);
+    return NEXT_STEPS[next.kind](attempt, next.url, next.isPaid === true);
   }
   return followRefusal(attempt, result || {});
 }
@@ -37,13 +37,9 @@ function hasResult({ body }) {
 }
 
 const NEXT_STEPS = {
-  async result(attempt, url) {
+  async result(attempt, url, isPaid) {
     closePopup(attempt);
-    const left = leave(url, attempt.widget.resultTarget);
-    if (left === "elsewhere") {
-      await stayBehind(attempt);
-    }
-    return !left;
+    return !(await goHome(attempt, url, isPaid));
   },
   async challenge(attempt, url) {
     closePopup(attempt);

@@ -152,7 +152,7 @@ function setBusy(widget, isBusy, text) {
   widget.button.classList.toggle("wpwl-button-pay-disabled", isBusy);
   widget.button.setAttribute("aria-disabled", String(isBusy));
   widget.status.textContent = isBusy ? text || "" : "";
-  const spinner = widget.button.querySelector(".wpwl-spinner");
+  const spinner = widget.button.querySelector(".wpwl-spinner, .wpwl-tick");
   if (isBusy && !spinner) {
     widget.button.append(make("span", "wpwl-spinner", { "aria-hidden": "true" }));
   } else if (!isBusy && spinner) {

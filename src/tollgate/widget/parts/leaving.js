@@ -125,20 +125,41 @@ function hearReturn(event) {
     return;
   }
   const { attempt } = page;
-  const left = leave(data.url, attempt ? attempt.widget.resultTarget : "_top");
-  if (!left) {
+  if (!readAddress(data.url)) {
     return;
   }
   // Who is not heard brings the shopper home itself, and two ways home would be one too many.
   if (event.source) {
     event.source.postMessage({ tollgate: "heard", checkoutId: source.checkoutId }, source.origin);
   }
-  if (attempt) {
-    attempt.isLeaving = true;
-    clearCodes(attempt.widget);
-    closePopup(attempt);
-    if (left === "elsewhere") {
-      stayBehind(attempt);
-    }
+  if (!attempt) {
+    leave(data.url, "_top");
+    return;
   }
+  if (attempt.isLeaving) {
+    return;
+  }
+  clearCodes(attempt.widget);
+  closePopup(attempt);
+  goHome(attempt, data.url, data.isPaid === true);
+}
+
+// Says who goes, as `leave` does. A bank in a dialog has said its last word, and would cover the tick.
+async function goHome(attempt, url, isPaid) {
+  const { widget } = attempt;
+  attempt.isLeaving = true;
+  if (isPaid) {
+    if (attempt.dialog) {
+      attempt.dialog.element.close();
+    }
+    if (attempt.cancel) {
+      attempt.cancel.remove();
+    }
+    await showTick(widget, url);
+  }
+  const left = leave(url, widget.resultTarget);
+  if (left === "elsewhere") {
+    await stayBehind(attempt);
+  }
+  return left;
 }

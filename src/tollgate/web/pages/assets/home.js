@@ -35,7 +35,7 @@ if (shop && origin) {
       window.close();
     }
   });
-  shop.postMessage({ tollgate: "returned", checkoutId: checkout, url: link.href }, origin);
+  shop.postMessage({ tollgate: "returned", checkoutId: checkout, url: link.href, isPaid: "paid" in link.dataset }, origin);
 } else if (!isFramed) {
   goOn();
 }
