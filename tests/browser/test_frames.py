@@ -167,6 +167,7 @@ def test_the_brand_is_told_while_typing_and_sets_blocks_and_the_length_of_the_co
         "isValid": False,
         "isPotentiallyValid": False,
         "isEmpty": False,
+        "kind": "invalid",
         "length": 1,
     }
     parent.send("number", {"type": "clear"})
@@ -225,7 +226,7 @@ def test_a_frame_looks_and_sounds_as_the_page_wishes_within_limits(parent: Paren
     expect(cvv).to_have_attribute("aria-invalid", "false")
     assert len(parent.heard("cvv", "enter")) == 1
     cvv.blur()
-    assert parent.heard("cvv", "blur") == [{"type": "blur", "isValid": False, "isEmpty": False}]
+    assert parent.heard("cvv", "blur") == [{"type": "blur", "isValid": False, "isEmpty": False, "kind": "incomplete"}]
     parent.send("cvv", {"type": "focus"})
     expect(cvv).to_be_focused()
 

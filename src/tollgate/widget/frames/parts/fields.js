@@ -96,7 +96,7 @@ const FIELDS = {
 /** What may be told of a field: whether it is right, never what stands in it. */
 function judgeField(field, text, options, now) {
   const isEmpty = FIELDS[field].count(text) === 0;
-  if (isEmpty && options.allowsEmpty) return { isEmpty, isValid: true, isPotentiallyValid: true, error: null };
+  if (isEmpty && options.allowsEmpty) return { isEmpty, isValid: true, isPotentiallyValid: true, kind: null, error: null };
   const { isValid, isPotentiallyValid, kind, error } = FIELDS[field].judge(text, options, now);
-  return { isEmpty, isValid, isPotentiallyValid, kind, error };
+  return { isEmpty, isValid, isPotentiallyValid, kind: isValid ? null : kind, error };
 }
