@@ -117,3 +117,14 @@ def test_a_component_may_load_the_script_with_another_checkout_each_time(
     click(page, "Renew")
     page.wait_for_function("(id) => window.wpwl && wpwl.checkout.id === id", arg=visits[2].id)
     pay(page, till, visits[2])
+
+
+def test_react_may_take_away_what_stood_in_its_form(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    show(page, till, "react", checkout=checkout)
+    expect(page.locator(".wpwl-form-card").get_by_text("Note")).to_be_visible()
+
+    click(page, "Render")
+    expect(page.get_by_text("Note")).to_have_count(0)
+
+    pay(page, till, checkout)

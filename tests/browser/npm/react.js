@@ -3,9 +3,10 @@ import { StrictMode, createElement as h, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { addScript, facts } from "./page.js";
 
-function PaymentForm({ visit }) {
+function PaymentForm({ visit, hasNote }) {
   useEffect(() => addScript(visit), []);
-  return h("form", { className: "paymentWidgets", action: facts.action, "data-brands": facts.brands });
+  const attributes = { className: "paymentWidgets", action: facts.action, "data-brands": facts.brands };
+  return h("form", attributes, hasNote && h("p", null, "Note"));
 }
 
 function Shop() {
@@ -15,7 +16,7 @@ function Shop() {
   const [clicks, setClicks] = useState(0);
   const parts = {
     cart: h("p", { key: "cart" }, `Cart ${clicks}`),
-    payment: isShown && h(PaymentForm, { key: `payment-${visit}`, visit }),
+    payment: isShown && h(PaymentForm, { key: `payment-${visit}`, visit, hasNote: clicks === 0 }),
   };
   return h(
     "main",

@@ -11,6 +11,8 @@ function showAt(element, nodes, adopted) {
   shownAt.set(element, { nodes, adopted: adopted || earlier.adopted });
   element.removeAttribute(UNLOADED);
   setHidden(element, true);
+  // React removes a child by the parent it was made for, also when it stands in our form.
+  element.removeChild = (child) => Node.prototype.removeChild.call(child.parentNode || element, child);
   if (first) {
     first.before(...nodes);
   } else {
@@ -48,7 +50,8 @@ function takeBack(element) {
   gone.flatMap((widget) => widget.frames).forEach(closeFrame);
   page.widgets = left;
   nodes.forEach((node) => node.remove());
-  element.append(...adopted);
+  delete element.removeChild;
+  element.append(...adopted.filter((child) => child.parentNode));
 }
 
 // A form that was unloaded serves again only for a script that finds no newer one.
