@@ -54,9 +54,13 @@ class ProviderWire:
 
     acquirer: ScriptedWire
     sessions: Sessions = field(default_factory=lambda: Sessions(lambda _path, _body: b""))
+    fault: Exception | None = None
+    """Raised by the line to the provider while it is set."""
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         if request.path in PATHS:
+            if self.fault:
+                raise self.fault
             return WireReply(200, self.sessions.act(request.path, request.body))
         return await Bank(self.acquirer, knows_cards=False).send(request, timeout_s)
 

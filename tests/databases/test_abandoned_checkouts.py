@@ -14,6 +14,7 @@ from tollgate.flows import Arrival, abandon_attempt, arrive, submit_checkout, ve
 from tollgate.payments import CheckoutKind, Payment, State
 from tollgate.store import Database, find_payment
 from tollgate.values import SECOND, PaymentId, Refusal
+from tollgate.wire import Silent, Unsent
 from unit.flows.shopping import BILLING_FIELDS, BROWSER_FIELDS, CHALLENGE, Bank, Shopper
 from unit.premises import MERCHANT
 
@@ -94,6 +95,19 @@ async def test_what_a_provider_approves_after_the_abandonment_is_reversed(till: 
     assert (await look(till, attempt)).result_code == ABANDONED
     assert b'"reversed"' in till.provider.sessions.report()
     assert await till.submit("it") == "000.100.110"
+
+
+@pytest.mark.parametrize("fault", [Silent(), Unsent()], ids=["silent", "unreachable"])
+async def test_a_provider_that_cannot_be_asked_may_have_taken_money(till: Till, fault: Exception) -> None:
+    attempt = await begin_at_provider(till)
+    till.provider.fault = fault
+    assert await give_up(till, attempt) == "800.700.100"
+    assert (await look(till, attempt)).state is State.WAITING
+
+    till.provider.fault = None
+    till.provider.sessions.decide(attempt, "approved")
+
+    assert await give_up(till, attempt) == "paid"
 
 
 async def test_of_a_passed_challenge_and_an_abandonment_one_has_an_effect(till: Till) -> None:

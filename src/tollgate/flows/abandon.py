@@ -1,13 +1,13 @@
 """The shopper closes the bank's question or the provider's window: the attempt is given up, so that it takes no money.
 
-A shopper who comes back instead is met in `resume`; each of the two is refused where the other was first.
+A shopper who comes back instead is handled in `resume`; each of the two is refused where the other was first.
 """
 
 from __future__ import annotations
 
 from tollgate.catalog import get_result
 from tollgate.contract import Answer, find_handover, make_session_refusal
-from tollgate.flows.resume import close, return_from_provider
+from tollgate.flows.resume import ask_provider, close
 from tollgate.flows.submit import show_form
 from tollgate.payments import (
     ABANDONED_CODE,
@@ -68,9 +68,9 @@ async def _give_up(house: House, payment: Payment) -> None:
         return
     if find_handover(payment.details) is None:
         return
-    # A shopper who approved and closed the window before coming back has paid, and wants what was ordered.
-    await return_from_provider(house, payment)
-    payment = await get_payment(house, payment, payment.id)
-    if payment.state is State.WAITING:
+    # A shopper who approved and closed the window before coming back has paid, and wants what was ordered. Where the
+    # provider does not answer, nobody knows that nothing was charged, and the attempt is left to the recovery worker.
+    told = await ask_provider(house, payment)
+    if told is not None and told.outcome is Outcome.WAITING:
         unit = steps_settle(settle_sealed(house, payment, _UNDECIDED), expected=State.WAITING)
         await house.database.write(unit)

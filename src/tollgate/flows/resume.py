@@ -144,20 +144,26 @@ async def arrive(house: House, arrival: Arrival) -> Next:
 
 
 async def return_from_provider(house: House, payment: Payment) -> Next:
-    """The provider is asked, whatever the browser says; what is still open is asked again by the worker.
+    """The provider is asked, whatever the browser says; what is still open is asked again by the worker."""
+    await ask_provider(house, payment)
+    return go_home(house, payment)
+
+
+async def ask_provider(house: House, payment: Payment) -> Verdict | None:
+    """Asks the provider about a payment that waits, and settles what it has decided. Returns what it answered.
 
     Only about what begins a chain: no shopper is sent away for what follows, and it is asked about in another way.
     """
-    if payment.state is State.WAITING and payment.chain_id is None:
-        channel = house.directory.get_channel(payment.channel_id)
-        route = choose_route(house, channel, payment.test_mode, payment.brand)
-        question = route.connector.inquire(payment.id, route.approved_code)
-        verdict = await dispatch(question, route.wire, timeout_s=house.acquirer_timeout_s)
-        verdict = await weigh_lateness(house, payment, verdict)
-        if verdict.outcome in DECIDED:
-            await house.database.write(steps_settle(settle_sealed(house, payment, verdict), expected=State.WAITING))
-            payment = await get_payment(house, payment, payment.id)
-    return go_home(house, payment)
+    if payment.state is not State.WAITING or payment.chain_id is not None:
+        return None
+    channel = house.directory.get_channel(payment.channel_id)
+    route = choose_route(house, channel, payment.test_mode, payment.brand)
+    question = route.connector.inquire(payment.id, route.approved_code)
+    verdict = await dispatch(question, route.wire, timeout_s=house.acquirer_timeout_s)
+    verdict = await weigh_lateness(house, payment, verdict)
+    if verdict.outcome in DECIDED:
+        await house.database.write(steps_settle(settle_sealed(house, payment, verdict), expected=State.WAITING))
+    return verdict
 
 
 async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket: Ticket, arrival: Arrival) -> Next:

@@ -7,7 +7,7 @@ async function followAbandoned(attempt) {
   if (attempt.isLeaving || !isCurrent(attempt)) {
     return false;
   }
-  if (isKnown || (now && ["paid", "gone"].includes(now.state))) {
+  if (now && (isKnown || ["paid", "gone"].includes(now.state))) {
     return followState(widget, now);
   }
   if (now && now.state === "open") {
