@@ -120,12 +120,13 @@ function takeToken(attempt, isAllowed) {
   return isAllowed === true ? ask() : isAllowed.then((isSo) => isSo && ask());
 }
 
-// Nothing was sent. But the checkout may have ended while the sheet was open.
+// Nothing was sent here. But the checkout may have ended or be paid in another window, or nobody can tell.
 async function followCancelled(attempt) {
-  const { widget } = attempt;
   const now = await askState();
-  if (isCurrent(attempt) && followState(widget, now) && !(now && now.state === "gone")) {
-    sayNotCharged(widget, now || {});
+  if (isCurrent(attempt) && now && now.state === "open") {
+    sayNotCharged(attempt.widget, now);
+  } else {
+    followUncertain(attempt, now);
   }
 }
 
