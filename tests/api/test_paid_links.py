@@ -6,14 +6,16 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from api.linking import DECLINED, PATH, end, visit_new
-from api.merchants import run_command
+from api.merchants import add_channel, run_command, wait_until
 from api.paying_forms import (
     BUSY,
     GONE,
+    SCRIPT,
     begin_at_provider,
     begin_challenge,
     list_made,
@@ -89,18 +91,52 @@ def test_two_shoppers_get_the_same_checkout(client: Client) -> None:
     assert len(found) == 1
 
 
-def test_ten_attempts_are_followed_by_a_new_checkout(client: Client) -> None:
+def test_a_link_that_waits_for_a_provider_says_so_whatever_the_address(client: Client) -> None:
     visit = visit_new(client)
-    first = visit.find_checkout()
-    for _ in range(10):
-        assert visit.pay(first, DECLINED).code == "800.100.152"
+    checkout_id = visit.find_checkout()
+    begin_at_provider(client, checkout_id)
 
-    second = visit.find_checkout()
+    for query in ("", f"?id={checkout_id}", "?lang=en"):
+        page = visit.open(query=query).body.decode()
+        assert "We are checking your payment" in page
+        assert "paymentWidgets" not in page
 
-    assert second != first
-    assert visit.pay(first).status in (400, 429)
-    assert visit.pay(second).code == "000.100.110"
-    assert visit.read()["checkoutId"] == second
+
+def test_a_shopper_who_leaves_a_provider_pays_another_way_and_once(client: Client) -> None:
+    visit = visit_new(client, merchantTransactionId="another way")
+    provider = begin_at_provider(client, visit.find_checkout())
+
+    answer = visit.leave_attempt()
+
+    assert (answer.status, answer.headers["location"]) == (303, f"{client.base_url}/paymentlink/{visit.id}")
+    assert visit.pay(visit.find_checkout()).code == "000.100.110"
+    client.send("POST", urlsplit(provider).path, "decision=approve", SCRIPT)
+    assert count_approved(client, "another way") == 1
+
+
+def test_a_challenge_that_nobody_answers_does_not_hide_the_form(client: Client) -> None:
+    visit = visit_new(client)
+    checkout_id = visit.find_checkout()
+    begin_challenge(client, checkout_id)
+
+    assert visit.find_checkout() == checkout_id
+    assert visit.pay(checkout_id).code == "000.100.110"
+
+
+def test_leaving_an_attempt_of_no_link_says_that_there_is_none(client: Client) -> None:
+    answer = client.send("POST", f"/paymentlink/{'0' * 32}-8a11aa22bb33", "attempt=x", SCRIPT)
+
+    assert answer.status == 404
+
+
+def test_a_paid_link_of_a_closed_channel_stays_paid(client: Client, gateway: GatewayProcess) -> None:
+    closing = add_channel(gateway, client, "closing links")
+    paid, unpaid = visit_new(closing), visit_new(closing)
+    assert paid.pay(paid.find_checkout()).code == "000.100.110"
+    run_command(gateway, "channel", "set", closing.entity_id, "--closed")
+    wait_until(lambda: unpaid.open().status == 410)
+
+    assert "Payment complete" in paid.open().body.decode()
 
 
 def test_asking_for_the_head_makes_no_checkout(client: Client) -> None:
@@ -207,18 +243,40 @@ def test_an_expired_checkout_is_followed_by_another_and_an_expired_link_by_none(
     assert "Payment complete" in paid.open().body.decode()
 
 
-def test_a_provider_that_approves_after_the_page_made_a_new_checkout_is_not_paid_twice(timed: GatewayProcess) -> None:
+def test_what_a_provider_approves_after_the_checkouts_end_is_paid(timed: GatewayProcess) -> None:
     client = timed.client()
-    visit = visit_new(client, merchantTransactionId="approved too late")
-    provider = begin_at_provider(client, visit.find_checkout())
-    back = press(client, provider, "approve")
+    visit = visit_new(client, merchantTransactionId="approved late")
+    checkout_id = visit.find_checkout()
+    pass_seconds(client, 20 * 60)
+    provider = begin_at_provider(client, checkout_id)
+    pass_seconds(client, 11 * 60)
+    assert "We are checking your payment" in visit.open().body.decode()
+
+    Window(client).visit(press(client, provider, "approve"))
+
+    told = visit.read()
+    assert (told["status"], told["checkoutId"]) == (PAID, checkout_id)
+    assert "Payment complete" in visit.open().body.decode()
+    assert count_approved(client, "approved late") == 1
+
+
+def test_ten_attempts_are_all_until_the_checkouts_end(timed: GatewayProcess) -> None:
+    client = timed.client()
+    visit = visit_new(client, **{"merchant.name": "Gatehouse Goods"})
+    first = visit.find_checkout()
+    for _ in range(10):
+        assert visit.pay(first, DECLINED).code == "800.100.152"
+
+    page = visit.open()
+    assert (page.status, "paymentWidgets" in page.body.decode()) == (429, False)
+    assert "or contact Gatehouse Goods" in page.body.decode()
+    assert visit.pay(first).status == 429
+    assert visit.read()["checkoutId"] == first
     pass_seconds(client, 31 * 60)
-    assert visit.pay(visit.find_checkout()).code == "000.100.110"
 
-    Window(client).visit(back)
-
-    assert count_approved(client, "approved too late") == 1
-    assert visit.read()["status"] == PAID
+    second = visit.find_checkout()
+    assert second != first
+    assert visit.pay(second).code == "000.100.110"
 
 
 def test_the_store_is_in_order_after_all_that(timed: GatewayProcess) -> None:

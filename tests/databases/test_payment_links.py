@@ -14,8 +14,10 @@ from tollgate.catalog import LIMITS, Situation
 from tollgate.contract import Submission, read_fields
 from tollgate.flows import (
     OpenedLink,
+    cancel_prepared,
     count_retired,
     end_payment_link,
+    leave_link_attempt,
     make_payment_link,
     open_link,
     read_payment_link,
@@ -106,7 +108,49 @@ async def test_a_checkout_that_is_being_paid_is_not_replaced(till: Till) -> None
     again = await look(till, link_id)
 
     assert again.checkout is not None
-    assert (again.checkout.id, again.is_being_paid, again.can_be_paid) == (opened.checkout.id, True, False)
+    assert (again.checkout.id, again.is_being_paid) == (opened.checkout.id, True)
+
+
+async def test_looking_at_a_link_withdraws_nothing_that_a_provider_may_still_approve(till: Till) -> None:
+    link_id = await make(till)
+    opened = await look(till, link_id)
+    await pay(till, opened, PAYPAL)
+    till.clock.at += LIMITS.checkout_lifetime
+
+    again = await look(till, link_id)
+
+    assert opened.checkout is not None
+    assert again.checkout is not None
+    assert (again.checkout.id, again.checkout.state) == (opened.checkout.id, CheckoutState.OPEN)
+    assert (again.is_awaited, again.may_be_given_up) == (True, True)
+
+
+async def test_an_attempt_that_is_given_up_at_its_provider_frees_the_link(till: Till) -> None:
+    link_id = await make(till)
+    await pay(till, await look(till, link_id), PAYPAL)
+    till.clock.at += LIMITS.checkout_lifetime
+    waiting = await look(till, link_id)
+    assert waiting.payment is not None
+
+    await leave_link_attempt(till.house, link_id, waiting.payment.id)
+
+    again = await look(till, link_id)
+    assert again.checkout is not None
+    assert waiting.checkout is not None
+    assert again.checkout.id != waiting.checkout.id
+    assert not again.is_awaited
+
+
+async def test_an_attempt_of_another_link_is_not_given_up(till: Till) -> None:
+    link_id, other_id = await make(till), await make(till)
+    await look(till, other_id)
+    await pay(till, await look(till, link_id), PAYPAL)
+    waiting = await look(till, link_id)
+    assert waiting.payment is not None
+
+    await leave_link_attempt(till.house, other_id, waiting.payment.id)
+
+    assert (await look(till, link_id)).is_awaited
 
 
 async def test_a_checkout_that_cannot_be_written_leaves_the_one_before_it_alone(till: Till) -> None:
@@ -156,7 +200,7 @@ async def test_what_is_approved_for_a_checkout_that_was_replaced_is_given_back(t
     assert opened.checkout is not None
     seen = await find_checkout(till.house.database, MERCHANT.id, opened.checkout.id)
     assert seen is not None
-    till.clock.at += 31 * MINUTE
+    await cancel_prepared(till.house, seen.id, CHANNEL)
     assert await pay(till, await look(till, link_id)) == "000.100.110"
 
     await till.approve_at_provider(seen.subject_id or "")
@@ -307,15 +351,17 @@ def test_every_column_is_sealed_or_opens_by_itself() -> None:
     assert set(links.LINK_COLUMNS) == {*CHANGES, *own}
 
 
-async def test_ten_declines_leave_the_link_open(till: Till) -> None:
+async def test_after_ten_declines_a_link_waits_for_the_end_of_its_checkout(till: Till) -> None:
     link_id = await make(till)
     opened = await look(till, link_id)
     for _ in range(LIMITS.checkout_attempts_max):
         assert (await pay(till, opened, CARD, DECLINED)).startswith("800.")
 
+    used_up = await look(till, link_id)
+    till.clock.at += LIMITS.checkout_lifetime
     again = await look(till, link_id)
 
-    assert again.status is LinkStatus.OPEN
-    assert again.checkout is not None
-    assert opened.checkout is not None
-    assert again.checkout.id != opened.checkout.id
+    assert (used_up.status, used_up.is_used_up) == (LinkStatus.OPEN, True)
+    assert (again.status, again.is_used_up) == (LinkStatus.OPEN, False)
+    names = [each.checkout.id for each in (opened, used_up, again) if each.checkout]
+    assert names[0] == names[1] != names[2]

@@ -62,6 +62,12 @@ _ROWS = (
     Throttle("delete_payment_link", "id", _PER_ID, _MINUTE_S),
     Throttle("read_link_payment", "id", _READS, _MINUTE_S),
     Throttle("payment_link_page", "address", _PAGES, _MINUTE_S),
+    Throttle(
+        "leave_link_attempt",
+        "address",
+        LIMITS.checkout_attempts_per_address_max,
+        LIMITS.checkout_lifetime // SECOND,
+    ),
     Throttle("payment_link_files", "address", _PAGES, _MINUTE_S),
     Throttle("create_payment", "entity", _MANY, _MINUTE_S),
     Throttle("read_payment", "id", _READS, _MINUTE_S),

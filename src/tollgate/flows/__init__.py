@@ -22,6 +22,7 @@ from tollgate.flows.idempotency import find_earlier_answer, make_claim
 from tollgate.flows.look_up import look_up, look_up_registration, show_registration
 from tollgate.flows.open_link import (
     OpenedLink,
+    leave_link_attempt,
     open_link,
 )
 from tollgate.flows.pay import pay
@@ -96,6 +97,7 @@ __all__ = [
     "hear_method",
     "hear_result",
     "hear_token_event",
+    "leave_link_attempt",
     "list_all_settled",
     "list_settled",
     "look_up",

@@ -5,10 +5,13 @@ Paying is told in `submit`, as for any other checkout.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from tollgate.catalog import LIMITS
-from tollgate.contract import LinkFace, fill_link_checkout, make_link_url, read_link_face
+from tollgate.contract import LinkFace, fill_link_checkout, find_handover, make_link_url, read_link_face
+from tollgate.flows.abandon import abandon_attempt
 from tollgate.flows.check_out import find_promised_script
 from tollgate.flows.send_link import find_link_checkout, find_link_payment
 from tollgate.payments import (
@@ -19,12 +22,14 @@ from tollgate.payments import (
     LinkStatus,
     Payment,
     PaymentLink,
+    Stage,
+    State,
     must_be_replaced,
     tell_link_status,
 )
 from tollgate.steps import House, find_any_link, open_link_fields, open_prepared, seal_prepared, sign_link
-from tollgate.store import give_checkout
-from tollgate.values import make_checkout_id
+from tollgate.store import find_authentication, give_checkout
+from tollgate.values import Refusal, make_checkout_id
 
 
 class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,14 +43,21 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
     payment: Payment | None = None
     integrity: str = ""
     """The hash of the script that shows the form for this checkout."""
-
-    @property
-    def can_be_paid(self) -> bool:
-        return self.status is LinkStatus.OPEN and self.checkout is not None and not self.is_being_paid
+    is_awaited: bool = False
+    """Whether a bank or a provider may still approve the last attempt."""
 
     @property
     def is_being_paid(self) -> bool:
         return self.checkout is not None and self.checkout.state is CheckoutState.CLAIMED
+
+    @property
+    def may_be_given_up(self) -> bool:
+        """Only a provider can be asked to forget an attempt; a bank that has it decides."""
+        return self.is_awaited and self.payment is not None and find_handover(self.payment.details) is not None
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.checkout is not None and self.checkout.attempts >= LIMITS.checkout_attempts_max
 
 
 async def open_link(house: House, link_id: str, *, makes_checkout: bool = True) -> OpenedLink | None:
@@ -55,16 +67,42 @@ async def open_link(house: House, link_id: str, *, makes_checkout: bool = True) 
         channel = None if link is None else house.directory.find_channel(link.channel_id)
         if link is None or channel is None:
             return None
-        checkout = await find_link_checkout(house, link)
-        status = LinkStatus.ENDED if channel.is_closed else tell_link_status(link, checkout, house.clock.now())
-        if status is not LinkStatus.OPEN or not makes_checkout or not _needs_checkout(house, checkout):
-            return await _describe(house, channel, link, checkout, status)
+        opened = await _describe(house, channel, link)
+        if opened.status is not LinkStatus.OPEN or not makes_checkout or not _needs_checkout(house, opened):
+            return opened
         await _make_checkout(house, channel, link)
     raise LookupError("a payment link changed whenever it was looked at")
 
 
-def _needs_checkout(house: House, checkout: Checkout | None) -> bool:
-    return checkout is None or must_be_replaced(checkout, LIMITS.checkout_attempts_max, house.clock.now())
+async def leave_link_attempt(house: House, link_id: str, attempt_id: str) -> PaymentLink | None:
+    """Gives up an attempt that waits at a provider, so that its shopper can pay another way.
+
+    What cannot be given up stays as it is, and whoever looks at the link again is told so.
+    """
+    link = await find_any_link(house, link_id)
+    if link is not None and link.checkout_id is not None:
+        with suppress(Refusal):
+            await abandon_attempt(house, link.checkout_id, attempt_id)
+    return link
+
+
+def _needs_checkout(house: House, opened: OpenedLink) -> bool:
+    checkout = opened.checkout
+    return checkout is None or must_be_replaced(checkout, house.clock.now(), is_awaited=opened.is_awaited)
+
+
+async def _is_awaited(house: House, checkout: Checkout | None, payment: Payment | None) -> bool:
+    """Tells whether the attempt may still take money.
+
+    One whose shopper is being asked by the bank takes none before the answer, and ends by itself within minutes. What
+    is approved for a withdrawn checkout is given back.
+    """
+    if checkout is None or checkout.state is not CheckoutState.OPEN:
+        return False
+    if payment is None or payment.state is not State.WAITING:
+        return False
+    asked = await find_authentication(house.database, payment.merchant_id, payment.id)
+    return asked is None or asked.stage is Stage.CLOSED
 
 
 async def _make_checkout(house: House, channel: Channel, link: PaymentLink) -> None:
@@ -90,9 +128,10 @@ async def _make_checkout(house: House, channel: Channel, link: PaymentLink) -> N
     await give_checkout(house.database, link, changed, checkout, now)
 
 
-async def _describe(
-    house: House, channel: Channel, link: PaymentLink, checkout: Checkout | None, status: LinkStatus
-) -> OpenedLink:
+async def _describe(house: House, channel: Channel, link: PaymentLink) -> OpenedLink:
+    checkout = await find_link_checkout(house, link)
+    payment = await find_link_payment(house, checkout)
+    status = tell_link_status(link, checkout, house.clock.now())
     prepared = open_link_fields(house, link)
     if prepared is not None and checkout is not None and checkout.sealed_fields is not None:
         # Its merchant may have changed the checkout, and the shopper has to see what the form takes.
@@ -100,11 +139,13 @@ async def _describe(
     promised = await find_promised_script(house, checkout.id) if checkout else None
     return OpenedLink(
         link=link,
-        status=status,
+        # A payment that was made counts, whatever became of the channel.
+        status=LinkStatus.ENDED if channel.is_closed and status is LinkStatus.OPEN else status,
         face=None if prepared is None else read_link_face(prepared, channel.name),
         checkout=checkout,
-        payment=await find_link_payment(house, checkout),
+        payment=payment,
         integrity=(promised or house.script).integrity,
+        is_awaited=await _is_awaited(house, checkout, payment),
     )
 
 

@@ -21,7 +21,7 @@ class LinkState(IntEnum):
 
 
 class LinkStatus(IntEnum):
-    """How it stands, as merchants read it."""
+    """Numbers that tell merchants how a link stands."""
 
     OPEN = 1
     PAID = 2
@@ -59,7 +59,10 @@ def tell_link_status(link: PaymentLink, checkout: Checkout | None, now: Instant)
     return LinkStatus.EXPIRED if link.expires_at <= now else LinkStatus.OPEN
 
 
-def must_be_replaced(checkout: Checkout, attempts_max: int, now: Instant) -> bool:
-    """Tells whether a link needs another checkout, because nobody could pay this one and nobody is paying it."""
-    is_over = checkout.expires_at <= now or checkout.attempts >= attempts_max
+def must_be_replaced(checkout: Checkout, now: Instant, *, is_awaited: bool) -> bool:
+    """Tells whether a link needs another checkout, because nobody could pay this one and nobody is paying it.
+
+    One whose attempts are used up is kept until its time is over: whoever tries stolen cards gets no more of them.
+    """
+    is_over = checkout.expires_at <= now and not is_awaited
     return checkout.state is CheckoutState.CANCELLED or (checkout.state is CheckoutState.OPEN and is_over)

@@ -14,8 +14,8 @@ import msgspec
 
 from tollgate.catalog import BRANDS, find_brand
 from tollgate.contract import make_checkout_return_url, make_link_url
-from tollgate.flows import OpenedLink, open_link
-from tollgate.payments import LinkStatus, Payment, State
+from tollgate.flows import OpenedLink, leave_link_attempt, open_link
+from tollgate.payments import LinkStatus, Payment
 from tollgate.steps import House
 from tollgate.values import Money, render_hundredths, to_datetime
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
@@ -54,8 +54,17 @@ class Here(msgspec.Struct, frozen=True):
         return render_hundredths(money.hundredths)
 
 
+async def leave_attempt(request: Request, house: House) -> Reply:
+    """Takes the shopper back to the link's page, which says what became of the attempt."""
+    link = await leave_link_attempt(house, request.names[0], _find(request, "attempt"))
+    if link is None:
+        return await show_link(request, house)
+    url = make_link_url(link.id, house.base_url)
+    return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
+
+
 async def show_link(request: Request, house: House) -> Reply:
-    """A browser that only asks for the head makes no checkout; programs that preview links do so."""
+    """Shows how a link stands. Programs that preview links ask for the head alone, and that makes no checkout."""
     opened = await open_link(house, request.names[0], makes_checkout=request.method != "HEAD")
     locale = opened.face.locale if opened and opened.face else ""
     language = choose_language(_find(request, "lang"), request.header(b"accept-language") or "", locale)
@@ -69,18 +78,21 @@ async def show_link(request: Request, house: House) -> Reply:
 def _show(request: Request, house: House, here: Here, opened: OpenedLink, language: str) -> Reply:
     if opened.status is LinkStatus.PAID:
         return _show_receipt(here, opened)
+    if opened.is_being_paid or opened.is_awaited:
+        return _PAGES.render("checking.html", here=here, opened=opened, title=here.say("checking"))
     if opened.status is not LinkStatus.OPEN:
         text = here.say("askMerchant", merchant=opened.face.merchant) if opened.face else here.say("askSender")
         return _show_end(here, _TITLES[opened.status], text, _STATUS[opened.status])
-    if opened.is_being_paid or _is_waiting(request, opened):
-        return _PAGES.render("checking.html", here=here, opened=opened, title=here.say("checking"), url=_name(opened))
+    if opened.is_used_up:
+        return _show_used_up(here, opened)
     return _show_form(request, house, here, opened, language)
 
 
-def _is_waiting(request: Request, opened: OpenedLink) -> bool:
-    """Tells whether the shopper has just come back from somebody who has not decided yet."""
-    has_returned = opened.checkout is not None and _find(request, "id") == opened.checkout.id
-    return has_returned and opened.payment is not None and opened.payment.state is State.WAITING
+def _show_used_up(here: Here, opened: OpenedLink) -> Reply:
+    retry_at = to_datetime(opened.checkout.expires_at).isoformat() if opened.checkout else ""
+    merchant = opened.face.merchant if opened.face else ""
+    text = here.say("tooManyText", merchant=merchant)
+    return _PAGES.render("used_up.html", status=429, here=here, title=here.say("tooMany"), text=text, retry_at=retry_at)
 
 
 def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, language: str) -> Reply:
@@ -99,7 +111,7 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         here=here,
         face=face,
         title=here.say("payTo", merchant=face.merchant),
-        expires_on=to_datetime(opened.link.expires_at).date().isoformat(),
+        expires_at=to_datetime(opened.link.expires_at).isoformat(),
         style=render_colours(face.colours),
         declined=has_failed,
         options=options,
@@ -138,10 +150,6 @@ def _show_end(here: Here, key: str, text: str, status: int) -> Reply:
     return _PAGES.render("over.html", status=status, here=here, title=here.say(key), text=text)
 
 
-def _name(opened: OpenedLink) -> str:
-    return f"/paymentlink/{opened.link.id}"
-
-
 def _fence(reply: Reply, house: House, here: Here, opened: OpenedLink | None = None) -> Reply:
     parts = urlsplit(house.base_url)
     gateway = f"{parts.scheme}://{parts.netloc}"
@@ -178,6 +186,16 @@ ROUTES = (
         handler=show_link,
         hides_path=True,
         also_takes=frozenset({"id", "resourcePath", "lang"}),
+    ),
+    RouteRow(
+        method="POST",
+        path="/paymentlink/{id}",
+        operation="leave_link_attempt",
+        summary="The shopper gives up an `attempt` that waits at a provider, to pay another way.",
+        access=Access.OPEN,
+        handler=leave_attempt,
+        hides_path=True,
+        also_takes=frozenset({"attempt"}),
     ),
     *FILE_ROUTES,
 )

@@ -40,9 +40,12 @@
   }
 
   function showTime(place, language) {
-    const isMoment = "clock" in place.dataset;
-    const options = isMoment ? { dateStyle: "long", timeStyle: "short" } : { dateStyle: "long", timeZone: "UTC" };
-    place.textContent = new Intl.DateTimeFormat(language, options).format(new Date(place.dateTime));
+    place.textContent = renderTime(place.dateTime, language);
+  }
+
+  // In the zone of the shopper's own clock.
+  function renderTime(moment, language) {
+    return new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" }).format(new Date(moment));
   }
 
   function showFailure() {
