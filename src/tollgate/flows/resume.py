@@ -145,7 +145,8 @@ async def arrive(house: House, arrival: Arrival) -> Next:
 
 async def return_from_provider(house: House, payment: Payment) -> Next:
     """The provider is asked, whatever the browser says; what is still open is asked again by the worker."""
-    await ask_provider(house, payment)
+    if await ask_provider(house, payment) is not None:
+        payment = await get_payment(house, payment, payment.id)
     return go_home(house, payment)
 
 
