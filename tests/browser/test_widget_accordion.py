@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import OpenContext
 from browser.shops import Site
-from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, MISFITS, OUTER_WIDTH, find_grave_everywhere
+from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, MISFITS, OUTER_WIDTH, find_faults_everywhere
 from browser.walks import CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import (
@@ -358,16 +358,16 @@ def test_everything_fits_and_nobody_is_kept_out(
     context = open_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
     show(page, till, checkout=till.prepare(**stored), locale=locale, billingAddress={}, registrations={})
-    faults = find_grave_everywhere(page)
+    faults = find_faults_everywhere(page)
     for index in range(page.get_by_role("radio").count()):
         page.get_by_role("radio").nth(index).check()
         pay_button(page).click(trial=True)
         # The legend of the stored cards is for those who do not see the list.
         assert set(page.evaluate(MISFITS)) <= {"wpwl-label wpwl-label-registrations"}
         assert page.evaluate(OUTER_WIDTH) == 0
-        faults += find_grave_everywhere(page)
+        faults += find_faults_everywhere(page)
     page.locator(".wpwl-method-card .wpwl-method-radio").check()
     pay_button(page).click()
     expect(page.locator(".wpwl-hint-cardNumberError")).to_be_visible()
 
-    assert faults + find_grave_everywhere(page) == []
+    assert faults + find_faults_everywhere(page) == []

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Shoot
 from browser.shops import Site
-from browser.test_widget_looks import find_grave_everywhere
+from browser.test_widget_looks import find_faults_everywhere
 from browser.widget_shop import NUMBER, Prepared, Till, cvv_field, fill_card, form, number_field, options, pay_button
 from gateway import Client
 
@@ -113,7 +113,7 @@ def test_every_error_is_seen_and_heard(page: Page, till: Till, shoot: Shoot) -> 
     expect(hint(page, "billingPostcode")).to_have_text("Postcode is incomplete.")
     expect(hint(page, "birthDate")).to_have_text("Date of birth is missing.")
     expect(page.locator(".wpwl-hint")).to_have_count(8)
-    assert find_grave_everywhere(page) == []
+    assert find_faults_everywhere(page) == []
     shoot(page, "form-errors")
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.conftest import Shoot
 from browser.shops import Site
-from browser.test_widget_looks import find_grave_everywhere
+from browser.test_widget_looks import find_faults_everywhere
 from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import (
@@ -215,7 +215,7 @@ def test_fields_and_other_forms_rest_while_a_payment_is_under_way(page: Page, ti
     expect(pay_button(card)).to_be_focused()
     assert card.locator(".wpwl-group:not(.wpwl-group-submit)").evaluate_all("(all) => all.every((each) => each.inert)")
     assert wallet.evaluate("(element) => element.inert")
-    assert find_grave_everywhere(page) == []
+    assert find_faults_everywhere(page) == []
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('.wpwl-container')") is None, "another field has the focus"
     pay_button(card).focus()
@@ -357,5 +357,5 @@ def test_what_is_said_after_cancelling_looks_calm(page: Page, till: Till, shoot:
     expect(message_of(page)).to_have_text(NOT_CHARGED)
     expect(message_of(page)).to_have_class("wpwl-message wpwl-message-calm")
     expect(number_field(page)).to_have_value("4711 1000 0000 0000")
-    assert find_grave_everywhere(page) == []
+    assert find_faults_everywhere(page) == []
     shoot(page, "form-cancelled")

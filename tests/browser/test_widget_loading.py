@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import OpenContext
 from browser.shops import Site
-from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, find_grave_everywhere
+from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, find_faults_everywhere
 from browser.watching import Watch
 from browser.widget_shop import Piece, Till, fill_card, form, hold_requests, number_field, options, pay_button
 from gateway import Client
@@ -48,7 +48,7 @@ def test_shapes_keep_the_place_of_the_form(open_context: OpenContext, till: Till
     expect(page.locator(".wpwl-skeleton")).to_be_visible()
     expect(page.get_by_role("status")).to_have_text("The payment form is loading …")
     expect(page.get_by_text("Anything else?")).to_be_hidden()
-    faults = find_grave_everywhere(page)
+    faults = find_faults_everywhere(page)
     expected = find_top(page)
     release()
 
@@ -94,7 +94,7 @@ def test_whoever_has_no_connection_is_told_and_tries_again(page: Page, till: Til
     till.show(page, till.script(checkout), form("VISA"))
     again = page.get_by_role("button", name="Try again")
     expect(page.get_by_role("alert")).to_contain_text("No connection")
-    faults = find_grave_everywhere(page)
+    faults = find_faults_everywhere(page)
 
     again.focus()
     page.keyboard.press("Enter")

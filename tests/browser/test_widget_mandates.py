@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Shoot
 from browser.shops import Site
-from browser.test_widget_looks import find_grave_everywhere
+from browser.test_widget_looks import find_faults_everywhere
 from browser.widget_shop import Prepared, Till, form, options, pay_button
 from gateway import Client
 from tollgate.catalog import MANDATE_TEXTS
@@ -61,7 +61,7 @@ def test_the_mandate_names_the_creditor_in_the_shoppers_language(
         }"""
     )
     expect(iban_field(page)).to_have_accessible_description(told)
-    assert find_grave_everywhere(page) == []
+    assert find_faults_everywhere(page) == []
     shoot(page, f"form-mandate-{locale}")
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import OpenContext
 from browser.shops import Site
-from browser.test_widget_looks import find_grave_everywhere
+from browser.test_widget_looks import find_faults_everywhere
 from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import DECLINED, Till, bank_page, fill_card, form, inline, options, pay_button
@@ -154,4 +154,4 @@ def test_the_tick_keeps_nobody_out(page: Page, till: Till) -> None:
 
     expect(page.locator(".wpwl-tick")).to_be_visible()
     expect(page.get_by_role("status").filter(has_text=DONE)).to_be_visible()
-    assert find_grave_everywhere(page) == []
+    assert find_faults_everywhere(page) == []
