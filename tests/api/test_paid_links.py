@@ -83,6 +83,17 @@ def test_a_declined_payment_leaves_the_link_open(client: Client) -> None:
     assert visit.pay(checkout_id).code == "000.100.110"
 
 
+def test_nobody_is_told_that_nothing_was_charged_where_the_acquirer_did_not_answer(client: Client) -> None:
+    visit = visit_new(client, **{"customParameters[simulatorFault]": "lost"})
+    checkout_id = visit.find_checkout()
+
+    assert visit.pay(checkout_id).code == "900.100.300"
+
+    page = visit.open(query=f"?id={checkout_id}").body.decode()
+    assert "nothing was charged" not in page
+    assert "If anything was taken, you will get it back." in page
+
+
 def test_two_shoppers_get_the_same_checkout(client: Client) -> None:
     visit = visit_new(client)
     with ThreadPoolExecutor(8) as pool:

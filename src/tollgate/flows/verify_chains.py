@@ -15,12 +15,9 @@ from tollgate.flows.verify_checkouts import find_paid_beside
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.flows.verify_report import Audit, AuditReport, Purse
 from tollgate.payments import (
-    ABANDONED_DETAIL,
-    LATE_DETAIL,
     MOVES,
     NATURES,
     OPEN_STATES,
-    SILENT_CODE,
     Action,
     Errand,
     Finding,
@@ -33,6 +30,7 @@ from tollgate.payments import (
     check_lines,
     find_on,
     list_lines,
+    may_have_taken,
     tell_accounts,
 )
 from tollgate.steps import seal_facts
@@ -170,23 +168,9 @@ def expect_jobs(payment: Payment) -> list[str]:
     """Each of them will do."""
     nature = NATURES.get(payment.kind)
     errands = ERRANDS.get((nature, payment.state), frozenset()) if nature else frozenset()
-    if is_silent_taking(payment) or is_returned_taking(payment):
+    if may_have_taken(payment):
         errands = frozenset({Errand.REVERSE})
     return [f"{errand}.{payment.id}" for errand in sorted(errands)]
-
-
-def is_silent_taking(payment: Payment) -> bool:
-    """Whatever it took has to go back; an acquirer that declined with this very code would have given details.
-
-    What has a dot in its name is no detail of the acquirer: it was known of the shopper before.
-    """
-    takes = NATURES.get(payment.kind) is Nature.TAKES and payment.state is State.DECLINED
-    return takes and payment.result_code == SILENT_CODE and all("." in name for name in payment.details)
-
-
-def is_returned_taking(payment: Payment) -> bool:
-    """Tells whether a payment was approved too late, or given up at a provider: either is reversed."""
-    return payment.state is State.DECLINED and not payment.details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
 
 
 # ---- one chain ----

@@ -145,6 +145,7 @@ from tollgate.payments.settlement import (
     get_known_verdict,
     list_facts,
     list_lines,
+    may_have_taken,
     settle,
 )
 from tollgate.payments.verdict import (
@@ -306,6 +307,7 @@ __all__ = [
     "list_settle_touches",
     "list_start_touches",
     "make_card_face",
+    "may_have_taken",
     "must_be_replaced",
     "name_run_payment",
     "name_token_job",

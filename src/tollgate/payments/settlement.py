@@ -13,7 +13,17 @@ from tollgate.payments.book import FIRST_POSTINGS, Account, Line
 from tollgate.payments.chain import list_settle_touches
 from tollgate.payments.checkout import CheckoutEnd
 from tollgate.payments.following import FOLLOWINGS
-from tollgate.payments.moves import MOVES, NATURES, OPEN_STATES, Errand, Nature, State
+from tollgate.payments.moves import (
+    ABANDONED_DETAIL,
+    LATE_DETAIL,
+    MOVES,
+    NATURES,
+    OPEN_STATES,
+    SILENT_CODE,
+    Errand,
+    Nature,
+    State,
+)
 from tollgate.payments.registration import RegistrationChange
 from tollgate.payments.verdict import Outcome, Verdict
 from tollgate.values import Instant, find_checkout_id, make_timed_id
@@ -147,3 +157,13 @@ def list_facts(payment: Payment) -> tuple[object, ...]:
         payment.echo,
         payment.details,
     )
+
+
+def may_have_taken(payment: Payment) -> bool:
+    """Tells whether a payment that failed may have taken money all the same, which a reversal gives back."""
+    if NATURES.get(payment.kind) is not Nature.TAKES or payment.state is not State.DECLINED:
+        return False
+    # An acquirer that declined with this very code would have given details. What has a dot in its name is none: it was
+    # known of the shopper before.
+    is_silent = payment.result_code == SILENT_CODE and all("." in name for name in payment.details)
+    return is_silent or not payment.details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})

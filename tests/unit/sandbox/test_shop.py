@@ -14,7 +14,8 @@ from tollgate.contract import read_fields
 from tollgate.flows import prepare_checkout
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
-from tollgate.sandbox.shop.till import get_channel_of_shop
+from tollgate.sandbox.shop.receipt import make_receipt
+from tollgate.sandbox.shop.till import Ending, ask_ending, find_order, get_channel_of_shop
 from tollgate.sandbox.shop.trying import LANGUAGES, SAMPLES
 from tollgate.sandbox.tenant import SHOP
 from tollgate.steps import House, find_any_checkout, open_prepared
@@ -42,6 +43,30 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
     """One for all visitors: its merchant's wallet keys take their time."""
     async with open_shop_house(tmp_path_factory.mktemp("shop")) as house:
         yield house
+
+
+# ---- the receipt ----
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"result": {"code": "900.100.300"}}, {"resultDetails": {"LateApproval": "000.100.110"}}],
+    ids=["no answer", "approved too late"],
+)
+async def test_a_receipt_promises_money_back_where_some_may_have_been_taken(
+    house: House, changes: dict[str, dict[str, str]]
+) -> None:
+    checkout_id = await order(house)
+    await pay(house, checkout_id, **DECLINED)
+    channel = await get_channel_of_shop(house)
+    found = await find_order(house, channel, checkout_id)
+    assert found is not None
+    ending = await ask_ending(house, channel, found, "")
+
+    told = make_receipt(found, Ending({**ending.body, **changes}, ""))
+
+    assert make_receipt(found, ending).text == "You have not been charged."
+    assert told.text.endswith("If anything was taken, you will get it back.")
 
 
 # ---- the cart ----

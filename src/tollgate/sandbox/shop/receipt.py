@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from tollgate.catalog import find_brand, is_pending, is_success
+from tollgate.payments import ABANDONED_DETAIL, LATE_DETAIL, SILENT_CODE
 from tollgate.sandbox.shop.goods import CURRENCY, render_price
 from tollgate.sandbox.shop.till import SHOP_NAME, Ending, Order
 
@@ -53,7 +54,14 @@ def _tell(order: Order, ending: Ending) -> tuple[str, str, str]:
         if order.checkout.subject_id:
             return "open", "Not decided yet", "Your payment is being processed. It may be paid any moment."
         return "open", "Nothing is paid yet", "You have not been charged."
+    if _may_have_taken(ending):
+        return "bad", "It was not paid", "The payment was not completed. If anything was taken, you will get it back."
     return "bad", "It was not paid", "You have not been charged."
+
+
+def _may_have_taken(ending: Ending) -> bool:
+    details = ending.body.get("resultDetails", {})
+    return ending.code == SILENT_CODE or not details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
 
 
 def _is_payment(body: Mapping[str, Any]) -> bool:
