@@ -15,7 +15,7 @@ import msgspec
 from tollgate.catalog import BRANDS, find_brand
 from tollgate.contract import make_checkout_return_url, make_link_url
 from tollgate.flows import OpenedLink, leave_link_attempt, open_link
-from tollgate.payments import LinkStatus, Payment
+from tollgate.payments import LinkStatus, Payment, may_have_taken
 from tollgate.steps import House
 from tollgate.values import Money, render_hundredths, to_datetime
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
@@ -100,12 +100,17 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
     if checkout is None or face is None:
         # Only the head was asked for.
         return _show_end(here, "checking", "", 200)
-    options: dict[str, object] = {"locale": language, "layout": "accordion"}
+    # The form's own texts send the shopper back to a shop, and here is none.
+    errors = {
+        "sessionGone": here.say("sessionOver"),
+        "attemptsUsedUp": here.say("tooManyText", merchant=face.merchant),
+    }
+    options: dict[str, object] = {"locale": language, "layout": "accordion", "errorMessages": errors}
     if face.collects_billing:
         options["billingAddress"] = {}
     if face.collects_billing and not face.demands_billing:
         options["mandatoryBillingFields"] = {}
-    has_failed = _find(request, "id") == checkout.id and opened.payment is not None
+    failed = opened.payment if _find(request, "id") == checkout.id else None
     return _PAGES.render(
         "form.html",
         here=here,
@@ -113,8 +118,9 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         title=here.say("payTo", merchant=face.merchant),
         expires_at=to_datetime(opened.link.expires_at).isoformat(),
         style=render_colours(face.colours),
-        declined=has_failed,
+        failure=here.say("notCompleted" if may_have_taken(failed) else "declined") if failed else "",
         options=options,
+        retry_at=to_datetime(checkout.expires_at).isoformat(),
         brands=face.brand or _USUAL_BRANDS,
         script_url=f"{house.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': checkout.id})}",
         integrity=opened.integrity,
@@ -156,7 +162,7 @@ def _fence(reply: Reply, house: House, here: Here, opened: OpenedLink | None = N
     pictures = " ".join(["'self'", gateway, *_list_picture_hosts(opened)])
     policy = (
         f"default-src 'none'; script-src 'self' {gateway} 'nonce-{here.nonce}'; "
-        f"style-src 'self' {gateway} 'nonce-{here.nonce}'; img-src {pictures}; connect-src {gateway}; "
+        f"style-src 'self' {gateway} 'nonce-{here.nonce}'; img-src {pictures}; connect-src 'self' {gateway}; "
         f"frame-src {gateway}; form-action 'self' {gateway}; frame-ancestors 'none'; base-uri 'none'"
     )
     permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), usb=()"

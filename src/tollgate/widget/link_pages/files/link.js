@@ -2,7 +2,9 @@
 // a payment. It touches nothing of the form.
 (() => {
   "use strict";
-  const LOOK_AGAIN_MS = 4000;
+  const FIRST_LOOK_MS = 4000;
+  const LAST_LOOK_MS = 60000;
+  const RELOADED_FOR = "payment-link-reloaded-for";
 
   // What says that scripts are off stands in the page until one runs: so it also shows where something holds them back.
   document.documentElement.classList.add("scripted");
@@ -10,6 +12,8 @@
   window.addEventListener("error", (event) => event.target.id === "form-script" && whenRead(showFailure), true);
   // A page that comes back from the browser's memory may show a form for what is paid.
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+  // The page calls it with what the server says of the form; functions and the shopper's zone are added here.
+  window.completeOptions = completeOptions;
   whenRead(start);
 
   function whenRead(task) {
@@ -29,9 +33,54 @@
       button.addEventListener("click", () => window.print());
     });
     if (document.querySelector("[data-looks-again]")) {
-      setTimeout(() => location.reload(), LOOK_AGAIN_MS);
+      lookAgain(FIRST_LOOK_MS);
     }
     tellOtherTabs();
+  }
+
+  function completeOptions(options, retryAt) {
+    const { attemptsUsedUp, ...texts } = options.errorMessages;
+    const date = renderTime(retryAt, document.documentElement.lang);
+    return {
+      ...options,
+      errorMessages: { ...texts, attemptsUsedUp: attemptsUsedUp.replace("{date}", () => date) },
+      onError: (fault) => fault.name === "InvalidCheckoutIdError" && reloadOnce(),
+    };
+  }
+
+  // The page makes another checkout where this one has ended. Once for each, so that a page that fails again stays and says so.
+  function reloadOnce() {
+    const { src } = document.getElementById("form-script");
+    try {
+      if (sessionStorage.getItem(RELOADED_FOR) === src) {
+        return;
+      }
+      sessionStorage.setItem(RELOADED_FOR, src);
+    } catch {
+      return;
+    }
+    location.reload();
+  }
+
+  // The page itself stays, with focus and reading position, until there is something else to say.
+  function lookAgain(pause) {
+    setTimeout(async () => {
+      if (await isStillWaiting()) {
+        lookAgain(Math.min(pause * 1.5, LAST_LOOK_MS));
+      } else {
+        location.reload();
+      }
+    }, pause);
+  }
+
+  async function isStillWaiting() {
+    try {
+      const answer = await fetch(location.href, { cache: "no-store" });
+      const isPage = (answer.headers.get("content-type") || "").startsWith("text/html");
+      return !isPage || (await answer.text()).includes("data-looks-again");
+    } catch {
+      return true;
+    }
   }
 
   function showMoney(place, language) {
