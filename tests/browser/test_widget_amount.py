@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import OpenContext
 from browser.shops import Site
+from browser.watching import Watch
 from browser.widget_shop import Till, fill_card, form, number_field, options, pay_button
 from gateway import CARD, Client
 
@@ -96,6 +97,49 @@ def test_an_amount_that_changed_while_the_form_stood_is_named_when_it_is_known(
     opened.value.close()
 
     expect(pay_button(page.locator(".wpwl-container-card"))).to_have_text("Pay €50.00")
+
+
+def test_in_an_accordion_the_open_method_names_an_amount_that_changed(page: Page, till: Till, client: Client) -> None:
+    checkout = till.prepare()
+    till.show(page, options({"layout": "accordion"}), till.script(checkout), form("VISA PAYPAL DIRECTDEBIT_SEPA"))
+    expect(pay_button(page)).to_have_text("Pay €92.00")
+    client.post(f"/v1/checkouts/{checkout.id}", {"amount": "50.00", "currency": "EUR", "paymentType": "DB"})
+
+    with page.expect_response("**/form?*"):
+        page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    expect(pay_button(page)).to_have_text("Pay €50.00")
+
+    for name, text in (("SEPA Direct Debit", "Pay €50.00"), ("PayPal", "Pay with PayPal"), ("Card", "Pay €50.00")):
+        page.get_by_role("radio", name=name).check()
+        expect(pay_button(page)).to_have_text(text)
+
+
+@pytest.mark.parametrize("written_on", [".wpwl-button-pay", ".wpwl-button-text"])
+def test_what_a_page_wrote_on_the_one_button_stays_and_every_method_pays(
+    page: Page, till: Till, watch: Watch, written_on: str
+) -> None:
+    checkout = till.prepare()
+    till.show(page, options({"layout": "accordion"}), till.script(checkout), form("VISA PAYPAL"))
+    fill_card(page)
+    page.locator(written_on).evaluate("button => { button.textContent = 'Buy now'; }")
+
+    page.get_by_role("radio", name="PayPal").check()
+    expect(pay_button(page)).to_have_text("Buy now")
+    page.evaluate("wpwl.executePayment('wpwl-container-card')")
+
+    till.expect_home(page, checkout)
+    assert till.read_code(checkout) == "000.100.110"
+    assert watch.take() == []
+
+
+def test_a_page_that_broke_the_accordion_is_told_when_a_closed_method_is_to_pay(page: Page, till: Till) -> None:
+    keep = options({"layout": "accordion"}, onError="({ name }) => { document.title = name; }")
+    till.show(page, keep, till.script(till.prepare()), form("VISA PAYPAL"))
+    page.locator(".wpwl-method-panel").last.evaluate("panel => panel.remove()")
+
+    page.evaluate("wpwl.executePayment('wpwl-container-virtualAccount-PAYPAL')")
+
+    expect(page).to_have_title("WidgetError")
 
 
 @pytest.mark.parametrize("width", [320, 280])

@@ -69,6 +69,7 @@ function shareButton(place, widgets) {
     group.append(widget.status);
     button.parentElement.before(widget.message);
     widget.button = button;
+    widget.labelled = widgets[0].labelled;
   }
   place.footer = group;
   return group;
@@ -88,7 +89,7 @@ function openMethod(place, method) {
   }
   widget.button.setAttribute("form", widget.form.id);
   dressButton(widget);
-  widget.button.querySelector(".wpwl-button-text").textContent = widget.labelled = widget.sayButton();
+  labelButton(widget);
 }
 
 // For whoever pays or focuses a field without having opened its method, such as the page's own code.

@@ -89,8 +89,8 @@ function startPaying(widget) {
 function makeSubmitGroup(widget, sayButton, classes) {
   const attributes = { type: "submit", name: "pay", "data-action": "submit" };
   widget.sayButton = sayButton;
-  widget.labelled = sayButton();
-  const label = make("span", "wpwl-button-text", {}, widget.labelled);
+  widget.labelled = { text: sayButton() };
+  const label = make("span", "wpwl-button-text", {}, widget.labelled.text);
   widget.button = make("button", `wpwl-button wpwl-button-pay ${classes || ""}`.trim(), attributes, label);
   const wrapper = make("div", "wpwl-wrapper wpwl-wrapper-submit", {}, widget.button);
   return make("div", "wpwl-group wpwl-group-submit wpwl-clearfix", {}, widget.message, wrapper, widget.status);

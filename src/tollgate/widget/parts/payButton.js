@@ -18,11 +18,13 @@ function sayPay(voice) {
   return text.trim();
 }
 
-// Only the text that stands there by us is replaced: pages write on the button themselves.
+// Only the text that stands there by us is replaced: pages write on the button themselves. Methods that share a button
+// share what was written on it, and the open one writes.
 function labelButton(widget) {
-  const label = widget.button.querySelector(".wpwl-button-text");
-  if (label && label.textContent === widget.labelled) {
-    widget.labelled = widget.sayButton();
-    label.textContent = widget.labelled;
+  const { button, labelled } = widget;
+  const label = button.querySelector(".wpwl-button-text");
+  if (label && label.textContent === labelled.text && !isClosed(widget)) {
+    labelled.text = widget.sayButton();
+    label.textContent = labelled.text;
   }
 }

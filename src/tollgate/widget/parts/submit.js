@@ -19,11 +19,11 @@ async function pay(widget) {
     sayHeld(widget);
     return;
   }
-  openMethodOf(widget);
   const attempt = { ...NEW_ATTEMPT, widget, told: [], isConfirmed: widget.isConfirmed };
   page.attempt = attempt;
   let isOver = true;
   try {
+    openMethodOf(widget);
     isOver = await tryToPay(attempt);
   } catch (fault) {
     if (isCurrent(attempt)) {
