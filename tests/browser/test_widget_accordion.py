@@ -28,6 +28,7 @@ from browser.widget_shop import (
     pay_button,
 )
 from gateway import CARD, Client
+from tollgate.widget.languages import LANGUAGES
 
 BRANDS = "VISA MASTER AMEX PAYPAL DIRECTDEBIT_SEPA"
 PAID = "000.100.110"
@@ -252,12 +253,14 @@ def test_methods_rest_while_one_is_paid_and_messages_stay_with_theirs(page: Page
 
     opened.value.close()
     expect(radio(page, "Card")).to_be_enabled()
-    message = page.locator(".wpwl-group-submit [role=alert]")
-    before = message.locator("visible=true").all_inner_texts()
+    said = page.locator(".wpwl-group-submit [role=alert]").locator("visible=true")
+    expect(said).to_have_text(LANGUAGES["en"]["notCharged"])
+    expect(said).to_contain_class("wpwl-message-calm")
     radio(page, "Card").check()
-    expect(message.locator("visible=true")).to_have_count(0)
+    expect(said).to_have_count(0)
     radio(page, "PayPal").check()
-    assert message.locator("visible=true").all_inner_texts() == before
+    expect(said).to_have_text(LANGUAGES["en"]["notCharged"])
+    expect(said).to_contain_class("wpwl-message-calm")
 
 
 @pytest.mark.parametrize("is_stored", [True, False])

@@ -85,7 +85,7 @@ function openMethod(place, method) {
     each.radio.checked = isOpen;
     each.panel.parentElement.classList.toggle("wpwl-selected", isOpen);
     setHidden(each.panel, !isOpen || Boolean(each.isBare) || !each.panel.firstChild);
-    showMessage(each.widget, each.widget.message.textContent);
+    revealMessage(each.widget);
   }
   widget.button.setAttribute("form", widget.form.id);
   dressButton(widget);

@@ -142,7 +142,12 @@ function addTestNote({ container, place, voice }) {
 function showMessage(widget, text, isCalm = false) {
   widget.message.textContent = text;
   widget.message.classList.toggle("wpwl-message-calm", isCalm);
-  setHidden(widget.message, text === "" || isClosed(widget));
+  revealMessage(widget);
+}
+
+// What is said of a closed method is shown when it is opened.
+function revealMessage(widget) {
+  setHidden(widget.message, widget.message.textContent === "" || isClosed(widget));
 }
 
 function setBusy(widget, isBusy, text) {
