@@ -65,6 +65,9 @@ LIVE = {
     "APPLEPAY": {"name": "applePay", "merchantName": "Jones"},
     "GOOGLEPAY": {"name": "googlePay", "merchantName": "Jones", "gateway": "gate", "gatewayMerchantId": "shop-1"},
 }
+# Apple documents its tag with crossorigin, Google without.
+SCRIPT_HEADERS: dict[str, dict[str, str]] = {"APPLEPAY": {"access-control-allow-origin": "*"}, "GOOGLEPAY": {}}
+GOOGLES_OPTIONS = '{ merchantId: "BCR2" }'
 APPLES_HOOK = "(url) => Promise.resolve({ validated: url })"
 APPLES_OPTIONS = f'{{ countryCode: "AT", onValidateMerchant: {APPLES_HOOK} }}'
 
@@ -79,13 +82,18 @@ def live(page: Page, till: Till, watch: Watch) -> Iterator[Callable[..., Prepare
     """Shows a form as a live host would: its configuration names the wallet's own script, which a stand-in plays."""
     scripts = {sheet.script_url for sheet in WALLET_SHEETS.values()}
 
-    def show(brand: str, stand_in: str, applePay: str = "{}", **more: str) -> Prepared:
+    def show(
+        brand: str, stand_in: str, applePay: str = "{}", googlePay: str = GOOGLES_OPTIONS, **more: str
+    ) -> Prepared:
         checkout = till.prepare()
         token = make_token(till.client, brand, checkout)
         source = WALLET_SHEETS[brand].script_url
-        page.route(source, lambda route: play(route, NOTE + stand_in.replace("TOKEN", token).replace("READY", "true")))
+        script = NOTE + stand_in.replace("TOKEN", token).replace("READY", "true")
+        page.route(source, lambda route: play(route, script, SCRIPT_HEADERS[brand]))
         page.route("**/form?brands=*", lambda route: make_live(route, brand, source))
-        till.put_up(options(None, applePay=applePay, **more), form(f"VISA {brand}"), till.script(checkout))
+        till.put_up(
+            options(None, applePay=applePay, googlePay=googlePay, **more), form(f"VISA {brand}"), till.script(checkout)
+        )
         reply = till.shop.pages[TILL]
         assert isinstance(reply, Reply)
         policy = reply.headers[0][1].replace(
@@ -101,8 +109,8 @@ def live(page: Page, till: Till, watch: Watch) -> Iterator[Callable[..., Prepare
     assert others == []
 
 
-def play(route: Route, script: str) -> None:
-    route.fulfill(content_type="text/javascript", body=script, headers={"access-control-allow-origin": "*"})
+def play(route: Route, script: str, headers: dict[str, str]) -> None:
+    route.fulfill(content_type="text/javascript", body=script, headers=headers)
 
 
 def make_live(route: Route, brand: str, source: str) -> None:
@@ -209,8 +217,9 @@ def test_who_cancels_a_wallet_s_own_sheet_has_sent_nothing(
     [
         ("APPLEPAY", "", "{}", "wpwlOptions.applePay.countryCode is missing"),
         ("APPLEPAY", "", "APPLES", "this browser or device cannot pay with it"),
-        ("GOOGLEPAY", GOOGLE.replace("READY", "false"), "{}", "this browser or device cannot pay with it"),
-        ("GOOGLEPAY", "", "{}", "google is not defined"),
+        ("GOOGLEPAY", GOOGLE, "{}", "wpwlOptions.googlePay.merchantId is missing"),
+        ("GOOGLEPAY", GOOGLE.replace("READY", "false"), "GOOGLES", "this browser or device cannot pay with it"),
+        ("GOOGLEPAY", "", "GOOGLES", "google is not defined"),
     ],
 )
 def test_a_wallet_that_is_not_there_is_left_out_beside_cards(
@@ -218,7 +227,8 @@ def test_a_wallet_that_is_not_there_is_left_out_beside_cards(
 ) -> None:
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type == "warning" else None)
-    live(brand, stand_in, applePay=wished.replace("APPLES", APPLES_OPTIONS))
+    wished = wished.replace("APPLES", APPLES_OPTIONS).replace("GOOGLES", GOOGLES_OPTIONS)
+    live(brand, stand_in, applePay=wished, googlePay=wished)
 
     expect(number_field(page)).to_be_visible()
     expect(page.locator(".wpwl-container")).to_have_count(1)

@@ -44,7 +44,7 @@ async function offerWallets(configuration) {
 
 async function findWalletObstacle(wallet, configuration) {
   try {
-    await loadWalletScript(wallet.script);
+    await loadWalletScript(wallet);
     return await WALLETS[wallet.name].findObstacle(wallet, configuration);
   } catch (fault) {
     return String((fault && fault.message) || NOT_HERE);
@@ -53,9 +53,9 @@ async function findWalletObstacle(wallet, configuration) {
 
 const walletScripts = new Map();
 
-function loadWalletScript(src) {
+function loadWalletScript({ name, script: src }) {
   if (!walletScripts.has(src)) {
-    const script = make("script", "", { src, crossorigin: "anonymous" });
+    const script = make("script", "", { src, ...WALLETS[name].scriptAttributes });
     walletScripts.set(
       src,
       new Promise((resolve, reject) => {
@@ -236,6 +236,7 @@ async function askGoogle(attempt, wallet) {
 
 const WALLETS = {
   applePay: {
+    scriptAttributes: { crossorigin: "anonymous" },
     ask: askApple,
     findObstacle() {
       const options = readWalletOptions("applePay");
@@ -252,10 +253,15 @@ const WALLETS = {
     },
   },
   googlePay: {
+    // As Google documents its tag: nothing promises that its host answers requests with CORS.
+    scriptAttributes: {},
     ask: askGoogle,
     async findObstacle(wallet, configuration) {
       if (!wallet.gateway) {
         return "the channel's key was not made for a gateway";
+      }
+      if (!readWalletOptions("googlePay").merchantId) {
+        return "wpwlOptions.googlePay.merchantId is missing";
       }
       const { result } = await makeGoogleClient().isReadyToPay(makeGoogleRequest(wallet, configuration));
       return result ? "" : NOT_HERE;
