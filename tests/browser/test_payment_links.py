@@ -205,6 +205,25 @@ def test_nothing_is_cut_off_on_a_narrow_screen(open_context: OpenContext, client
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_large_logo_shrinks_to_a_narrow_screen(
+    open_context: OpenContext, client: Client, site: Site, watch: Watch, is_there: bool
+) -> None:
+    wide = PICTURE.replace(b"80", b"600").replace(b"40", b"200")
+    size = {"layout.logoWidth": "600", "layout.logoHeight": "200"}
+    page = open_context(viewport={"width": 320, "height": 640}).new_page()
+    if is_there:
+        site.pages["/wide.svg"] = Reply(200, wide, b"image/svg+xml")
+    visit(page, make_link(client, **size, **{"layout.logo": f"{site.url}/wide.svg"}))
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    if is_there:
+        box = page.locator(".logo").bounding_box()
+        assert box is not None
+        assert box["width"] / box["height"] == pytest.approx(3, rel=0.02)
+    forget_refusals(watch)
+
+
 def test_pictures_come_from_the_hosts_named_without_telling_whose_page_it_is(
     page: Page, client: Client, site: Site
 ) -> None:
