@@ -285,6 +285,22 @@ def test_no_connection_goes_when_the_line_is_back(page: Page, till: Till, watch:
     watch.take()
 
 
+def test_the_security_code_stays_when_nobody_answered(page: Page, till: Till, watch: Watch) -> None:
+    checkout = show_till(page, till, "VISA")
+    fill_card(page)
+    page.context.set_offline(True)
+    pay_button(page).click()
+    expect(message_of(page)).to_contain_text(NO_CONNECTION)
+
+    page.context.set_offline(False)
+
+    expect(message_of(page)).to_be_hidden()
+    expect(cvv_field(page)).to_have_value("123")
+    pay_button(page).click()
+    till.expect_home(page, checkout)
+    watch.take()
+
+
 def test_a_form_that_could_not_be_loaded_appears_when_the_line_is_back(page: Page, till: Till, watch: Watch) -> None:
     page.route(ASKING, lambda route: route.abort())
     show_till(page, till, "VISA")

@@ -87,7 +87,9 @@ function readAnswer(text, number) {
 
 /** A code is used once. Where nothing was tried, because some other field has to be mended, it may stay. */
 /** So it may where the bank asks first, because nothing was charged yet: the page says when the bank has answered. */
-function isCodeSpent(body) {
+/** And where nobody answered: the page asks how the checkout stands before anything is sent again. */
+function isCodeSpent(status, body) {
+  if (status === 0) return false;
   if (body !== null && isRecord(body.next) && body.next.kind === "challenge") return false;
   const faults = body === null ? [] : listFaults(body);
   return faults.length === 0 || faults.some((fault) => fault.name === "card.cvv");
@@ -105,7 +107,7 @@ async function submit({ ask, fields }) {
     const said = Object.fromEntries(keepPageFields(fields));
     const { status, text } = await post({ ...said, ...describeHeader(said), ...values });
     const body = readAnswer(text, values["card.number"]);
-    if (isCodeSpent(body)) tellSpent();
+    if (isCodeSpent(status, body)) tellSpent();
     tell(body === null ? { type: "answer", ask, status: 0 } : { type: "answer", ask, status, body });
   } finally {
     isSubmitting = false;
