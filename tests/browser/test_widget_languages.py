@@ -161,7 +161,7 @@ def test_a_shop_replaces_texts_by_its_own(page: Page, till: Till) -> None:
 
     expect(page.locator(".wpwl-hint-cardNumberError")).to_have_text("Diese Nummer gibt es nicht.")
     expect(pay_button(page)).to_have_text("Spenden")
-    expect(page.locator(".wpwl-label-cardHolder")).to_have_text("Wer spendet? (freiwillig)")
+    expect(page.locator(".wpwl-label-cardHolder")).to_have_text("Wer spendet? (optional)")
     # What is no text does not replace one.
     expect(page.locator(".wpwl-label-brand")).to_have_text(LANGUAGES["de"]["brand"])
 

@@ -23,6 +23,7 @@ SAME_EVERYWHERE = frozenset({"accountIban", "accountBic", "dir"})
 SAME_WORDS = {
     "bankName": {"de", "nl", "dk", "se", "pl", "hu", "no"},
     "pin": {"de", "es", "it", "tr", "sl", "pt", "pl", "cz", "ro", "gr", "sk"},
+    "optional": {"de"},
     "postcode": {"nl"},
     "card": {"ro"},
     # Digits are typed from left to right, so the letters that stand for them are as well.
