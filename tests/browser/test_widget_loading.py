@@ -22,6 +22,16 @@ BELOW: Piece = '<p id="below">Terms and conditions</p>'
 JUMP_MAX_PX = 60
 """The note of the test mode takes 44, and no live host shows it."""
 LAYOUTS = {"classic": "VISA MASTER AMEX", "accordion": "VISA MASTER PAYPAL DIRECTDEBIT_SEPA"}
+SAMPLE_HEIGHTS = """
+  window.heights = [];
+  const sample = () => {
+    const [below, shapes] = ["#below", ".wpwl-skeleton, .wpwl-container"].map((each) => document.querySelector(each));
+    if (below && shapes) heights.push(Math.round(below.getBoundingClientRect().top + scrollY));
+    requestAnimationFrame(sample);
+  };
+  requestAnimationFrame(sample);
+"""
+"""The place of what stands below the form, in every frame that the browser paints while shapes or form are there."""
 
 
 @pytest.fixture
@@ -133,3 +143,22 @@ def test_a_checkout_that_is_gone_is_not_tried_again(page: Page, till: Till, watc
     expect(page.get_by_role("alert")).to_contain_text("session has ended")
     expect(page.get_by_role("button", name="Try again")).to_have_count(0)
     watch.take()
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_nothing_jumps_when_the_form_takes_the_place_of_the_shapes(
+    open_context: OpenContext, till: Till, layout: str, is_slow: bool
+) -> None:
+    page = open_context(viewport={"width": 600, "height": 900}, reduced_motion="no-preference").new_page()
+    page.add_init_script(SAMPLE_HEIGHTS)
+    release = hold_requests(page, CONFIGURATION) if is_slow else lambda: None
+    wished = options({"layout": layout, "locale": "en"})
+    till.show(page, wished, till.script(till.prepare()), form(LAYOUTS[layout]), BELOW)
+    if is_slow:
+        page.wait_for_function("() => heights.length > 5")
+    release()
+    fill_card(page)
+
+    heights = page.evaluate("heights")
+    assert min(heights) >= min(heights[0], heights[-1]) - JUMP_MAX_PX

@@ -78,6 +78,8 @@ function shareButton(place, widgets) {
 // A key that pays in a field presses the button of its form, so the button belongs to the form of the open method.
 function openMethod(place, method) {
   const { widget } = method;
+  // What is open from the start opens without a movement, so that nothing below it jumps.
+  method.radio.closest(".wpwl-methods").classList.toggle("wpwl-methods-used", Boolean(place.open));
   place.open = method;
   method.choose();
   for (const each of place.methods) {
