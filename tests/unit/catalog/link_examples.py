@@ -47,5 +47,15 @@ LINK_EXAMPLES = [
         {**LINK, "overridePaymentType[VISA]": "CD"},
         ["overridePaymentType[VISA]"],
     ),
+    *[
+        Example(
+            "link_brand",
+            "payment_link",
+            {**LINK, "paymentBrand": "PAYPAL"},
+            {**LINK, "paymentBrand": wallet},
+            ["paymentBrand"],
+        )
+        for wallet in ("APPLEPAY", "GOOGLEPAY", "SAMSUNGPAY")
+    ],
     Example("needed_fields", "payment_link", LINK, {"paymentType": "DB"}, ["amount", "currency"]),
 ]

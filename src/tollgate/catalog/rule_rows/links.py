@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tollgate.catalog.brand_rows import Account
+from tollgate.catalog.brands import find_brand
 from tollgate.catalog.parameters.links import LINKS, UNITS_MAX
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, needs
 from tollgate.catalog.wallets import Wallet
@@ -54,6 +56,15 @@ def _check_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     return [Fault(name, f"must be one of [{', '.join(_TAKING)}]", "CD") for name in names]
 
 
+def _check_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:
+    code = fields.get("paymentBrand", "")
+    brand = find_brand(code, lenient=situation.is_lenient)
+    if brand is None or brand.account is not Account.WALLET:
+        return ()
+    # The page's own policy keeps a wallet's script away, and a wallet knows shops by their registered hosts.
+    return (Fault("paymentBrand", "a payment link cannot be paid with a wallet", code),)
+
+
 LINK_RULES = (
     Rule(
         "link_parameters",
@@ -94,6 +105,13 @@ LINK_RULES = (
         "link_type",
         f"A payment link takes money: it is one of {', '.join(_TAKING)}.",
         _check_type,
+        operations=_LINK,
+    ),
+    Rule(
+        "link_brand",
+        "A payment link cannot be paid with a wallet such as Apple Pay or Google Pay.",
+        _check_brand,
+        groups=frozenset({"paymentBrand"}),
         operations=_LINK,
     ),
 )
