@@ -157,11 +157,14 @@ def test_asking_for_the_head_makes_no_checkout(client: Client) -> None:
     assert "checkoutId" not in visit.read()
 
 
-def test_a_merchant_who_changes_the_checkout_changes_what_the_page_shows(client: Client) -> None:
+def test_the_checkout_of_a_link_cannot_be_changed_apart_from_the_link(client: Client) -> None:
     visit = visit_new(client)
-    client.post(f"/v1/checkouts/{visit.find_checkout()}", {"amount": "40.00"})
 
-    assert "40.00 EUR" in visit.open().body.decode()
+    answer = client.post(f"/v1/checkouts/{visit.find_checkout()}", {"amount": "40.00"})
+
+    assert (answer.status, answer.code) == GONE
+    assert "end the link and make another" in answer.body.decode()
+    assert "38.50 EUR" in visit.open().body.decode()
 
 
 # ---- ending it ----
@@ -287,6 +290,8 @@ def test_ten_attempts_are_all_until_the_checkouts_end(timed: GatewayProcess) -> 
 
     second = visit.find_checkout()
     assert second != first
+    told = visit.read()
+    assert (told["result"]["code"], "transactionId" in told) == ("000.200.201", False)
     assert visit.pay(second).code == "000.100.110"
 
 

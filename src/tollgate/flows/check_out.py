@@ -15,7 +15,9 @@ from tollgate.contract import (
     check_prepared,
     find_prepared_brand,
     find_return_url,
+    is_link_url,
     keep_prepared,
+    make_session_refusal,
     merge_echo,
     read_fields,
     tell_kind,
@@ -84,7 +86,11 @@ async def change_checkout(
 ) -> Answer:
     """What was prepared, with what is said now. While somebody pays it, it stays as it was when the payment began."""
     seen = await get_own_checkout(house, channel, checkout_id, None)
-    merged = merge_echo(open_prepared(house, seen), keep_prepared(fields))
+    prepared = open_prepared(house, seen)
+    if is_link_url(find_return_url(prepared), house.base_url):
+        # The link's next checkout would be made from what the link says, and the change would be lost.
+        raise make_session_refusal(" (a payment link made this one: end the link and make another instead)")
+    merged = merge_echo(prepared, keep_prepared(fields))
     situation = house.make_situation("checkout", channel)
     whole = read_fields(list(merged.items()), situation)
     refuse_unpayable(house, whole, channel)

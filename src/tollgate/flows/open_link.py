@@ -27,7 +27,7 @@ from tollgate.payments import (
     must_be_replaced,
     tell_link_status,
 )
-from tollgate.steps import House, find_any_link, open_link_fields, open_prepared, seal_prepared, sign_link
+from tollgate.steps import House, find_any_link, open_link_fields, seal_prepared, sign_link
 from tollgate.store import find_authentication, give_checkout
 from tollgate.values import Refusal, make_checkout_id
 
@@ -133,9 +133,6 @@ async def _describe(house: House, channel: Channel, link: PaymentLink) -> Opened
     payment = await find_link_payment(house, checkout)
     status = tell_link_status(link, checkout, house.clock.now())
     prepared = open_link_fields(house, link)
-    if prepared is not None and checkout is not None and checkout.sealed_fields is not None:
-        # Its merchant may have changed the checkout, and the shopper has to see what the form takes.
-        prepared |= {name: text for name, text in open_prepared(house, checkout).items() if name in _MONEY}
     promised = await find_promised_script(house, checkout.id) if checkout else None
     return OpenedLink(
         link=link,
@@ -147,6 +144,3 @@ async def _describe(house: House, channel: Channel, link: PaymentLink) -> Opened
         integrity=(promised or house.script).integrity,
         is_awaited=await _is_awaited(house, checkout, payment),
     )
-
-
-_MONEY = ("amount", "currency")
