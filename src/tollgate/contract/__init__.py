@@ -62,6 +62,7 @@ from tollgate.contract.form import Pairs, read_form
 from tollgate.contract.identity import Identity, check_entity_id, is_identity_name, read_identity
 from tollgate.contract.jobs import JobPlan, read_plan, recall_plan, render_plan
 from tollgate.contract.links import (
+    LINK_PATH,
     Asked,
     CartLine,
     LinkFace,
@@ -142,6 +143,7 @@ __all__ = [
     "BROWSER_FIELDS",
     "BY_MERCHANT",
     "DESCHEDULES",
+    "LINK_PATH",
     "METHOD_FIELD",
     "ONE_NAME",
     "RESCHEDULES",

@@ -78,8 +78,12 @@ _COLOURS = {
 }
 
 
+LINK_PATH = "/paymentlink"
+"""Under which the shopper's pages of all links live."""
+
+
 def make_link_url(link_id: str, base_url: str) -> str:
-    return f"{base_url}/paymentlink/{link_id}"
+    return f"{base_url}{LINK_PATH}/{link_id}"
 
 
 def is_link_url(url: str | None, base_url: str) -> bool:

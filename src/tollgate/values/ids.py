@@ -54,7 +54,7 @@ def make_link_id(merchant_id: MerchantId, chance: Chance = system_chance) -> Lin
 
 
 def find_link_node(link_id: str) -> str | None:
-    """None for what cannot be the id of a payment link."""
+    """Returns the part of a payment link's id that names its merchant, or None where it cannot be such an id."""
     return link_id[_CHECKOUT_DOT_AT + 1 :] if _LINK_ID.fullmatch(link_id) else None
 
 

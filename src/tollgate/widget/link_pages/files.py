@@ -9,12 +9,14 @@ import hashlib
 from pathlib import Path
 
 from tollgate.catalog import get_result
+from tollgate.contract import LINK_PATH
 from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web import Access, Reply, Request, RouteRow
 
 FOLDER = Path(__file__).parent / "files"
 
+_PATH = f"{LINK_PATH}/files"
 _CONTENT_TYPES = {".css": b"text/css;charset=UTF-8", ".js": b"text/javascript;charset=UTF-8"}
 _KEPT_FOR_GOOD = ((b"cache-control", b"public, max-age=31536000, immutable"),)
 _VERSION_LENGTH = 16
@@ -25,7 +27,7 @@ _VERSION = hashlib.sha256(b"\0".join(_BODIES.values())).hexdigest()[:_VERSION_LE
 
 def name_link_file(name: str) -> str:
     """Returns where a page loads the file of this name from."""
-    return f"/paymentlink/files/{_VERSION}/{name}"
+    return f"{_PATH}/{_VERSION}/{name}"
 
 
 async def read_link_file(request: Request, _house: House) -> Reply:
@@ -41,7 +43,7 @@ async def read_link_file(request: Request, _house: House) -> Reply:
 ROUTES = (
     RouteRow(
         method="GET",
-        path="/paymentlink/files/{version}/{name}",
+        path=f"{_PATH}/{{version}}/{{name}}",
         operation="payment_link_files",
         summary="The style or the script of a payment link's page.",
         access=Access.OPEN,

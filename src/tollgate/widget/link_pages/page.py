@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 
 from tollgate.catalog import BRANDS, find_brand
-from tollgate.contract import make_checkout_return_url, make_link_url
+from tollgate.contract import LINK_PATH, make_checkout_return_url, make_link_url
 from tollgate.flows import OpenedLink, leave_link_attempt, open_link
 from tollgate.payments import LinkStatus, Payment, may_have_taken
 from tollgate.steps import House
@@ -185,7 +185,7 @@ def _find(request: Request, name: str) -> str:
 ROUTES = (
     RouteRow(
         method="GET",
-        path="/paymentlink/{id}",
+        path=f"{LINK_PATH}/{{id}}",
         operation="payment_link_page",
         summary="The page of a payment link, for its shopper.",
         access=Access.OPEN,
@@ -195,7 +195,7 @@ ROUTES = (
     ),
     RouteRow(
         method="POST",
-        path="/paymentlink/{id}",
+        path=f"{LINK_PATH}/{{id}}",
         operation="leave_link_attempt",
         summary="The shopper gives up an `attempt` that waits at a provider, to pay another way.",
         access=Access.OPEN,
