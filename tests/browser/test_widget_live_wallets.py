@@ -36,11 +36,15 @@ window.ApplePaySession = class {
   begin() { setTimeout(() => this.onvalidatemerchant({ validationURL: "https://apple.example/session" })); }
   completeMerchantValidation(merchant) {
     note("merchant", merchant);
-    if (window.shopperCancels) { this.oncancel(); return; }
+    if (window.shopperCancels) { this.end(); this.oncancel(); return; }
     this.onpaymentauthorized({ payment: { token: { paymentData: TOKEN } } });
   }
-  completePayment(result) { note("completed", result); }
-  abort() {}
+  completePayment(result) { this.end(); note("completed", result); }
+  abort() { this.end(); note("aborted", true); }
+  end() {
+    if (this.isOver) throw new Error("the session has ended");
+    this.isOver = true;
+  }
 };
 """
 GOOGLE = """
@@ -210,6 +214,22 @@ def test_who_cancels_a_wallet_s_own_sheet_has_sent_nothing(
 
     assert submissions() == 0
     expect(pay_button(page.locator(".wpwl-container-card"))).not_to_have_attribute("aria-disabled", "true")
+
+
+@pytest.mark.parametrize(
+    "way", ["wpwl.unload()", "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"]
+)
+def test_apple_s_sheet_is_aborted_when_the_attempt_ends_without_it(
+    page: Page, live: Callable[..., Prepared], way: str
+) -> None:
+    waits = '{ countryCode: "AT", onValidateMerchant: () => new Promise((answer) => { window.answerLate = answer; }) }'
+    live("APPLEPAY", APPLE, applePay=waits)
+    page.locator(".wpwl-wallet-own").dispatch_event("click")
+    expect(page.locator(".wpwl-wallet-own")).to_have_count(1)
+    page.evaluate(f"new Promise((done) => setTimeout(done)).then(() => {{ {way}; answerLate({{}}); }})")
+
+    assert read_note(page, "aborted") is True
+    assert read_note(page, "merchant") is None
 
 
 @pytest.mark.parametrize(

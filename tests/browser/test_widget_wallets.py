@@ -26,6 +26,21 @@ DECLINED = "800.100.152"
 NAMES = {"APPLEPAY": "Apple Pay", "GOOGLEPAY": "Google Pay"}
 AXE_OPTIONS = {"resultTypes": ["violations"], "iframes": False, "preload": False}
 
+COUNT_LISTENERS = """
+() => {
+  window.listeners = new Set();
+  const { addEventListener: add, removeEventListener: remove } = window;
+  window.addEventListener = (kind, act, ...more) => {
+    if (kind === "message") listeners.add(act);
+    add.call(window, kind, act, ...more);
+  };
+  window.removeEventListener = (kind, act, ...more) => {
+    listeners.delete(act);
+    remove.call(window, kind, act, ...more);
+  };
+}
+"""
+
 
 @pytest.fixture
 def till(shop: Site, client: Client) -> Till:
@@ -126,6 +141,22 @@ def answer_with(route: Route, answer: dict[str, Any] | None) -> None:
         route.abort()
     else:
         route.fulfill(**answer, headers={"access-control-allow-origin": "*"})
+
+
+@pytest.mark.parametrize(
+    "way", ["wpwl.unload()", "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"]
+)
+def test_nothing_listens_to_a_sheet_that_was_taken_away(page: Page, till: Till, way: str) -> None:
+    till.show(page, form("APPLEPAY"), till.script(till.prepare()))
+    expect(pay_button(page)).to_be_visible()
+    page.evaluate(COUNT_LISTENERS)
+    pay_button(page).click()
+    expect(sheet(page, "APPLEPAY").get_by_role("button", name="Cancel")).to_be_visible()
+    assert page.evaluate("listeners.size") == 1
+    page.evaluate(way)
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.evaluate("listeners.size") == 0
 
 
 def test_the_sheet_opens_once_however_often_the_button_is_pressed(page: Page, till: Till) -> None:

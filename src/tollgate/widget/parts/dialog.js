@@ -28,10 +28,12 @@ function openDialog(widget, url, title, loadHook) {
   );
   frame.addEventListener("load", () => loadHook && tell(loadHook, frame));
   document.body.append(element);
-  const closed = new Promise((resolve) => element.addEventListener("close", resolve));
+  let finish = null;
+  const closed = new Promise((resolve) => (finish = resolve));
+  element.addEventListener("close", finish);
   close.addEventListener("click", () => element.close());
   showModally(element);
-  return { element, closed };
+  return { element, closed, finish };
 }
 
 function showModally(dialog) {
@@ -45,9 +47,11 @@ function showModally(dialog) {
   dialog.close = () => dialog.dispatchEvent(new Event("close"));
 }
 
+// A dialog that is removed while it is open fires no event, so whoever waits for its end is told here.
 function removeDialog(attempt) {
   if (attempt.dialog) {
     attempt.dialog.element.remove();
+    attempt.dialog.finish();
     attempt.dialog = null;
   }
 }

@@ -4,6 +4,7 @@ const NEW_ATTEMPT = {
   id: "",
   popup: null,
   dialog: null,
+  closeWallet: null,
   cancel: null,
   focused: null,
   resting: [],
@@ -158,6 +159,9 @@ async function post(fields) {
 function endAttempt(attempt) {
   closePopup(attempt);
   removeDialog(attempt);
+  if (attempt.closeWallet) {
+    attempt.closeWallet();
+  }
   if (attempt.cancel) {
     attempt.cancel.remove();
   }

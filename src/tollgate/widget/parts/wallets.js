@@ -149,8 +149,11 @@ async function askSheet(attempt, sheet, title) {
     }
   };
   window.addEventListener("message", hear);
-  await visitInDialog(attempt, address, title);
-  window.removeEventListener("message", hear);
+  try {
+    await visitInDialog(attempt, address, title);
+  } finally {
+    window.removeEventListener("message", hear);
+  }
   return token;
 }
 
@@ -169,17 +172,28 @@ function makeAppleRequest(wallet) {
   };
 }
 
+// A session that has ended throws at every further call.
 function askApple(attempt, wallet) {
   const options = readWalletOptions("applePay");
   const session = new ApplePaySession(3, makeAppleRequest(wallet));
+  let isOpen = true;
+  const end = (act) => {
+    if (isOpen) {
+      isOpen = false;
+      act();
+    }
+  };
   const finish = (isPaid) =>
-    session.completePayment({ status: isPaid ? ApplePaySession.STATUS_SUCCESS : ApplePaySession.STATUS_FAILURE });
+    end(() => session.completePayment({ status: isPaid ? ApplePaySession.STATUS_SUCCESS : ApplePaySession.STATUS_FAILURE }));
   return new Promise((resolve, reject) => {
     session.onvalidatemerchant = async ({ validationURL }) => {
       try {
-        session.completeMerchantValidation(await options.onValidateMerchant(validationURL));
+        const merchant = await options.onValidateMerchant(validationURL);
+        if (isOpen) {
+          session.completeMerchantValidation(merchant);
+        }
       } catch (fault) {
-        session.abort();
+        end(() => session.abort());
         reject(fault);
       }
     };
@@ -187,8 +201,12 @@ function askApple(attempt, wallet) {
       attempt.finishWallet = finish;
       resolve(JSON.stringify(payment.token.paymentData));
     };
-    session.oncancel = () => resolve("");
+    session.oncancel = () => end(() => resolve(""));
     session.begin();
+    attempt.closeWallet = () => {
+      end(() => session.abort());
+      resolve("");
+    };
   });
 }
 
