@@ -217,3 +217,12 @@ async def test_no_other_file_is_served() -> None:
 
 def test_scripts_of_any_shop_may_load_them() -> None:
     assert all(row.is_for_any_origin for row in serving.ROUTES)
+
+
+def test_options_that_the_guide_calls_without_effect_are_not_read() -> None:
+    guide = Path(__file__).parents[3] / "docs" / "payment-form.md"
+    rows = re.findall(r"^\| (.+?) \|.*\| no effect", guide.read_text(), re.MULTILINE)
+    names = re.findall(r"`(\w+)`", " ".join(rows))
+
+    assert "createCheckout" in names
+    assert [name for name in names if re.search(rf"(?:options\.|[\"']){name}\b", SCRIPT.body.decode())] == []
