@@ -56,7 +56,14 @@ def measure_days(told: dict[str, str]) -> float:
 
 @pytest.mark.parametrize(
     ("count", "unit", "least", "most"),
-    [("5", "HOUR", 5 / 24, 5 / 24), ("3", "DAY", 3, 3), ("12", "MONTH", 365, 366), ("1", "YEAR", 365, 366)],
+    [
+        ("5", "HOUR", 5 / 24, 5 / 24),
+        ("3", "DAY", 3, 3),
+        ("8760", "HOUR", 365, 365),
+        ("365", "DAY", 365, 365),
+        ("12", "MONTH", 365, 366),
+        ("1", "YEAR", 365, 366),
+    ],
 )
 def test_a_link_lives_as_long_as_it_is_told(client: Client, count: str, unit: str, least: float, most: float) -> None:
     told = visit_new(client, validUntil=count, validUntilUnit=unit).read()
@@ -67,8 +74,8 @@ def test_a_link_lives_as_long_as_it_is_told(client: Client, count: str, unit: st
 @pytest.mark.parametrize(
     ("count", "unit"),
     [
-        ("367", "DAY"),
-        ("8785", "HOUR"),
+        ("366", "DAY"),
+        ("8761", "HOUR"),
         ("13", "MONTH"),
         ("2", "YEAR"),
         ("0", "DAY"),
@@ -82,6 +89,20 @@ def test_a_lifetime_that_is_none_or_more_than_a_year_is_named(client: Client, co
 
     assert (answer.status, answer.code) == (400, "200.300.404")
     assert list(answer.faults) == ["validUntil"]
+
+
+@pytest.mark.parametrize(
+    ("said", "accepted"),
+    [
+        ({"validUntil": "0"}, "must be a number from 1 to 365 with validUntilUnit DAY"),
+        ({"validUntil": "9000"}, "must be a number from 1 to 365 with validUntilUnit DAY"),
+        ({"validUntil": "9000", "validUntilUnit": "HOUR"}, "must be a number from 1 to 8760 with validUntilUnit HOUR"),
+        ({"validUntil": "2", "validUntilUnit": "YEAR"}, "must be 1 with validUntilUnit YEAR"),
+        ({"validUntil": "soon"}, "must be a number from 1, at most 8760 HOUR, 365 DAY, 12 MONTH, 1 YEAR"),
+    ],
+)
+def test_a_wrong_lifetime_is_told_the_range_of_its_unit(client: Client, said: dict[str, str], accepted: str) -> None:
+    assert make_link(client, **said).faults == {"validUntil": accepted}
 
 
 @pytest.mark.parametrize(

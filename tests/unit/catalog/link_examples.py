@@ -15,7 +15,7 @@ LINK_EXAMPLES = [
         "link_parameters", "checkout", LINK, {**LINK, "validUntil": "5", LOGO: f"https:{SHOP}"}, ["validUntil", LOGO]
     ),
     Example(
-        "link_lifetime", "payment_link", {**LINK, "validUntil": "366"}, {**LINK, "validUntil": "367"}, ["validUntil"]
+        "link_lifetime", "payment_link", {**LINK, "validUntil": "365"}, {**LINK, "validUntil": "366"}, ["validUntil"]
     ),
     Example(
         "link_lifetime",

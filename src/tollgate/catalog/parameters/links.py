@@ -8,8 +8,14 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.row import BOOLEAN, OPEN, Parameter, mount, several
 from tollgate.catalog.shape import choice, number, pattern
 
-UNITS_MAX = {"HOUR": 366 * 24, "DAY": 366, "MONTH": 12, "YEAR": 1}
-"""The most that a link lives, in each unit: a year."""
+UNITS_MAX = {"HOUR": 365 * 24, "DAY": 365, "MONTH": 12, "YEAR": 1}
+"""The most that a link lives, in each unit: never more than a year of the calendar."""
+
+_LONGEST = ", ".join(f"{count} {unit}" for unit, count in UNITS_MAX.items())
+# Which range holds depends on the unit, so a rule checks it.
+_LIFETIME = pattern(
+    "[0-9]+", 1, 4, message=f"must be a number from 1, at most {_LONGEST}", notation=f"N4, at most {_LONGEST}"
+)
 
 _COLOUR = pattern(
     "#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})",
@@ -34,7 +40,7 @@ LINKS = (
         (
             Parameter(
                 "validUntil",
-                number(1, max(UNITS_MAX.values())),
+                _LIFETIME,
                 secrecy=OPEN,
                 note=f"How long a payment link lives, {LIMITS.link_days} days by default and a year at most",
                 holds_code=True,

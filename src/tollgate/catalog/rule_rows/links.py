@@ -31,9 +31,11 @@ def _check_elsewhere(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 def _check_lifetime(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     count, unit = fields.get("validUntil"), fields.get("validUntilUnit", "DAY")
-    if count is None or int(count) <= UNITS_MAX[unit]:
+    most = UNITS_MAX[unit]
+    if count is None or 1 <= int(count) <= most:
         return ()
-    return (Fault("validUntil", f"must be a number from 1 to {UNITS_MAX[unit]} with validUntilUnit {unit}", count),)
+    accepted = f"a number from 1 to {most}" if most > 1 else "1"
+    return (Fault("validUntil", f"must be {accepted} with validUntilUnit {unit}", count),)
 
 
 def _check_addresses(fields: Fields, situation: Situation) -> Iterable[Fault]:
