@@ -22,6 +22,7 @@ from api.paying_forms import (
     pass_challenge,
     pass_seconds,
     press,
+    show,
 )
 from api.premises import Premises
 from api.windows import Window
@@ -215,8 +216,26 @@ def test_a_paid_link_cannot_be_ended(client: Client) -> None:
     visit = visit_new(client)
     visit.pay(visit.find_checkout())
 
-    assert (end(visit).status, end(visit).code) == BUSY
+    answer = end(visit)
+
+    assert (answer.status, answer.code) == (400, "200.300.404")
+    assert "is paid and cannot be ended" in answer.json["result"]["description"]
+    assert "repeat" not in answer.json["result"]["description"]
     assert visit.read()["status"] == PAID
+
+
+def test_a_link_that_is_being_paid_asks_to_be_ended_a_moment_later(client: Client) -> None:
+    visit = visit_new(client, **{"customParameters[simulatorDelay]": "2000"})
+    checkout_id = visit.find_checkout()
+    with ThreadPoolExecutor(1) as shopper:
+        paid = shopper.submit(visit.pay, checkout_id)
+        wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
+
+        answer = end(visit)
+
+        assert (answer.status, answer.code) == BUSY
+        assert "repeat in a moment" in answer.json["result"]["description"]
+        assert paid.result().code == "000.100.110"
 
 
 # ---- time ----

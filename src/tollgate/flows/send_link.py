@@ -78,7 +78,12 @@ async def end_payment_link(house: House, link_id: str, channel: Channel, ndc: st
             return answer_ended_link(link, Asked(house.envelope, ndc, house.clock.now()))
         if (await get_own_link(house, channel, link_id)).checkout_id == link.checkout_id:
             break
-    raise Refusal(get_result(BUSY), "the payment link is being paid or is paid")
+    checkout = await find_link_checkout(house, await get_own_link(house, channel, link_id))
+    if checkout is not None and checkout.is_paid:
+        # Another code than for one that is being paid: repeating this would never help.
+        detail = "the payment link is paid and cannot be ended: refund its payment instead"
+        raise Refusal(get_result("200.300.404"), detail)
+    raise Refusal(get_result(BUSY), "the payment link is being paid")
 
 
 async def find_link_checkout(house: House, link: PaymentLink) -> Checkout | None:
