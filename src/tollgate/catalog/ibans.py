@@ -38,7 +38,7 @@ def is_in_sepa(country: str) -> bool:
 
 @lru_cache(maxsize=1)
 def list_sepa_lengths() -> Mapping[str, int]:
-    """How long the IBANs of each country are that can be reached by SEPA."""
+    """Lists how long an IBAN is in each country that SEPA reaches."""
     from schwifty.registry import get_iban_spec
 
     return {country: get_iban_spec(country).iban_length for country in COUNTRIES if is_in_sepa(country)}

@@ -178,7 +178,7 @@ def _show_brand(brand: Brand, prepared: Mapping[str, str], terms: FormTerms) -> 
 
 
 def _show_debit(terms: FormTerms) -> Mapping[str, Any]:
-    """What the shopper agrees to, in the languages of the page, and how long an IBAN is."""
+    """Shows what the shopper agrees to, in the languages of the page, and how long an IBAN is."""
     texts = {
         language: text
         for language in list(dict.fromkeys(terms.languages.split()))[:_LANGUAGES_MAX]
@@ -189,7 +189,7 @@ def _show_debit(terms: FormTerms) -> Mapping[str, Any]:
 
 
 def _show_wallet(brand: Brand, terms: FormTerms) -> Mapping[str, Any]:
-    """What the form needs to ask the wallet for a token: the wallet's own script, or the sheet of a test host."""
+    """Shows what the form needs to ask the wallet for a token: the wallet's own script, or the sheet of a test host."""
     sheet = WALLET_SHEETS[brand.code]
     if terms.is_test:
         return {"name": sheet.name, "sheet": f"/sandbox/wallets/{sheet.name}"}

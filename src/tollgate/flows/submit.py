@@ -34,6 +34,7 @@ from tollgate.contract import (
     read_order,
     read_registration_order,
 )
+from tollgate.flows.check_out import BUSY
 from tollgate.flows.idempotency import NotStarted
 from tollgate.flows.pay import pay
 from tollgate.flows.register import register
@@ -160,14 +161,14 @@ async def submit_checkout(house: House, checkout_id: str, kind: CheckoutKind, se
     except NotStarted:
         # Somebody else was faster, or the merchant changed what is to be paid: nothing was begun here.
         _check_free(house, await get_open_checkout(house, checkout_id))
-        raise Refusal(get_result("800.700.100")) from None
+        raise Refusal(get_result(BUSY)) from None
     shown, going_on = answer_submission(answer, checkout, find_ways(checkout, desk.return_url, house.base_url))
     return Submitted(shown, going_on, paid_kind)
 
 
 def _check_free(house: House, checkout: Checkout) -> None:
     if checkout.state is CheckoutState.CLAIMED:
-        raise Refusal(get_result("800.700.100"))
+        raise Refusal(get_result(BUSY))
     if checkout.state is not CheckoutState.OPEN:
         raise make_session_refusal(" (this one is paid)")
     if checkout.attempts >= LIMITS.checkout_attempts_max:

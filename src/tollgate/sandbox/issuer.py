@@ -33,7 +33,7 @@ async def visit_method(request: Request, house: House) -> Reply:
 
     It reports to this host only, lest anybody uses it to send browsers elsewhere.
     """
-    frame = threeds.unwrap(_find(request, "threeDSMethodData"), threeds.MethodFrame)
+    frame = threeds.unwrap(request.find("threeDSMethodData"), threeds.MethodFrame)
     url = (frame and frame.three_ds_method_notification_url) or ""
     if frame is None or not url.startswith(f"{house.base_url}/"):
         return _show_end("No device check", "The fields of the hidden frame are not as they should be.", 400)
@@ -60,7 +60,7 @@ async def answer_challenge(request: Request, house: House) -> Reply:
 
 
 def _is_meant(request: Request, found: OpenChallenge) -> bool:
-    text = _find(request, "creq")
+    text = request.find("creq")
     message = threeds.unwrap(text, threeds.CReq)
     named = message and (message.three_ds_server_trans_id, message.acs_trans_id)
     return not text or named == (found.challenge.server_id, found.challenge.acs_id)
@@ -68,7 +68,7 @@ def _is_meant(request: Request, found: OpenChallenge) -> bool:
 
 def _choose_status(request: Request, found: OpenChallenge) -> str | None:
     """How it ends, or how many wrong codes were given; None: nothing was answered."""
-    code, one_time_code = _find(request, "returnCode"), _find(request, "otp")
+    code, one_time_code = request.find("returnCode"), request.find("otp")
     if code in ENDINGS:
         return code
     if not one_time_code:
@@ -80,7 +80,7 @@ def _choose_status(request: Request, found: OpenChallenge) -> str | None:
 
 
 async def _show(found: OpenChallenge, request: Request, house: House) -> Reply:
-    session = _find(request, "threeDSSessionData")[:_SESSION_LENGTH_MAX]
+    session = request.find("threeDSSessionData")[:_SESSION_LENGTH_MAX]
     if found.ending is not None:
         return await _end(found, found.ending, session, house)
     challenge = found.challenge
@@ -130,10 +130,6 @@ def _show_end(title: str, text: str, status: int = 200) -> Reply:
 
 def _show_nothing() -> Reply:
     return _show_end("No such challenge", "The address is not complete, or the challenge is long over.", 404)
-
-
-def _find(request: Request, name: str) -> str:
-    return next((value for sent, value in request.pairs if sent == name), "")
 
 
 ROUTES = (

@@ -31,7 +31,7 @@ async def show_token(request: Request, caller: Caller, house: House) -> Reply:
 
 
 async def fire_event(request: Request, caller: Caller, house: House) -> Reply:
-    event, event_id = _read_event(request), _find(request, "eventId") or make_id(house.chance)
+    event, event_id = _read_event(request), request.find("eventId") or make_id(house.chance)
     if _EVENT_ID.fullmatch(event_id) is None:
         raise InvalidParameters(
             get_result("200.300.404"), [Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)]
@@ -46,15 +46,11 @@ async def fire_event(request: Request, caller: Caller, house: House) -> Reply:
 
 
 def _read_event(request: Request) -> Event:
-    text = _find(request, "event")
+    text = request.find("event")
     if text not in set(Event):
         message = f"must be one of [{', '.join(Event)}]"
         raise InvalidParameters(get_result("200.300.404"), [Fault("event", message, text)])
     return Event(text)
-
-
-def _find(request: Request, name: str) -> str:
-    return next((value for sent, value in request.pairs if sent == name), "")
 
 
 def _tell(house: House, caller: Caller, registration: Registration, standing: Standing | None) -> Answer:

@@ -51,7 +51,7 @@ async def confirm_on_sheet(request: Request, house: House) -> Reply:
     checkout = await _find_checkout(request, house)
     if checkout is None:
         return _show_nothing()
-    card = CARDS.get(_find(request, "card"))
+    card = CARDS.get(request.find("card"))
     if card is None:
         return _show(request, house, checkout, fault=_NO_CARD)
     money = _read_money(house, checkout)
@@ -70,7 +70,7 @@ async def confirm_on_sheet(request: Request, house: House) -> Reply:
 
 async def _find_checkout(request: Request, house: House) -> Checkout | None:
     try:
-        return await get_open_checkout(house, _find(request, "checkoutId"))
+        return await get_open_checkout(house, request.find("checkoutId"))
     except Refusal:
         return None
 
@@ -101,7 +101,7 @@ def _show(request: Request, house: House, checkout: Checkout, *, token: str = ""
         amount=f"{money.render()} {money.currency}",
         cards=CARDS,
         checkout_id=checkout.id,
-        origin=_find(request, "origin"),
+        origin=request.find("origin"),
         token=token,
         fault=fault,
     )
@@ -110,10 +110,6 @@ def _show(request: Request, house: House, checkout: Checkout, *, token: str = ""
 def _show_nothing() -> Reply:
     text = "The checkout of this sheet is over, or its address is not complete."
     return _PAGES.render("end.html", framed_by=ANYWHERE, title="Nothing to pay", text=text, link="", status=404)
-
-
-def _find(request: Request, name: str) -> str:
-    return next((value for sent, value in request.pairs if sent == name), "")
 
 
 ROUTES = (

@@ -37,6 +37,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         value = self.headers.get(name)
         return None if value is None else value.decode("latin-1")
 
+    def find(self, name: str) -> str:
+        """Finds the first value that was sent under this name; "" where there is none."""
+        return next((value for sent, value in self.pairs if sent == name), "")
+
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """Who was recognised, and on which of its channels it speaks."""

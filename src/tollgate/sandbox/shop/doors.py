@@ -104,7 +104,7 @@ def _show_cart(request: Request, house: House, cart: Cart, fault: str) -> Reply:
 
 async def show_checkout(request: Request, house: House) -> Reply:
     channel = await get_channel_of_shop(house)
-    order = await find_order(house, channel, _find(request, "id"))
+    order = await find_order(house, channel, request.find("id"))
     if order is None:
         return _show_over(house, 404)
     if order.is_paid:
@@ -140,8 +140,8 @@ async def show_checkout(request: Request, house: House) -> Reply:
 async def switch(request: Request, house: House) -> Reply:
     """Keeps the visitor's choices, and ends the checkout where that was asked for."""
     channel, choices = await get_channel_of_shop(house), read_choices(request.pairs)
-    order = await find_order(house, channel, _find(request, "id"))
-    if order is not None and _find(request, "act") == "expire":
+    order = await find_order(house, channel, request.find("id"))
+    if order is not None and request.find("act") == "expire":
         await expire_order(house, channel, order)
     elif order is not None:
         await set_bank_delay(house, channel, order, choices.bank_delay_ms)
@@ -155,7 +155,7 @@ def _recall_choices(request: Request) -> Choices:
 
 
 def _read_language(request: Request) -> str:
-    wished = _find(request, "lang")
+    wished = request.find("lang")
     return wished if wished in LANGUAGES else ""
 
 
@@ -171,8 +171,8 @@ def _guess_language(request: Request) -> str:
 async def show_result(request: Request, house: House) -> Reply:
     """Nothing that the browser brings along is believed: it names the checkout, and the gateway says how it ended."""
     channel = await get_channel_of_shop(house)
-    order = await find_order(house, channel, _find(request, "id"))
-    if order is None or _find(request, "resourcePath") != order.resource_path:
+    order = await find_order(house, channel, request.find("id"))
+    if order is None or request.find("resourcePath") != order.resource_path:
         return _show_over(house, 404)
     ending = await ask_ending(house, channel, order, request.trace)
     here, receipt = _look_around(house), make_receipt(order, ending)
@@ -240,10 +240,6 @@ def _name(path: str, **query: str) -> str:
 
 def _go(path: str, headers: tuple[tuple[bytes, bytes], ...] = (), **query: str) -> Reply:
     return Reply(303, b"", b"text/plain", ((b"location", _name(path, **query).encode()), *headers))
-
-
-def _find(request: Request, name: str) -> str:
-    return next((value for sent, value in request.pairs if sent == name), "")
 
 
 ROUTES = (

@@ -56,7 +56,7 @@ class Here(msgspec.Struct, frozen=True):
 
 async def leave_attempt(request: Request, house: House) -> Reply:
     """Takes the shopper back to the link's page, which says what became of the attempt."""
-    link = await leave_link_attempt(house, request.names[0], _find(request, "attempt"))
+    link = await leave_link_attempt(house, request.names[0], request.find("attempt"))
     if link is None:
         return await show_link(request, house)
     url = make_link_url(link.id, house.base_url)
@@ -67,7 +67,7 @@ async def show_link(request: Request, house: House) -> Reply:
     """Shows how a link stands. Programs that preview links ask for the head alone, and that makes no checkout."""
     opened = await open_link(house, request.names[0], makes_checkout=request.method != "HEAD")
     locale = opened.face.locale if opened and opened.face else ""
-    language = choose_language(_find(request, "lang"), request.header(b"accept-language") or "", locale)
+    language = choose_language(request.find("lang"), request.header(b"accept-language") or "", locale)
     nonce = base64.b64encode(house.chance(_NONCE_BYTES)).decode()
     here = Here(TEXTS[language], nonce, not house.is_live)
     if opened is None:
@@ -110,7 +110,7 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         options["billingAddress"] = {}
     if face.collects_billing and not face.demands_billing:
         options["mandatoryBillingFields"] = {}
-    failed = opened.payment if _find(request, "id") == checkout.id else None
+    failed = opened.payment if request.find("id") == checkout.id else None
     return _PAGES.render(
         "form.html",
         here=here,
@@ -176,10 +176,6 @@ def _list_picture_hosts(opened: OpenedLink | None) -> list[str]:
         return []
     parts = [urlsplit(url) for url in (opened.face.logo, opened.face.background) if url]
     return list(dict.fromkeys(f"{each.scheme}://{each.netloc.lower()}" for each in parts))
-
-
-def _find(request: Request, name: str) -> str:
-    return next((value for sent, value in request.pairs if sent == name), "")
 
 
 ROUTES = (
