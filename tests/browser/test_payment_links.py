@@ -222,6 +222,16 @@ def test_a_large_logo_shrinks_to_a_narrow_screen(
     forget_refusals(watch)
 
 
+def test_a_picture_that_does_not_load_leaves_no_trace(page: Page, client: Client, site: Site, watch: Watch) -> None:
+    pictures = {"layout.logo": f"{site.url}/no-logo.svg", "layout.backgroundImage": f"{site.url}/no-back.svg"}
+    visit(page, make_link(client, **pictures, **{"layout.logoWidth": "80"}))
+
+    expect(page.locator(".logo")).to_be_hidden()
+    expect(page.locator(".backdrop")).to_be_hidden()
+    expect(page.locator(".merchant")).to_have_text("Gatehouse Goods")
+    forget_refusals(watch)
+
+
 def test_pictures_come_from_the_hosts_named_without_telling_whose_page_it_is(
     page: Page, client: Client, site: Site
 ) -> None:

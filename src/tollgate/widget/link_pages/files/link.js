@@ -10,6 +10,8 @@
   document.documentElement.classList.add("scripted");
   // Here and not at the end: the form's script may fail before the page is read.
   window.addEventListener("error", (event) => event.target.id === "form-script" && whenRead(showFailure), true);
+  // A picture that does not load would show the browser's sign for it, or an empty frame.
+  window.addEventListener("error", ({ target }) => target instanceof Element && hidePicture(target), true);
   // A page that comes back from the browser's memory may show a form for what is paid.
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
   // The page calls it with what the server says of the form; functions and the shopper's zone are added here.
@@ -22,6 +24,10 @@
     } else {
       task();
     }
+  }
+
+  function hidePicture(target) {
+    target.hidden ||= target.matches(".logo, .backdrop");
   }
 
   function start() {
