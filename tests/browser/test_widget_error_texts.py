@@ -155,7 +155,45 @@ def test_forms_have_names(page: Page, till: Till) -> None:
         expect(page.get_by_role("form", name=name, exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("name", "brands", "told"),
+    [
+        ("billingPostcode", "VISA", "Postcode is not valid."),
+        ("cardHolder", "VISA", "Name on card is not valid."),
+        ("taxNumber", "VISA", "Tax number is not valid."),
+        ("accountIban", "DIRECTDEBIT_SEPA", "IBAN is not valid."),
+        ("accountBic", "DIRECTDEBIT_SEPA", "BIC is not valid."),
+    ],
+)
+def test_what_begins_no_value_of_a_field_is_not_called_incomplete(
+    page: Page, till: Till, name: str, brands: str, told: str
+) -> None:
+    show_till(page, till, {"billingAddress": {"country": "GB"}, "showTaxNumberField": True}, brands)
+    page.locator(f".wpwl-control-{name}").fill("!!")
+
+    page.locator(f".wpwl-control-{name}").blur()
+
+    expect(hint(page, name)).to_have_text(told)
+
+
 # ---- addresses ----
+
+
+def test_another_country_judges_the_postcode_again(page: Page, till: Till) -> None:
+    show_till(page, till, {"billingAddress": {"country": "BR"}})
+    country = page.locator(".wpwl-control-billingCountry")
+    country.select_option("US")
+    expect(hint(page, "billingPostcode")).to_have_count(0)
+    country.select_option("BR")
+    page.locator(".wpwl-control-billingPostcode").fill("01310-100")
+    page.locator(".wpwl-control-billingPostcode").blur()
+    expect(hint(page, "billingPostcode")).to_have_count(0)
+
+    country.select_option("US")
+
+    expect(hint(page, "billingPostcode")).to_have_text("Postcode is not valid.")
+    country.select_option("BR")
+    expect(hint(page, "billingPostcode")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

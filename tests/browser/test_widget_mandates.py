@@ -73,6 +73,15 @@ def test_without_a_name_in_the_checkout_the_channel_is_the_creditor(page: Page, 
     expect(mandate(page)).not_to_contain_text("{")
 
 
+def test_the_mandate_stands_directly_above_the_button(page: Page, till: Till) -> None:
+    checkout = till.prepare()
+    wishes = options({"billingAddress": {"country": "DE"}, "showBirthDate": True})
+    till.show(page, wishes, till.script(checkout), form("DIRECTDEBIT_SEPA", "<p>Anything else?</p>"))
+
+    expect(page.locator(".wpwl-group-billing")).to_be_visible()
+    expect(page.locator(".wpwl-group-mandate + .wpwl-group-submit")).to_be_visible()
+
+
 def test_a_language_that_the_page_names_late_has_its_mandate(page: Page, till: Till) -> None:
     """Pages set options while the form asks the gateway what there is to pay."""
     late = "setTimeout(() => { wpwlOptions.locale = 'fr'; }, 0)"

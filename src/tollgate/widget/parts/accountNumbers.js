@@ -8,6 +8,11 @@ function squeeze(text) {
   return plain.replace(/[^\p{L}\p{N}]/gu, "").toUpperCase().replace(/^IBAN(?=[A-Z]{2}\d)/, "");
 }
 
+// Letters, digits and what people put between them. Anything else begins no number of whatever kind.
+function isNumberLike(text) {
+  return /^[\p{L}\p{N}\p{Cf}\p{Pd}\s./]+$/u.test(text);
+}
+
 function isBic(text) {
   return BIC.test(squeeze(text));
 }
@@ -30,7 +35,8 @@ function isIban(text) {
 
 function isPartOfIban(text) {
   const iban = squeeze(text);
-  return /^[A-Z]{0,2}$|^[A-Z]{2}\d{1,2}$|^[A-Z]{2}\d{2}[A-Z0-9]*$/.test(iban) && iban.length < (findIbanLength(iban) || 15);
+  const isBegun = /^[A-Z]{0,2}$|^[A-Z]{2}\d{1,2}$|^[A-Z]{2}\d{2}[A-Z0-9]*$/.test(iban) && isNumberLike(text);
+  return isBegun && iban.length < (findIbanLength(iban) || 15);
 }
 
 function groupIban(iban) {

@@ -28,6 +28,10 @@ function makeBillingBlock(voice) {
 }
 
 function groupBilling(voice, fields) {
+  const [country, postcode] = [BILLING_FIELDS.country, BILLING_FIELDS.postcode].map((name) => fields.find((field) => field.name === name));
+  if (country && postcode) {
+    country.control.addEventListener("change", () => judgeLeft(voice, postcode));
+  }
   const legend = make("legend", "wpwl-label wpwl-label-billing", {}, voice.say("billingAddress"));
   return make("fieldset", "wpwl-group wpwl-group-billing", {}, legend, ...fields.map((field) => field.group));
 }

@@ -21,10 +21,10 @@ function makeDirectDebit(place, code) {
   widget.form.append(
     ...[makeBrandGroup(code, label)].filter(Boolean),
     ...basic.map((field) => field.group),
-    ...[mandate].filter(Boolean),
     ...(billing ? [billing.group] : []),
     ...asked.map((field) => field.group),
   );
+  widget.mandate = mandate;
   widget.addFields = () => squeezeAccount(widget);
   return widget;
 }

@@ -26,7 +26,7 @@ const INPUTS = {
     autocomplete: "off",
     max: 64,
     fits: isTaxNumber,
-    isPartial: () => true,
+    isPartial: isNumberLike,
     isLatin: true,
     also: { "customer.identificationDocType": "TAXSTATEMENT" },
   },
@@ -56,7 +56,7 @@ function isPartOfEmail(text) {
 }
 
 function isPartOfBic(text) {
-  return /^[A-Z]{0,6}$|^[A-Z]{6}[A-Z0-9]{0,4}$/.test(squeeze(text));
+  return /^[A-Z]{0,6}$|^[A-Z]{6}[A-Z0-9]{0,4}$/.test(squeeze(text)) && isNumberLike(text);
 }
 
 // As a date field gives it, whatever the shopper sees.

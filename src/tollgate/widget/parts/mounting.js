@@ -172,7 +172,11 @@ function finishForm(widget, isFirst) {
   }
   const { voice } = widget;
   const sayUsual = () => (page.configuration.kind === "registration" ? voice.say("register") : sayPay(voice));
-  widget.form.append(makeSubmitGroup(widget, widget.sayOwn || sayUsual, widget.brand ? "wpwl-button-brand" : ""));
+  widget.form.append(
+    // It begins with "By confirming", so the button is next.
+    ...(widget.mandate ? [widget.mandate] : []),
+    makeSubmitGroup(widget, widget.sayOwn || sayUsual, widget.brand ? "wpwl-button-brand" : ""),
+  );
   addResultUrl(widget);
   dressButton(widget);
 }

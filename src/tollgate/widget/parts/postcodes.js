@@ -15,7 +15,8 @@ function isPostcode(text, control) {
 }
 
 function isPartOfPostcode(text, control) {
-  return squeezePostcode(text).length < findPostcodeRow(control).shortest;
+  const code = squeezePostcode(text);
+  return isNumberLike(text) && code === squeeze(text) && code.length < findPostcodeRow(control).shortest;
 }
 
 // When the shopper leaves it.

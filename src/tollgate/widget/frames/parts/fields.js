@@ -19,7 +19,8 @@ function judgeHolder(text) {
   const length = [...holder].length;
   const isPotentiallyValid = length <= HOLDER_LENGTH_MAX && readDigits(holder).length <= HOLDER_DIGITS_MAX;
   const isValid = isPotentiallyValid && length >= HOLDER_LENGTH_MIN && /\p{L}/u.test(holder);
-  const kind = isPotentiallyValid && length < HOLDER_LENGTH_MIN ? "incomplete" : "invalid";
+  const isBegun = length < HOLDER_LENGTH_MIN && /^$|\p{L}/u.test(holder);
+  const kind = isPotentiallyValid && isBegun ? "incomplete" : "invalid";
   return { isValid, isPotentiallyValid, kind, error: isValid ? null : "cardHolderError" };
 }
 
