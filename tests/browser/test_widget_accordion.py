@@ -340,6 +340,18 @@ def test_another_name_of_a_layout_is_the_classic_one(page: Page, till: Till) -> 
     expect(page.locator(".wpwl-accordion")).to_have_count(0)
 
 
+def test_marks_of_all_methods_end_at_one_line(page: Page, till: Till) -> None:
+    show(page, till)
+    expect(number_field(page)).to_be_visible()
+
+    ends = page.locator(".wpwl-method-icon, .wpwl-method-head .wpwl-brand").evaluate_all(
+        "marks => marks.map((mark) => Math.round(mark.getBoundingClientRect().right))"
+    )
+
+    assert len(ends) > 1
+    assert len(set(ends)) == 1
+
+
 @pytest.mark.parametrize("width", [320, 280, 560])
 def test_marks_leave_room_for_the_number(open_context: OpenContext, till: Till, width: int) -> None:
     page = open_context(viewport={"width": width, "height": 800}, reduced_motion="reduce").new_page()
