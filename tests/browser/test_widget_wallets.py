@@ -184,6 +184,10 @@ def test_buttons_and_sheet_can_be_used_by_everybody(page: Page, till: Till, sche
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     till.show(page, form("APPLEPAY GOOGLEPAY"), till.script(till.prepare()))
     expect(page.get_by_role("button", name=ENGLISH["payWith"].format(brand="Google Pay"))).to_be_visible()
+    shapes = pay_button(page).evaluate_all(
+        "all => all.map((each) => [each.offsetHeight, getComputedStyle(each).borderRadius])"
+    )
+    assert shapes[0] == shapes[1]
     assert find_violations(page) == []
 
     page.get_by_role("button", name=ENGLISH["payWith"].format(brand="Apple Pay")).press("Enter")
