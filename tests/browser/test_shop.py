@@ -28,6 +28,14 @@ from gateway import Client, GatewayProcess
 from tollgate.widget.languages import LANGUAGES
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+IS_COVERED_OR_CUT = """
+  all => all.map((snippet) => {
+    const [pre, code, button] = ["pre", "code", "button"].map((each) => snippet.querySelector(each));
+    const edge = button.getBoundingClientRect();
+    const covered = [...code.getClientRects()].some((line) => line.top < edge.bottom && line.right > edge.left);
+    return covered || pre.scrollWidth > pre.clientWidth;
+  })
+"""
 # What a page loads from elsewhere need not be loaded again to be judged, and its policy would forbid it.
 SLOW_BANK_MS = 6000
 AXE_OPTIONS = {"resultTypes": ["violations"], "iframes": False, "preload": False}
@@ -71,6 +79,19 @@ def test_a_newcomer_fills_the_cart_pays_by_card_and_sees_the_result_and_the_code
     page.reload()
     expect_paid(page)
     assert faults == []
+
+
+def test_no_line_of_the_code_is_covered_or_cut(page: Page, gateway: GatewayProcess) -> None:
+    page.goto(f"{gateway.base_url}/sandbox/shop")
+    page.get_by_role("button", name="Go to payment").click()
+    wait_for_form(page)
+    for width in (320, 1200):
+        page.set_viewport_size({"width": width, "height": 900})
+
+        covered = page.locator(".snippet").evaluate_all(IS_COVERED_OR_CUT)
+
+        assert covered, "the page shows code"
+        assert not any(covered), width
 
 
 def test_the_code_to_copy_works_as_it_stands(
