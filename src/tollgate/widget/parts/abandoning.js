@@ -38,7 +38,11 @@ async function askToAbandon(attempt) {
     if (result.code === "800.700.100") {
       return { state: "busy" };
     }
-    return status === 200 ? body : readTrouble(makeRefusal(status, result));
+    if (status !== 200) {
+      return readTrouble(makeRefusal(status, result));
+    }
+    learnAmount(body);
+    return body;
   } catch (fault) {
     return readTrouble(fault);
   }
