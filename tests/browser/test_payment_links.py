@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -193,6 +194,23 @@ def test_the_page_and_its_form_speak_the_shoppers_language(
     assert page.locator("html").get_attribute("dir") == direction
     expect(page.locator(f".wpwl-container[dir={direction}], .wpwl-accordion[dir={direction}]").first).to_be_attached()
     assert list_faults(page) == []
+
+
+@pytest.mark.parametrize(
+    ("locale", "query", "notation"),
+    [
+        ("en-GB", "", r"^\d{1,2} [A-Z][a-z]+ \d{4} at \d{2}:\d{2}$"),
+        ("en-US", "", r"^[A-Z][a-z]+ \d{1,2}, \d{4} at \d{1,2}:\d{2}\s[AP]M$"),
+        ("en-GB", "?lang=de", r"\d{1,2}\. [A-Z]\w+ \d{4} um \d{2}:\d{2}"),
+    ],
+)
+def test_dates_are_written_as_in_the_shoppers_country(
+    open_context: OpenContext, client: Client, locale: str, query: str, notation: str
+) -> None:
+    page = open_context(locale=locale).new_page()
+    visit(page, make_link(client) + query)
+
+    expect(page.locator(".valid time")).to_have_text(re.compile(notation))
 
 
 @pytest.mark.parametrize("locale", ["en", "ar"])

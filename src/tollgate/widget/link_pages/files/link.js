@@ -33,7 +33,7 @@
   function start() {
     const language = document.documentElement.lang;
     document.querySelectorAll("data.money").forEach((place) => showMoney(place, language));
-    document.querySelectorAll("time").forEach((place) => showTime(place, language));
+    document.querySelectorAll("time").forEach(showTime);
     document.querySelectorAll("[data-prints]").forEach((button) => {
       button.hidden = false;
       button.addEventListener("click", () => window.print());
@@ -46,7 +46,7 @@
 
   function completeOptions(options, retryAt) {
     const { attemptsUsedUp, ...texts } = options.errorMessages;
-    const date = renderTime(retryAt, document.documentElement.lang);
+    const date = renderTime(retryAt);
     return {
       ...options,
       errorMessages: { ...texts, attemptsUsedUp: attemptsUsedUp.replace("{date}", () => date) },
@@ -94,13 +94,16 @@
     place.textContent = format.format(Number(place.value));
   }
 
-  function showTime(place, language) {
-    place.textContent = renderTime(place.dateTime, language);
+  function showTime(place) {
+    place.textContent = renderTime(place.dateTime);
   }
 
   // In the zone of the shopper's own clock.
-  function renderTime(moment, language) {
-    return new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" }).format(new Date(moment));
+  function renderTime(moment) {
+    const { lang } = document.documentElement;
+    // An English page is read by Britons too: the browser knows the country, as long as it speaks the page's language.
+    const locale = navigator.languages.find((tag) => tag.split("-")[0] === lang.split("-")[0]) || lang;
+    return new Intl.DateTimeFormat(locale, { dateStyle: "long", timeStyle: "short" }).format(new Date(moment));
   }
 
   function showFailure() {
