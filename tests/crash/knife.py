@@ -86,7 +86,7 @@ CUTS: dict[str, Cut] = {
     **_cut("the write of what the charge came to", _RESUME, "conclude", _UNDER_WAY_OR_DONE),
     **_cut("the end without a charge", _RESUME, "close", _ALL, is_unit=True),
     **_cut("the inquiry of a return", _RESUME, "dispatch", [Moment.BEFORE, Moment.AFTER]),
-    **_cut("the write of what the return learned", _RESUME, "return_from_provider", _UNDER_WAY_OR_DONE, is_unit=True),
+    **_cut("the write of what the return learned", _RESUME, "ask_provider", _UNDER_WAY_OR_DONE, is_unit=True),
     **_cut("the end of a wait", _RECOVER, "expire_waiting", _ALL, is_unit=True),
     **_cut("the desk's note", _DESK, "insert_instruction", _ALL),
     **_cut("the desk's cancellation", _DESK, "cancel_instruction", _UNDER_WAY_OR_DONE),
