@@ -1,4 +1,4 @@
-"""What a shopper agrees to by paying with a SEPA direct debit, one row for each language of the payment form.
+"""Holds the SEPA mandate that a shopper agrees to by paying, one row for each language of the payment form.
 The mandate itself, its id and its date, is written when the debit is made.
 """
 

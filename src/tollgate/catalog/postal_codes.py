@@ -25,8 +25,8 @@ POSTAL_CODES: Mapping[str, tuple[str, str, int]] = MappingProxyType(
         "US": ("([0-9]{5})([0-9]{4})?", "-", 5),
     }
 )
-"""By country: the letters and digits of a whole code, part by part; what stands between the parts; and how many of them
-the shortest code has."""
+"""Each country has the letters and digits of a whole code, part by part; what stands between the parts; and how many of
+them the shortest code has."""
 
 _STATES = {
     "AU": "ACT Australian Capital Territory|NSW New South Wales|NT Northern Territory|QLD Queensland|"

@@ -24,7 +24,7 @@ class WalletSheet(msgspec.Struct, frozen=True):
     """How a payment form asks a wallet for a token."""
 
     name: str
-    """As the wallet's options of the form and its parameters are called."""
+    """The form's options and the parameters of the wallet begin with this name."""
     script_url: str
     """The wallet's own script, which a form loads on a live host."""
 
@@ -35,4 +35,4 @@ WALLET_SHEETS: Mapping[str, WalletSheet] = MappingProxyType(
         "GOOGLEPAY": WalletSheet("googlePay", "https://pay.google.com/gp/p/js/pay.js"),
     }
 )
-"""By the code of the brand."""
+"""Each row is found by the code of its brand."""

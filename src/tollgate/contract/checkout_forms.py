@@ -72,10 +72,10 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     creditor_id: str = ""
     """The identifier of that creditor."""
     languages: str = ""
-    """Of the forms that the page shows, with blanks between them."""
+    """The page's forms show these brands; their codes stand with blanks between them."""
     has_acquirer: bool = True
     merchant_name: str = ""
-    """By which the shopper knows the merchant."""
+    """The shopper knows the merchant by this name."""
     wallets: Mapping[str, WalletPublic] = {}
     """The newest key of each wallet whose tokens the channel can open."""
     is_lenient: bool = False

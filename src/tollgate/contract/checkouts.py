@@ -260,7 +260,7 @@ def find_ways(checkout: Checkout, address: str, base_url: str) -> Ways:
 
 
 def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[Answer, Next]:
-    """What the shopper's browser is told of an attempt: how it stands and where to go, and nothing of the account.
+    """Tells the shopper's browser how an attempt stands and where to go, and nothing of the account.
 
     `attempt` names what the form may give up again while the shopper is away.
     """

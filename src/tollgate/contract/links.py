@@ -34,7 +34,7 @@ _OWN_WORDS = frozenset(
         "integrity",
     }
 )
-"""What a link is told and no checkout."""
+"""These belong to a link alone; no checkout is prepared with them."""
 _RESULTS = {LinkStatus.EXPIRED: "000.200.102", LinkStatus.ENDED: "000.200.102"}
 _UNOPENED, _OPENED = "000.200.200", "000.200.201"
 _ANSWERED = "000.000.100"
@@ -48,7 +48,7 @@ class CartLine(msgspec.Struct, frozen=True):
 
 
 class LinkFace(msgspec.Struct, frozen=True, kw_only=True):
-    """What the shopper sees of a link, apart from the form."""
+    """Holds all that the shopper sees of a link, apart from the form."""
 
     merchant: str
     money: Money
@@ -66,7 +66,7 @@ class LinkFace(msgspec.Struct, frozen=True, kw_only=True):
     brand: str = ""
     locale: str = ""
     home_url: str = ""
-    """Where the merchant wants its shopper to go at last."""
+    """The receipt leads the shopper to this address of the merchant."""
     reference: str = ""
 
 
@@ -157,7 +157,7 @@ def make_link_refusal(hint: str = "") -> Refusal:
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What every answer about a link carries besides what it tells."""
+    """Holds the parts that every answer about a link has."""
 
     envelope: Envelope
     ndc: str

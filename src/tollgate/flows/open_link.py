@@ -38,7 +38,7 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
     link: PaymentLink
     status: LinkStatus
     face: LinkFace | None
-    """None where what was prepared is wiped."""
+    """It is None once the prepared fields are wiped."""
     checkout: Checkout | None = None
     payment: Payment | None = None
     integrity: str = ""
@@ -106,7 +106,7 @@ async def _is_awaited(house: House, checkout: Checkout | None, payment: Payment 
 
 
 async def _make_checkout(house: House, channel: Channel, link: PaymentLink) -> None:
-    """Where another was faster, nothing is written: whoever looks again finds what the other made."""
+    """Writes nothing if another process was faster: the caller looks again and finds the other's checkout."""
     now, checkout_id = house.clock.now(), make_checkout_id(link.merchant_id, house.chance)
     prepared = open_link_fields(house, link)
     if prepared is None:

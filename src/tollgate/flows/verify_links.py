@@ -24,7 +24,7 @@ async def check_links(audit: Audit) -> None:
 
 
 async def judge_links(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptLink]) -> list[Finding]:
-    """What looks wrong is read again: a link that was given a checkout or forgotten in between looks right by now."""
+    """Reads a suspect link again: one that was given a checkout or was purged in between looks right by now."""
     doubtful = await _list_doubtful(audit, merchant_id, rows)
     again = await find_kept_links(audit.database, merchant_id, [finding.row_id for finding in doubtful])
     return await _list_doubtful(audit, merchant_id, again)

@@ -14,7 +14,7 @@ from tollgate.values import ChannelId, CheckoutId, Instant, LinkId, MerchantId
 
 
 class LinkState(IntEnum):
-    """What its merchant did to it; the numbers are stored, so a number is never used again for something else."""
+    """Tells whether the merchant ended the link. The numbers are stored, so none is ever used for something else."""
 
     OPEN = 0
     ENDED = 1
@@ -39,13 +39,13 @@ class PaymentLink(msgspec.Struct, frozen=True, kw_only=True):
     checkout_id: CheckoutId | None = None
     """The only checkout that can be paid; None until a shopper opens the link."""
     sealed_fields: bytes | None
-    """What the merchant prepared; wiped when nobody needs it any more."""
+    """The merchant prepared these; they are wiped when nobody needs them any more."""
     mac: bytes = b""
     """Seals what is written here, but for what is sealed by itself."""
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What the seal covers: whoever could name another checkout could make the link look paid."""
+        """Returns the columns that the seal covers: naming another checkout could make the link look paid."""
         times = self.created_at, self.expires_at
         return self.merchant_id, self.id, self.channel_id, int(self.state), *times, self.checkout_id
 

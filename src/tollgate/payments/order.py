@@ -53,7 +53,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """Answered to the merchant."""
     short_id: str
     merchant_name: str = ""
-    """By which the shopper knows the merchant, on pages of banks and providers."""
+    """The shopper knows the merchant by this name on pages of banks and providers."""
     network: str | None = None
     """The card network behind a wallet's brand."""
     processing_code: ProcessingCode = ProcessingCode.PURCHASE

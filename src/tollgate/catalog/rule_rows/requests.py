@@ -19,7 +19,7 @@ _MONEY = ("amount", "currency")
 _PAYMENT = (*_MONEY, "paymentType")
 
 _PREPARING = frozenset({"checkout", "payment_link"})
-"""What a merchant asks for before a shopper pays."""
+"""These are asked for by a merchant before a shopper pays."""
 
 _DATES = ("date.from", "date.to")
 _SUBJECTS = ("merchantTransactionId", "lifecycleId")

@@ -52,7 +52,7 @@ class SessionMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """Where the page sends the shopper when it is done; what it says there proves nothing, the gateway asks."""
     statement: str
     merchant: str = ""
-    """By which the shopper knows whom it pays."""
+    """The shopper knows by this name who is paid."""
     reference: str
     """What a shopper who pays by hand is to write on the transfer."""
     account: SessionAccount = SessionAccount()

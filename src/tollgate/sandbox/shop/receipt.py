@@ -1,4 +1,4 @@
-"""What the demo shop's result page says first: a receipt in the shopper's words, made from the gateway's answer.
+"""Makes the receipt with which the demo shop's result page begins from the gateway's answer.
 
 How the order stands is asked in `till`.
 """
@@ -78,7 +78,7 @@ def _name_method(body: Mapping[str, Any]) -> str:
 
 
 def _render_time(body: Mapping[str, Any]) -> str:
-    """As in `17 November 2026, 14:05 UTC`."""
+    """Renders a time like `17 November 2026, 14:05 UTC`."""
     if not _is_payment(body):
         return ""
     moment = datetime.strptime(body["timestamp"], _ANSWER_TIME)

@@ -22,7 +22,7 @@ class Switch(msgspec.Struct, frozen=True):
     key: str
     label: str
     choices: Mapping[str, str]
-    """What each choice is called; the first one is the usual one."""
+    """Each choice has a name to show; the first one is the default."""
 
     @property
     def usual(self) -> str:
@@ -52,7 +52,7 @@ class Choices(msgspec.Struct, frozen=True):
         return _SLOW_BANK_MS if self.by_key["bank"] == "slow" else "0"
 
     def make_options(self) -> dict[str, object]:
-        """What the choices mean in the form's own options."""
+        """Returns the choices as options of the form."""
         shows_cards = self.by_key["cards"] == "on"
         return {
             "layout": self.by_key["layout"],

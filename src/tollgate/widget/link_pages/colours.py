@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _PAPERS = {"light": "#ffffff", "dark": "#1a212c"}
-"""What texts stand on; the same colours are in link.css."""
+"""Texts stand on these; link.css has the same colours."""
 _BUTTONS = {"light": "#1f5fbf", "dark": "#8ab8ff"}
 """The form's own button."""
 _BLACK, _WHITE = "#000000", "#ffffff"

@@ -34,7 +34,7 @@ _TITLES = {LinkStatus.EXPIRED: "expired", LinkStatus.ENDED: "ended"}
 
 
 class Here(msgspec.Struct, frozen=True):
-    """What every page of a link needs."""
+    """Holds the parts that every page of a link needs."""
 
     texts: Mapping[str, str]
     nonce: str
