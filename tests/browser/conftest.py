@@ -69,6 +69,9 @@ def open_context(browser: Browser, watch: Watch) -> Iterator[OpenContext]:
             return context
 
         yield open_one
+        for page in (page for context in browser.contexts for page in context.pages):
+            # A handler may still fetch for a page whose test has ended; its error would fail the next test.
+            page.unroute_all(behavior="ignoreErrors")
 
 
 @pytest.fixture
