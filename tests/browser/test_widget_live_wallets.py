@@ -74,6 +74,10 @@ SCRIPT_HEADERS: dict[str, dict[str, str]] = {"APPLEPAY": {"access-control-allow-
 GOOGLES_OPTIONS = '{ merchantId: "BCR2" }'
 APPLES_HOOK = "(url) => Promise.resolve({ validated: url })"
 APPLES_OPTIONS = f'{{ countryCode: "AT", onValidateMerchant: {APPLES_HOOK} }}'
+LATE_HOOK = "() => new Promise((answer) => { window.answerLate = answer; })"
+APPLES_OPTIONS_WAITING = f'{{ countryCode: "AT", onValidateMerchant: {LATE_HOOK} }}'
+UNLOADS = "wpwl.unload()"
+COMES_BACK = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
 
 
 @pytest.fixture
@@ -216,20 +220,39 @@ def test_who_cancels_a_wallet_s_own_sheet_has_sent_nothing(
     expect(pay_button(page.locator(".wpwl-container-card"))).not_to_have_attribute("aria-disabled", "true")
 
 
-@pytest.mark.parametrize(
-    "way", ["wpwl.unload()", "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"]
-)
+def end_attempt(page: Page, way: str, answer: str) -> None:
+    """Ends the attempt, then lets the page's code give its late answer, and waits for what the form asks upon that."""
+    script = f"() => {{ {way}; {answer}; }}"
+    if way == UNLOADS:
+        page.evaluate(script)
+    else:
+        with page.expect_response("**/form?brands=*"):
+            page.evaluate(script)
+
+
+@pytest.mark.parametrize("way", [UNLOADS, COMES_BACK])
 def test_apple_s_sheet_is_aborted_when_the_attempt_ends_without_it(
     page: Page, live: Callable[..., Prepared], way: str
 ) -> None:
-    waits = '{ countryCode: "AT", onValidateMerchant: () => new Promise((answer) => { window.answerLate = answer; }) }'
-    live("APPLEPAY", APPLE, applePay=waits)
+    live("APPLEPAY", APPLE, applePay=APPLES_OPTIONS_WAITING)
     page.locator(".wpwl-wallet-own").dispatch_event("click")
-    expect(page.locator(".wpwl-wallet-own")).to_have_count(1)
-    page.evaluate(f"new Promise((done) => setTimeout(done)).then(() => {{ {way}; answerLate({{}}); }})")
+    page.wait_for_function("() => window.answerLate")
+    end_attempt(page, way, "answerLate({})")
 
     assert read_note(page, "aborted") is True
     assert read_note(page, "merchant") is None
+
+
+@pytest.mark.parametrize("way", [UNLOADS, COMES_BACK])
+def test_no_sheet_opens_when_the_page_agrees_after_the_attempt_has_ended(
+    page: Page, live: Callable[..., Prepared], way: str
+) -> None:
+    live("APPLEPAY", APPLE, applePay=APPLES_OPTIONS, onBeforeSubmitWallet=LATE_HOOK)
+    page.locator(".wpwl-wallet-own").dispatch_event("click")
+    page.wait_for_function("() => window.answerLate")
+    end_attempt(page, way, "answerLate(true)")
+
+    assert read_note(page, "asked") is None
 
 
 @pytest.mark.parametrize(

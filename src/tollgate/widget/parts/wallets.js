@@ -117,7 +117,7 @@ function takeToken(attempt, isAllowed) {
     }
     return Boolean(widget.token);
   };
-  return isAllowed === true ? ask() : isAllowed.then((isSo) => isSo && ask());
+  return isAllowed === true ? ask() : isAllowed.then((isSo) => isSo && isCurrent(attempt) && ask());
 }
 
 // Nothing was sent here. But the checkout may have ended or be paid in another window, or nobody can tell.
