@@ -255,6 +255,53 @@ def test_no_sheet_opens_when_the_page_agrees_after_the_attempt_has_ended(
     assert read_note(page, "asked") is None
 
 
+# ---- sessions that Apple has ended ----
+
+
+def make_ended(call: str) -> str:
+    """Apple's script with a session that throws at this call."""
+    return APPLE.replace(f"{call} {{", f"{call} {{ this.isOver = true;")
+
+
+def test_who_has_paid_is_led_to_the_result_though_apple_s_session_has_ended(
+    page: Page, till: Till, live: Callable[..., Prepared]
+) -> None:
+    checkout = live("APPLEPAY", make_ended("completePayment(result)"), applePay=APPLES_OPTIONS)
+    page.locator(".wpwl-wallet-own").dispatch_event("click")
+
+    till.expect_home(page, checkout)
+    assert read_note(page, "completed") is None
+    assert till.read_code(checkout) == APPROVED
+
+
+def test_who_comes_back_may_pay_again_though_apple_s_session_has_ended(
+    page: Page, live: Callable[..., Prepared]
+) -> None:
+    live("APPLEPAY", make_ended("abort()"), applePay=APPLES_OPTIONS_WAITING)
+    own = page.locator(".wpwl-wallet-own")
+    own.dispatch_event("click")
+    page.wait_for_function("() => window.answerLate")
+    end_attempt(page, COMES_BACK, "window.answerLate = null")
+    assert read_note(page, "aborted") is None
+    expect(pay_button(page.locator(".wpwl-container-card"))).to_have_attribute("aria-disabled", "false")
+
+    own.dispatch_event("click")
+
+    page.wait_for_function("() => window.answerLate")
+
+
+def test_a_merchant_that_is_not_validated_is_told_though_apple_s_session_has_ended(
+    page: Page, live: Callable[..., Prepared]
+) -> None:
+    refuses = '{ countryCode: "AT", onValidateMerchant: () => Promise.reject(new Error("no such merchant")) }'
+    keep = "({ message }) => { document.title = message; }"
+    live("APPLEPAY", make_ended("abort()"), applePay=refuses, onError=keep)
+    page.locator(".wpwl-wallet-own").dispatch_event("click")
+
+    expect(page.get_by_text(ENGLISH["unexpectedError"])).to_be_visible()
+    expect(page).to_have_title("no such merchant")
+
+
 @pytest.mark.parametrize(
     ("brand", "stand_in", "wished", "reason"),
     [

@@ -172,7 +172,6 @@ function makeAppleRequest(wallet) {
   };
 }
 
-// A session that has ended throws at every further call.
 function askApple(attempt, wallet) {
   const options = readWalletOptions("applePay");
   const session = new ApplePaySession(3, makeAppleRequest(wallet));
@@ -180,7 +179,11 @@ function askApple(attempt, wallet) {
   const end = (act) => {
     if (isOpen) {
       isOpen = false;
-      act();
+      try {
+        act();
+      } catch {
+        // Apple may have ended the session without telling; it throws then. The sheet is gone, and the payment goes on.
+      }
     }
   };
   const finish = (isPaid) =>
