@@ -95,6 +95,20 @@ def test_nobody_is_told_that_nothing_was_charged_where_the_acquirer_did_not_answ
     assert "If anything was taken, you will get it back." in page
 
 
+def test_nobody_is_told_that_a_payment_failed_while_the_bank_asks_for_it(client: Client) -> None:
+    visit = visit_new(client)
+    checkout_id = visit.find_checkout()
+    assert visit.pay(checkout_id, DECLINED).code == "800.100.152"
+    challenge = begin_challenge(client, checkout_id)
+
+    page = visit.open(query=f"?id={checkout_id}").body.decode()
+
+    assert checkout_id in page
+    assert 'role="alert">The payment' not in page
+    pass_challenge(client, challenge)
+    assert visit.read()["status"] == PAID
+
+
 def test_two_shoppers_get_the_same_checkout(client: Client) -> None:
     visit = visit_new(client)
     with ThreadPoolExecutor(8) as pool:

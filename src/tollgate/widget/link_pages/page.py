@@ -15,7 +15,7 @@ import msgspec
 from tollgate.catalog import BRANDS, find_brand
 from tollgate.contract import LINK_PATH, make_checkout_return_url, make_link_url
 from tollgate.flows import OpenedLink, leave_link_attempt, open_link
-from tollgate.payments import LinkStatus, Payment, may_have_taken
+from tollgate.payments import LinkStatus, Payment, State, may_have_taken
 from tollgate.steps import House
 from tollgate.values import Money, render_hundredths, to_datetime
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
@@ -110,7 +110,6 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         options["billingAddress"] = {}
     if face.collects_billing and not face.demands_billing:
         options["mandatoryBillingFields"] = {}
-    failed = opened.payment if request.find("id") == checkout.id else None
     return _PAGES.render(
         "form.html",
         here=here,
@@ -118,7 +117,7 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         title=here.say("payTo", merchant=face.merchant),
         expires_at=to_datetime(opened.link.expires_at).isoformat(),
         style=render_colours(face.colours),
-        failure=here.say("notCompleted" if may_have_taken(failed) else "declined") if failed else "",
+        failure=_tell_failure(here, opened.payment) if request.find("id") == checkout.id else "",
         options=options,
         retry_at=to_datetime(checkout.expires_at).isoformat(),
         brands=face.brand or _USUAL_BRANDS,
@@ -127,6 +126,13 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         result_url=make_link_url(opened.link.id, house.base_url),
         link_id=opened.link.id,
     )
+
+
+def _tell_failure(here: Here, payment: Payment | None) -> str:
+    """Says nothing of an attempt that is not decided: another tab may still pay it."""
+    if payment is None or payment.state is not State.DECLINED:
+        return ""
+    return here.say("notCompleted" if may_have_taken(payment) else "declined")
 
 
 def _show_receipt(here: Here, opened: OpenedLink) -> Reply:
