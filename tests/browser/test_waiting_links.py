@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from api.paying_forms import PAYPAL, SCRIPT, begin_at_provider, come_back, post, press
 from browser.conftest import OpenContext
@@ -47,6 +47,28 @@ def test_a_page_that_waits_stays_until_there_is_something_to_say(page: Page, cli
 
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible(timeout=LOOKS_MS)
     expect_receipt(page)
+
+
+def test_a_page_that_waits_outlasts_a_server_that_fails(page: Page, client: Client, watch: Watch) -> None:
+    link, asked = make_link(client), []
+    provider = begin_at_provider(client, find_checkout(client, link))
+    page.goto(link)
+    expect_checking(page)
+
+    def fail(route: Route) -> None:
+        asked.append(route.request.resource_type)
+        route.fulfill(status=503, content_type="text/html", body="<h1>The proxy found no server</h1>")
+
+    page.route(link, fail)
+    for _ in range(2):
+        with page.expect_response(link, timeout=LOOKS_MS):
+            pass
+    assert asked == ["fetch", "fetch"]
+    page.unroute(link)
+    come_back(client, press(client, provider, "approve"))
+
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_visible(timeout=LOOKS_MS)
+    forget_refusals(watch)
 
 
 def test_a_shopper_cancels_at_the_provider_and_pays_another_way(page: Page, client: Client) -> None:

@@ -83,7 +83,8 @@
     try {
       const answer = await fetch(location.href, { cache: "no-store" });
       const isPage = (answer.headers.get("content-type") || "").startsWith("text/html");
-      return !isPage || (await answer.text()).includes("data-looks-again");
+      // What stands between, such as a proxy, has error pages of its own, and those decide nothing.
+      return answer.status >= 500 || !isPage || (await answer.text()).includes("data-looks-again");
     } catch {
       return true;
     }
