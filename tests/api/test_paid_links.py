@@ -328,6 +328,23 @@ def test_ten_attempts_are_all_until_the_checkouts_end(timed: GatewayProcess) -> 
     assert visit.pay(second).code == "000.100.110"
 
 
+def test_nobody_is_told_to_try_again_after_the_links_own_end(timed: GatewayProcess) -> None:
+    client = timed.client()
+    visit = visit_new(client, validUntil="1", validUntilUnit="HOUR", **{"merchant.name": "Gatehouse Goods"})
+    pass_seconds(client, 31 * 60)
+    checkout_id = visit.find_checkout()
+    pages = [visit.open().body.decode()]
+    for _ in range(10):
+        assert visit.pay(checkout_id, DECLINED).code == "800.100.152"
+    pages.append(visit.open().body.decode())
+
+    assert ["paymentWidgets" in page for page in pages] == [True, False]
+    for page in pages:
+        assert "Please ask Gatehouse Goods for a new link." in page
+        assert "try again after" not in page
+    assert "<time" not in pages[1]
+
+
 def test_the_store_is_in_order_after_all_that(timed: GatewayProcess) -> None:
     run_command(timed, "verify")
 

@@ -344,6 +344,20 @@ def test_a_form_that_does_not_load_is_told(page: Page, client: Client, watch: Wa
     watch.take()
 
 
+def test_a_form_keeps_its_options_where_the_pages_own_script_does_not_load(
+    page: Page, client: Client, watch: Watch
+) -> None:
+    page.route("**/link.js", lambda route: route.abort())
+    visit(page, make_link(client, mandatoryBilling="true"))
+
+    expect(page.locator(".wpwl-container-card [name^='billing.'][aria-required=true]")).to_have_count(4)
+    expect(page.get_by_text("Please turn on JavaScript")).to_be_hidden()
+    texts = page.evaluate("wpwlOptions.errorMessages")
+    assert re.search(r"after \d{4}-\d\d-\d\d \d\d:\d\d UTC, or contact Gatehouse Goods", texts["attemptsUsedUp"])
+    assert list_faults(page) == []
+    forget_refusals(watch)
+
+
 def test_a_shopper_goes_on_to_where_the_merchant_wants(page: Page, client: Client, site: Site) -> None:
     visit(page, make_link(client, shopperResultUrl=f"{site.url}/thanks"))
     pay_by_card(page, NUMBER)

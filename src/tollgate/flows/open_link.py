@@ -29,7 +29,7 @@ from tollgate.payments import (
 )
 from tollgate.steps import House, find_any_link, open_link_fields, seal_prepared, sign_link
 from tollgate.store import find_authentication, give_checkout
-from tollgate.values import Refusal, make_checkout_id
+from tollgate.values import Instant, Refusal, make_checkout_id
 
 
 class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +58,13 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_used_up(self) -> bool:
         return self.checkout is not None and self.checkout.attempts >= LIMITS.checkout_attempts_max
+
+    @property
+    def retries_at(self) -> Instant | None:
+        """The next checkout can be made from then on; it is None where the link itself ends first."""
+        if self.checkout is None or self.checkout.expires_at >= self.link.expires_at:
+            return None
+        return self.checkout.expires_at
 
 
 async def open_link(house: House, link_id: str, *, makes_checkout: bool = True) -> OpenedLink | None:

@@ -89,10 +89,16 @@ def _show(request: Request, house: House, here: Here, opened: OpenedLink, langua
 
 
 def _show_used_up(here: Here, opened: OpenedLink) -> Reply:
-    retry_at = to_datetime(opened.checkout.expires_at).isoformat() if opened.checkout else ""
-    merchant = opened.face.merchant if opened.face else ""
-    text = here.say("tooManyText", merchant=merchant)
+    text, retry_at = _tell_used_up(here, opened)
     return _PAGES.render("used_up.html", status=429, here=here, title=here.say("tooMany"), text=text, retry_at=retry_at)
+
+
+def _tell_used_up(here: Here, opened: OpenedLink) -> tuple[str, str]:
+    """Returns a text and the moment for the place of its date; a link that ends before another attempt has no date."""
+    merchant = opened.face.merchant if opened.face else ""
+    if opened.retries_at is None:
+        return here.say("askMerchant", merchant=merchant), ""
+    return here.say("tooManyText", merchant=merchant), to_datetime(opened.retries_at).isoformat()
 
 
 def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, language: str) -> Reply:
@@ -100,10 +106,11 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
     if checkout is None or face is None:
         # Only the head was asked for.
         return _show_end(here, "checking", "", 200)
+    used_up, retry_at = _tell_used_up(here, opened)
     # The form's own texts send the shopper back to a shop, and here is none.
     errors = {
         "sessionGone": here.say("sessionOver"),
-        "attemptsUsedUp": here.say("tooManyText", merchant=face.merchant),
+        "attemptsUsedUp": used_up.replace("{date}", f"{retry_at[:10]} {retry_at[11:16]} UTC"),
     }
     options: dict[str, object] = {"locale": language, "layout": "accordion", "errorMessages": errors}
     if face.collects_billing:
@@ -119,7 +126,7 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         style=render_colours(face.colours),
         failure=_tell_failure(here, opened.payment) if request.find("id") == checkout.id else "",
         options=options,
-        retry_at=to_datetime(checkout.expires_at).isoformat(),
+        used_up={"text": used_up, "retryAt": retry_at},
         brands=face.brand or _USUAL_BRANDS,
         script_url=f"{house.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': checkout.id})}",
         integrity=opened.integrity,

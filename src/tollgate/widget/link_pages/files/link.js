@@ -14,7 +14,7 @@
   window.addEventListener("error", ({ target }) => target instanceof Element && hidePicture(target), true);
   // A page that comes back from the browser's memory may show a form for what is paid.
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
-  // The page calls it with what the server says of the form; functions and the shopper's zone are added here.
+  // The page calls it, where it is there, with what the server says of the form: functions and the shopper's zone are added here.
   window.completeOptions = completeOptions;
   whenRead(start);
 
@@ -44,14 +44,9 @@
     tellOtherTabs();
   }
 
-  function completeOptions(options, retryAt) {
-    const { attemptsUsedUp, ...texts } = options.errorMessages;
-    const date = renderTime(retryAt);
-    return {
-      ...options,
-      errorMessages: { ...texts, attemptsUsedUp: attemptsUsedUp.replace("{date}", () => date) },
-      onError: (fault) => fault.name === "InvalidCheckoutIdError" && reloadOnce(),
-    };
+  function completeOptions(options, { text, retryAt }) {
+    options.errorMessages.attemptsUsedUp = text.replace("{date}", () => renderTime(retryAt));
+    options.onError = (fault) => fault.name === "InvalidCheckoutIdError" && reloadOnce();
   }
 
   // The page makes another checkout where this one has ended. Once for each, so that a page that fails again stays and says so.
