@@ -78,14 +78,17 @@ function shareButton(place, widgets) {
 // A key that pays in a field presses the button of its form, so the button belongs to the form of the open method.
 function openMethod(place, method) {
   const { widget } = method;
+  // Read before anything changes: this throws where the page took a part away, and then the open method stays open.
+  const list = method.radio.closest(".wpwl-methods").classList;
+  const rows = place.methods.map(({ panel }) => panel.parentElement.classList);
   // What is open from the start opens without a movement, so that nothing below it jumps.
-  method.radio.closest(".wpwl-methods").classList.toggle("wpwl-methods-used", Boolean(place.open));
+  list.toggle("wpwl-methods-used", Boolean(place.open));
   place.open = method;
   method.choose();
-  for (const each of place.methods) {
+  for (const [index, each] of place.methods.entries()) {
     const isOpen = each === method;
     each.radio.checked = isOpen;
-    each.panel.parentElement.classList.toggle("wpwl-selected", isOpen);
+    rows[index].toggle("wpwl-selected", isOpen);
     setHidden(each.panel, !isOpen || Boolean(each.isBare) || !each.panel.firstChild);
     revealMessage(each.widget);
   }

@@ -28,7 +28,9 @@ async function pay(widget) {
     isOver = await tryToPay(attempt);
   } catch (fault) {
     if (isCurrent(attempt)) {
-      showMessage(widget, widget.voice.say("unexpectedError"));
+      // A method that could not be opened would keep its message hidden.
+      const { open } = widget.place;
+      showMessage(open ? open.widget : widget, widget.voice.say("unexpectedError"));
     }
     tellFault("WidgetError", String(fault && fault.message), { brand: widget.readBrand(), event: "submit" });
   } finally {
