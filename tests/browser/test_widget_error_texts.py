@@ -161,8 +161,6 @@ def test_forms_have_names(page: Page, till: Till) -> None:
         ("billingPostcode", "VISA", "!!", "Postcode is not valid."),
         ("cardHolder", "VISA", "!!", "Name on card is not valid."),
         ("taxNumber", "VISA", "!!", "Tax number is not valid."),
-        # Whatever is neither letter nor digit is taken out while an IBAN is grouped.
-        ("accountIban", "DIRECTDEBIT_SEPA", "99", "IBAN is not valid."),
         ("accountBic", "DIRECTDEBIT_SEPA", "!!", "BIC is not valid."),
     ],
 )

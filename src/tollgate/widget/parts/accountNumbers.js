@@ -35,7 +35,7 @@ function isIban(text) {
 
 function isPartOfIban(text) {
   const iban = squeeze(text);
-  const isBegun = /^[A-Z]{0,2}$|^[A-Z]{2}\d{1,2}$|^[A-Z]{2}\d{2}[A-Z0-9]*$/.test(iban) && isNumberLike(text);
+  const isBegun = /^[A-Z]{0,2}$|^[A-Z]{2}\d{1,2}$|^[A-Z]{2}\d{2}[A-Z0-9]*$/.test(iban);
   return isBegun && iban.length < (findIbanLength(iban) || 15);
 }
 
