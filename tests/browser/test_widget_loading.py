@@ -162,3 +162,4 @@ def test_nothing_jumps_when_the_form_takes_the_place_of_the_shapes(
 
     heights = page.evaluate("heights")
     assert min(heights) >= min(heights[0], heights[-1]) - JUMP_MAX_PX
+    assert max(heights) <= max(heights[0], heights[-1]) + JUMP_MAX_PX
