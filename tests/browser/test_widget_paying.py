@@ -107,6 +107,16 @@ def test_enter_does_not_pay_where_the_page_forbids_it_but_the_page_may_pay_itsel
     till.expect_home(page, checkout)
 
 
+def test_a_page_that_pays_with_a_container_it_does_not_have_is_told(page: Page, till: Till) -> None:
+    keep = "({ name, message }) => { document.title = `${name}: ${message}`; }"
+    till.show(page, options(onError=keep), form("VISA"), till.script(till.prepare()))
+    expect(pay_button(page)).to_be_visible()
+
+    page.evaluate("wpwl.executePayment('wpwl-container-virtualAccount-PAYPAL')")
+
+    expect(page).to_have_title("WidgetError: there is no container wpwl-container-virtualAccount-PAYPAL")
+
+
 def test_a_double_click_pays_once(page: Page, till: Till) -> None:
     checkout = till.prepare()
     after = "function () { window.after = (window.after || 0) + 1; wpwl.executePayment('wpwl-container-card'); }"
