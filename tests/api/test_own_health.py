@@ -105,7 +105,8 @@ def test_the_clock_moves_forward_only_and_for_whoever_has_a_token(client: Client
 
     assert (answer.status, set(answer.json)) == (200, {"now"})
     assert 3600 <= (read_clock() - before).total_seconds() < 3660
-    assert client.pay().json["timestamp"][:13] == read_clock().isoformat(" ")[:13]
+    hours = [read_clock().isoformat(" ")[:13], client.pay().json["timestamp"][:13], read_clock().isoformat(" ")[:13]]
+    assert hours[1] in (hours[0], hours[2])
     assert client.send("POST", "/sandbox/clock", "advance=1").status == 401
     for refused in ("-1", "soon", "1.5", "", "99999999999", "٣"):
         answer = client.post("/sandbox/clock", {"advance": refused})

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from browser.shops import Site, open_shop
 from browser.watching import Watch
@@ -71,7 +72,9 @@ def open_context(browser: Browser, watch: Watch) -> Iterator[OpenContext]:
         yield open_one
         for page in (page for context in browser.contexts for page in context.pages):
             # A handler may still fetch for a page whose test has ended; its error would fail the next test.
-            page.unroute_all(behavior="ignoreErrors")
+            # And a window may close itself at this moment.
+            with suppress(PlaywrightError):
+                page.unroute_all(behavior="ignoreErrors")
 
 
 @pytest.fixture

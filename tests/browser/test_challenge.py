@@ -124,9 +124,11 @@ def test_the_third_wrong_one_time_code_ends_it(page: Page, shop: Site, client: C
     journey = pay_by_card(shop, client, CHALLENGED)
 
     go_to_challenge(page, journey)
-    for _ in range(3):
+    for tries_left in (2, 1, 0):
         page.get_by_label("One-time code").fill("9999")
         page.get_by_role("button", name="Confirm").click()
+        if tries_left:
+            expect(page.get_by_role("alert")).to_contain_text(f"Tries left: {tries_left}")
 
     journey.expect_home(page)
     assert journey.read_code() == "100.390.119"

@@ -26,6 +26,7 @@ from browser.widget_shop import (
     number_field,
     options,
     pay_button,
+    stay_open_for_a_moment,
 )
 from gateway import CARD, Client
 from tollgate.widget.languages import LANGUAGES
@@ -251,6 +252,7 @@ def test_methods_rest_while_one_is_paid_and_messages_stay_with_theirs(page: Page
     expect(opened.value.get_by_role("button", name="Approve")).to_be_visible()
     expect(radio(page, "Card")).to_be_disabled()
 
+    stay_open_for_a_moment(page)
     opened.value.close()
     expect(radio(page, "Card")).to_be_enabled()
     said = page.locator(".wpwl-group-submit [role=alert]").locator("visible=true")

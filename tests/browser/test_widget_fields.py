@@ -19,14 +19,18 @@ from browser.widget_shop import (
     fill_card,
     form,
     hold_frames,
+    hold_requests,
     number_field,
     options,
     pay_button,
+    stretch_timer,
 )
 from gateway import Client
 
 MASTERCARD = "5454545454545454"
 PATIENCE = "00:30"
+FRAME_PATIENCE_MS = 20_000
+CONFIGURATION = "**/v1/checkouts/*/form?*"
 """Longer than the form waits for its frames."""
 REFUSED = {"result": {"code": "800.100.100", "description": "transaction declined for unknown reason"}}
 
@@ -49,6 +53,7 @@ def put_in(page: Page, control: Locator, text: str) -> None:
 
 def test_whoever_pays_before_the_frames_are_connected_has_to_wait_and_nothing_else(page: Page, till: Till) -> None:
     release_frames = hold_frames(page)
+    stretch_timer(page, FRAME_PATIENCE_MS)
     checkout = till.prepare()
     till.show(page, form("VISA"), till.script(checkout))
     sent, card = count_submissions(page), page.locator(".wpwl-container-card")
@@ -71,6 +76,8 @@ def test_frames_that_never_come_are_no_fault_of_the_fields(page: Page, till: Til
     till.show(page, form("VISA"), till.script(checkout))
     card = page.locator(".wpwl-container-card")
     fill_card(page)
+    # Else the form soon finds the line good again, and loads the frames anew.
+    hold_requests(page, CONFIGURATION)
 
     # Waiting, and once more when it is known that there is nobody to wait for.
     for patience in (PATIENCE, "00:01"):

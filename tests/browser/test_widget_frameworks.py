@@ -112,7 +112,7 @@ def test_a_component_may_load_the_script_with_another_checkout_each_time(
     assert page.locator("iframe, link[rel=stylesheet]").count() == 0
     click(page, "Toggle")
     expect(number_field(page)).to_be_visible()
-    assert page.evaluate("wpwl.checkout.id") == visits[1].id
+    page.wait_for_function("(id) => window.wpwl && wpwl.checkout.id === id", arg=visits[1].id)
 
     click(page, "Renew")
     page.wait_for_function("(id) => window.wpwl && wpwl.checkout.id === id", arg=visits[2].id)

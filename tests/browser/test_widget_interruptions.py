@@ -24,6 +24,7 @@ from browser.widget_shop import (
     number_field,
     options,
     pay_button,
+    stay_open_for_a_moment,
 )
 from gateway import Client
 
@@ -119,6 +120,7 @@ def test_who_leaves_the_provider_hears_that_nothing_was_charged(page: Page, till
             pay_button(page).click()
         expect(opened.value.get_by_role("button", name="Approve")).to_be_visible()
         if way == "window":
+            stay_open_for_a_moment(page)
             opened.value.close()
         else:
             page.get_by_role("button", name="Use another payment method").click()

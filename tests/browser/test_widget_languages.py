@@ -39,7 +39,7 @@ async () => {
   const spoken = [];
   for (const form of document.querySelectorAll(".wpwl-form-card")) {
     // A click while the form before is still being judged is nobody's.
-    for (let look = 0; look < 500 && !form.querySelector(".wpwl-hint-cvvError"); look += 1) {
+    for (let look = 0; look < 10000 && !form.querySelector(".wpwl-hint-cvvError"); look += 1) {
       form.querySelector(".wpwl-button-pay").click();
       await new Promise(resolve => setTimeout(resolve, 10));
     }

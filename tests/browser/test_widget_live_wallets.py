@@ -17,7 +17,17 @@ from playwright.sync_api import Page, Route, expect
 
 from browser.shops import Site
 from browser.watching import Watch
-from browser.widget_shop import TILL, Prepared, Till, count_submissions, form, number_field, options, pay_button
+from browser.widget_shop import (
+    TILL,
+    Prepared,
+    Till,
+    count_submissions,
+    form,
+    number_field,
+    options,
+    pay_button,
+    stretch_timer,
+)
 from gateway import Client
 from tollgate.catalog import WALLET_SHEETS
 from tollgate.web import Reply
@@ -71,6 +81,7 @@ LIVE = {
 }
 # Apple documents its tag with crossorigin, Google without.
 SCRIPT_HEADERS: dict[str, dict[str, str]] = {"APPLEPAY": {"access-control-allow-origin": "*"}, "GOOGLEPAY": {}}
+WALLET_PATIENCE_MS = 4_000
 GOOGLES_OPTIONS = '{ merchantId: "BCR2" }'
 APPLES_HOOK = "(url) => Promise.resolve({ validated: url })"
 APPLES_OPTIONS = f'{{ countryCode: "AT", onValidateMerchant: {APPLES_HOOK} }}'
@@ -108,6 +119,7 @@ def live(page: Page, till: Till, watch: Watch) -> Iterator[Callable[..., Prepare
             b"script-src ", b"script-src " + source.rpartition("/")[0].encode() + b"/ "
         )
         till.shop.pages[TILL] = msgspec.structs.replace(reply, headers=((reply.headers[0][0], policy),))
+        stretch_timer(page, WALLET_PATIENCE_MS)
         page.goto(till.shop.url + TILL)
         return checkout
 

@@ -24,6 +24,7 @@ from browser.widget_shop import (
     number_field,
     options,
     pay_button,
+    wait_for_styles,
 )
 from gateway import CARD, Client
 
@@ -96,6 +97,7 @@ def show_everything(page: Page, till: Till, stored: list[str], locale: str, *pie
     wished = options({**EVERYTHING, "locale": locale})
     till.show(page, FOLLOWS_THE_SHOPPER, wished, *pieces, till.script(checkout), form(EVERY_KIND))
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
     pay_button(page.locator(".wpwl-form-card")).click()
     expect(page.locator(".wpwl-hint-cardNumberError")).to_be_visible()
 
@@ -144,6 +146,7 @@ def test_the_form_follows_the_page_into_the_dark_and_frames_come_along(open_cont
     page = open_context(color_scheme="dark").new_page()
     till.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), till.script(till.prepare()))
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
 
     shown, written = page.locator(".wpwl-form"), number_field(page)
     assert brightness(read_style(shown, "background-color")) < 0.2
@@ -161,6 +164,7 @@ def test_a_page_that_knows_no_dark_keeps_a_light_form(open_context: OpenContext,
     till.show(page, form("VISA"), till.script(till.prepare()))
 
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
 
     assert brightness(read_style(page.locator(".wpwl-form"), "background-color")) == 1
 
@@ -174,6 +178,7 @@ def test_rules_and_properties_of_the_shop_win(page: Page, till: Till) -> None:
     )
     till.show(page, own, form("VISA"), till.script(till.prepare()))
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
 
     assert read_style(pay_button(page), "background-color") == "rgb(1, 2, 3)"
     assert {read_style(place, "border-top-left-radius") for place in page.locator(".wpwl-control").all()} == {"0px"}
@@ -191,6 +196,7 @@ def test_rules_and_properties_of_the_shop_win(page: Page, till: Till) -> None:
 def test_short_fields_make_a_pair_where_there_is_room_and_frames_are_as_high_as_fields(page: Page, till: Till) -> None:
     till.show(page, form("VISA"), till.script(till.prepare()))
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
 
     def boxes() -> list[dict[str, Any]]:
         names = ("cardNumber", "expiry", "cvv", "cardHolder")
@@ -214,6 +220,7 @@ def test_short_fields_make_a_pair_where_there_is_room_and_frames_are_as_high_as_
 def test_every_style_loads_and_keeps_nobody_out(page: Page, till: Till, style: str) -> None:
     till.show(page, options({"style": style}), form("VISA MASTER"), till.script(till.prepare()))
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
 
     files = page.locator("link.wpwl-stylesheet").evaluate_all("links => links.map(link => link.href.split('/').pop())")
     wanted = {
@@ -228,6 +235,7 @@ def test_every_style_loads_and_keeps_nobody_out(page: Page, till: Till, style: s
 def test_marks_are_drawn(page: Page, till: Till) -> None:
     till.show(page, form(EVERY_KIND), till.script(till.prepare()))
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
 
     marks = page.locator(".wpwl-brand")
     expect(marks).to_have_count(4)

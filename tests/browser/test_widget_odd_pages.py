@@ -11,7 +11,19 @@ from playwright.sync_api import Page, expect
 from browser.shops import HTML, Site
 from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
-from browser.widget_shop import NONCE, TILL, Till, bank_page, fill_card, form, hold_frames, inline, options, pay_button
+from browser.widget_shop import (
+    NONCE,
+    TILL,
+    Till,
+    bank_page,
+    fill_card,
+    form,
+    hold_frames,
+    hold_requests,
+    inline,
+    options,
+    pay_button,
+)
 from gateway import CARD, Client
 from tollgate.web import Reply
 
@@ -148,6 +160,8 @@ def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, till: Til
     till.show(page, form("VISA"), till.script(checkout))
     message = page.locator(".wpwl-form-card .wpwl-message[role=alert]")
     expect(pay_button(page)).to_be_visible()
+    # Else the form soon finds the line good again, and loads the frames anew.
+    hold_requests(page, "**/v1/checkouts/*/form?*")
 
     page.clock.fast_forward("00:30")
     expect(message).to_contain_text("No connection")

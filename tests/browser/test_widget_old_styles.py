@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from browser.shops import Site
-from browser.widget_shop import TILL, Piece, Till, form, number_field, options
+from browser.widget_shop import TILL, Piece, Till, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
 from tollgate.web import Reply
 
@@ -272,6 +272,7 @@ def show(
     till.shop.pages[OLD_SHEET] = Reply(200, rules.encode(), b"text/css")
     page.goto(till.shop.url + TILL)
     expect(number_field(page)).to_be_visible()
+    wait_for_styles(page)
 
 
 def measure(page: Page) -> Boxes:

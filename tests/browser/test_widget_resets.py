@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from browser.npm_built import serve_built
 from browser.shops import Site
-from browser.widget_shop import TILL, Till, form, number_field, options
+from browser.widget_shop import TILL, Till, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
 from tollgate.web import Reply
 
@@ -114,6 +114,7 @@ def show(page: Page, till: Till, sheet: str | None, **wishes: str) -> dict[str, 
     if wishes.get("layout") == "accordion":
         page.locator(".wpwl-method-card .wpwl-method-radio").check()
     expect(number_field(page.locator(".wpwl-container-card"))).to_be_visible()
+    wait_for_styles(page)
     look: dict[str, dict[str, str]] = page.evaluate(LOOK)
     return look
 

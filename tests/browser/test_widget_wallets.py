@@ -133,6 +133,8 @@ def test_who_cancels_is_told_that_nothing_was_charged_only_where_that_is_known(
 
     expect(page.locator(".wpwl-message[role=alert]")).to_have_text(ENGLISH[text])
     expect(pay_button(page)).not_to_have_attribute("aria-disabled", "true")
+    # Without a line the form asks on and on.
+    page.evaluate("wpwl.unload()")
     watch.take()
 
 

@@ -141,6 +141,24 @@ def hold_frames(page: Page) -> Callable[[], None]:
     return hold_requests(page, FRAME_SCRIPT)
 
 
+def stay_open_for_a_moment(page: Page) -> None:
+    """A window that is closed at once looks like one that the browser has cut off from its opener."""
+    page.wait_for_timeout(100)
+
+
+def wait_for_styles(page: Page) -> None:
+    """Waits for the style sheets of a form, which shows itself without them when they are late."""
+    page.wait_for_function("() => [...document.querySelectorAll('link.wpwl-stylesheet')].every((link) => link.sheet)")
+
+
+def stretch_timer(page: Page, limit_ms: int) -> None:
+    """Timers of the page's scripts that run for so long run thirty times longer: the machine may be slow."""
+    longer = f"ms === {limit_ms} ? {30 * limit_ms} : ms"
+    page.add_init_script(
+        f"{{ const start = setTimeout; window.setTimeout = (run, ms, ...more) => start(run, {longer}, ...more); }}"
+    )
+
+
 def hold_requests(page: Page, pattern: str) -> Callable[[], None]:
     """Requests to such addresses are not answered before what is returned is called."""
     held: list[Route] = []
