@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from listening import Door, Listener
@@ -28,10 +30,21 @@ class RecordingAcquirer(Listener):
         self.reply: Mapping[str, str] = APPROVED
         self.received: list[tuple[str, Mapping[str, str], Any]] = []
         """(path, headers, message), oldest first."""
+        self._may_answer = threading.Event()
+        self._may_answer.set()
 
     @property
     def last_charge(self) -> Any:
         return next(message for path, _, message in reversed(self.received) if path == "/v1/charges")
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keeps every answer back until the test has seen what it wants, as long as the server waits for an answer."""
+        self._may_answer.clear()
+        try:
+            yield
+        finally:
+            self._may_answer.set()
 
     def make_door(self) -> type[Door]:
         acquirer = self
@@ -40,6 +53,7 @@ class RecordingAcquirer(Listener):
             def do_POST(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 acquirer.received.append((self.path, headers, json.loads(self.read_body())))
+                acquirer._may_answer.wait(ACQUIRER_TIMEOUT_S)
                 self.give(json.dumps(acquirer.reply).encode())
 
         return AcquirerDoor

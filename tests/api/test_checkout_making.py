@@ -13,6 +13,7 @@ from api.chains import FAULTY, told
 from api.checking_out import PREPARED, STORING, ask, prepare
 from api.merchants import wait_until
 from api.paying_forms import AT_SHOP, BUSY, GONE, PAYPAL, SHOP_URL, open_checkout, pass_seconds, post, show
+from api.premises import Premises
 from api.registering import BANK, keep
 from gateway import Client
 
@@ -236,17 +237,17 @@ def test_what_is_paid_is_changed_by_nobody(client: Client) -> None:
     assert change(client, checkout_id, amount="1.00") == GONE
 
 
-def test_what_is_being_paid_is_changed_by_nobody(client: Client) -> None:
-    checkout_id = open_checkout(client, **{"customParameters[simulatorDelay]": "2000"})
-    with ThreadPoolExecutor(1) as shopper:
+def test_what_is_being_paid_is_changed_by_nobody(premises: Premises) -> None:
+    client = premises.external
+    checkout_id = open_checkout(client, testMode="EXTERNAL")
+    with ThreadPoolExecutor(1) as shopper, premises.acquirer.hold():
         paid = shopper.submit(post, client, checkout_id)
         wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
 
         assert change(client, checkout_id, amount="1.00") == BUSY
         assert told(post(client, checkout_id)) == BUSY
         assert show(client, checkout_id).json["state"] == "busy"
-
-        assert paid.result().code == "000.100.110"
+    assert paid.result().code == "000.100.112"
 
 
 def test_a_change_may_make_a_payment_of_what_only_stored(client: Client) -> None:

@@ -238,18 +238,18 @@ def test_a_paid_link_cannot_be_ended(client: Client) -> None:
     assert visit.read()["status"] == PAID
 
 
-def test_a_link_that_is_being_paid_asks_to_be_ended_a_moment_later(client: Client) -> None:
-    visit = visit_new(client, **{"customParameters[simulatorDelay]": "2000"})
+def test_a_link_that_is_being_paid_asks_to_be_ended_a_moment_later(premises: Premises) -> None:
+    visit = visit_new(premises.external, testMode="EXTERNAL")
     checkout_id = visit.find_checkout()
-    with ThreadPoolExecutor(1) as shopper:
+    with ThreadPoolExecutor(1) as shopper, premises.acquirer.hold():
         paid = shopper.submit(visit.pay, checkout_id)
-        wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
+        wait_until(lambda: show(premises.external, checkout_id).json["state"] == "busy")
 
         answer = end(visit)
 
         assert (answer.status, answer.code) == BUSY
         assert "repeat in a moment" in answer.json["result"]["description"]
-        assert paid.result().code == "000.100.110"
+    assert paid.result().code == "000.100.112"
 
 
 # ---- time ----
