@@ -66,13 +66,13 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
     requires_cvv: bool = True
     registrations: Sequence[Registration] = ()
     codes: str = ""
-    """Of the brands that the page shows, with blanks between them."""
+    """The page's forms show these brands; their codes stand with blanks between them."""
     takes_debits: bool = False
     """Whether the channel has a creditor for direct debits."""
     creditor_id: str = ""
     """The identifier of that creditor."""
     languages: str = ""
-    """The page's forms show these brands; their codes stand with blanks between them."""
+    """The page's forms speak these languages; their codes stand with blanks between them."""
     has_acquirer: bool = True
     merchant_name: str = ""
     """The shopper knows the merchant by this name."""

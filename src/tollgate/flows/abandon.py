@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tollgate.catalog import get_result
 from tollgate.contract import Answer, find_handover, make_session_refusal
+from tollgate.flows.check_out import BUSY
 from tollgate.flows.resume import ask_provider, close
 from tollgate.flows.submit import show_form
 from tollgate.payments import (
@@ -25,8 +26,6 @@ from tollgate.payments import (
 from tollgate.steps import House, find_any_checkout, get_payment, settle_sealed, trust
 from tollgate.store import find_authentication, find_payment, steps_settle
 from tollgate.values import Refusal, find_checkout_id, is_id
-
-BUSY = "800.700.100"
 
 _UNPROVEN = Verdict(outcome=Outcome.DECLINED, code=ABANDONED_CODE)
 _UNDECIDED = Verdict(outcome=Outcome.ABANDONED, code=ABANDONED_CODE, details={ABANDONED_DETAIL: "shopper"})
