@@ -95,6 +95,18 @@ def test_nobody_is_told_that_nothing_was_charged_where_the_acquirer_did_not_answ
     assert "If anything was taken, you will get it back." in page
 
 
+def test_nobody_is_told_that_nothing_was_charged_where_a_provider_was_left(client: Client) -> None:
+    visit = visit_new(client)
+    checkout_id = visit.find_checkout()
+    begin_at_provider(client, checkout_id)
+    assert visit.leave_attempt().status == 303
+
+    page = visit.open(query=f"?id={checkout_id}").body.decode()
+
+    assert "nothing was charged" not in page
+    assert "If anything was taken, you will get it back." in page
+
+
 def test_nobody_is_told_that_a_payment_failed_while_the_bank_asks_for_it(client: Client) -> None:
     visit = visit_new(client)
     checkout_id = visit.find_checkout()

@@ -50,8 +50,12 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
 
 @pytest.mark.parametrize(
     "changes",
-    [{"result": {"code": "900.100.300"}}, {"resultDetails": {"LateApproval": "000.100.110"}}],
-    ids=["no answer", "approved too late"],
+    [
+        {"result": {"code": "900.100.300"}},
+        {"resultDetails": {"LateApproval": "000.100.110"}},
+        {"resultDetails": {"AbandonedBy": "shopper"}},
+    ],
+    ids=["no answer", "approved too late", "left at the provider"],
 )
 async def test_a_receipt_promises_money_back_where_some_may_have_been_taken(
     house: House, changes: dict[str, dict[str, str]]
