@@ -17,6 +17,7 @@ from tollgate.values import (
     Money,
     Refusal,
     add_months,
+    find_link_node,
     read_hundredths,
     render_timestamp,
 )
@@ -86,8 +87,10 @@ def make_link_url(link_id: str, base_url: str) -> str:
     return f"{base_url}{LINK_PATH}/{link_id}"
 
 
-def is_link_url(url: str | None, base_url: str) -> bool:
-    return (url or "").startswith(make_link_url("", base_url))
+def is_link_url(url: str | None) -> bool:
+    """Tells a link's page by its path: the host may have got another address since the checkout was made."""
+    folder, _, link_id = (url or "").partition("?")[0].rpartition("/")
+    return folder.endswith(LINK_PATH) and find_link_node(link_id) is not None
 
 
 def find_link_expiry(values: Mapping[str, str], now: Instant) -> Instant:

@@ -87,7 +87,7 @@ async def change_checkout(
     """What was prepared, with what is said now. While somebody pays it, it stays as it was when the payment began."""
     seen = await get_own_checkout(house, channel, checkout_id, None)
     prepared = open_prepared(house, seen)
-    if is_link_url(find_return_url(prepared), house.base_url):
+    if is_link_url(find_return_url(prepared)):
         # The link's next checkout would be made from what the link says, and the change would be lost.
         raise make_session_refusal(" (a payment link made this one: end the link and make another instead)")
     merged = merge_echo(prepared, keep_prepared(fields))

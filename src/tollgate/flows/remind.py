@@ -40,7 +40,7 @@ def _find_word(house: House, job: Job, checkout: Checkout) -> Reminder | None:
     """What is decided without a call."""
     if not checkout.is_unread or checkout.state is CheckoutState.CANCELLED:
         return Reminder.UNNEEDED
-    if is_link_url(checkout.return_url, house.base_url):
+    if is_link_url(checkout.return_url):
         # Its shopper comes back to a page of this host, and its merchant asks for the link.
         return Reminder.UNNEEDED
     if checkout.expires_at <= house.clock.now():
