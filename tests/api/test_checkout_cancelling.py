@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from urllib.parse import urlencode
 
@@ -70,9 +71,24 @@ def test_a_checkout_that_is_paid_is_not_cancelled(client: Client) -> None:
     checkout_id = open_checkout(client)
     assert told(post(client, checkout_id)) == PAID
 
-    assert told(cancel(client, checkout_id)) == BUSY
+    answer = cancel(client, checkout_id)
+
+    assert told(answer) == GONE
+    assert "is complete and cannot be cancelled" in answer.json["result"]["description"]
+    assert "repeat" not in answer.json["result"]["description"]
     assert told(ask(client, checkout_id)) == PAID
     assert told(cancel(client, checkout_id)) == GONE
+
+
+def test_a_checkout_that_is_being_paid_asks_to_be_cancelled_a_moment_later(embedded_premises: Premises) -> None:
+    client = embedded_premises.external
+    checkout_id = open_checkout(client, testMode="EXTERNAL")
+    with ThreadPoolExecutor(1) as shopper, embedded_premises.acquirer.hold():
+        paid = shopper.submit(post, client, checkout_id)
+        wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
+
+        assert told(cancel(client, checkout_id)) == BUSY
+    assert paid.result().code == "000.100.112"
 
 
 def test_only_its_own_merchant_cancels_a_checkout(client: Client, stranger: Client) -> None:

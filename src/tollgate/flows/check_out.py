@@ -122,8 +122,12 @@ async def cancel_prepared(house: House, checkout_id: str, channel: Channel) -> A
     checkout = await get_own_checkout(house, channel, checkout_id, None, with_cancelled=True)
     if checkout.state is not CheckoutState.CANCELLED and not await cancel_checkout(house.database, checkout, now):
         fresh = await get_own_checkout(house, channel, checkout_id, None, with_cancelled=True)
+        if fresh.is_paid:
+            # Another code than for one that is being paid: repeating this would never help.
+            detail = "the checkout is complete and cannot be cancelled: refund its payment or delete what it stored"
+            raise Refusal(get_result("200.300.404"), detail)
         if fresh.state is not CheckoutState.CANCELLED:
-            raise Refusal(get_result(BUSY), "the checkout is being paid or is paid")
+            raise Refusal(get_result(BUSY), "the checkout is being paid")
     return answer_checkout(checkout, house.envelope, CANCELLED, now)
 
 
