@@ -105,11 +105,7 @@ def show(page: Page, till: Till, sheet: str | None, **wishes: str) -> dict[str, 
         sheets.append("/theme.css" if sheet == "theme" else serve_built(till.shop, f"{sheet}.css"))
     links = "".join(f"<link rel=stylesheet href={path}>" for path in sheets)
     place = f"<div id=place>{form('VISA MASTER DIRECTDEBIT_SEPA PAYPAL')}</div>"
-    till.put_up(links, options({**WISHES, **wishes}), place, till.script(checkout))
-    made = till.shop.pages[TILL]
-    assert isinstance(made, Reply)
-    headers = tuple((name, value.replace(b"style-src", b"style-src 'self'")) for name, value in made.headers)
-    till.shop.pages[TILL] = Reply(made.status, made.body, made.content_type, headers)
+    till.put_up(links, options({**WISHES, **wishes}), place, till.script(checkout), styles_from="'self'")
     page.goto(till.shop.url + TILL)
     if wishes.get("layout") == "accordion":
         page.locator(".wpwl-method-card .wpwl-method-radio").check()

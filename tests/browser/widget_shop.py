@@ -55,11 +55,11 @@ class Till:
         promise = integrity or checkout.integrity
         return f'<script {word} src="{address}" integrity="{promise}" crossorigin="anonymous"></script>'
 
-    def put_up(self, *pieces: Piece, path: str = TILL) -> None:
+    def put_up(self, *pieces: Piece, path: str = TILL, styles_from: str = "") -> None:
         service = self.client.base_url
         policy = (
-            f"default-src 'none'; script-src 'nonce-{NONCE}' {service}; style-src {service}; frame-src {service}; "
-            f"connect-src {service}; img-src {service}; form-action 'self'; base-uri 'none'"
+            f"default-src 'none'; script-src 'nonce-{NONCE}' {service}; style-src {styles_from} {service}; "
+            f"frame-src {service}; connect-src {service}; img-src {service}; form-action 'self'; base-uri 'none'"
         )
         page = "".join(("<!doctype html><html lang=en><title>Till</title><h1>Till</h1>", *pieces))
         self.shop.pages[path] = Reply(200, page.encode(), HTML, ((b"content-security-policy", policy.encode()),))
