@@ -80,7 +80,7 @@ _COLOURS = {
 
 
 LINK_PATH = "/paymentlink"
-"""Under which the shopper's pages of all links live."""
+"""The shopper's pages of all links live under this path."""
 
 
 def make_link_url(link_id: str, base_url: str) -> str:
