@@ -73,7 +73,7 @@ def test_a_page_that_waits_outlasts_a_server_that_fails(page: Page, client: Clie
     for _ in range(2):
         with page.expect_response(link, timeout=LOOKS_MS):
             pass
-    assert asked == ["fetch", "fetch"]
+    assert set(asked) == {"fetch"}, "the page itself stays"
     page.unroute(link)
     come_back(client, press(client, provider, "approve"))
 
