@@ -28,10 +28,10 @@ from browser.widget_shop import (
 from gateway import Client
 
 MASTERCARD = "5454545454545454"
-PATIENCE = "00:30"
 FRAME_PATIENCE_MS = 20_000
-CONFIGURATION = "**/v1/checkouts/*/form?*"
+PATIENCE = "00:30"
 """Longer than the form waits for its frames."""
+CONFIGURATION = "**/v1/checkouts/*/form?*"
 REFUSED = {"result": {"code": "800.100.100", "description": "transaction declined for unknown reason"}}
 
 
