@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -79,19 +79,40 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), str(path))
 
 
+@cache
+def walk(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a module, listed once for all rules that look at it."""
+    return tuple(ast.walk(tree))
+
+
 def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
+
+
+Offence = tuple[int, str]
+"""The line that breaks a rule, and how."""
+
+
+def list_offenders(paths: Iterable[Path], find: Callable[[ast.Module], Iterable[Offence]]) -> list[str]:
+    """What a rule finds in these files, each as `file:line: how`."""
+    return [f"{name(path)}:{line}: {how}" for path in paths for line, how in find(parse(path))]
+
+
+def expect_none(offenders: Iterable[str], rule: str) -> None:
+    """Fails with the rule and with every offender on a line of its own."""
+    listed = sorted(set(offenders))
+    assert not listed, "\n".join([rule, *listed])
 
 
 def imports(tree: ast.Module) -> Iterator[Import]:
     """Every import statement, also those under `if TYPE_CHECKING` and inside functions."""
     lazy = {
         id(inner)
-        for outer in ast.walk(tree)
+        for outer in walk(tree)
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
         for inner in ast.walk(outer)
     }
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(alias.name, (), node.lineno, id(node) in lazy)
@@ -112,8 +133,8 @@ def exported(face: Path) -> tuple[str, ...] | None:
 
 def strings(tree: ast.Module) -> Iterator[ast.Constant]:
     """String literals that the program uses; docstrings and the notes under a member are prose and left out."""
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    prose = {id(node.value) for node in walk(tree) if isinstance(node, ast.Expr)}
+    for node in walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
             yield node
 

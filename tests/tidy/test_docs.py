@@ -6,6 +6,7 @@ import ast
 import importlib
 import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ import msgspec
 import pytest
 
 import tollgate.cli
-from tidy.house import ROOT, SOURCE, name, parse, read_text, rooms, source_files, tracked_files
+from tidy.house import ROOT, SOURCE, expect_none, name, parse, read_text, rooms, source_files, tracked_files
 from tollgate.config import SETTINGS, Setting, Settings
 
 ROOM_DOCUMENTS = ("README.md", "ARCHITECTURE.md")
@@ -33,7 +34,7 @@ STRAYS = {
 
 def strays(text: str) -> list[str]:
     return [
-        f"line {number}: {kind}"
+        f"{number}: {kind}"
         for number, line in enumerate(text.splitlines(), 1)
         for kind, pattern in STRAYS.items()
         if re.search(pattern, line)
@@ -44,19 +45,24 @@ def mentions_room(text: str, room: str) -> bool:
     return re.search(rf"(?<![\w/.]){room}(?:/|\.py)?(?![\w.])", text) is not None
 
 
-@pytest.mark.parametrize("document", ROOM_DOCUMENTS)
-def test_a_guide_to_the_house_names_every_room(document: str) -> None:
+def test_a_guide_to_the_house_names_every_room() -> None:
+    texts = {document: (ROOT / document).read_text("utf-8") for document in ROOM_DOCUMENTS}
     # The way in through `python -m` is a door plate, no room.
-    text = (ROOT / document).read_text("utf-8")
-    assert [room for room in rooms() if room != "__main__" and not mentions_room(text, room)] == []
+    wanted = [room for room in rooms() if room != "__main__"]
+    missing = [f"{path}: {room}" for path, text in texts.items() for room in wanted if not mentions_room(text, room)]
+    expect_none(missing, "a guide to the house names every room")
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.member)
-def test_every_setting_is_documented_with_flag_variable_and_default(setting: Setting) -> None:
+def render_setting(setting: Setting) -> str:
     default = msgspec.to_builtins(getattr(Settings(), setting.member))
     shown = f"`{default}`" if default else "none"
-    row = f"| `{setting.flag}` | `{setting.variable}` | {shown} | {setting.text} |"
-    assert row in (ROOT / "docs" / "configuration.md").read_text("utf-8").splitlines()
+    return f"| `{setting.flag}` | `{setting.variable}` | {shown} | {setting.text} |"
+
+
+def test_every_setting_is_documented_with_flag_variable_and_default() -> None:
+    documented = (ROOT / "docs" / "configuration.md").read_text("utf-8").splitlines()
+    rows = [render_setting(setting) for setting in SETTINGS]
+    expect_none(set(rows) - set(documented), "docs/configuration.md has a row for every setting")
 
 
 def test_no_setting_is_documented_that_does_not_exist() -> None:
@@ -87,30 +93,42 @@ def test_every_member_of_the_settings_has_its_row() -> None:
     assert [setting.member for setting in SETTINGS] == list(Settings.__struct_fields__)
 
 
-@pytest.mark.parametrize("path", [path for path in tracked_files() if path.suffix != ".lock"], ids=name)
-def test_no_tracked_file_holds_a_stray(path: Path) -> None:
-    assert strays(read_text(path) or "") == []
+def test_no_tracked_file_holds_a_stray() -> None:
+    paths = [path for path in tracked_files() if path.suffix != ".lock"]
+    found = [f"{name(path)}:{stray}" for path in paths for stray in strays(read_text(path) or "")]
+    expect_none(found, "no file tells of the machine it came from")
 
 
-@pytest.mark.parametrize("path", source_files(), ids=name)
-def test_a_module_says_what_lives_in_it(path: Path) -> None:
-    docstring = ast.get_docstring(parse(path)) or ""
-    sentences = re.findall(r"[.?!;](?=\s|$)", docstring)
+def says_too_little(path: Path) -> bool:
+    sentences = re.findall(r"[.?!;](?=\s|$)", ast.get_docstring(parse(path)) or "")
     # A migration is named by its revision, and a face by its room: one sentence is enough there.
     is_brief = path.name == "__init__.py" or "versions" in path.relative_to(SOURCE).parts
-    assert len(sentences) >= (1 if is_brief else 2), "two sentences: what lives here, and what must not"
+    return len(sentences) < (1 if is_brief else 2)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
-def test_links_between_documents_lead_somewhere(document: Path) -> None:
-    targets = LINK.findall(document.read_text("utf-8"))
-    assert [target for target in targets if not (document.parent / target).exists()] == []
+def test_a_module_says_what_lives_in_it() -> None:
+    silent = [f"{name(path)}:1" for path in source_files() if says_too_little(path)]
+    expect_none(silent, "a docstring has two sentences: what lives here, and what must not")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
-def test_make_targets_in_documents_exist(document: Path) -> None:
+def find_in_documents(pattern: re.Pattern[str]) -> Iterator[tuple[Path, int, str]]:
+    for path in DOCUMENTS:
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            for found in pattern.findall(line):
+                yield path, number, found
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    links = find_in_documents(LINK)
+    dead = [f"{name(path)}:{line}: {target}" for path, line, target in links if not (path.parent / target).exists()]
+    expect_none(dead, "a link leads to a file")
+
+
+def test_make_targets_in_documents_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
-    assert set(MAKE_TARGET.findall(document.read_text("utf-8"))) <= targets
+    named = find_in_documents(MAKE_TARGET)
+    unknown = [f"{name(path)}:{line}: make {target}" for path, line, target in named if target not in targets]
+    expect_none(unknown, "the Makefile has every target that a document names")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,28 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
 from itertools import chain
-from pathlib import Path
 
 import pytest
 
-from tidy.house import ORDER, RANKS, ROOT, SOURCE, exported, imports, name, parse, room_of, rooms, source_files
+from tidy.house import (
+    ORDER,
+    RANKS,
+    ROOT,
+    SOURCE,
+    Offence,
+    expect_none,
+    exported,
+    imports,
+    list_offenders,
+    parse,
+    room_of,
+    rooms,
+    source_files,
+    walk,
+)
 
 NEIGHBOURS = {
     ("vault", "payments"): "the vault seals what payments describes, and its faces speak of those values",
@@ -60,18 +76,16 @@ IMPURE_CALLS = frozenset({"open", "print", "input", "breakpoint"})
 CLOCK_READS = frozenset({("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")})
 
 
-def breaches(source: str, room: str) -> list[str]:
-    """What a piece of source, placed in a room, breaks of the order and of the faces."""
-    found = []
-    for item in imports(ast.parse(source)):
+def find_breaches(room: str, tree: ast.Module) -> Iterator[Offence]:
+    """What a module, placed in a room, breaks of the order and of the faces."""
+    for item in imports(tree):
         parts = item.module.split(".")
         if parts[0] != "tollgate":
             continue
         targets = [parts[1]] if len(parts) > 1 else [each for each in item.names if each in RANKS]
-        found += [f"line {item.line}: {reason}" for target in targets for reason in _refuse(room, target, item.is_lazy)]
+        yield from ((item.line, reason) for target in targets for reason in _refuse(room, target, item.is_lazy))
         if len(parts) > 1 and parts[1] != room:
-            found += [f"line {item.line}: {reason}" for reason in _behind_the_face(parts, item.names)]
-    return found
+            yield from ((item.line, reason) for reason in _behind_the_face(parts, item.names))
 
 
 def _refuse(room: str, target: str, is_lazy: bool) -> list[str]:
@@ -97,23 +111,19 @@ def _behind_the_face(parts: list[str], names: tuple[str, ...]) -> list[str]:
     return [f"{module} does not list {each}" for each in names if listed is not None and each not in listed]
 
 
-def impurities(source: str) -> list[str]:
+def find_impurities(tree: ast.Module) -> Iterator[Offence]:
     """Modules and calls by which a pure room would reach for the disk, the network, the clock or the dice."""
-    tree = ast.parse(source)
-    found = []
     for item in imports(tree):
         reached = {item.module, *(f"{item.module}.{each}" for each in item.names)}
         parents = {".".join(module.split(".")[:depth]) for module in reached for depth in (1, 2)}
-        found += [
-            f"line {item.line}: imports {module}" for module in sorted(parents & set(chain(*IMPURE_MODULES.values())))
-        ]
-    for node in ast.walk(tree):
+        for module in sorted(parents & set(chain(*IMPURE_MODULES.values()))):
+            yield item.line, f"imports {module}"
+    for node in walk(tree):
         match node:
             case ast.Call(func=ast.Name(id=called)) if called in IMPURE_CALLS:
-                found.append(f"line {node.lineno}: calls {called}()")
+                yield node.lineno, f"calls {called}()"
             case ast.Attribute(value=ast.Name(id=owner), attr=attribute) if (owner, attribute) in CLOCK_READS:
-                found.append(f"line {node.lineno}: reads the clock with {owner}.{attribute}")
-    return found
+                yield node.lineno, f"reads the clock with {owner}.{attribute}"
 
 
 def test_every_room_stands_in_the_order() -> None:
@@ -124,24 +134,30 @@ def test_no_room_stands_twice_in_the_order() -> None:
     assert sum(len(line) for line in ORDER) == len(RANKS)
 
 
-@pytest.mark.parametrize("path", source_files(), ids=name)
-def test_imports_point_down_and_meet_at_faces(path: Path) -> None:
-    room = room_of(path)
-    if room == "":
-        assert not list(imports(parse(path))), "the package's own face imports nothing, so that it is free to import"
-    else:
-        assert breaches(path.read_text("utf-8"), room) == []
+def test_imports_point_down_and_meet_at_faces() -> None:
+    found = [
+        offender
+        for room in rooms()
+        for offender in list_offenders(
+            [path for path in source_files() if room_of(path) == room], partial(find_breaches, room)
+        )
+    ]
+    expect_none(found, "a room imports rooms below it, through their face")
 
 
-@pytest.mark.parametrize("path", [path for path in source_files() if room_of(path) in PURE_ROOMS], ids=name)
-def test_pure_rooms_reach_for_nothing_outside(path: Path) -> None:
-    if str(path.relative_to(SOURCE)) not in IMPURE_FILES:
-        assert impurities(path.read_text("utf-8")) == []
+def test_the_package_itself_imports_nothing() -> None:
+    assert not list(imports(parse(SOURCE / "__init__.py"))), "so that it is free to import"
+
+
+def test_pure_rooms_reach_for_nothing_outside() -> None:
+    pure = [path for path in source_files() if room_of(path) in PURE_ROOMS]
+    judged = [path for path in pure if str(path.relative_to(SOURCE)) not in IMPURE_FILES]
+    expect_none(list_offenders(judged, find_impurities), "time, chance, disk and network are arguments in pure rooms")
 
 
 def test_listed_exceptions_are_still_used() -> None:
     for file in IMPURE_FILES:
-        assert impurities((SOURCE / file).read_text("utf-8")), f"{file} no longer needs its exception"
+        assert list(find_impurities(parse(SOURCE / file))), f"{file} no longer needs its exception"
     for importer, imported in NEIGHBOURS:
         paths = [path for path in source_files() if room_of(path) == importer]
         modules = {item.module for path in paths for item in imports(parse(path))}
@@ -170,7 +186,7 @@ def test_every_room_can_be_imported_without_loading_the_sandbox() -> None:
     ],
 )
 def test_the_walker_sees_a_planted_wrong_import(room: str, source: str, complaint: str) -> None:
-    assert any(complaint in breach for breach in breaches(source, room))
+    assert any(complaint in reason for _, reason in find_breaches(room, ast.parse(source)))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +199,7 @@ def test_the_walker_sees_a_planted_wrong_import(room: str, source: str, complain
     ],
 )
 def test_the_walker_lets_right_imports_pass(room: str, source: str) -> None:
-    assert breaches(source, room) == []
+    assert list(find_breaches(room, ast.parse(source))) == []
 
 
 @pytest.mark.parametrize(
@@ -198,4 +214,4 @@ def test_the_walker_lets_right_imports_pass(room: str, source: str) -> None:
     ],
 )
 def test_the_walker_sees_a_planted_impurity(source: str) -> None:
-    assert len(impurities(source)) == 1
+    assert len(list(find_impurities(ast.parse(source)))) == 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from tidy.house import ROOT, code_files, name, parse
+from tidy.house import ROOT, Offence, code_files, expect_none, list_offenders, name, walk
 
 DRAWERS = frozenset(
     {
@@ -34,16 +34,23 @@ def last_word(title: str) -> str:
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", title)[-1].lower() if title.strip("_") else ""
 
 
-@pytest.mark.parametrize("path", code_files(), ids=name)
-def test_no_file_or_folder_is_a_drawer(path: Path) -> None:
-    titles = [*path.relative_to(ROOT).parts[1:-1], path.stem]
-    assert [title for title in titles if last_word(title) in DRAWERS] == []
+def find_drawers(tree: ast.Module) -> Iterator[Offence]:
+    for node in walk(tree):
+        if isinstance(node, ast.ClassDef) and last_word(node.name) in DRAWERS:
+            yield node.lineno, node.name
 
 
-@pytest.mark.parametrize("path", code_files(), ids=name)
-def test_no_class_is_a_drawer(path: Path) -> None:
-    classes = [node.name for node in ast.walk(parse(path)) if isinstance(node, ast.ClassDef)]
-    assert [title for title in classes if last_word(title) in DRAWERS] == []
+def test_no_file_or_folder_is_a_drawer() -> None:
+    drawers = [
+        name(path)
+        for path in code_files()
+        if any(last_word(title) in DRAWERS for title in (*path.relative_to(ROOT).parts[1:-1], path.stem))
+    ]
+    expect_none(drawers, "a file is called after what lives in it")
+
+
+def test_no_class_is_a_drawer() -> None:
+    expect_none(list_offenders(code_files(), find_drawers), "a class is called after what it is")
 
 
 @pytest.mark.parametrize("title", ["PaymentService", "payment_utils", "HTTPHandler", "base", "CardData"])

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+from collections.abc import Callable
 
-import pytest
-
-from tidy.house import SOURCE, name, parse, room_of, source_files
+from tidy.house import SOURCE, Offence, expect_none, list_offenders, room_of, source_files, walk
 
 REVEALING_ROOMS = ("vault", "connectors")
 CATCH_ALL_FILES = ("web/guard.py", "workers/loop.py")
 CATCH_ALLS = ("Exception", "BaseException")
 
 
-def reveals(tree: ast.Module) -> list[int]:
+def reveals(tree: ast.Module) -> list[Offence]:
     """Lines that ask a secret for its text, called on the spot or passed on as a function."""
-    return sorted(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "reveal")
+    named = [node for node in walk(tree) if isinstance(node, ast.Attribute) and node.attr == "reveal"]
+    return sorted((node.lineno, ast.unparse(node)) for node in named)
 
 
-def catch_alls(tree: ast.Module) -> list[int]:
+def catch_alls(tree: ast.Module) -> list[Offence]:
     """Lines that catch everything. Cleaning up and raising again catches nothing."""
     return [
-        node.lineno
-        for node in ast.walk(tree)
+        (node.lineno, "catches everything")
+        for node in walk(tree)
         if isinstance(node, ast.ExceptHandler) and _is_catch_all(node.type) and not _raises_again(node)
     ]
 
@@ -40,38 +39,42 @@ def _raises_again(node: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) and last.exc is None
 
 
-def raises_with_cause(tree: ast.Module) -> list[int]:
+def raises_with_cause(tree: ast.Module) -> list[Offence]:
     """Lines inside an `except` that raise something new and keep the old error attached."""
     return [
-        node.lineno
-        for caught in ast.walk(tree)
+        (node.lineno, ast.unparse(node))
+        for caught in walk(tree)
         if isinstance(caught, ast.ExceptHandler)
         for node in ast.walk(caught)
         if isinstance(node, ast.Raise) and not (isinstance(node.cause, ast.Constant) and node.cause.value is None)
     ]
 
 
-@pytest.mark.parametrize("path", [path for path in source_files() if room_of(path) not in REVEALING_ROOMS], ids=name)
-def test_secrets_are_revealed_in_vault_and_connectors_only(path: Path) -> None:
-    assert reveals(parse(path)) == []
+def test_secrets_are_revealed_in_vault_and_connectors_only() -> None:
+    others = [path for path in source_files() if room_of(path) not in REVEALING_ROOMS]
+    expect_none(list_offenders(others, reveals), f"reveal() is called in {' and '.join(REVEALING_ROOMS)} only")
 
 
-@pytest.mark.parametrize("path", source_files(), ids=name)
-def test_everything_is_caught_in_two_files_only(path: Path) -> None:
-    if str(path.relative_to(SOURCE)) not in CATCH_ALL_FILES:
-        assert catch_alls(parse(path)) == []
+def test_everything_is_caught_in_two_files_only() -> None:
+    others = [path for path in source_files() if str(path.relative_to(SOURCE)) not in CATCH_ALL_FILES]
+    expect_none(list_offenders(others, catch_alls), f"everything is caught in {' and '.join(CATCH_ALL_FILES)} only")
 
 
-@pytest.mark.parametrize("path", [path for path in source_files() if room_of(path) == "vault"], ids=name)
-def test_errors_of_the_vault_carry_no_cause(path: Path) -> None:
-    assert raises_with_cause(parse(path)) == [], "causes in the vault may carry secrets: raise ... from None"
+def test_errors_of_the_vault_carry_no_cause() -> None:
+    vault = [path for path in source_files() if room_of(path) == "vault"]
+    found = list_offenders(vault, raises_with_cause)
+    expect_none(found, "causes in the vault may carry secrets: raise ... from None")
+
+
+def find_lines(find: Callable[[ast.Module], list[Offence]], source: str) -> list[int]:
+    return [line for line, _ in find(ast.parse(source))]
 
 
 def test_the_reader_sees_what_it_looks_for() -> None:
-    assert reveals(ast.parse("print(card.number.reveal())\nshow = cvv.reveal")) == [1, 2]
-    assert catch_alls(ast.parse("try:\n    f()\nexcept Exception:\n    pass")) == [3]
-    assert catch_alls(ast.parse("try:\n    f()\nexcept (OSError, BaseException):\n    pass")) == [3]
-    assert catch_alls(ast.parse("try:\n    f()\nexcept:\n    pass")) == [3]
-    assert catch_alls(ast.parse("try:\n    f()\nexcept BaseException:\n    undo()\n    raise")) == []
-    assert raises_with_cause(ast.parse("try:\n    f()\nexcept OSError as e:\n    raise ValueError from e")) == [4]
-    assert raises_with_cause(ast.parse("try:\n    f()\nexcept OSError:\n    raise ValueError from None")) == []
+    assert find_lines(reveals, "print(card.number.reveal())\nshow = cvv.reveal") == [1, 2]
+    assert find_lines(catch_alls, "try:\n    f()\nexcept Exception:\n    pass") == [3]
+    assert find_lines(catch_alls, "try:\n    f()\nexcept (OSError, BaseException):\n    pass") == [3]
+    assert find_lines(catch_alls, "try:\n    f()\nexcept:\n    pass") == [3]
+    assert find_lines(catch_alls, "try:\n    f()\nexcept BaseException:\n    undo()\n    raise") == []
+    assert find_lines(raises_with_cause, "try:\n    f()\nexcept OSError as e:\n    raise ValueError from e") == [4]
+    assert find_lines(raises_with_cause, "try:\n    f()\nexcept OSError:\n    raise ValueError from None") == []
