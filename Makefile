@@ -67,9 +67,10 @@ test-browser: .venv/.npm-ok
 # Takes the place of the shell, so that it learns of the end of make.
 RUN_SUITE = $(BIN)/python tools/run_suite.py
 
-prove: .venv/.dev-ok machine  ## the long runs: many more examples, many more crashes
+prove: .venv/.dev-ok machine  ## the long runs: many more examples and crashes, every case on both databases
 	$(PROVE) $(FLAGS_property) tests/property $(ARGS)
-	$(PROVE) -n 2 --dist loadfile -m prove tests $(ARGS) || [ $$? = 5 ]
+	$(PROVE) $(FLAGS_api) tests/api $(ARGS)
+	$(PROVE) -n 2 --dist loadfile -m prove --ignore tests/api tests $(ARGS) || [ $$? = 5 ]
 PROVE = $(SAME_NAMES) HYPOTHESIS_PROFILE=prove $(BIN)/pytest -q --timeout 3600
 
 bench: .venv/.bench-ok machine  ## payments per second beside the limit, into docs/benchmarks.md

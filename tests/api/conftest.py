@@ -1,4 +1,4 @@
-"""One real server per database for the whole suite, and the merchants that call it.
+"""One real server per database for the whole suite, the merchants that call it, and which cases run on both.
 
 Tests that need a server of their own start it themselves.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,22 @@ from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 
 SIDES = {False: "embedded_premises", True: "postgres_premises"}
+HERE = Path(__file__).parent
 ENVIRONMENT = {"TOLLGATE_ACQUIRER_TIMEOUT_S": str(ACQUIRER_TIMEOUT_S)}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves to `make prove` what has run on SQLite and says nothing about databases.
+
+    Locks, unique rows, lists, races, balances and pages do: such a test or file is marked with `both_databases`.
+    """
+    names = {item.nodeid for item in items}
+    for item in items:
+        twin = item.nodeid.replace("postgresql", "sqlite")
+        is_repetition = twin != item.nodeid and twin in names and item.path.is_relative_to(HERE)
+        if is_repetition and item.get_closest_marker("both_databases") is None:
+            item.add_marker(pytest.mark.prove)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +64,7 @@ def postgres_premises(
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def gateway(request: pytest.FixtureRequest) -> GatewayProcess:
-    """The server most tests share; every test that asks for it runs on both databases.
+    """The server most tests share.
 
     Both stay open, so that changing from one to the other costs nothing.
     """

@@ -31,6 +31,8 @@ from api.merchants import add_channel, wait_until
 from gateway import Answer, Client, GatewayProcess
 from tollgate.connectors import card
 
+pytestmark = pytest.mark.both_databases
+
 EXTERNAL = {"testMode": "EXTERNAL"}
 
 SILENCES = pytest.mark.parametrize("manner", [Manner.DROP, Manner.ACT_AND_DROP, Manner.GARBAGE])

@@ -102,6 +102,7 @@ def test_anothers_entity_answers_exactly_as_an_unknown_one(client: Client, stran
     assert comparable(foreign) == comparable(client.pay(entityId=UNKNOWN_ID))
 
 
+@pytest.mark.both_databases
 def test_anothers_payment_answers_exactly_as_an_unknown_one(client: Client, stranger: Client) -> None:
     payment_id = stranger.pay(merchantTransactionId="their-order-01").json["id"]
 
@@ -115,6 +116,7 @@ def test_anothers_payment_answers_exactly_as_an_unknown_one(client: Client, stra
     assert stranger.get(f"/v1/payments/{payment_id}").status == 200
 
 
+@pytest.mark.both_databases
 def test_a_report_shows_only_the_channel_it_is_asked_for(client: Client, lenient: Client) -> None:
     payment_id = client.pay(merchantTransactionId="one-channel-1").json["id"]
 
@@ -123,6 +125,7 @@ def test_a_report_shows_only_the_channel_it_is_asked_for(client: Client, lenient
     assert lenient.get("/v1/query", {"merchantTransactionId": "one-channel-1"}).code == "700.400.580"
 
 
+@pytest.mark.both_databases
 def test_a_revoked_token_and_a_closed_channel_stop_working_without_a_restart(gateway: GatewayProcess) -> None:
     leaving = add_merchant(gateway, "Leaving")
     wait_until(lambda: leaving.pay().status == 200)

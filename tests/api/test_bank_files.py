@@ -21,6 +21,8 @@ from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.cli.program import program
 
+pytestmark = pytest.mark.both_databases
+
 HOLDER = "Jane Sweeper"
 OTHER_IBAN = "AT483200000012345864"
 

@@ -24,6 +24,8 @@ from api.chains import (
 )
 from gateway import Client, GatewayProcess
 
+pytestmark = pytest.mark.both_databases
+
 TOO_MUCH = (400, "700.400.100")
 EXPIRED = (400, "700.300.400")
 

@@ -193,6 +193,7 @@ def test_saying_so_does_not_let_another_merchant_charge(external: Client, strang
 # ---- where it began ----
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("words", [ALONE, PRESENT, {"recurringType": "REPEATED"}], ids=["alone", "present", "older"])
 def test_a_repeat_names_where_its_series_began(
     external: Client, acquirer: RecordingAcquirer, begun: tuple[str, str], words: dict[str, str]
@@ -233,6 +234,7 @@ def test_the_merchants_own_reference_goes_before_the_kept_one(
     assert get_series(acquirer)["initial_transaction_id"] == reference
 
 
+@pytest.mark.both_databases
 def test_a_new_beginning_replaces_the_old_one_only_when_it_is_approved(
     external: Client, acquirer: RecordingAcquirer, begun: tuple[str, str], scheme: Callable[[], str]
 ) -> None:
@@ -293,6 +295,7 @@ def test_a_card_that_was_stored_without_any_payment_has_no_beginning_until_it_ge
     assert get_series(acquirer)["initial_transaction_id"] == reference
 
 
+@pytest.mark.both_databases
 def test_a_key_replays_a_repeat_and_charges_once(
     external: Client, acquirer: RecordingAcquirer, begun: tuple[str, str]
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_passed_challenge_is_proven_to_merchant_and_acquirer(client: Client) -
     assert (proof["eci"], proof["authenticationStatus"], len(proof["verificationId"])) == ("05", "Y", 28)
 
 
+@pytest.mark.both_databases
 def test_a_paid_challenge_can_be_refunded_like_any_payment(client: Client) -> None:
     answer = open_order(client)
     pass_challenge(client, answer)
@@ -123,6 +124,7 @@ def test_who_walks_away_has_not_paid(client: Client, number: str) -> None:
     assert read_code(client, answer) == "100.396.103"
 
 
+@pytest.mark.both_databases
 def test_who_comes_too_late_has_not_paid(client: Client) -> None:
     answer = open_order(client)
     page = see_challenge(client, answer)
@@ -166,6 +168,7 @@ def test_reloading_shows_the_same_challenge_again(client: Client) -> None:
     assert read_code(client, answer) == "000.100.110"
 
 
+@pytest.mark.both_databases
 def test_two_tabs_that_end_at_once_end_the_same_way(client: Client) -> None:
     answers = [open_order(client) for _ in range(4)]
     pages = [see_challenge(client, answer) for answer in answers for _ in range(2)]
@@ -225,6 +228,7 @@ def test_the_address_of_the_shopper_is_told_once(client: Client) -> None:
     assert "redirect" not in client.get(f"/v1/payments/{first.json['id']}").json
 
 
+@pytest.mark.both_databases
 def test_neither_the_security_code_nor_the_key_to_it_is_left_anywhere(gateway: GatewayProcess, client: Client) -> None:
     """While it waits and afterwards: what is stored opens only with the key in the shopper's address."""
     waiting, paid = (order(client, MINE, **{"card.cvv": "907"}) for _ in range(2))
@@ -256,6 +260,7 @@ def read_sealed(gateway: GatewayProcess, merchant_id: str, payment_id: str) -> b
     return asyncio.run(read())
 
 
+@pytest.mark.both_databases
 def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(gateway: GatewayProcess, client: Client) -> None:
     answer = open_order(client, **{"card.cvv": "907"})
     ticket = urlsplit(answer.json["redirect"]["url"]).path.rpartition("/")[2]

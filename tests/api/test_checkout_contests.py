@@ -6,6 +6,8 @@ import contextlib
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pytest
+
 from api.chains import PENDING, told
 from api.checking_out import ask
 from api.merchants import run_command
@@ -14,6 +16,8 @@ from api.recording import RecordingAcquirer
 from api.sockets import connect, read_all, render, split_answers
 from gateway import CARD, Answer, Client, GatewayProcess
 from postgres import PostgresCluster
+
+pytestmark = pytest.mark.both_databases
 
 SHOTS = 64
 PAID = (200, "000.100.110")

@@ -146,6 +146,7 @@ def test_the_holder_of_a_stored_card_may_be_told_where_the_merchant_lets(client:
     assert ask(client, lets).json["card"]["holder"] == "Jane Smith"
 
 
+@pytest.mark.both_databases
 def test_the_shopper_may_have_the_card_stored(client: Client) -> None:
     checkout_id = open_checkout(client)
 
@@ -218,6 +219,7 @@ def test_the_acquirer_is_told_where_the_shopper_calls_from(external: Client, acq
     assert "127.0.0.1" in str(acquirer.last_charge)
 
 
+@pytest.mark.both_databases
 def test_after_ten_attempts_no_more_are_made(client: Client) -> None:
     checkout_id = open_checkout(client, merchantTransactionId="ten-attempts", **{FORCE: "800.100.152"})
 
@@ -268,6 +270,7 @@ def test_what_cannot_be_a_checkout_is_none(client: Client, name: str) -> None:
     assert answers[-1].status in (200, 400)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "body",
     [
@@ -290,6 +293,7 @@ def test_hostile_bytes_are_refused_and_break_nothing(client: Client, body: bytes
     assert told(post(client, checkout_id)) == PAID
 
 
+@pytest.mark.both_databases
 def test_a_channel_that_is_closed_meanwhile_takes_no_payment(client: Client, gateway: GatewayProcess) -> None:
     closing = add_channel(gateway, client, "Closing")
     checkout_id = open_checkout(closing)

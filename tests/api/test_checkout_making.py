@@ -58,6 +58,7 @@ def change(client: Client, checkout_id: str, **fields: str | None) -> tuple[int,
 # ---- making ----
 
 
+@pytest.mark.both_databases
 def test_amount_currency_and_type_are_enough(client: Client) -> None:
     answer = client.post("/v1/checkouts", PREPARED)
 
@@ -174,6 +175,7 @@ def test_what_could_never_be_paid_is_refused_before_a_shopper_meets_it(
     assert make(client, fields) == (400, code)
 
 
+@pytest.mark.both_databases
 def test_the_same_key_makes_one_checkout(client: Client) -> None:
     key = {"Idempotency-Key": "checkout-once"}
     one, other = client.post("/v1/checkouts", PREPARED, key), client.post("/v1/checkouts", PREPARED, key)
@@ -193,6 +195,7 @@ def test_only_a_merchant_may(client: Client, stranger: Client) -> None:
 # ---- changing ----
 
 
+@pytest.mark.both_databases
 def test_what_is_changed_is_what_is_paid(client: Client) -> None:
     checkout_id = open_checkout(client, merchantTransactionId="changed-checkout", merchantMemo="first memo")
 
@@ -227,6 +230,7 @@ def test_who_may_not_see_a_checkout_may_not_change_it(client: Client, lenient: C
     assert show(client, checkout_id).json["amount"] == "92.00"
 
 
+@pytest.mark.both_databases
 def test_what_is_paid_is_changed_by_nobody(client: Client) -> None:
     checkout_id = open_checkout(client)
     post(client, checkout_id)
@@ -237,6 +241,7 @@ def test_what_is_paid_is_changed_by_nobody(client: Client) -> None:
     assert change(client, checkout_id, amount="1.00") == GONE
 
 
+@pytest.mark.both_databases
 def test_what_is_being_paid_is_changed_by_nobody(premises: Premises) -> None:
     client = premises.external
     checkout_id = open_checkout(client, testMode="EXTERNAL")
@@ -263,6 +268,7 @@ def test_a_change_may_make_a_payment_of_what_only_stored(client: Client) -> None
     assert post(client, checkout_id).code == "000.100.110"
 
 
+@pytest.mark.both_databases
 def test_a_change_is_made_once_for_its_key(client: Client) -> None:
     checkout_id, key = open_checkout(client), {"Idempotency-Key": "change-once"}
     path = f"/v1/checkouts/{checkout_id}"

@@ -18,6 +18,8 @@ from api.reminded_shops import HANGING, RemindedShop
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 
+pytestmark = pytest.mark.both_databases
+
 MINUTE_S = 60
 DECLINED = {**PREPARED, FORCE: "800.100.152"}
 APP = "myshop://result"

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 import sqlalchemy as sa
 
 from api.chains import FORCE, PENDING, told
@@ -39,6 +40,8 @@ from tollgate.payments import Script
 from tollgate.store import Database, keep_script
 from tollgate.store.statements import Statement
 from tollgate.values import to_instant
+
+pytestmark = pytest.mark.both_databases
 
 PAID = (200, "000.100.110")
 PAID_TWICE = "800.110.100"

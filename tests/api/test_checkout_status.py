@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from api.chains import FORCE, told
 from api.checking_out import STORING, ask, prepare
 from api.paying_forms import (
@@ -17,6 +19,8 @@ from api.paying_forms import (
     show,
 )
 from gateway import CARD, Client
+
+pytestmark = pytest.mark.both_databases
 
 UNPAID = (200, "000.200.000")
 PAID = (200, "000.100.110")

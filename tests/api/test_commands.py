@@ -15,6 +15,8 @@ from api.merchants import run_command
 from gateway import Client, GatewayProcess, find_free_port
 from tollgate.cli.program import program
 
+pytestmark = pytest.mark.both_databases
+
 
 def invoke(*command: str, **variables: str) -> Result:
     given = {f"TOLLGATE_{name.upper()}": value for name, value in variables.items()}

@@ -24,6 +24,8 @@ from api.chains import (
 )
 from gateway import Answer, Client
 
+pytestmark = pytest.mark.both_databases
+
 CHARGED_BACK = (200, "000.100.200")
 DISPUTED = (400, "700.300.600")
 OUT_OF_TURN = (400, "700.400.400")

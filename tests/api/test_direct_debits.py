@@ -140,6 +140,7 @@ def test_an_account_may_be_told_by_bank_code_and_number(client: Client) -> None:
     assert told(answer) == APPROVED
 
 
+@pytest.mark.both_databases
 def test_an_authorisation_is_captured_and_what_is_left_reversed(client: Client) -> None:
     held = begin_debit(client, "PA", "100.00")
 
@@ -149,6 +150,7 @@ def test_an_authorisation_is_captured_and_what_is_left_reversed(client: Client) 
     assert told(follow(client, held, "CP", "10.00")) == (400, "700.400.100")
 
 
+@pytest.mark.both_databases
 def test_a_debit_is_refunded_and_rebilled(client: Client) -> None:
     paid = begin_debit(client, amount="100.00")
 
@@ -157,6 +159,7 @@ def test_a_debit_is_refunded_and_rebilled(client: Client) -> None:
     assert told(follow(client, paid, "RB", "25.00")) == APPROVED
 
 
+@pytest.mark.both_databases
 def test_a_refund_is_not_paid_before_the_money_has_come(client: Client) -> None:
     later = find_banking_day(read_clock(client) + timedelta(days=30)).isoformat()
     paid = debit(client, transactionDueDate=later).json["id"]
@@ -167,6 +170,7 @@ def test_a_refund_is_not_paid_before_the_money_has_come(client: Client) -> None:
         assert follow(client, debited, "RF", "40.00").json["resultDetails"]["DueDate"] == later
 
 
+@pytest.mark.both_databases
 def test_a_debit_is_reversed_before_any_file_has_it(client: Client) -> None:
     stay_within_a_day(client)
     paid = begin_debit(client)
@@ -180,6 +184,7 @@ def test_a_forced_code_is_answered_as_with_cards(client: Client) -> None:
     assert told(debit(client, **{FORCE: "000.400.000"})) == (200, "000.400.000")
 
 
+@pytest.mark.both_databases
 def test_what_is_left_open_is_decided_later(client: Client) -> None:
     answer = debit(client, **{FORCE: "000.200.000"})
 
@@ -187,6 +192,7 @@ def test_what_is_left_open_is_decided_later(client: Client) -> None:
     wait_until(lambda: client.get(f"/v1/payments/{answer.json['id']}").code == "000.100.110")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("fault", ["dropped", "lost", "garbled"])
 def test_a_silent_desk_leaves_no_debit_behind(client: Client, fault: str) -> None:
     answer = debit(client, **{FAULT: fault})
@@ -205,6 +211,7 @@ def test_a_silent_desk_leaves_no_debit_behind(client: Client, fault: str) -> Non
     )
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("fault", "code"), [("dropped", "900.100.310"), ("lost", "000.100.110")])
 def test_a_silent_credit_becomes_what_the_desk_says(client: Client, fault: str, code: str) -> None:
     answer = debit(client, paymentType="CD", **{FAULT: fault})

@@ -139,6 +139,7 @@ def test_a_lost_challenge_moves_no_money(shop: Client, directory: DirectoryServe
     assert count_charges(acquirer, answer.json["id"]) == 0
 
 
+@pytest.mark.both_databases
 def test_tabs_that_come_back_at_once_are_charged_once(
     shop: Client, directory: DirectoryServer, acquirer: RecordingAcquirer
 ) -> None:
@@ -153,6 +154,7 @@ def test_tabs_that_come_back_at_once_are_charged_once(
         assert count_charges(acquirer, answer.json["id"]) == 1
 
 
+@pytest.mark.both_databases
 def test_a_result_is_acknowledged_once(shop: Client, directory: DirectoryServer) -> None:
     _, case = open_challenge(shop, directory)
     first = directory.deliver(case, case.make_result("N"))
@@ -216,6 +218,7 @@ def test_a_result_that_comes_too_late_counts_for_nothing(shop: Client, directory
     wait_until(lambda: read_code(shop, answer) == "100.396.103")
 
 
+@pytest.mark.both_databases
 def test_a_decoupled_authentication_goes_on_when_its_result_comes(
     shop: Client, directory: DirectoryServer, acquirer: RecordingAcquirer
 ) -> None:

@@ -31,6 +31,7 @@ KEYS_IN_ORDER = [
 ]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["DB", "PA", "CD", "PA.CP"])
 def test_a_card_payment_succeeds(client: Client, kind: str) -> None:
     answer = client.pay(paymentType=kind)
@@ -95,6 +96,7 @@ def test_amounts_are_answered_as_strings_with_two_decimals(client: Client, sent:
     assert client.pay(amount=sent).json["amount"] == answered
 
 
+@pytest.mark.both_databases
 def test_the_largest_amount_of_the_specification_is_kept_exactly(client: Client) -> None:
     assert client.pay(amount="9999999999.99").json["amount"] == "9999999999.99"
 
@@ -125,6 +127,7 @@ def test_a_brand_left_out_is_told_from_the_number(client: Client, number: str, b
     assert (answer.status, answer.json["paymentBrand"]) == (200, brand)
 
 
+@pytest.mark.both_databases
 def test_every_payment_gets_an_id_of_its_own(client: Client) -> None:
     ids = {client.pay().json["id"] for _ in range(20)}
 

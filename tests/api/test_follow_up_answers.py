@@ -181,6 +181,7 @@ def test_a_lifecycle_that_contradicts_the_chain_is_refused_by_name(
     assert captured.status == 200
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("path", ["/v1/query", "/v3/query"])
 def test_reports_find_the_whole_lifecycle(client: Client, path: str) -> None:
     life = f"life-{path[1:3]}-{client.base_url[-5:]}"
@@ -205,6 +206,7 @@ def test_a_lifecycle_may_begin_with_a_follow_up(client: Client) -> None:
 # ---- read again ----
 
 
+@pytest.mark.both_databases
 @OUTCOMES
 def test_a_follow_up_is_read_again_as_it_was_answered(
     client: Client, amount: str, forced: str | None, expected: tuple[int, str]
@@ -216,12 +218,14 @@ def test_a_follow_up_is_read_again_as_it_was_answered(
         assert (told(again), again.json) == (expected, answer.json)
 
 
+@pytest.mark.both_databases
 def test_every_kind_of_follow_up_can_be_read_again(client: Client) -> None:
     for answer in make_one_of_each(client):
         for path in ("/v1/payments", "/v1/query"):
             assert client.get(f"{path}/{answer.json['id']}").json == answer.json
 
 
+@pytest.mark.both_databases
 def test_a_payment_reads_the_same_whatever_followed_it(client: Client) -> None:
     first = client.pay(paymentType="PA", amount="100.00")
     capture(client, first.json["id"], "60.00")
@@ -237,6 +241,7 @@ def test_another_merchant_cannot_read_a_follow_up(client: Client, stranger: Clie
     assert told(stranger.get(f"/v1/query/{captured_id}")) == (400, "700.400.580")
 
 
+@pytest.mark.both_databases
 def test_a_report_by_reference_lists_follow_ups_beside_payments_oldest_first(client: Client) -> None:
     reference = "order-with-parts"
     payment_id = authorise(client, merchantTransactionId=reference)

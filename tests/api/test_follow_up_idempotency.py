@@ -27,6 +27,8 @@ from api.chains import (
 )
 from gateway import Answer, Client
 
+pytestmark = pytest.mark.both_databases
+
 REPLAYED = "idempotency-replayed"
 
 

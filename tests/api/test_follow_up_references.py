@@ -84,6 +84,7 @@ def test_nothing_follows_a_payment_that_was_declined(client: Client, kind: str, 
     assert told(follow(client, declined.json["id"], follow_up, "92.00")) == (400, code)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("kind", "follow_up"), [("PA", "CP"), ("PA", "RV"), ("DB", "RF"), ("DB", "RB"), ("DB", "RV")])
 def test_nothing_follows_a_payment_whose_fate_is_open(client: Client, kind: str, follow_up: str) -> None:
     pending = client.pay(None, paymentType=kind, **{FORCE: "000.200.000"})
@@ -91,6 +92,7 @@ def test_nothing_follows_a_payment_whose_fate_is_open(client: Client, kind: str,
     assert told(follow(client, pending.json["id"], follow_up, "92.00")) == (400, "700.400.570")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("follow_up", ["RF", "RV", "RB"])
 def test_nothing_follows_a_capture_whose_fate_is_open(client: Client, follow_up: str) -> None:
     pending = capture(client, authorise(client), "10.00", **{FORCE: "000.200.000"})

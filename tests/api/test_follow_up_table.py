@@ -102,6 +102,7 @@ def test_requests_that_may_not_be_are_refused_by_their_code_and_change_nothing(s
     check_balances(after)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("state", [state for state, row in EXPECTED.items() if "" in row.values()])
 def test_requests_that_may_be_succeed(stage: Stage, state: str) -> None:
     for name in [request for request, code in EXPECTED[state].items() if not code]:

@@ -16,6 +16,8 @@ from gateway import CARD, Answer, Client, GatewayProcess
 from tollgate.store.database import Database
 from tollgate.store.statements import Statement, Step
 
+pytestmark = pytest.mark.both_databases
+
 BROKEN = "999.999.999"
 
 _read = Statement(sa.text("SELECT sealed_account FROM registrations WHERE id = :id"))

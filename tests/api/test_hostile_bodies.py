@@ -10,6 +10,8 @@ import pytest
 from api.sockets import exchange, render
 from gateway import PAYMENT, Answer, Client, GatewayProcess
 
+pytestmark = pytest.mark.both_databases
+
 MEBIBYTE = 1024 * 1024
 
 

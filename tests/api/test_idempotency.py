@@ -11,6 +11,8 @@ import pytest
 
 from gateway import PAYMENT, Answer, Client, GatewayProcess
 
+pytestmark = pytest.mark.both_databases
+
 DAY_S = 24 * 3600
 
 

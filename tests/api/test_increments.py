@@ -31,6 +31,8 @@ from api.chains import (
 from api.merchants import wait_until
 from gateway import CARD, Answer, Client
 
+pytestmark = pytest.mark.both_databases
+
 TOO_MUCH = (400, "700.400.100")
 WRONG_REFERENCE = (400, "700.100.700")
 PRACTICES = pytest.mark.parametrize("practice", [INCREMENT, RENEWAL], ids=["increment", "renewal"])

@@ -21,6 +21,8 @@ from tollgate.payments import CardAccount
 from tollgate.store import list_sealed, open_database
 from tollgate.vault import Keyring, name_owner, open_account, save_keyring, sealed_prefix, sealing_key_id
 
+pytestmark = pytest.mark.both_databases
+
 NUMBERS = ("4200000000000000", "5454545454545454")
 STORED = 300
 MANY = 100_000

@@ -89,6 +89,7 @@ def get_use(answer: Answer) -> dict[str, str]:
 # ---- with the simulated vault ----
 
 
+@pytest.mark.both_databases
 def test_a_stored_card_is_charged_by_its_token_with_and_without_its_shopper(shop: Client, kept_id: str) -> None:
     registration_id = kept_id
     token = look(shop, registration_id)["networkToken"]
@@ -134,6 +135,7 @@ def test_a_channel_without_the_setting_has_no_tokens_and_tells_of_none(client: C
     assert find_kept(gateway, client, registration_id)[2] is None
 
 
+@pytest.mark.both_databases
 def test_a_token_goes_through_its_life_by_events_that_are_fired(shop: Client, gateway: GatewayProcess) -> None:
     registration_id = keep_token(shop)
 
@@ -150,6 +152,7 @@ def test_a_token_goes_through_its_life_by_events_that_are_fired(shop: Client, ga
     assert list_topics(gateway, shop, registration_id) == ["registration.created"]
 
 
+@pytest.mark.both_databases
 def test_a_renewed_card_shows_its_new_face_and_is_announced_once(shop: Client, gateway: GatewayProcess) -> None:
     registration_id = keep_token(shop)
 
@@ -173,6 +176,7 @@ def test_the_years_of_a_cycle_and_of_a_renewal_move_with_the_clock(shop: Client)
     assert read(shop, renewed).json["card"]["expiryYear"] == "2039"
 
 
+@pytest.mark.both_databases
 def test_who_removes_a_registration_removes_its_token(shop: Client) -> None:
     registration_id = keep_token(shop)
 
@@ -265,6 +269,7 @@ def test_the_vaults_own_door_is_open_to_nobody_else_and_believes_the_vault_alone
     assert path.rpartition("/")[2] not in gateway.log_path.read_text()
 
 
+@pytest.mark.both_databases
 def test_a_change_by_the_merchant_does_not_cost_the_token(external_shop: Client, foreign_id: str) -> None:
     registration_id = foreign_id
 

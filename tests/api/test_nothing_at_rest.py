@@ -26,6 +26,8 @@ from api.traces import Traces, collect, spell_keys, spell_number
 from gateway import Answer, Client, GatewayProcess
 from postgres import PostgresCluster
 
+pytestmark = pytest.mark.both_databases
+
 CVV = "7319"
 OTHER_DIGITS = ("7391", "3719", "9137", "1937", "7931", "3917", "1379", "9713", "1793")
 PAYMENTS_WITH_CVV = 300

@@ -27,6 +27,7 @@ def read_events(gateway: GatewayProcess, greeting: frozenset[str], since: int = 
     return [json.loads(line) for line in whole_lines.splitlines() if line.strip() not in greeting]
 
 
+@pytest.mark.both_databases
 def test_a_host_tells_that_it_is_alive_and_ready(client: Client) -> None:
     alive, ready = client.send("GET", "/healthz"), client.send("GET", "/readyz")
 

@@ -29,6 +29,8 @@ from api.windows import Window
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 
+pytestmark = pytest.mark.both_databases
+
 OPEN, PAID, EXPIRED, ENDED = 1, 2, 3, 4
 DAY_S = 86_400
 

@@ -14,6 +14,8 @@ from api.paying_forms import (
 )
 from gateway import Client
 
+pytestmark = pytest.mark.both_databases
+
 OPEN = 1
 DAY_S = 86_400
 PNG = b"\x89PNG\r\n\x1a\n"

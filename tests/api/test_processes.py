@@ -16,6 +16,8 @@ from api.sockets import connect
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 
+pytestmark = pytest.mark.both_databases
+
 DELAY = "customParameters[simulatorDelay]"
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from gateway import Client, GatewayProcess
+
+pytestmark = pytest.mark.both_databases
 
 UNKNOWN_ID = "8a" + "0" * 30
 

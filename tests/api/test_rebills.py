@@ -23,6 +23,8 @@ from api.chains import (
 from api.merchants import add_channel
 from gateway import Client, GatewayProcess
 
+pytestmark = pytest.mark.both_databases
+
 TOO_MUCH = (400, "700.100.300")
 TOO_OFTEN = (400, "700.500.001")
 WRONG_REFERENCE = (400, "700.100.700")

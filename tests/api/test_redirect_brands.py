@@ -55,6 +55,7 @@ UNFINISHED = (400, "100.395.501")
 # ---- the way there and back ----
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("brand", [*TRANSFERS, *WALLETS])
 def test_a_brand_with_a_page_is_pending_until_its_shopper_approved(client: Client, brand: str) -> None:
     answer = open_order(client, brand)
@@ -96,6 +97,7 @@ def test_a_shopper_may_say_no(client: Client, brand: str, button: str, ending: t
     assert told(read(client, answer)) == ending
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("brand", "ending"), [("PAYPAL", EXPIRED), ("IDEAL", UNFINISHED)])
 def test_a_shopper_who_walks_away_ends_the_payment(client: Client, brand: str, ending: tuple[int, str]) -> None:
     answer = open_order(client, brand)
@@ -109,6 +111,7 @@ def test_a_shopper_who_walks_away_ends_the_payment(client: Client, brand: str, e
     assert told(read(client, answer)) == ending
 
 
+@pytest.mark.both_databases
 def test_a_shopper_who_approves_and_never_comes_back_has_paid(client: Client) -> None:
     answer = open_order(client, "PAYPAL")
     press(client, answer, "approve")
@@ -118,6 +121,7 @@ def test_a_shopper_who_approves_and_never_comes_back_has_paid(client: Client) ->
     assert told(wait_until_final(client, answer)) == APPROVED
 
 
+@pytest.mark.both_databases
 def test_coming_back_twice_leads_to_the_same_place(client: Client) -> None:
     answer = open_order(client, "PAYPAL")
     way_back = find_way_back(press(client, answer, "approve"))
@@ -154,6 +158,7 @@ def test_a_return_to_nothing_ends_on_a_page(client: Client, ticket: str) -> None
     assert (reply.status, reply.headers["content-type"][:9]) == (404, "text/html")
 
 
+@pytest.mark.both_databases
 def test_a_second_decision_changes_nothing(client: Client) -> None:
     answer = open_order(client, "PAYPAL")
     decide(client, answer, "cancel")
@@ -268,6 +273,7 @@ def test_a_type_that_a_method_does_not_know_is_refused(client: Client, brand: st
 # ---- what follows ----
 
 
+@pytest.mark.both_databases
 def test_an_approved_transfer_can_be_given_back(client: Client) -> None:
     answer = open_order(client, "IDEAL")
     assert told(refund(client, answer.json["id"], "10.00")) == (400, "700.400.570")
@@ -285,6 +291,7 @@ def test_a_refused_payment_has_nothing_to_give_back(client: Client) -> None:
     assert told(refund(client, answer.json["id"], "10.00")) == (400, "700.400.520")
 
 
+@pytest.mark.both_databases
 def test_an_authorisation_at_a_provider_is_captured_or_reversed(client: Client) -> None:
     captured, reversed_ = open_order(client, "PAYPAL", "PA"), open_order(client, "KLARNA_PAYMENTS_PAYLATER", "PA")
     decide(client, captured, "approve")
@@ -296,6 +303,7 @@ def test_an_authorisation_at_a_provider_is_captured_or_reversed(client: Client) 
     assert told(reverse(client, reversed_.json["id"])) == APPROVED
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("brand", PREPAYMENTS)
 def test_a_prepayment_tells_where_to_pay_and_is_completed_by_a_receipt(client: Client, brand: str) -> None:
     answer = order(client, brand, "PA", **PAYER, shopperResultUrl=None)
@@ -353,6 +361,7 @@ def test_a_forced_result_needs_no_shopper(client: Client, code: str, status: int
     assert "redirect" not in answer.json
 
 
+@pytest.mark.both_databases
 def test_the_same_key_is_told_of_the_same_page(client: Client) -> None:
     fields = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", "paymentBrand": "PAYPAL"}
     key = {"Idempotency-Key": "one-page-for-one-key"}

@@ -99,6 +99,7 @@ def test_what_was_approved_is_given_back_through_the_same_system(shop: Client, p
     assert (account.captured, account.refunded) == (9200, 9200)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("manner", [Manner.ACT_AND_DROP, Manner.GARBAGE, Manner.HALF, Manner.ERROR])
 def test_a_session_whose_opening_was_not_answered_is_called_off(
     shop: Client, provider: AcquirerProcess, manner: Manner
@@ -122,6 +123,7 @@ def test_a_session_that_was_never_opened_cannot_be_opened_later(shop: Client, pr
     assert provider.read_sessions()[answer.json["id"]].status == "unknown"
 
 
+@pytest.mark.both_databases
 def test_who_approved_while_the_gateway_heard_nothing_gets_the_money_back(
     shop: Client, provider: AcquirerProcess
 ) -> None:

@@ -28,6 +28,8 @@ from api.chains import (
 )
 from gateway import Client
 
+pytestmark = pytest.mark.both_databases
+
 TOO_MUCH = (400, "700.400.200")
 NO_MONEY = (400, "700.400.520")
 

@@ -26,6 +26,8 @@ from api.registering import (
 from gateway import CARD, Client, GatewayProcess
 from tollgate.payments import RegistrationState
 
+pytestmark = pytest.mark.both_databases
+
 PERSON = {
     "customer.givenName": "Jane",
     "customer.surname": "Jones",

@@ -15,6 +15,8 @@ from api.registering import FORCE, change, extend, find_kept, keep, list_topics,
 from api.test_registration_codes import DOORS
 from gateway import CARD, Answer, Client, GatewayProcess
 
+pytestmark = pytest.mark.both_databases
+
 CROWD = 8
 
 

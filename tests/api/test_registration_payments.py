@@ -30,6 +30,8 @@ from tollgate.payments import RegistrationState
 from tollgate.store import find_instructions, find_payment
 from tollgate.values import MerchantId
 
+pytestmark = pytest.mark.both_databases
+
 WISH = {"createRegistration": "true"}
 
 

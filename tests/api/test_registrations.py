@@ -100,6 +100,7 @@ def test_no_answer_tells_a_number_or_a_security_code(client: Client, fields: dic
         assert [secret for secret in secrets if secret.encode() in body] == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("address", [PATH, "/v1/secureRegistrations", "/v1/payments"])
 def test_a_registration_is_read_at_each_of_its_addresses(client: Client, address: str) -> None:
     answer = store(client)
@@ -317,6 +318,7 @@ def thrifty(gateway: GatewayProcess, client: Client) -> Client:
     return add_channel(gateway, client, "Thrifty", "--reuse-registrations")
 
 
+@pytest.mark.both_databases
 def test_the_same_account_is_a_new_registration_each_time_unless_a_channel_wants_it_otherwise(
     gateway: GatewayProcess, client: Client, thrifty: Client
 ) -> None:
@@ -335,6 +337,7 @@ def test_the_same_account_is_a_new_registration_each_time_unless_a_channel_wants
     assert keep(thrifty, {**CARD, "card.number": number}) != known.json["id"]
 
 
+@pytest.mark.both_databases
 def test_a_payment_that_stores_a_known_account_names_its_registration(thrifty: Client) -> None:
     card = {**CARD, "card.number": "4242424242424242"}
     known = keep(thrifty, card)
@@ -349,6 +352,7 @@ def store_with_key(client: Client, key: str, **changes: str) -> Answer:
     return store(client, {**CARD, **changes}, {"Idempotency-Key": key})
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "changes", [{}, {"card.number": "4200000000000001"}, {FORCE: "000.200.000"}], ids=["stored", "rejected", "open"]
 )
@@ -361,6 +365,7 @@ def test_a_key_replays_the_answer(client: Client, changes: dict[str, str]) -> No
     assert "idempotency-replayed" not in first.headers
 
 
+@pytest.mark.both_databases
 def test_a_key_is_for_one_request(client: Client) -> None:
     store_with_key(client, "rg-other")
 
@@ -368,10 +373,12 @@ def test_a_key_is_for_one_request(client: Client) -> None:
     assert told(client.pay({"Idempotency-Key": "rg-other"})) == (409, "800.110.100")
 
 
+@pytest.mark.both_databases
 def test_a_refused_request_leaves_its_key_free(client: Client) -> None:
     assert told(store_with_key(client, "rg-free", paymentType="DB")) == FAULTY
     assert told(store_with_key(client, "rg-free")) == APPROVED
 
 
+@pytest.mark.both_databases
 def test_what_waits_to_be_confirmed_is_read_as_open(client: Client) -> None:
     assert told(read(client, keep(client, {**CARD, FORCE: "000.200.000"}))) == PENDING

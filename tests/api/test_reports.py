@@ -11,6 +11,8 @@ from api.chains import authorise, capture, debit, name, refund
 from api.merchants import add_channel
 from gateway import Answer, Client, GatewayProcess
 
+pytestmark = pytest.mark.both_databases
+
 REFERENCE = "order-of-reports"
 
 

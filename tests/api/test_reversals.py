@@ -25,6 +25,8 @@ from api.chains import (
 )
 from gateway import Client
 
+pytestmark = pytest.mark.both_databases
+
 IMPOSSIBLE = (400, "700.400.300")
 TOO_LATE = (400, "700.300.700")
 WRONG_REFERENCE = (400, "700.400.530")

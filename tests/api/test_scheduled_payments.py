@@ -37,7 +37,7 @@ class Year:
 
 
 # On PostgreSQL years pass in the long run only; that processes share one calendar is proven on the store itself.
-@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.prove)])
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def timetable(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Timetable]:
     folder = tmp_path_factory.mktemp("timetable")
     if request.param == "sqlite":

@@ -25,6 +25,8 @@ from api.scheduling import (
 )
 from gateway import Answer, Client
 
+pytestmark = pytest.mark.both_databases
+
 MORE = {
     "merchantTransactionId": "subscription-1",
     "descriptor": "Monthly",

@@ -16,6 +16,8 @@ from tollgate.store import open_database
 from tollgate.store.statements import Statement
 from tollgate.values import read_hundredths
 
+pytestmark = pytest.mark.both_databases
+
 SUMMARY = "/reports/v1/reconciliations/aggregations"
 PAGED = "/reports/v2/reconciliations/aggregations"
 SUMS = ("grossAmount", "refundAmount", "chargebackAmount", "chargebackReversalAmount", "netAmount")

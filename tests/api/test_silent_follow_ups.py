@@ -31,6 +31,8 @@ from api.chains import (
 from api.merchants import wait_until
 from gateway import Answer, Client, GatewayProcess
 
+pytestmark = pytest.mark.both_databases
+
 DELAY = "customParameters[simulatorDelay]"
 
 

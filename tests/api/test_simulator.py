@@ -73,6 +73,7 @@ def test_what_never_left_is_a_failure_without_a_reversal(client: Client) -> None
     assert [row["paymentType"] for row in list_payments(client, "unsent-0001")] == ["DB"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["DB", "PA"])
 @pytest.mark.parametrize("fault", ["dropped", "lost", "garbled"])
 def test_silence_is_a_failure_and_what_was_taken_is_given_back(client: Client, fault: str, kind: str) -> None:
@@ -88,6 +89,7 @@ def test_silence_is_a_failure_and_what_was_taken_is_given_back(client: Client, f
     assert (given_back["referencedId"], given_back["amount"]) == (taken["id"], taken["amount"])
 
 
+@pytest.mark.both_databases
 def test_a_credit_in_doubt_stays_pending_until_the_acquirer_is_asked(client: Client) -> None:
     answer = client.pay(None, paymentType="CD", **{FAULT: "lost"})
 
@@ -95,6 +97,7 @@ def test_a_credit_in_doubt_stays_pending_until_the_acquirer_is_asked(client: Cli
     wait_until(lambda: read(client, answer).code == "000.100.110")
 
 
+@pytest.mark.both_databases
 def test_a_credit_that_never_arrived_is_found_not_to_have_happened(client: Client) -> None:
     answer = client.pay(None, paymentType="CD", **{FAULT: "dropped"})
 

@@ -83,6 +83,7 @@ def test_a_name_repeated_without_a_value_is_no_repetition(client: Client) -> Non
     assert send_body(client, [*PAYMENT.items(), ("amount", "")]).status == 200
 
 
+@pytest.mark.both_databases
 def test_the_merchants_reference_may_be_used_again_on_both(client: Client, lenient: Client) -> None:
     for caller in (client, lenient):
         assert caller.pay(merchantTransactionId="used-twice-01").status == 200

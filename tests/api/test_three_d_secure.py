@@ -62,6 +62,7 @@ def test_cards_without_challenge_are_answered_at_once(client: Client, card: Test
     assert client.get(f"/v1/payments/{answer.json['id']}").json["threeDSecure"] == proof
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "card",
     [card for card in TEST_CARDS.values() if card.behaviour is Behaviour.CHALLENGE or card.has_method_data],
@@ -236,6 +237,7 @@ def test_an_authentication_by_itself_follows_no_payment(client: Client) -> None:
     assert [fault["name"] for fault in answer.json["result"]["parameterErrors"]] == ["referenceUuid"]
 
 
+@pytest.mark.both_databases
 def test_a_challenged_authentication_by_itself_ends_at_its_own_address(client: Client) -> None:
     fields = {"amount": "92.00", "currency": "EUR", "shopperResultUrl": SHOP_URL, **BROWSER, **BILLING}
     card = {"paymentBrand": "VISA", "card.number": CHALLENGED, "card.expiryMonth": "05", "card.expiryYear": "2034"}

@@ -241,17 +241,20 @@ def pay_and_look(
     return collect(folders, without="keys.json")
 
 
+@pytest.mark.both_databases
 def test_the_search_finds_what_may_be_there(left: Traces) -> None:
     assert left.find(b"token-at-rest")
     assert left.find(f"{NUMBER[:4]}********{NUMBER[-4:]}".encode())
 
 
+@pytest.mark.both_databases
 def test_no_token_is_at_rest_in_any_spelling(left: Traces) -> None:
     found = {needle: left.find(needle) for needle in spell_number(NUMBER)}
 
     assert {needle: files for needle, files in found.items() if files} == {}
 
 
+@pytest.mark.both_databases
 def test_nothing_that_counts_once_is_at_rest(left: Traces) -> None:
     assert left.find(CRYPTOGRAM.rstrip("=").encode()) == []
     assert left.search(re.compile(rb"(?i)dtvc[^0-9a-z]{0,12}x?8642")) == []

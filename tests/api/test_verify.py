@@ -20,6 +20,8 @@ from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.cli.program import program
 
+pytestmark = pytest.mark.both_databases
+
 SHOPS = 3
 AUDITS = 3
 BREATH_S = 0.01

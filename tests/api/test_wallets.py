@@ -178,6 +178,7 @@ def test_a_card_without_proof_from_a_wallet_is_an_ordinary_card(
     assert "DPAN" not in json.dumps(acquirer.last_charge)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("wallet", BRANDS)
 def test_a_used_token_is_refused_and_its_idempotent_repeat_is_not(shop: Client, stock: Stock, wallet: str) -> None:
     token = stock.take(wallet)
@@ -191,6 +192,7 @@ def test_a_used_token_is_refused_and_its_idempotent_repeat_is_not(shop: Client, 
     assert (replayed.status, replayed.code) == (400, "800.110.100")
 
 
+@pytest.mark.both_databases
 def test_of_many_at_once_one_pays(shop: Client, stock: Stock) -> None:
     token = stock.take("walletA")
 
@@ -334,6 +336,7 @@ def second_server(premises: Premises, tmp_path: Path) -> Iterator[GatewayProcess
         yield second
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("premises", ["postgresql"], indirect=True)
 def test_a_token_used_on_one_server_is_used_on_all(premises: Premises, second_server: GatewayProcess) -> None:
     client = premises.client
@@ -344,6 +347,7 @@ def test_a_token_used_on_one_server_is_used_on_all(premises: Premises, second_se
     assert pay(elsewhere, "walletB", token, testMode=None).code == "800.110.100"
 
 
+@pytest.mark.both_databases
 def test_nothing_of_a_token_is_at_rest(
     shop: Client, gateway: GatewayProcess, mint: Mint, request: pytest.FixtureRequest
 ) -> None:
