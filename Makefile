@@ -156,7 +156,7 @@ machine:
 	have curl || missing="$$missing curl"; \
 	if [ -n "$$missing" ]; then \
 		have apt-get || { echo "please install:$$missing"; exit 1; }; \
-		$(APT_INSTALL) $$missing; \
+		{ $(APT_INSTALL) $$missing; } || { echo "please install:$$missing"; exit 1; }; \
 	fi; \
 	if ! have chromium-headless-shell && have apt-get && [ "$$(id -u)" = 0 ]; then \
 		{ $(APT_INSTALL) chromium-headless-shell; } || echo "the browser tests take twice as long without a shell"; \

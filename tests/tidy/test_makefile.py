@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
 
 from tidy.house import ROOT
 
@@ -37,3 +42,37 @@ def test_every_tool_that_a_target_calls_exists() -> None:
     called = set(re.findall(r"\btools/[\w/]+\.py\b", MAKEFILE))
     assert called
     assert [tool for tool in sorted(called) if not (ROOT / tool).exists()] == []
+
+
+def run_bare(target: str, folder: Path, apt_get: str) -> subprocess.CompletedProcess[str]:
+    """A target on a machine where no program is installed but a given apt-get."""
+    make = shutil.which("make")
+    assert make is not None
+    program = folder / "apt-get"
+    program.write_text(f"#!/bin/sh\n{apt_get}\n")
+    program.chmod(0o755)
+    (folder / "env").symlink_to("/usr/bin/env")
+    command = [make, "--directory", str(ROOT), target]
+    return subprocess.run(command, env={"PATH": str(folder)}, capture_output=True, text=True, timeout=300)
+
+
+def test_what_a_machine_lacks_is_installed(tmp_path: Path) -> None:
+    ran = run_bare("machine", tmp_path, "echo $@")
+
+    assert ran.returncode == 0, ran.stderr
+    assert {"wrk", "faketime", "nodejs", "npm", "firefox-esr", "openssl", "curl"} <= set(ran.stdout.split())
+
+
+@pytest.mark.parametrize("step", ["update", "install"])
+def test_a_machine_that_lacks_something_is_told_so_before_any_test_runs(tmp_path: Path, step: str) -> None:
+    ran = run_bare("machine", tmp_path, f'[ "$1" != {step} ]')
+
+    assert ran.returncode != 0
+    assert re.search("please install:.* faketime", ran.stdout)
+
+
+def test_a_suite_that_is_run_alone_looks_at_the_machine_first() -> None:
+    recipe = re.search(r"^\$\(addprefix test-,\$\(SUITES\)\): test-%: (.+)$", MAKEFILE, re.M)
+
+    assert recipe is not None
+    assert recipe[1].split() == [".venv/.dev-ok", "machine"]
