@@ -19,10 +19,12 @@ from tempfile import TemporaryDirectory
 
 _LOOK_EVERY_S = 0.01
 
+_PROGRAM = ("tollgate.cli", "tollgate.sandbox", "tollgate.store.sqlite", "tollgate.store.postgres")
+_MIGRATING = ("alembic.migration", "alembic.operations", "alembic.script")
+"""Most servers of the tests have a new store."""
+
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(
-    ["tollgate.cli", "tollgate.sandbox", "tollgate.store.sqlite", "tollgate.store.postgres"]
-)
+_CONTEXT.set_forkserver_preload([*_PROGRAM, *_MIGRATING])
 # Two threads that look at once after one process could each read a half of how it ended.
 _LOCK = threading.Lock()
 

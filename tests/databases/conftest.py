@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
@@ -32,6 +33,18 @@ def postgres_template(cluster: PostgresCluster) -> str:
     return TEMPLATE
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with all tables, for the same reason."""
+    path = tmp_path_factory.mktemp("template") / "store.db"
+
+    async def migrate() -> None:
+        await (await open_database(str(path))).close()
+
+    asyncio.run(migrate())
+    return path
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def make_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
     """Each call names a new empty database."""
@@ -54,6 +67,7 @@ def make_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
         yield f"sqlite:///{tmp_path}/store.db"
         return
     cluster: PostgresCluster = request.getfixturevalue("cluster")

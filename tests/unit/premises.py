@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from empty_store import open_empty_store
 from tollgate.connectors import WireReply, WireRequest
 from tollgate.contract import Envelope
 from tollgate.payments import CardAccount, Channel, Merchant, Order, TestMode, make_card_face
 from tollgate.steps import Directory, House
-from tollgate.store import Database, insert_channel, insert_merchant, open_database
+from tollgate.store import Database, insert_channel, insert_merchant
 from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
 from tollgate.vault import make_keyring
 
@@ -57,7 +58,7 @@ class ScriptedWire:
 
 
 async def open_house(folder: Path, wire: ScriptedWire, *, is_live: bool = False) -> House:
-    return await furnish_house(await open_database(f"sqlite:///{folder}/store.db"), wire, is_live=is_live)
+    return await furnish_house(await open_empty_store(folder / "store.db"), wire, is_live=is_live)
 
 
 async def furnish_house(database: Database, wire: ScriptedWire, *, is_live: bool = False) -> House:

@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from empty_store import open_empty_store
 from tollgate.catalog import BRANDS, Protocol, is_iban
 from tollgate.connectors import WireRequest, redirect
 from tollgate.sandbox import SimulatedProvider
 from tollgate.sandbox.provider import POSTED_BRANDS, Status, find_session
-from tollgate.store import Database, move_simulated_session, open_database
+from tollgate.store import Database, move_simulated_session
 from tollgate.values import MINUTE, FixedClock, to_instant
 from tollgate.wire import Silent, Unsent
 
@@ -28,7 +29,7 @@ PAGE_BRANDS = [code for code, row in BRANDS.items() if row.protocol is Protocol.
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await open_database(f"sqlite:///{tmp_path}/store.db")
+    database = await open_empty_store(tmp_path / "store.db")
     yield database
     await database.close()
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from empty_store import open_empty_store
 from tollgate.catalog import passes_luhn
 from tollgate.connectors import WireRequest, tokens
 from tollgate.sandbox.token_vault import SimulatedTokenVault, Status, find_standing, let_happen
 from tollgate.sandbox.token_years import YEARS, Event
-from tollgate.store import Database, open_database, purge_simulated_sessions
+from tollgate.store import Database, purge_simulated_sessions
 from tollgate.values import DAY, MINUTE, FixedClock
 from tollgate.vault import Keyring, make_keyring
 from unit.premises import NOW
@@ -46,7 +47,7 @@ class Vault:
 
 @pytest.fixture
 async def vault(tmp_path: Path) -> AsyncIterator[Vault]:
-    database = await open_database(f"sqlite:///{tmp_path}/store.db")
+    database = await open_empty_store(tmp_path / "store.db")
     yield Vault(database, make_keyring())
     await database.close()
 
