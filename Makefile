@@ -42,7 +42,7 @@ FLAGS_api := -n 3 --dist loadfile
 FLAGS_browser := -n 2 --dist loadfile
 FLAGS_crash := -n 2 --dist loadfile
 
-.PHONY: help setup serve test check prove bench docs crashes screenshots lock clean machine $(addprefix test-,$(SUITES))
+.PHONY: help setup serve test check prove bench docs crashes screenshots lock clean machine node $(addprefix test-,$(SUITES))
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -55,9 +55,12 @@ serve: .venv/.ok  ## set up and start the sandbox; arguments through ARGS=
 test: .venv/.dev-ok machine check $(addprefix test-,$(SUITES))  ## every check and every suite
 	@echo "all suites passed"
 
-check: .venv/.dev-ok  ## ruff, mypy strict, import order
+check: .venv/.dev-ok .venv/.javascript-ok  ## ruff, mypy strict, import order, TypeScript, eslint
 	@exec $(RUN_SUITE) $@ $(TIMEOUT_check) $(SHELL) -c '$(BIN)/ruff check . && $(BIN)/ruff format --check . && \
-		$(BIN)/mypy && $(BIN)/pytest -q tests/tidy/test_imports.py'
+		$(BIN)/mypy && $(BIN)/pytest -q tests/tidy/test_imports.py && \
+		$(NODE_BIN)/tsc --project tsconfig.json && \
+		$(NODE_BIN)/eslint --config .venv/javascript/eslint.config.js --max-warnings 0 src'
+NODE_BIN := .venv/javascript/node_modules/.bin
 
 $(addprefix test-,$(SUITES)): test-%: .venv/.dev-ok machine
 	@$(SAME_NAMES) exec $(RUN_SUITE) $* $(TIMEOUT_$*) $(BIN)/pytest -q -m "not prove" $(FLAGS_$*) tests/$* $(ARGS)
@@ -138,7 +141,19 @@ NPM := tests/browser/npm
 	cd .venv/npm && npm ci --loglevel=error --no-audit --no-fund --ignore-scripts >npm.log && node build.js
 	@touch $@
 
+# TypeScript and eslint, which check the scripts that browsers load; the gateway itself needs no Node.
+SCRIPT_CHECKS := tools/javascript
+.venv/.javascript-ok: $(wildcard $(SCRIPT_CHECKS)/*) | .venv/.dev-ok node
+	rm -rf .venv/javascript && cp -r $(SCRIPT_CHECKS) .venv/javascript
+	cd .venv/javascript && npm ci --loglevel=error --no-audit --no-fund --ignore-scripts >npm.log
+	@touch $@
+
 # ---- the machine ---------------------------------------------------------------------------------------------------
+
+# Checks need no other program.
+node:
+	@{ command -v node && command -v npm; } >/dev/null || { $(APT_INSTALL) nodejs npm; } || \
+		{ echo "please install: nodejs npm"; exit 1; }
 
 # Looks for the programs first: when all are there, apt is not called and root is not needed. The last one is the same
 # Chromium without the windows that nobody sees: tests do without it, but take twice as long.

@@ -75,8 +75,9 @@ def test_locks_agree_on_versions() -> None:
     assert {package: found for package, found in versions.items() if len(found) > 1} == {}
 
 
-def test_the_lock_of_npm_holds_hashes_and_names_no_host() -> None:
-    folder = ROOT / "tests" / "browser" / "npm"
+@pytest.mark.parametrize("place", ["tests/browser/npm", "tools/javascript"])
+def test_a_lock_of_npm_holds_hashes_and_names_no_host(place: str) -> None:
+    folder = ROOT / place
     text = (folder / "package-lock.json").read_text()
     packages = json.loads(text)["packages"]
     own = packages.pop("")

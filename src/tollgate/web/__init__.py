@@ -4,7 +4,7 @@ from tollgate.web.access import write_access_lines
 from tollgate.web.api import METRICS, ROUTES
 from tollgate.web.connections import Connections
 from tollgate.web.head import Head
-from tollgate.web.pages import ANYWHERE, Pages
+from tollgate.web.pages import ANYWHERE, Pages, join_modules, read_browser_file, wrap_modules
 from tollgate.web.protocol import Application, HttpConnection
 from tollgate.web.proxies import Proxies
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, redirect, reply_with
@@ -34,7 +34,10 @@ __all__ = [
     "Visit",
     "configure_throttles",
     "get_channel",
+    "join_modules",
+    "read_browser_file",
     "redirect",
     "reply_with",
+    "wrap_modules",
     "write_access_lines",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -16,13 +16,9 @@ import msgspec
 from tollgate.catalog import CARD_BRANDS, Brand, get_result
 from tollgate.steps import House
 from tollgate.values import NotFound
-from tollgate.web import Access, Pages, Reply, Request, RouteRow
+from tollgate.web import Access, Pages, Reply, Request, RouteRow, join_modules, wrap_modules
 
 FOLDER = Path(__file__).parent / "frames"
-
-PURE_PARTS = ("digits", "brands", "expiry", "fields", "options")
-"""They touch no page, so they run anywhere."""
-PARTS = (*PURE_PARTS, "page", "siblings", "submitting", "start")
 
 ORIGINS_MAX = 5
 _ORIGIN_LENGTH_MAX = 270
@@ -62,24 +58,15 @@ def _describe(brand: Brand) -> dict[str, object]:
     }
 
 
-def read_part(path: Path) -> str:
-    """A part as browsers need it: comments and margins are for those who read it here."""
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
+BRAND_ROWS = "const BRAND_ROWS = {};\n".format(
+    json.dumps({brand.code: _describe(brand) for brand in CARD_BRANDS}, separators=(",", ":"))
+)
+"""The facts by which a number is validated, as the script's first statement."""
 
-
-def join_parts(parts: Sequence[str]) -> str:
-    """The brand rows and these parts, which see each other and nobody else."""
-    rows = json.dumps({brand.code: _describe(brand) for brand in CARD_BRANDS}, separators=(",", ":"))
-    texts = [read_part(FOLDER / "parts" / f"{part}.js") for part in parts]
-    return "\n".join((f"const BRAND_ROWS = {rows};", *texts))
-
-
-def _join_script() -> bytes:
-    return f'(() => {{\n"use strict";\n{join_parts(PARTS)}\n}})();\n'.encode()
-
-
-FRAME_ASSETS: Mapping[str, bytes] = {"frame.css": (FOLDER / "frame.css").read_bytes(), "frame.js": _join_script()}
+FRAME_ASSETS: Mapping[str, bytes] = {
+    "frame.css": (FOLDER / "frame.css").read_bytes(),
+    "frame.js": wrap_modules(BRAND_ROWS + join_modules(FOLDER / "parts" / "start.js")),
+}
 
 FRAME_VERSION = hashlib.sha256(b"\0".join(FRAME_ASSETS.values())).hexdigest()[:_VERSION_LENGTH]
 

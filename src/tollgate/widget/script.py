@@ -1,4 +1,4 @@
-"""Joins the parts of the shop's script, the languages and the name of this version into the bytes that are served.
+"""Joins the modules of the shop's script, the languages and the name of this version into the bytes that are served.
 
 Nothing here may depend on a host or a checkout: a shop holds the script against its hash.
 """
@@ -14,66 +14,11 @@ from pathlib import Path
 
 import msgspec
 
+from tollgate.web import join_modules, wrap_modules
 from tollgate.widget.assets import ASSETS
-from tollgate.widget.frames import FOLDER as FRAMES
-from tollgate.widget.frames import read_part
 from tollgate.widget.languages import ALIASES, LANGUAGES
 
 FOLDER = Path(__file__).parent / "parts"
-
-PARTS = (
-    "state",
-    "dom",
-    "source",
-    "texts",
-    "options",
-    "configuration",
-    "hooks",
-    "looks",
-    "frames",
-    "pressing",
-    "faults",
-    "fields",
-    "accountNumbers",
-    "postcodes",
-    "inputs",
-    "expiryField",
-    "brands",
-    "countries",
-    "billing",
-    "customer",
-    "payButton",
-    "forms",
-    "cardFields",
-    "numberMarks",
-    "cardForm",
-    "storedCards",
-    "mandate",
-    "directDebit",
-    "otherBrands",
-    "wallets",
-    "accordion",
-    "browser",
-    "dialog",
-    "popup",
-    "line",
-    "tick",
-    "leaving",
-    "abandoning",
-    "answers",
-    "resting",
-    "summary",
-    "submit",
-    "places",
-    "skeleton",
-    "mounting",
-    "publicFace",
-    "start",
-)
-"""In the order in which they are joined; each may use all of them once the last one runs."""
-
-SHARED_PARTS = ("digits", "expiry", "fields")
-"""Of the frames, and used in the page as well where a field of a card stands in it."""
 
 _VERSION_LENGTH = 16
 
@@ -112,12 +57,10 @@ def _render(value: object) -> str:
 
 
 def _join() -> Script:
-    paths = (*(FRAMES / "parts" / f"{name}.js" for name in SHARED_PARTS), *(FOLDER / f"{name}.js" for name in PARTS))
-    parts, languages = "\n".join(map(read_part, paths)), _render_languages()
+    modules, languages = join_modules(FOLDER / "start.js"), _render_languages()
     assets = (text for name in sorted(ASSETS) for text in (name.encode(), ASSETS[name].body))
-    version = make_version((parts.encode(), languages.encode(), *assets))
-    head = f'"use strict";\nconst VERSION = "{version}";\n{languages}'
-    return make_script(f"(() => {{\n{head}\n{parts}\n}})();\n".encode(), version)
+    version = make_version((modules.encode(), languages.encode(), *assets))
+    return make_script(wrap_modules(f'const VERSION = "{version}";\n{languages}\n{modules}'), version)
 
 
 SCRIPT = _join()

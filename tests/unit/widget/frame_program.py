@@ -8,14 +8,15 @@ import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tollgate.widget.frames import PURE_PARTS, join_parts
+from tollgate.web import join_modules
+from tollgate.widget.frames import BRAND_ROWS, FOLDER
 
 NOW = {"year": 2026, "month": 11}
 
 RUNNER = """
 const CALLS = {
-  readDigits, groupDigits, deleteAcross, deleteAtSlash, detectBrand, detectAmong, judgeNumber, limitLength, writeExpiry,
-  judgeExpiry, judgeField, listStyles, listColors, mergeOptions,
+  readDigits, groupDigits, deleteAcross, deleteAtSlash, detectBrand, detectAmong, validateNumber, limitLength,
+  writeExpiry, validateExpiry, validateField, listStyles, listColors, mergeOptions,
   set: (field, ...given) => FIELDS[field].set(...given),
   values: (field, ...given) => FIELDS[field].values(...given),
   listAccepting: (number) => Object.keys(BRAND_ROWS).filter((code) => acceptsNumber(code, number)),
@@ -31,7 +32,8 @@ Call = Callable[..., list[Any]]
 
 def run_frames() -> Iterator[Call]:
     """Yields once."""
-    program = f'"use strict";\n{join_parts(PURE_PARTS)}\n{RUNNER}'
+    parts = FOLDER / "parts"
+    program = f'"use strict";\n{BRAND_ROWS}{join_modules(parts / "fields.js", parts / "options.js")}\n{RUNNER}'
     path = shutil.which("node")
     assert path is not None, "no Node is installed: make machine"
     with subprocess.Popen([path, "-e", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as node:

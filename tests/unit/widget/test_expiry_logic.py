@@ -60,9 +60,9 @@ def test_the_expiry_is_written_with_a_slash_by_itself(call: Call, typed: str, sh
 def test_an_expiry_that_can_be_read_in_several_ways_is_not_guessed(
     call: Call, put_in: str, shown: str, error: str
 ) -> None:
-    written, judged = call(("writeExpiry", put_in, False), ("judgeExpiry", put_in, NOW))
+    written, judged = call(("writeExpiry", put_in, False), ("validateExpiry", put_in, NOW))
     assert (written, judged["error"], judged["isPotentiallyValid"]) == (shown, error, False)
-    assert call(("judgeExpiry", written, NOW))[0]["error"] == error
+    assert call(("validateExpiry", written, NOW))[0]["error"] == error
 
 
 def test_the_caret_stays_in_an_expiry_too(call: Call) -> None:
@@ -120,7 +120,7 @@ def test_deleting_at_the_slash_moves_no_digit_across_it(call: Call) -> None:
     ],
 )
 def test_an_expiry_lies_ahead_but_not_too_far(call: Call, typed: str, error: str | None, is_open: bool) -> None:
-    (answer,) = call(("judgeField", "expiry", typed, form(), NOW))
+    (answer,) = call(("validateField", "expiry", typed, form(), NOW))
     assert (answer["error"], answer["isPotentiallyValid"]) == (error, is_open)
 
 

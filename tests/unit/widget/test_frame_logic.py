@@ -151,15 +151,15 @@ def test_brands_are_told_while_typing(
 
 def test_a_number_is_judged_while_it_grows(call: Call) -> None:
     cards, whole = form("VISA", "MASTER"), "5454545454545454"
-    answers = call(*(("judgeNumber", whole[:length], cards) for length in range(17)))
+    answers = call(*(("validateNumber", whole[:length], cards) for length in range(17)))
 
     assert [answer["isPotentiallyValid"] for answer in answers] == [True] * 17
     assert [answer["isValid"] for answer in answers] == [False] * 16 + [True]
     rejected = call(
-        ("judgeNumber", "9", cards),
-        ("judgeNumber", "5454545454545455", cards),
-        ("judgeNumber", "4200000000000001", cards),
-        ("judgeNumber", "4", form("VISA", "MASTER", detects=False, brand="MASTER")),
+        ("validateNumber", "9", cards),
+        ("validateNumber", "5454545454545455", cards),
+        ("validateNumber", "4200000000000001", cards),
+        ("validateNumber", "4", form("VISA", "MASTER", detects=False, brand="MASTER")),
     )
     assert [answer["isPotentiallyValid"] for answer in rejected] == [False, False, True, False]
     assert {answer["error"] for answer in rejected} == {"cardNumberError"}
@@ -168,9 +168,9 @@ def test_a_number_is_judged_while_it_grows(call: Call) -> None:
 def test_a_good_number_of_a_brand_the_form_does_not_take_is_a_fault_of_its_own(call: Call) -> None:
     taken, other = "5454545454545454", complete("37000000000000")
     answers = call(
-        ("judgeNumber", other, form("VISA", "MASTER")),
-        ("judgeNumber", taken, form("VISA", "MASTER", detects=False, brand="VISA")),
-        ("judgeNumber", taken, form("MASTER")),
+        ("validateNumber", other, form("VISA", "MASTER")),
+        ("validateNumber", taken, form("VISA", "MASTER", detects=False, brand="VISA")),
+        ("validateNumber", taken, form("MASTER")),
     )
     assert [answer["error"] for answer in answers] == ["cardBinError", "cardNumberError", None]
 
@@ -185,11 +185,11 @@ def test_a_security_code_is_as_long_as_its_brand_has_it(call: Call) -> None:
         ("1234", None),
         ("", None),
     ]
-    answers = call(*(("judgeField", "cvv", text, form(brand=brand), NOW) for text, brand in rows))
+    answers = call(*(("validateField", "cvv", text, form(brand=brand), NOW) for text, brand in rows))
     assert [answer["isValid"] for answer in answers] == [False, True, False, True, True, True, False]
     assert call(("set", "cvv", "12 345", 6, form(brand="VISA")))[0]["text"] == "123"
-    assert call(("judgeField", "cvv", "", form(allowsEmpty=True), NOW))[0]["isValid"]
-    assert not call(("judgeField", "cvv", "1", form(allowsEmpty=True), NOW))[0]["isValid"]
+    assert call(("validateField", "cvv", "", form(allowsEmpty=True), NOW))[0]["isValid"]
+    assert not call(("validateField", "cvv", "1", form(allowsEmpty=True), NOW))[0]["isValid"]
     assert BRANDS["AMEX"].cvv_length == 4
 
 
@@ -208,7 +208,7 @@ def test_a_security_code_is_as_long_as_its_brand_has_it(call: Call) -> None:
     ],
 )
 def test_a_holder_is_a_name_and_no_card_number(call: Call, text: str, is_valid: bool, is_open: bool) -> None:
-    (answer,) = call(("judgeField", "holder", text, form(), NOW))
+    (answer,) = call(("validateField", "holder", text, form(), NOW))
     assert (answer["isValid"], answer["isPotentiallyValid"]) == (is_valid, is_open)
 
 

@@ -10,16 +10,16 @@ import pytest
 from tollgate.catalog import CARD_BRANDS
 from tollgate.steps import House
 from tollgate.values import NotFound
-from tollgate.web import Reply, Request
+from tollgate.web import Reply, Request, join_modules
 from tollgate.widget.frames import (
+    BRAND_ROWS,
     FIELDS,
+    FOLDER,
     FRAME_ASSETS,
     FRAME_VERSION,
     ORIGINS_MAX,
-    PARTS,
     ROUTES,
     is_origin,
-    join_parts,
 )
 
 pytestmark = pytest.mark.anyio
@@ -139,11 +139,11 @@ def test_what_is_no_plain_origin_is_refused(text: str) -> None:
     assert not is_origin(text)
 
 
-def test_the_script_is_one_strict_closure_over_all_parts_and_the_rows_of_all_cards() -> None:
+def test_the_script_is_one_strict_closure_over_all_modules_and_the_rows_of_all_cards() -> None:
     script = FRAME_ASSETS["frame.js"].decode()
 
     assert script.startswith('(() => {\n"use strict";\n')
-    assert join_parts(PARTS) in script
+    assert BRAND_ROWS + join_modules(FOLDER / "parts" / "start.js") in script
     assert not re.search(r"^\s|^//|^/\*", script, re.MULTILINE), "margins and comments are not for browsers"
     assert all(f'"{brand.code}":{{' in script for brand in CARD_BRANDS)
 
@@ -154,7 +154,7 @@ def test_the_script_keeps_nothing_and_speaks_to_exact_origins_only() -> None:
     for banned in ("console.", "localStorage", "sessionStorage", "indexedDB", "cookie", "innerHTML", "eval(", '"*"'):
         assert banned not in script
     # One to siblings, with the service's own origin as the only reader; one over the port that the page handed in.
-    assert re.findall(r"(\w+)\.postMessage\(", script) == ["sibling", "port"]
+    assert sorted(re.findall(r"(\w+)\.postMessage\(", script)) == ["port", "sibling"]
     assert "}, location.origin);" in script
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from tollgate.web import join_modules
 from tollgate.widget.languages import ALIASES, CODES, FALLBACK, FOLDER, KEYS, LANGUAGES, check_languages
 
 PARTS = FOLDER.parent / "parts"
@@ -75,8 +76,7 @@ def find_languages(names: Iterable[str]) -> dict[str, str | None]:
     assert node is not None, "no Node is installed: make machine"
     asked = list(names)
     tables = f"const TEXTS = {json.dumps(dict.fromkeys(CODES, 1))}, ALIASES = {json.dumps(ALIASES)};"
-    shared = FOLDER.parent / "frames" / "parts" / "digits.js"
-    finder = "\n".join(path.read_text("utf-8") for path in (shared, PARTS / "texts.js"))
+    finder = join_modules(PARTS / "texts.js")
     ask = f"console.log(JSON.stringify({json.dumps(asked)}.map((name) => findLanguage(name) || null)));"
     answer = subprocess.run([node, "-e", f"{tables}\n{finder}\n{ask}"], capture_output=True, check=True, timeout=300)
     return dict(zip(asked, json.loads(answer.stdout), strict=True))
@@ -174,7 +174,7 @@ def test_every_alias_is_a_new_name_of_a_known_language() -> None:
 
 def test_every_text_that_the_script_says_exists() -> None:
     script = "\n".join(path.read_text("utf-8") for path in sorted(PARTS.glob("*.js")))
-    said = set(re.findall(r'\bsay\(\s*"(\w+)"', script)) | set(re.findall(r'"([a-z]\w*Error)"', script))
+    said = set(re.findall(r'\btranslate\(\s*"(\w+)"', script)) | set(re.findall(r'"([a-z]\w*Error)"', script))
     usual = re.search(r"const USUAL_ERRORS = \{(.*?)\};", script, re.DOTALL)
 
     assert "submit" in said

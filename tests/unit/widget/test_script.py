@@ -20,11 +20,12 @@ from tollgate.payments import Script as Promised
 from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request
+from tollgate.web.pages.scripts import Module, list_modules, read_module
 from tollgate.widget import SCRIPT
 from tollgate.widget.assets import ASSETS
 from tollgate.widget.frames import FOLDER as FRAMES
 from tollgate.widget.frames import FRAME_VERSION
-from tollgate.widget.script import FOLDER, PARTS, SHARED_PARTS, make_script, make_version
+from tollgate.widget.script import FOLDER, make_script, make_version
 
 GZIPPED_MAX = 65_000
 NO_HOUSE = cast(House, None)
@@ -41,11 +42,9 @@ NEVER = {
 }
 
 
-def read_parts() -> dict[str, str]:
-    """Those of the page, and those that it shares with the frames."""
-    shared = [FRAMES / "parts" / f"{name}.js" for name in SHARED_PARTS]
-    paths = [*sorted(FOLDER.glob("*.js")), *shared]
-    return {str(path.relative_to(FOLDER.parent)): path.read_text("utf-8") for path in paths}
+def list_page_modules() -> dict[str, Module]:
+    """The modules of the page's script, by their names."""
+    return {module.path.name: module for module in list_modules([FOLDER / "start.js"])}
 
 
 def test_the_script_is_small_enough() -> None:
@@ -58,8 +57,16 @@ def test_the_integrity_is_the_hash_of_the_very_bytes() -> None:
     assert SCRIPT.integrity == f"sha384-{digest}"
 
 
-def test_every_part_is_joined_once() -> None:
-    assert sorted(PARTS) == sorted(path.stem for path in FOLDER.glob("*.js"))
+@pytest.mark.parametrize("folder", [FOLDER, FRAMES / "parts"], ids=["page", "frames"])
+def test_every_module_is_joined(folder: Path) -> None:
+    joined = {module.path for module in list_modules([folder / "start.js"])}
+    assert sorted(folder.glob("*.js")) == sorted(path for path in joined if path.parent == folder)
+
+
+def test_every_module_that_both_may_share_is_joined_somewhere() -> None:
+    entries = [folder / "start.js" for folder in (FOLDER, FRAMES / "parts")]
+    joined = {module.path for entry in entries for module in list_modules([entry])}
+    assert set((FOLDER.parent / "input").glob("*.js")) <= joined
 
 
 def test_the_script_is_well_formed(tmp_path: Path) -> None:
@@ -89,21 +96,9 @@ def test_the_bytes_name_no_host() -> None:
 
 
 @pytest.mark.parametrize("what", NEVER)
-def test_no_part(what: str) -> None:
-    found = {name for name, text in read_parts().items() if re.search(NEVER[what], text)}
+def test_no_module(what: str) -> None:
+    found = {name for name, module in list_page_modules().items() if re.search(NEVER[what], module.code)}
     assert found == set()
-
-
-@pytest.mark.parametrize("name", sorted(read_parts()))
-def test_every_part_says_first_what_lives_in_it(name: str) -> None:
-    assert read_parts()[name].startswith("// ")
-
-
-def test_no_two_parts_call_different_functions_by_one_name() -> None:
-    """The later one would be taken everywhere, and no browser would complain."""
-    for texts in (read_parts().values(), [path.read_text("utf-8") for path in (FRAMES / "parts").glob("*.js")]):
-        names = re.findall(r"^(?:async )?function (\w+)", "\n".join(texts), re.MULTILINE)
-        assert {name for name in names if names.count(name) > 1} == set()
 
 
 @pytest.mark.parametrize(
@@ -122,7 +117,7 @@ def test_no_two_parts_call_different_functions_by_one_name() -> None:
 def test_frames_know_whose_pages_stand_around_the_shops(around: str, origins: list[str]) -> None:
     node = shutil.which("node")
     assert node is not None, "node is not installed: make machine"
-    part = (FOLDER / "frames.js").read_text("utf-8")
+    part = read_module(FOLDER / "frames.js").code
     code = f"var window = {{ parent: 1 }}; var {around};\n{part}\nconsole.log(JSON.stringify(listAncestors()));"
     told = subprocess.run([node, "-e", code], check=True, capture_output=True, timeout=300)
     assert json.loads(told.stdout) == origins

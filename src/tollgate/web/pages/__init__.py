@@ -3,5 +3,6 @@
 from tollgate.web.pages.assets import ROUTES
 from tollgate.web.pages.policy import ANYWHERE
 from tollgate.web.pages.renderer import Pages
+from tollgate.web.pages.scripts import join_modules, read_browser_file, wrap_modules
 
-__all__ = ["ANYWHERE", "ROUTES", "Pages"]
+__all__ = ["ANYWHERE", "ROUTES", "Pages", "join_modules", "read_browser_file", "wrap_modules"]

@@ -14,6 +14,7 @@ import msgspec
 from tollgate.catalog import get_result
 from tollgate.steps import House
 from tollgate.values import NotFound
+from tollgate.web.pages.scripts import read_browser_file
 from tollgate.web.request import Access, Reply, Request, RouteRow
 
 FOLDER = Path(__file__).parent / "assets"
@@ -39,7 +40,7 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 def _read_asset(path: Path) -> Asset:
-    body = path.read_bytes()
+    body = read_browser_file(path)
     return Asset(path.name, body, _CONTENT_TYPES[path.suffix], hashlib.sha256(body).hexdigest()[:_HASH_LENGTH])
 
 

@@ -12,7 +12,7 @@ from tollgate.catalog import get_result
 from tollgate.contract import LINK_PATH
 from tollgate.steps import House
 from tollgate.values import NotFound
-from tollgate.web import Access, Reply, Request, RouteRow
+from tollgate.web import Access, Reply, Request, RouteRow, read_browser_file
 
 FOLDER = Path(__file__).parent / "files"
 
@@ -21,7 +21,7 @@ _CONTENT_TYPES = {".css": b"text/css;charset=UTF-8", ".js": b"text/javascript;ch
 _KEPT_FOR_GOOD = ((b"cache-control", b"public, max-age=31536000, immutable"),)
 _VERSION_LENGTH = 16
 
-_BODIES = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir())}
+_BODIES = {path.name: read_browser_file(path) for path in sorted(FOLDER.iterdir())}
 _VERSION = hashlib.sha256(b"\0".join(_BODIES.values())).hexdigest()[:_VERSION_LENGTH]
 
 

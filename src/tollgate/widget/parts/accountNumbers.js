@@ -1,70 +1,92 @@
+// @ts-check
 // Numbers of bank accounts: how they are written in groups while they are typed, and what is sent of them.
+
+import { readDigit } from "../input/digits.js";
+import { findCaret, readTyping, setInput } from "../input/typing.js";
+import { page } from "./state.js";
+
 const IBAN_LENGTH_MAX = 34;
 const GROUP = 4;
+const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/;
 
-// People paste them with blanks, dots, dashes, in small letters, and with the word in front.
-function squeeze(text) {
+/**
+ * Returns a number as it is sent. People paste it with blanks, dots, dashes, in small letters, and with "IBAN" in front.
+ * @param {string} text
+ */
+export function squeeze(text) {
   const plain = [...text].map((character) => readDigit(character) || character).join("");
   return plain.replace(/[^\p{L}\p{N}]/gu, "").toUpperCase().replace(/^IBAN(?=[A-Z]{2}\d)/, "");
 }
 
-// Letters, digits and what people put between them. Anything else begins no number of whatever kind.
-function isNumberLike(text) {
+/**
+ * Whether a text consists of letters, digits and what people put between them. Anything else begins no number of any kind.
+ * @param {string} text
+ */
+export function isNumberLike(text) {
   return /^[\p{L}\p{N}\p{Cf}\p{Pd}\s./]+$/u.test(text);
 }
 
-function isBic(text) {
+/** @param {string} text */
+export function isBic(text) {
   return BIC.test(squeeze(text));
 }
 
+/** @param {string} text */
+export function isPartOfBic(text) {
+  return /^[A-Z]{0,6}$|^[A-Z]{6}[A-Z0-9]{0,4}$/.test(squeeze(text)) && isNumberLike(text);
+}
+
+/** @param {string} iban */
 function findIbanLength(iban) {
   const rows = Object.values(page.configuration.brands).map(({ ibanLengths }) => (ibanLengths || {})[iban.slice(0, 2)]);
   return rows.find(Boolean);
 }
 
-// The length of the country, where the service has told it, and the check digits of ISO 13616.
-function isIban(text) {
+/**
+ * Checks the length that the country has, where the service has told it, and the check digits of ISO 13616.
+ * @param {string} text
+ */
+export function isIban(text) {
   const iban = squeeze(text);
   if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban) || iban.length !== (findIbanLength(iban) || iban.length)) {
     return false;
   }
   const moved = iban.slice(4) + iban.slice(0, 4);
   const digits = moved.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
-  return [...digits].reduce((rest, digit) => (rest * 10 + Number(digit)) % 97, 0) === 1;
+  return [...digits].reduce((remainder, digit) => (remainder * 10 + Number(digit)) % 97, 0) === 1;
 }
 
-function isPartOfIban(text) {
+/** @param {string} text */
+export function isPartOfIban(text) {
   const iban = squeeze(text);
   const isBegun = /^[A-Z]{0,2}$|^[A-Z]{2}\d{1,2}$|^[A-Z]{2}\d{2}[A-Z0-9]*$/.test(iban);
   return isBegun && iban.length < (findIbanLength(iban) || 15);
 }
 
+/** @param {string} iban */
 function groupIban(iban) {
   return iban.replace(/.{4}(?=.)/g, "$& ");
 }
 
-// In fours, with the caret behind the same character. Who deletes a blank means the character beyond it.
-function groupWhileTyping(control) {
+/**
+ * Writes an IBAN in fours and keeps the caret behind the same character. Deleting a blank deletes the character beyond it.
+ * @param {HTMLInputElement} control
+ */
+export function groupWhileTyping(control) {
   let written = control.value;
-  const write = (event) => {
-    if (event.isComposing) {
+  const write = (/** @type {Event} */ event) => {
+    const { kind, isComposing } = readTyping(event);
+    if (isComposing) {
       return;
     }
-    const caret = control.selectionStart === null ? control.value.length : control.selectionStart;
     let iban = squeeze(control.value);
-    let before = Math.min(squeeze(control.value.slice(0, caret)).length, iban.length);
-    if (iban === squeeze(written) && /^deleteContent(Back|For)ward$/.test(event.inputType)) {
-      before -= event.inputType === "deleteContentBackward" && before ? 1 : 0;
+    let before = Math.min(squeeze(control.value.slice(0, findCaret(control))).length, iban.length);
+    if (iban === squeeze(written) && /^deleteContent(Back|For)ward$/.test(kind)) {
+      before -= kind === "deleteContentBackward" && before ? 1 : 0;
       iban = iban.slice(0, before) + iban.slice(before + 1);
     }
     written = groupIban(iban.slice(0, IBAN_LENGTH_MAX));
-    if (written !== control.value) {
-      control.value = written;
-      if (document.activeElement === control) {
-        const place = before + Math.max(0, Math.ceil(before / GROUP) - 1);
-        control.setSelectionRange(place, place);
-      }
-    }
+    setInput(control, { text: written, caret: before + Math.max(0, Math.ceil(before / GROUP) - 1) });
   };
   control.addEventListener("input", write);
   control.addEventListener("change", write);

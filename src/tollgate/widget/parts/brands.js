@@ -1,42 +1,69 @@
-// The choice of a card brand: the select, the mark beside it, and what the number frame tells of the number.
-function readBrandCodes(element) {
+// @ts-check
+// The choice of a card brand: the select, the mark beside it, and how it follows what the number's frame detects.
+
+import { make, makeId, setStyles } from "./dom.js";
+import { makeGroup } from "./fields.js";
+import { isAccordion } from "./methods.js";
+import { page } from "./state.js";
+/** @import { BrandField, Translator } from "../types.d.ts" */
+
+/** @param {HTMLElement} element */
+export function readBrandCodes(element) {
   const named = element.getAttribute("data-brands") || readOwnText(element);
   return [...new Set(named.split(/[\s,]+/).filter((code) => /^[A-Za-z0-9_]+$/.test(code)).map((code) => code.toUpperCase()))];
 }
 
-// Older pages write the brands as text into the form; what stands in elements of theirs is no brand.
+/**
+ * Reads the text of an element itself. Older pages write the brands as text into the form; its child elements name none.
+ * @param {HTMLElement} element
+ */
 function readOwnText(element) {
   const own = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
   return own.map((node) => node.textContent).join(" ");
 }
 
-// Painted by its class, so that pages may copy it for another brand by changing the class.
-function makeMark(code, label, classes) {
+/**
+ * Makes a mark, which its class paints: pages copy it for another brand by changing the class.
+ * @param {string} code
+ * @param {string | null} label
+ * @param {string} classes
+ */
+export function makeMark(code, label, classes) {
   return make("div", `wpwl-brand ${classes} wpwl-brand-${code}`, { title: label });
 }
 
-function makeBrandField(voice, codes, onChosen) {
+/**
+ * @param {Translator} translator
+ * @param {string[]} codes
+ * @param {(code: string) => void} onChosen
+ * @returns {BrandField}
+ */
+export function makeBrandField(translator, codes, onChosen) {
   const rows = page.configuration.brands;
   const id = makeId("brand");
   const select = make("select", "wpwl-control wpwl-control-brand", { id, name: "paymentBrand" });
   for (const code of codes) {
     select.append(make("option", "", { value: code }, rows[code].label));
   }
+  const mark = makeMark(codes[0], rows[codes[0]].label, "wpwl-brand-card");
+  /** @type {BrandField} */
   const field = {
+    ...makeGroup("brand", translator.translate("brand"), select, { controlId: id }),
     name: "brand",
     names: ["paymentBrand"],
     control: select,
     frame: null,
     fault: "",
+    hint: null,
+    mark,
     chosenByHand: false,
-    judge: () => "",
+    validate: () => "",
+    findFaultKind: () => "invalid",
     isEmpty: () => false,
-    isHopeless: () => false,
+    cannotBecomeValid: () => false,
     focus: () => select.focus(),
   };
-  Object.assign(field, makeGroup(voice, "brand", voice.say("brand"), select, { controlId: id }));
-  field.mark = makeMark(codes[0], rows[codes[0]].label, "wpwl-brand-card");
-  field.group.append(field.mark);
+  field.group.append(mark);
   keepMarkInside(field);
   select.addEventListener("change", () => {
     field.chosenByHand = true;
@@ -46,8 +73,11 @@ function makeBrandField(voice, codes, onChosen) {
   return field;
 }
 
-// The mark stands beside the select's wrapper, as pages know it, yet is seen inside the select; where a shop puts that
-// beside its label instead of under it, only its box tells where it is.
+/**
+ * Shows the mark inside the select, although it stands beside the select's wrapper, as pages know it. Where a shop puts the
+ * select beside its label instead of under it, only the box of the select tells where it is.
+ * @param {BrandField} field
+ */
 function keepMarkInside({ group, control }) {
   const observer = new ResizeObserver(() => {
     const [outer, inner] = [group.getBoundingClientRect(), control.getBoundingClientRect()];
@@ -63,6 +93,10 @@ function keepMarkInside({ group, control }) {
   observer.observe(control);
 }
 
+/**
+ * @param {BrandField} field
+ * @param {string} code
+ */
 function showBrand(field, code) {
   const row = page.configuration.brands[code];
   const mark = makeMark(code, row.label, "wpwl-brand-card");
@@ -70,8 +104,14 @@ function showBrand(field, code) {
   field.mark = mark;
 }
 
-// A brand that the shopper chose stays as long as the number can be of it. True where the brand has changed.
-function followNumber(field, detected, active) {
+/**
+ * Chooses the brand of the number, and returns whether the brand has changed. A brand that the shopper chose stays as long as
+ * the number can be of it.
+ * @param {BrandField} field
+ * @param {string[]} detected
+ * @param {string | null} active
+ */
+export function followNumber(field, detected, active) {
   const select = field.control;
   const keeps = field.chosenByHand && detected.includes(select.value);
   const offered = [...select.options].map((option) => option.value);
@@ -82,4 +122,18 @@ function followNumber(field, detected, active) {
   field.chosenByHand = false;
   showBrand(field, active);
   return true;
+}
+
+/**
+ * Makes the group with the brand's mark and name, which in the accordion stand in the row of the method already.
+ * @param {string} code
+ * @param {string} label
+ */
+export function makeBrandGroup(code, label) {
+  if (isAccordion()) {
+    return null;
+  }
+  const mark = makeMark(code, label, "wpwl-brand-inline");
+  const name = make("span", "wpwl-brand-name", {}, label);
+  return make("div", "wpwl-group wpwl-group-brandLogo", {}, make("div", "wpwl-wrapper wpwl-wrapper-brandLogo", {}, mark, name));
 }

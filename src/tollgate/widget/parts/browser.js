@@ -1,21 +1,20 @@
+// @ts-check
 // What a bank wants to know of the browser before it decides whether to ask the shopper anything.
-const COLOR_DEPTHS = [48, 32, 24, 16, 15, 8, 4, 1];
-const LANGUAGE_LENGTH_MAX = 8;
 
-// Longer ones are not understood there, but their first word is.
-function shortenLanguage(language) {
-  return language.length > LANGUAGE_LENGTH_MAX ? language.split("-")[0] : language;
-}
+import { isJavaEnabled, readBrowserLanguage, readColorDepth } from "../../web/pages/modules/browser.js";
+import { page } from "./state.js";
+/** @import { Parameters } from "../types.d.ts" */
 
-function describeBrowser() {
+/** @returns {Parameters} */
+export function describeBrowser() {
   const facts = {
-    language: shortenLanguage(navigator.language),
+    language: readBrowserLanguage(),
     screenHeight: screen.height,
     screenWidth: screen.width,
     timezone: new Date().getTimezoneOffset(),
-    javaEnabled: typeof navigator.javaEnabled === "function" && navigator.javaEnabled(),
+    javaEnabled: isJavaEnabled(),
     javascriptEnabled: true,
-    screenColorDepth: COLOR_DEPTHS.find((depth) => depth <= screen.colorDepth) || 24,
+    screenColorDepth: readColorDepth(),
     challengeWindow: page.settings.challengeWindow,
     userAgent: navigator.userAgent,
   };

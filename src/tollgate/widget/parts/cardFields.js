@@ -1,4 +1,22 @@
-// Fields of a card that live in frames of the service, and how a form answers to what they say.
+// @ts-check
+// Fields of a card that live in frames of the service, and what a form does when they send events.
+
+import { has } from "../input/records.js";
+import { endAttempt, hold, isCurrent } from "./attempt.js";
+import { showTrouble } from "./connection.js";
+import { usualError } from "./faults.js";
+import { isShown, makeGroup, showFault, validateOnBlur, validateWhileTyping } from "./fields.js";
+import { VALIDITY_PATIENCE_MS, askFrame, makeFrame, sendToFrame, updateFrame } from "./frames.js";
+import { callHook, hookSelf } from "./hooks.js";
+import { readFrameLooks, readWishedStyles } from "./looks.js";
+import { showMessage } from "./messages.js";
+import { startPaying } from "./payButton.js";
+import { readList } from "./reading.js";
+import { source } from "./source.js";
+import { page } from "./state.js";
+/** @import { Attempt, FrameEventMessage, FrameField, FrameFieldName, FrameFieldRow, FrameOptions, Translator, Widget } from "../types.d.ts" */
+
+/** @type {Record<FrameFieldName, FrameFieldRow>} */
 const FRAME_FIELDS = {
   number: {
     name: "cardNumber",
@@ -18,26 +36,38 @@ const FRAME_FIELDS = {
   },
 };
 
-// Where labels are hidden, the placeholder has to say what the field is for.
-function sayPlaceholder(voice, { placeholder, label, example }) {
+/**
+ * Renders the placeholder of a field. Where labels are hidden, it has to say what the field is for.
+ * @param {Translator} translator
+ * @param {FrameFieldRow} row
+ */
+function renderPlaceholder(translator, { placeholder, label, example }) {
   if (!page.settings.showPlaceholders) {
     return "";
   }
-  return (page.settings.showLabels && example) || voice.say(placeholder || label);
+  return (page.settings.showLabels && example) || translator.translate(placeholder || label);
 }
 
-// `more()` gives the options that only this form knows: brands, whether empty will do.
-function makeFrameField(widget, field, more) {
+/**
+ * Makes a field in a frame. `more()` returns the options that only this form knows: brands, whether it may be empty. Frames of
+ * one `group` find each other.
+ * @param {Widget} widget
+ * @param {FrameFieldName} field
+ * @param {() => Partial<FrameOptions>} more
+ * @param {string} [group]
+ * @returns {FrameField}
+ */
+export function makeFrameField(widget, field, more, group = widget.group) {
   const row = FRAME_FIELDS[field];
-  const { voice } = widget;
-  const label = voice.say(row.label);
-  const made = { name: row.name, names: row.names, fault: "" };
+  const { translator } = widget;
+  const label = translator.translate(row.label);
+  /** @returns {Partial<FrameOptions>} */
   const options = () => ({
-    lang: voice.tag,
-    dir: voice.dir,
+    lang: translator.tag,
+    dir: translator.dir,
     label,
-    placeholder: sayPlaceholder(voice, row),
-    hint: made.fault ? made.hint.textContent : "",
+    placeholder: renderPlaceholder(translator, row),
+    hint: made.fault ? made.hint?.textContent || "" : "",
     autofocus: page.settings.autofocus === row.names[0],
     checkoutId: source.checkoutId,
     resource: page.configuration.kind,
@@ -45,65 +75,73 @@ function makeFrameField(widget, field, more) {
     ...more(),
   });
   const classes = `wpwl-control wpwl-control-iframe wpwl-control-${row.name}`;
-  const wish = { field, group: widget.group, classes, title: label, options };
-  const frame = makeFrame(wish, (message) => hearField(widget, made, row, message));
-  Object.assign(made, makeGroup(voice, row.name, label, frame.element, { isFrame: true }), {
+  const frame = makeFrame({ field, group, classes, title: label, options }, (message) => receiveFromField(widget, made, row, message));
+  /** @type {FrameField} */
+  const made = {
+    ...makeGroup(row.name, label, frame.element, { isFrame: true }),
+    name: row.name,
+    names: row.names,
     control: frame.element,
     frame,
-    judge: () => judgeFrame(made, options().allowsEmpty),
-    tellKind: () => frame.state.kind,
+    fault: "",
+    hint: null,
+    lastError: "",
+    silence: "",
+    validate() {
+      const { isValid, isEmpty } = frame.state;
+      return isValid || (isEmpty && options().allowsEmpty) ? "" : made.lastError || usualError(made);
+    },
+    findFaultKind: () => frame.state.kind,
     isEmpty: () => frame.state.isEmpty,
-    isHopeless: () => !frame.state.isPotentiallyValid,
+    cannotBecomeValid: () => !frame.state.isPotentiallyValid,
     focus() {
       frame.element.focus();
-      sendFrame(frame, { type: "focus" });
+      sendToFrame(frame, { type: "focus" });
     },
-  });
+  };
   made.label.addEventListener("click", made.focus);
   widget.frames.push(frame);
   return made;
 }
 
-function judgeFrame(field, mayBeEmpty) {
-  const { isValid, isEmpty } = field.frame.state;
-  return isValid || (isEmpty && mayBeEmpty) ? "" : field.lastError || usualError(field);
-}
-
+/**
+ * What a form does when a frame sends an event.
+ * @type {{ [Type in FrameEventMessage["type"]]?:
+ *   (widget: Widget, field: FrameField, message: FrameEventMessage & { type: Type }, row: FrameFieldRow) => void }}
+ */
 const FRAME_EVENTS = {
   ready(widget, field) {
     if (field.silence) {
       field.silence = "";
-      hushWhenAllAreThere(widget);
+      clearWhenAllAnswer(widget);
     }
-    tell("onReadyIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
+    callHook("onReadyIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
   },
   focus(widget, field) {
     field.wrapper.classList.add("wpwl-wrapper--focus");
     field.control.classList.add("wpwl-control--focus");
-    tell("onFocusIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
+    callHook("onFocusIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
   },
-  blur(widget, field, row, message) {
+  blur(widget, field, { isValid }, row) {
     field.wrapper.classList.remove("wpwl-wrapper--focus");
     field.control.classList.remove("wpwl-control--focus");
-    judgeOnLeaving(widget.voice, field);
+    validateOnBlur(widget.translator, field);
     explainFault(widget, field);
-    tell("onBlurIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
-    tell(row.blurHook, hookSelf(widget, field.frame), Boolean(message.isValid));
+    callHook("onBlurIframeCommunication", hookSelf(widget, field.frame), field.frame.element);
+    callHook(row.blurHook, hookSelf(widget, field.frame), Boolean(isValid));
   },
   change(widget, field) {
     field.lastError = "";
-    judgeWhileTyping(widget.voice, field);
+    validateWhileTyping(widget.translator, field);
     explainFault(widget, field);
   },
-  brands(widget, field, row, message) {
-    if (widget.hearBrands) {
-      widget.hearBrands(readList(message.detected), message.active);
-    }
+  brands(widget, _field, { detected, active }) {
+    widget.takeDetectedBrands?.(readList(detected), active);
   },
-  silence(widget, field, row, message) {
-    field.silence = message.text;
-    page.trouble = message.text;
-    sayTrouble(widget);
+  silence(widget, field, { text }) {
+    field.silence = text;
+    page.trouble = text;
+    showTrouble(widget);
   },
   enter(widget) {
     if (!page.settings.disableSubmitOnEnter) {
@@ -112,62 +150,89 @@ const FRAME_EVENTS = {
   },
 };
 
-// The network was slow and no more than that.
-function hushWhenAllAreThere(widget) {
-  if (!widget.fields.some((field) => field.silence)) {
+/**
+ * Lists the fields of a form that live in frames.
+ * @param {Widget} widget
+ */
+function listFrameFields(widget) {
+  return /** @type {FrameField[]} */ (widget.fields.filter((field) => field.frame !== null));
+}
+
+/**
+ * Takes back the message that a frame is silent when all frames answer: the network was only slow.
+ * @param {Widget} widget
+ */
+function clearWhenAllAnswer(widget) {
+  if (!listFrameFields(widget).some((field) => field.silence)) {
     showMessage(widget, "");
   }
 }
 
-function hearField(widget, field, row, message) {
-  const react = has(FRAME_EVENTS, message.type) ? FRAME_EVENTS[message.type] : null;
-  if (react) {
-    react(widget, field, row, message);
+/**
+ * @param {Widget} widget
+ * @param {FrameField} field
+ * @param {FrameFieldRow} row
+ * @param {FrameEventMessage} message
+ */
+function receiveFromField(widget, field, row, message) {
+  if (has(FRAME_EVENTS, message.type)) {
+    const react = /** @type {(widget: Widget, field: FrameField, message: object, row: FrameFieldRow) => void} */ (FRAME_EVENTS[message.type]);
+    react(widget, field, message, row);
   }
 }
 
-// False where nobody answers, which says nothing about what was typed.
+/**
+ * Asks a frame whether its field is valid. Returns false where the frame does not answer, which says nothing about the field.
+ * @param {FrameField} field
+ */
 async function askValidity(field) {
   const { frame } = field;
   if (!frame.isReady && !(await frame.ready)) {
     return false;
   }
-  const { type, isValid, kind, errors } = await askFrame(frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
-  if (type === "silence") {
+  const answer = await askFrame(frame, { type: "validate" }, VALIDITY_PATIENCE_MS);
+  if (answer.type !== "validity") {
     return false;
   }
-  frame.state = { ...frame.state, isValid, kind };
-  field.lastError = (errors || {})[frame.field] || "";
+  frame.state = { ...frame.state, isValid: answer.isValid, kind: answer.kind };
+  field.lastError = answer.errors[frame.field] || "";
   return true;
 }
 
-// Asks the frames themselves, because a word of theirs may still be on its way, and so may they. Where one does not
-// come, the attempt ends here: that is the network's fault and no field's.
-async function judgeFrames(widget) {
-  const { attempt } = page;
-  const framed = widget.fields.filter((field) => field.frame && isShown(field));
+/**
+ * Asks the frames of a form, because a message of theirs may still be on its way, or the frames themselves. Where one does not
+ * answer, the attempt ends here: that is the fault of the network and of no field.
+ * @param {Attempt} attempt
+ */
+export async function validateFrames(attempt) {
+  const { widget } = attempt;
+  const framed = listFrameFields(widget).filter(isShown);
   if (framed.some(({ frame }) => !frame.isReady)) {
     hold(attempt);
   }
   const answered = await Promise.all(framed.map(askValidity));
-  const silent = framed.find((_, place) => !answered[place]);
+  const silent = framed.find((_, index) => !answered[index]);
   if (silent && isCurrent(attempt)) {
     endAttempt(attempt);
     page.trouble = silent.silence || "networkError";
-    sayTrouble(widget);
+    showTrouble(widget);
   }
 }
 
-// A frame knows better what is wrong than that something is: a number may be right and of a brand not taken here.
+/**
+ * Shows the fault that the frame names. It knows best: a number may be right and of a brand that is not accepted here.
+ * @param {Widget} widget
+ * @param {FrameField} field
+ */
 async function explainFault(widget, field) {
   if (field.fault && (await askValidity(field))) {
     if (field.fault && field.lastError) {
-      showFault(widget.voice, field, field.lastError);
+      showFault(widget.translator, field, field.lastError);
     }
   }
 }
 
-function refreshLooks() {
+export function refreshLooks() {
   for (const widget of page.widgets) {
     for (const frame of widget.frames) {
       updateFrame(frame, frame.options());

@@ -1,17 +1,38 @@
+// @ts-check
 // The form for a new card: brand, number, expiry, holder, security code, and what the page wants besides.
-function makeCardForm(place, codes) {
-  const widget = makeWidget("card", { container: "card", form: "card" }, place, null);
-  const { voice } = widget;
-  const brandField = makeBrandField(voice, codes, (code) => {
+
+import { isGiven, makeAskedFields, makeBillingBlock } from "./billing.js";
+import { followNumber, makeBrandField } from "./brands.js";
+import { makeFrameField } from "./cardFields.js";
+import { make, makeId, setHidden } from "./dom.js";
+import { makeExpiryField } from "./expiryField.js";
+import { markOptional, showOptional } from "./fields.js";
+import { makeWidget } from "./forms.js";
+import { updateFrame } from "./frames.js";
+import { callHook, hookSelf } from "./hooks.js";
+import { makeInputField, makeWantedField } from "./inputs.js";
+import { isAccordion } from "./methods.js";
+import { addNumberMarks, followMarks } from "./numberMarks.js";
+import { page } from "./state.js";
+/** @import { CardWidget, Field, Place, Widget } from "../types.d.ts" */
+
+/**
+ * @param {Place} place
+ * @param {string[]} codes
+ */
+export function makeCardForm(place, codes) {
+  const { translator } = place;
+  const brandField = makeBrandField(translator, codes, (code) => {
     changeBrand(widget, code);
     followMarks(widget);
   });
-  Object.assign(widget, {
+  /** @type {CardWidget} */
+  const widget = Object.assign(makeWidget("card", { container: "card", form: "card" }, place, null), {
     brandField,
     codes,
     readBrand: () => brandField.control.value,
-    hearBrands(detected, active) {
-      tell("onDetectBrand", hookSelf(widget), detected, active);
+    takeDetectedBrands(/** @type {string[]} */ detected, /** @type {string | null} */ active) {
+      callHook("onDetectBrand", hookSelf(widget), detected, active);
       if (followNumber(brandField, detected, active)) {
         changeBrand(widget, brandField.control.value);
       }
@@ -19,10 +40,10 @@ function makeCardForm(place, codes) {
     },
   });
   const fields = makeCardFields(widget);
-  const billing = makeBillingBlock(voice);
+  const billing = makeBillingBlock(translator);
   const asks = codes.flatMap((code) => page.configuration.brands[code].asks);
   const present = [...fields, ...(billing ? billing.fields : [])];
-  const asked = makeAskedFields(voice, asks.filter((name) => !name.startsWith("card.")), present);
+  const asked = makeAskedFields(translator, asks.filter((name) => !name.startsWith("card.")), present);
   widget.fields = [...present, ...asked];
   widget.form.append(
     ...fields.map((field) => field.group),
@@ -30,10 +51,14 @@ function makeCardForm(place, codes) {
     ...(billing ? [billing.group] : []),
     ...asked.map((field) => field.group),
   );
-  widget.submitter = () => widget.fields.find((field) => field.name === "cardNumber").frame;
+  widget.submitter = () => widget.fields.find((field) => field.name === "cardNumber")?.frame || null;
   return widget;
 }
 
+/**
+ * @param {CardWidget} widget
+ * @returns {Field[]}
+ */
 function makeCardFields(widget) {
   const { settings } = page;
   const isFramed = settings.enableSAQACompliance;
@@ -51,9 +76,9 @@ function makeCardFields(widget) {
     required: !mayCvvBeEmpty(widget),
   }));
   widget.cvvField = cvv;
-  const expiry = isFramed ? makeFrameField(widget, "expiry", () => ({ required: true })) : makeExpiryField(widget.voice);
+  const expiry = isFramed ? makeFrameField(widget, "expiry", () => ({ required: true })) : makeExpiryField(widget.translator);
   if (!isFramed) {
-    expiry.control.addEventListener("blur", () => tell("onBlurExpiryDate", hookSelf(widget), expiry.judge() === ""));
+    expiry.control.addEventListener("blur", () => callHook("onBlurExpiryDate", hookSelf(widget), expiry.validate() === ""));
   }
   addCvvHelp(widget, cvv);
   showCvv(widget);
@@ -66,20 +91,30 @@ function makeCardFields(widget) {
   return [widget.brandField, number, expiry, cvv, ...holder];
 }
 
+/** @param {CardWidget} widget */
 function brandOptions(widget) {
   return { accepted: widget.codes, brand: widget.brandField.control.value };
 }
 
-// Some brands have no security code, and some pages do not want to ask for it.
+/**
+ * Whether the form asks for the security code. Some brands have none, and some pages do not want to ask for it.
+ * @param {CardWidget} widget
+ */
 function isCvvAsked(widget) {
   const { cvvLength } = page.configuration.brands[widget.readBrand()];
   return cvvLength !== 0 && (page.settings.requireCvv || page.configuration.requiresCvv);
 }
 
+/** @param {CardWidget} widget */
 function mayCvvBeEmpty(widget) {
   return (page.settings.allowEmptyCvv && !page.configuration.requiresCvv) || !isCvvAsked(widget);
 }
 
+/**
+ * @param {CardWidget} widget
+ * @param {boolean} isFramed
+ * @returns {Field[]}
+ */
 function makeHolderFields(widget, isFramed) {
   const { settings } = page;
   if (!settings.showCardHolder) {
@@ -88,63 +123,84 @@ function makeHolderFields(widget, isFramed) {
   if (isFramed) {
     const mayBeEmpty = settings.allowEmptyCardHolderName;
     const framed = makeFrameField(widget, "holder", () => ({ allowsEmpty: mayBeEmpty, required: !mayBeEmpty }));
-    return [mayBeEmpty ? markOptional(widget.voice, framed) : framed];
+    if (mayBeEmpty) {
+      markOptional(widget.translator, framed);
+    }
+    return [framed];
   }
   if (settings.forceCardHolderEqualsBillingName) {
-    const names = ["givenName", "surname"].map((name) => makeInputField(widget.voice, name));
+    const names = [makeInputField(widget.translator, "givenName"), makeInputField(widget.translator, "surname")];
     widget.addFields = () => ({ "card.holder": names.map((field) => field.control.value.trim()).join(" ") });
     return names;
   }
-  const holder = makeWantedField(widget.voice, "cardHolder", !settings.allowEmptyCardHolderName);
-  holder.control.addEventListener("blur", () => tell("onBlurCardHolder", hookSelf(widget), holder.judge() === ""));
+  const holder = makeWantedField(widget.translator, "cardHolder", !settings.allowEmptyCardHolderName);
+  holder.control.addEventListener("blur", () => callHook("onBlurCardHolder", hookSelf(widget), holder.validate() === ""));
   return [holder];
 }
 
+/**
+ * @param {CardWidget} widget
+ * @param {string} code
+ */
 function changeBrand(widget, code) {
   const allowsEmpty = mayCvvBeEmpty(widget);
   for (const frame of widget.frames.filter(({ field }) => field === "number" || field === "cvv")) {
     updateFrame(frame, { brand: code, ...(frame.field === "cvv" ? { allowsEmpty, required: !allowsEmpty } : {}) });
   }
   showCvv(widget);
-  tell("onChangeBrand", hookSelf(widget), code);
+  callHook("onChangeBrand", hookSelf(widget), code);
 }
 
+/** @param {CardWidget} widget */
 function showCvv(widget) {
   const { cvvLength } = page.configuration.brands[widget.readBrand()];
-  setHidden(widget.cvvField.group, !isCvvAsked(widget));
-  showOptional(widget.voice, widget.cvvField, mayCvvBeEmpty(widget));
+  const { cvvField } = widget;
+  if (cvvField) {
+    setHidden(cvvField.group, !isCvvAsked(widget));
+    showOptional(widget.translator, cvvField, mayCvvBeEmpty(widget));
+  }
   if (widget.cvvHint) {
     const hints = [cvvLength === 4 ? "cvvHintAmex" : "cvvHint", ...(mayCvvBeEmpty(widget) ? ["cvvHintMaestro"] : [])];
-    widget.cvvHint.textContent = hints.map((key) => widget.voice.say(key)).join(" ");
+    widget.cvvHint.textContent = hints.map((key) => widget.translator.translate(key)).join(" ");
   }
 }
 
+/**
+ * @param {CardWidget} widget
+ * @param {Field} cvv
+ */
 function addCvvHelp(widget, cvv) {
   if (!page.settings.showCVVHint) {
     return;
   }
   const id = makeId("cvvHint");
-  const summary = make("summary", "wpwl-help-summary", {}, widget.voice.say("cvvHelp"));
+  const summary = make("summary", "wpwl-help-summary", {}, widget.translator.translate("cvvHelp"));
   widget.cvvHint = make("div", "wpwl-help-text", { id });
   cvv.control.setAttribute("aria-describedby", id);
   cvv.group.append(make("details", "wpwl-help wpwl-help-cvv", {}, summary, widget.cvvHint));
 }
 
-// "Save my card", unless the page brings a box of its own or the merchant has decided already.
-function addSaveBox(widget) {
+/**
+ * Adds the box that stores the card, unless the page brings a box of its own or the merchant has decided already.
+ * @param {Widget} widget
+ */
+export function addSaveBox(widget) {
   const isWanted = page.settings.offersRegistration && page.configuration.kind === "payment" && !isGiven("createRegistration");
   if (!isWanted || widget.form.querySelector("[name=createRegistration]")) {
     return;
   }
   const id = makeId("save");
   const box = make("input", "wpwl-control-createRegistration", { id, type: "checkbox", name: "createRegistration", value: "true" });
-  const label = make("label", "wpwl-label-createRegistration", { for: id }, widget.voice.say("saveCard"));
+  const label = make("label", "wpwl-label-createRegistration", { for: id }, widget.translator.translate("saveCard"));
   widget.saveBox = make("div", "wpwl-group wpwl-group-createRegistration", {}, box, label);
   widget.form.append(widget.saveBox);
 }
 
-// The page's own code may have brought its box while it was told that the form is ready.
-function dropSecondSaveBox(widget) {
+/**
+ * Removes our box where the page brought its own when it was told that the form is ready.
+ * @param {Widget} widget
+ */
+export function dropSecondSaveBox(widget) {
   if (widget.saveBox && widget.form.querySelectorAll("[name=createRegistration]").length > 1) {
     widget.saveBox.remove();
   }

@@ -1,4 +1,9 @@
-// The shopper as a person: what the page knows beforehand, and what else it wants to be told.
+// @ts-check
+// What the page knows about the shopper beforehand.
+
+import { readObject } from "./reading.js";
+/** @import { Parameters } from "../types.d.ts" */
+
 const CUSTOMER_WORDS = [
   "merchantCustomerId",
   "salutation",
@@ -18,23 +23,14 @@ const CUSTOMER_WORDS = [
   "identificationDocType",
   "identificationDocId",
 ];
-const PERSONAL_FIELDS = { showBirthDate: "birthDate", showTaxNumberField: "taxNumber" };
 
-// By the parameters' names; what is no text, or no member that the service knows, is left out.
-function readCustomer(given) {
+/**
+ * Returns what the page knows, by the names of the parameters. What is no text, or unknown to the service, is left out.
+ * @param {unknown} given
+ * @returns {Parameters}
+ */
+export function readCustomer(given) {
   const known = readObject(given) || {};
-  const words = CUSTOMER_WORDS.filter((word) => typeof known[word] === "string" && known[word].trim() !== "");
-  return Object.fromEntries(words.map((word) => [`customer.${word}`, known[word].trim()]));
-}
-
-function makePersonalFields(voice) {
-  const wished = Object.keys(PERSONAL_FIELDS).filter((option) => page.settings[option]);
-  const names = wished.map((option) => PERSONAL_FIELDS[option]);
-  return names.filter((name) => !isGiven(INPUTS[name].names[0])).map((name) => makeInputField(voice, name));
-}
-
-// What a field of the form says is the shopper's, even where it was emptied; the rest comes along unseen.
-function collectCustomer(form) {
-  const unseen = Object.entries(page.settings.customer).filter(([name]) => !form.elements.namedItem(name));
-  return Object.fromEntries(unseen);
+  const texts = CUSTOMER_WORDS.map((word) => [`customer.${word}`, typeof known[word] === "string" ? known[word].trim() : ""]);
+  return Object.fromEntries(texts.filter(([, text]) => text !== ""));
 }

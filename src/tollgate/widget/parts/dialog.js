@@ -1,54 +1,80 @@
-// Where the shopper's bank asks who pays, or a provider is shown within the page: a frame in a dialog over the page.
+// @ts-check
+// A frame in a dialog over the page: the shopper's bank asks who pays, or a provider is shown within the page.
 // The browser's own dialog keeps the focus inside and gives it back afterwards.
-async function visitInDialog(attempt, url, title, loadHook) {
-  attempt.dialog = openDialog(attempt.widget, url, title, loadHook);
-  await attempt.dialog.closed;
+
+import { make, makeId, setStyles } from "./dom.js";
+import { callHook } from "./hooks.js";
+import { page } from "./state.js";
+/** @import { Attempt, Dialog, Widget } from "../types.d.ts" */
+
+/**
+ * @param {Attempt} attempt
+ * @param {string} url
+ * @param {string} title
+ * @param {string} [loadHook]
+ */
+export async function visitInDialog(attempt, url, title, loadHook) {
+  const dialog = openDialog(attempt.widget, url, title, loadHook);
+  attempt.dialog = dialog;
+  await dialog.closed;
   removeDialog(attempt);
 }
 
+/**
+ * @param {Widget} widget
+ * @param {string} url
+ * @param {string} title
+ * @param {string} [loadHook]
+ * @returns {Dialog}
+ */
 function openDialog(widget, url, title, loadHook) {
-  const { voice } = widget;
+  const { translator } = widget;
   const id = makeId("dialog");
-  const close = make("button", "wpwl-dialog-close", { type: "button", "aria-label": voice.say("close") }, "×");
+  const close = make("button", "wpwl-dialog-close", { type: "button", "aria-label": translator.translate("close") }, "×");
   const heading = make("h2", "wpwl-dialog-title", { id }, title);
   const frame = make("iframe", "wpwl-target wpwl-dialog-frame", {
     name: "cnpIframe",
     title,
     src: url,
-    // Whoever the service sends the frame on to is of yet another origin, and may want the shopper's key.
+    // The bank behind the service's page is of yet another origin, and may ask for the shopper's passkey.
     allow: "payment *; publickey-credentials-get *",
   });
   setStyles(frame, { width: page.settings.challengeWidth, height: page.settings.challengeHeight });
   const element = make(
     "dialog",
     "wpwl-dialog",
-    { "aria-labelledby": id, lang: voice.tag, dir: voice.dir },
+    { "aria-labelledby": id, lang: translator.tag, dir: translator.dir },
     make("div", "wpwl-dialog-head", {}, heading, close),
     frame,
   );
-  frame.addEventListener("load", () => loadHook && tell(loadHook, frame));
+  frame.addEventListener("load", () => loadHook && callHook(loadHook, frame));
   document.body.append(element);
-  let finish = null;
-  const closed = new Promise((resolve) => (finish = resolve));
+  let finish = () => {};
+  const closed = new Promise((resolve) => {
+    finish = () => resolve(undefined);
+  });
   element.addEventListener("close", finish);
   close.addEventListener("click", () => element.close());
   showModally(element);
   return { element, closed, finish };
 }
 
+/** @param {HTMLDialogElement} dialog */
 function showModally(dialog) {
   if (typeof dialog.showModal === "function") {
     dialog.showModal();
     return;
   }
-  // Before browsers had dialogs of their own.
+  // Older browsers have no dialogs of their own.
   dialog.setAttribute("open", "");
   dialog.setAttribute("role", "dialog");
-  dialog.close = () => dialog.dispatchEvent(new Event("close"));
+  dialog.close = () => {
+    dialog.dispatchEvent(new Event("close"));
+  };
 }
 
-// A dialog that is removed while it is open fires no event, so whoever waits for its end is told here.
-function removeDialog(attempt) {
+/** @param {Attempt} attempt */
+export function removeDialog(attempt) {
   if (attempt.dialog) {
     attempt.dialog.element.remove();
     attempt.dialog.finish();

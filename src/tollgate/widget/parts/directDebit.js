@@ -1,45 +1,50 @@
+// @ts-check
 // The form for a direct debit: whose account, its IBAN, and whatever else the scheme asks for.
-function makeDirectDebit(place, code) {
+
+import { squeeze } from "./accountNumbers.js";
+import { isGiven, makeAskedFields, makeBillingBlock } from "./billing.js";
+import { makeBrandGroup } from "./brands.js";
+import { describe } from "./dom.js";
+import { makeWidget } from "./forms.js";
+import { makeInputField, makeWantedField } from "./inputs.js";
+import { makeMandate } from "./mandate.js";
+import { page } from "./state.js";
+/** @import { Place } from "../types.d.ts" */
+
+/**
+ * @param {Place} place
+ * @param {string} code
+ */
+export function makeDirectDebit(place, code) {
   const names = { container: "directDebit", form: "directDebit" };
   const widget = makeWidget("directDebit", names, place, code);
   widget.container.classList.add(`wpwl-container-directDebit-${code}`);
   widget.form.classList.add(`wpwl-form-directDebit-${code}`);
   const { asks, label } = page.configuration.brands[code];
   const basic = [
-    makeInputField(widget.voice, "accountHolder"),
-    makeInputField(widget.voice, "accountIban"),
-    makeWantedField(widget.voice, "accountBic", asks.includes("bankAccount.bic")),
+    makeInputField(widget.translator, "accountHolder"),
+    makeInputField(widget.translator, "accountIban"),
+    makeWantedField(widget.translator, "accountBic", asks.includes("bankAccount.bic")),
   ].filter((field) => !isGiven(field.names[0]));
   const mandate = makeMandate(widget, code);
   if (mandate) {
-    basic.filter(({ name }) => name === "accountIban").forEach(({ control }) => describe(control, mandate.firstChild.id, true));
+    const { id } = mandate.children[0];
+    basic.filter(({ name }) => name === "accountIban").forEach(({ control }) => describe(control, id, true));
   }
-  const billing = makeBillingBlock(widget.voice);
+  const billing = makeBillingBlock(widget.translator);
   const present = [...basic, ...(billing ? billing.fields : [])];
-  const asked = makeAskedFields(widget.voice, asks, present);
+  const asked = makeAskedFields(widget.translator, asks, present);
   widget.fields = [...present, ...asked];
   widget.form.append(
-    ...[makeBrandGroup(code, label)].filter(Boolean),
+    ...[makeBrandGroup(code, label) || []].flat(),
     ...basic.map((field) => field.group),
     ...(billing ? [billing.group] : []),
     ...asked.map((field) => field.group),
   );
   widget.mandate = mandate;
-  widget.addFields = () => squeezeAccount(widget);
+  widget.addFields = () => {
+    const numbers = [...basic, ...asked].filter((field) => ["accountIban", "accountBic"].includes(field.name) && !field.isEmpty());
+    return Object.fromEntries(numbers.map((field) => [field.names[0], squeeze(field.control.value)]));
+  };
   return widget;
-}
-
-function squeezeAccount(widget) {
-  const numbers = widget.fields.filter((field) => ["accountIban", "accountBic"].includes(field.name) && !field.isEmpty());
-  return Object.fromEntries(numbers.map((field) => [field.names[0], squeeze(field.control.value)]));
-}
-
-// The row of a method says it already.
-function makeBrandGroup(code, label) {
-  if (isAccordion()) {
-    return null;
-  }
-  const mark = makeMark(code, label, "wpwl-brand-inline");
-  const name = make("span", "wpwl-brand-name", {}, label);
-  return make("div", "wpwl-group wpwl-group-brandLogo", {}, make("div", "wpwl-wrapper wpwl-wrapper-brandLogo", {}, mark, name));
 }

@@ -1,48 +1,49 @@
-// The expiry date as a field of the page; how it is written and judged is shared with the frames.
-function readToday() {
-  const today = new Date();
-  return { year: today.getFullYear(), month: today.getMonth() + 1 };
-}
+// @ts-check
+// The expiry date as a field of the page; how it is written and validated is shared with the frames.
 
-function judgeExpiryText(text) {
-  const judged = judgeExpiry(text, readToday());
-  // A page that wants no judgement about the date still gets a whole one, and one that can be.
-  const isWhole = judged.error !== "expiryError" && isMonth(judged.month);
+import { EXPIRY_LENGTH_MAX, deleteAtSlash, isMonth, readToday, setExpiry, validateExpiry } from "../input/expiry.js";
+import { deleteAtCaret, findCaret, readTyping, setInput } from "../input/typing.js";
+import { make, makeId } from "./dom.js";
+import { makeGroup, validateOnBlur, validateWhileTyping } from "./fields.js";
+import { page } from "./state.js";
+/** @import { InputField, Translator } from "../types.d.ts" */
+
+/** @param {string} text */
+function validateExpiryText(text) {
+  const validated = validateExpiry(text, readToday());
+  // A page that wants no validation of the date still gets a whole date with a month that exists.
+  const isWhole = validated.error !== "expiryError" && isMonth(validated.month);
   const isForgiven = page.settings.disableCardExpiryDateValidation && isWhole;
-  return isForgiven ? { ...judged, error: null, isPotentiallyValid: true } : judged;
+  return isForgiven ? { ...validated, error: null, isPotentiallyValid: true } : validated;
 }
 
+/**
+ * @param {HTMLInputElement} control
+ * @param {Event} event
+ */
 function writeWhileTyping(control, event) {
-  if (event.isComposing) {
-    return;
-  }
-  const isDeleting = String(event.inputType || "").startsWith("delete");
-  const { text, caret } = setExpiry(control.value, control.selectionStart, isDeleting);
-  if (text !== control.value) {
-    control.value = text;
-    // In a field that is not being used, this would steal the focus in some browsers.
-    if (document.activeElement === control) {
-      control.setSelectionRange(caret, caret);
-    }
+  const { isComposing, isDeleting } = readTyping(event);
+  if (!isComposing) {
+    setInput(control, setExpiry(control.value, findCaret(control), isDeleting));
   }
 }
 
-// Deleting at the slash means the digit beyond it.
+/**
+ * Deletes the digit beyond the slash where the browser would delete a part of the slash.
+ * @param {HTMLInputElement} control
+ * @param {InputEvent} event
+ */
 function hopOverSlash(control, event) {
-  const isForward = event.inputType === "deleteContentForward";
-  if (control.selectionStart !== control.selectionEnd || (!isForward && event.inputType !== "deleteContentBackward")) {
-    return;
-  }
-  const left = deleteAtSlash(control.value, control.selectionStart, isForward);
+  const left = deleteAtCaret(control, event, deleteAtSlash);
   if (left) {
     event.preventDefault();
-    control.value = left.text;
-    control.setSelectionRange(left.caret, left.caret);
+    setInput(control, left);
     control.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: event.inputType }));
   }
 }
 
-function makeExpiryField(voice) {
+/** @param {Translator} translator */
+export function makeExpiryField(translator) {
   const id = makeId("expiry");
   const control = make("input", "wpwl-control wpwl-control-expiry", {
     id,
@@ -53,39 +54,41 @@ function makeExpiryField(voice) {
     maxlength: EXPIRY_LENGTH_MAX,
     dir: "ltr",
     "aria-required": "true",
-    placeholder: page.settings.showPlaceholders ? voice.say("mmyy") : null,
+    placeholder: page.settings.showPlaceholders ? translator.translate("mmyy") : null,
   });
   const month = make("input", "", { type: "hidden", name: "card.expiryMonth" });
   const year = make("input", "", { type: "hidden", name: "card.expiryYear" });
-  // Of what stands in the field now: pages and programs that fill in forms do not always tell that they did.
+  // Reads what stands in the field now: pages and password managers do not always fire an event.
   const readParts = () => {
-    const judged = judgeExpiryText(control.value);
-    [month.value, year.value] = judged.error ? ["", ""] : [judged.month, judged.year];
-    return judged;
+    const validated = validateExpiryText(control.value);
+    [month.value, year.value] = validated.error ? ["", ""] : [validated.month, validated.year];
+    return validated;
   };
+  /** @type {InputField} */
   const field = {
+    ...makeGroup("expiry", translator.translate("expiryDate"), control, { controlId: id }),
     name: "expiry",
     names: ["card.expiry", "card.expiryMonth", "card.expiryYear"],
     control,
     hiddens: [month, year],
     frame: null,
     fault: "",
-    judge: () => readParts().error || "",
-    tellKind: () => judgeExpiryText(control.value).kind,
-    settle: () => readParts(),
+    hint: null,
+    validate: () => readParts().error || "",
+    findFaultKind: () => validateExpiryText(control.value).kind,
+    fillHidden: () => readParts(),
     isEmpty: () => control.value === "",
-    isHopeless: () => !field.isEmpty() && !judgeExpiryText(control.value).isPotentiallyValid,
+    cannotBecomeValid: () => !field.isEmpty() && !validateExpiryText(control.value).isPotentiallyValid,
     focus: () => control.focus(),
   };
-  Object.assign(field, makeGroup(voice, "expiry", voice.say("expiryDate"), control, { controlId: id }));
   control.addEventListener("beforeinput", (event) => hopOverSlash(control, event));
   for (const kind of ["input", "change"]) {
     control.addEventListener(kind, (event) => {
       writeWhileTyping(control, event);
       readParts();
-      judgeWhileTyping(voice, field);
+      validateWhileTyping(translator, field);
     });
   }
-  control.addEventListener("blur", () => judgeOnLeaving(voice, field));
+  control.addEventListener("blur", () => validateOnBlur(translator, field));
   return field;
 }

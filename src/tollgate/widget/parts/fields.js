@@ -1,30 +1,22 @@
-// What all fields of a form have in common: a group with label and wrapper, a judgement, and a hint for a fault.
-// A field is { name, names, called, group, control, frame, judge(), tellKind(), isHopeless(), isEmpty(), focus() }.
+// @ts-check
+// What all fields of a form have in common: a group with label and wrapper, validation, and a hint that names a fault.
 
-// Which error a fault of the service's becomes where the field itself has no better word for it.
-const USUAL_ERRORS = {
-  cardNumber: "cardNumberError",
-  cardHolder: "cardHolderError",
-  givenName: "cardHolderError",
-  surname: "cardHolderError",
-  expiry: "expiryError",
-  cvv: "cvvError",
-  accountHolder: "accountHolderError",
-  accountIban: "accountIbanError",
-  accountBic: "accountBicError",
-  accountBank: "accountBankError",
-  accountNumber: "accountNumberError",
-  email: "emailError",
-  birthDate: "birthDateError",
-  taxNumber: "taxNumberError",
-};
+import { describe, make, makeId, setHidden } from "./dom.js";
+import { renderFault, usualError } from "./faults.js";
+import { updateFrame } from "./frames.js";
+import { whenReleased } from "./pressing.js";
+import { page } from "./state.js";
+/** @import { Field, FieldGroup, Translator } from "../types.d.ts" */
 
-function usualError(field) {
-  return USUAL_ERRORS[field.name] || "billingError";
-}
-
-// A frame cannot be labelled by a label element, so the words beside it are plain and a click on them is enough.
-function makeGroup(voice, name, text, control, { isFrame = false, controlId = "" } = {}) {
+/**
+ * Makes the group around a control. A label element cannot label a frame, so the label of a frame is plain text.
+ * @param {string} name
+ * @param {string} text
+ * @param {Field["control"]} control
+ * @param {{ isFrame?: boolean, controlId?: string }} [wish]
+ * @returns {FieldGroup}
+ */
+export function makeGroup(name, text, control, { isFrame = false, controlId = "" } = {}) {
   const label = isFrame
     ? make("div", `wpwl-label wpwl-label-${name}`, {}, text)
     : make("label", `wpwl-label wpwl-label-${name}`, { for: controlId }, text);
@@ -33,49 +25,56 @@ function makeGroup(voice, name, text, control, { isFrame = false, controlId = ""
   if (!page.settings.showLabels && !isFrame) {
     control.setAttribute("aria-label", text);
   }
-  // Of a choice without an empty one, something must be chosen.
-  if (control.options && ![...control.options].some((option) => option.value === "")) {
+  // Where no choice is empty, something must be chosen.
+  if (control instanceof HTMLSelectElement && ![...control.options].some((option) => option.value === "")) {
     control.setAttribute("aria-required", "true");
   }
   return { group, wrapper, label, called: text };
 }
 
-// Most fields must be filled in; one that need not be says so. Where there is no label, its placeholder does.
-function markOptional(voice, field) {
+/**
+ * Marks a field that need not be filled in, as most others must be. Where there is no label, its placeholder says so.
+ * @param {Translator} translator
+ * @param {Field} field
+ */
+export function markOptional(translator, field) {
   const { control, frame, label } = field;
-  const mark = voice.say("optional");
+  const mark = translator.translate("optional");
   if (!mark) {
-    return field;
+    return;
   }
   label.append(" ", make("span", "wpwl-optional", {}, mark));
   if (!page.settings.showLabels && !frame) {
     control.setAttribute("aria-label", label.textContent);
-    if (control.placeholder) {
+    if (control instanceof HTMLInputElement && control.placeholder) {
       control.placeholder = `${control.placeholder} ${mark}`;
     }
   }
-  return field;
 }
 
-// For a field that need not be filled in with some brands only.
-function showOptional(voice, field, isOptional) {
-  const mark = field.label.querySelector(".wpwl-optional");
+/**
+ * Shows or hides the mark of a field that need not be filled in with some brands only.
+ * @param {Translator} translator
+ * @param {Field} field
+ * @param {boolean} isOptional
+ */
+export function showOptional(translator, field, isOptional) {
+  const mark = /** @type {HTMLElement | null} */ (field.label.querySelector(".wpwl-optional"));
   if (mark) {
     setHidden(mark, !isOptional);
   } else if (isOptional) {
-    markOptional(voice, field);
+    markOptional(translator, field);
   }
 }
 
-// A field that the page may or may not want filled in.
-function makeWantedField(voice, name, isNeeded, wish) {
-  const field = makeInputField(voice, name, { ...wish, isNeeded });
-  return isNeeded ? field : markOptional(voice, field);
-}
-
-function showFault(voice, field, key) {
-  const text = sayFault(voice, field, key);
-  if (field.fault === key && field.hint.textContent === text) {
+/**
+ * @param {Translator} translator
+ * @param {Field} field
+ * @param {string} key
+ */
+export function showFault(translator, field, key) {
+  const text = renderFault(translator, field, key);
+  if (field.fault === key && field.hint?.textContent === text) {
     return;
   }
   clearFault(field);
@@ -92,8 +91,10 @@ function showFault(voice, field, key) {
   }
 }
 
+/** @param {Field} field */
 function clearFault(field) {
-  if (!field.fault) {
+  const { hint } = field;
+  if (!field.fault || !hint) {
     return;
   }
   field.fault = "";
@@ -102,39 +103,55 @@ function clearFault(field) {
     updateFrame(field.frame, { hint: "" });
   } else {
     field.control.removeAttribute("aria-invalid");
-    describe(field.control, field.hint.id, false);
+    describe(field.control, hint.id, false);
   }
-  field.hint.remove();
+  hint.remove();
 }
 
-// While typing nobody is scolded for what may still become right.
-function judgeWhileTyping(voice, field) {
-  if (field.isHopeless()) {
-    showFault(voice, field, field.judge() || usualError(field));
-  } else if (field.fault && (!field.judge() || field.isEmpty())) {
+/**
+ * Validates a field while somebody types: what may still become right is no fault yet.
+ * @param {Translator} translator
+ * @param {Field} field
+ */
+export function validateWhileTyping(translator, field) {
+  if (field.cannotBecomeValid()) {
+    showFault(translator, field, field.validate() || usualError(field));
+  } else if (field.fault && (!field.validate() || field.isEmpty())) {
     clearFault(field);
   }
 }
 
-function judgeOnLeaving(voice, field) {
-  whenReleased(() => judgeLeft(voice, field));
+/**
+ * @param {Translator} translator
+ * @param {Field} field
+ */
+export function validateOnBlur(translator, field) {
+  whenReleased(() => validateLeft(translator, field));
 }
 
-function judgeLeft(voice, field) {
-  const key = field.isEmpty() ? "" : field.judge();
+/**
+ * @param {Translator} translator
+ * @param {Field} field
+ */
+export function validateLeft(translator, field) {
+  const key = field.isEmpty() ? "" : field.validate();
   if (key) {
-    showFault(voice, field, key);
+    showFault(translator, field, key);
   } else if (!field.isEmpty()) {
     clearFault(field);
   }
 }
 
-// Shows what is wrong with any of them; true where nothing is.
-function judgeAll(voice, fields) {
+/**
+ * Shows the faults of all fields that are shown, and returns whether there are none.
+ * @param {Translator} translator
+ * @param {Field[]} fields
+ */
+export function validateAll(translator, fields) {
   const faulty = fields.filter((field) => {
-    const key = isShown(field) ? field.judge() : "";
+    const key = isShown(field) ? field.validate() : "";
     if (key) {
-      showFault(voice, field, key);
+      showFault(translator, field, key);
     } else {
       clearFault(field);
     }
@@ -146,6 +163,7 @@ function judgeAll(voice, fields) {
   return faulty.length === 0;
 }
 
-function isShown(field) {
+/** @param {Field} field */
+export function isShown(field) {
   return !field.group.hidden;
 }

@@ -1,15 +1,25 @@
-// The shop's side of one service frame: makes it, connects to it over a channel of their own, and speaks with it.
-// What is typed in there stays there; only claims about it come out.
+// @ts-check
+// The page's side of one frame of the service: makes it, connects to it over a channel of their own, and exchanges
+// messages. What is typed in there stays there; only claims about it come out.
+
+import { make } from "./dom.js";
+import { makeIntegrationError, notifyError, notifyMadeError } from "./hooks.js";
+import { source } from "./source.js";
+import { page } from "./state.js";
+/** @import { Answer, Frame, FrameFieldName, FrameOptions, FrameQuestion, FrameState, FrameWish, FromFrame, ReceiveFromFrame, ToFrame } from "../types.d.ts" */
+
 const FRAME_PATIENCE_MS = 20000;
-// A frame that was loaded says so at once; one that has not by then is a page of the browser about a broken line.
+
+// A frame that was loaded says so at once. By then, a silent one is the browser's own page about a failed connection.
 const RELOAD_MS = 4000;
-const ANSWER_PATIENCE_MS = 70000;
-const VALIDITY_PATIENCE_MS = 5000;
+export const ANSWER_PATIENCE_MS = 70000;
+export const VALIDITY_PATIENCE_MS = 5000;
 const FRAME_NAMES = { number: "card.number", cvv: "card.cvv", holder: "card.holder", expiry: "card.expiry" };
 const ANCESTORS_MAX = 5;
+/** @type {FrameState} */
 const EMPTY = Object.freeze({ isValid: false, isPotentiallyValid: true, isEmpty: true });
 
-// Whose pages stand around this one. Not every browser tells; the nearest is often the one that asked for this page.
+/** Lists the origins of the pages around this one. Where the browser does not tell, the referrer often names the nearest. */
 function listAncestors() {
   if (location.ancestorOrigins) {
     return [...location.ancestorOrigins];
@@ -17,13 +27,17 @@ function listAncestors() {
   return window.parent !== window && document.referrer ? [new URL(document.referrer).origin] : [];
 }
 
+/** @param {FrameFieldName} field */
 function frameAddress(field) {
   const origins = [...new Set([window.origin, ...listAncestors()])].slice(0, ANCESTORS_MAX);
   return `${source.origin}/v1/paymentWidgets/frame/${field}?${origins.map((origin) => `origin=${encodeURIComponent(origin)}`).join("&")}`;
 }
 
-// `wish`: field, group, classes, title, options; hear(message) is told what the frame says.
-function makeFrame(wish, hear) {
+/**
+ * @param {FrameWish} wish
+ * @param {ReceiveFromFrame} receive
+ */
+export function makeFrame(wish, receive) {
   const element = make("iframe", wish.classes, {
     name: FRAME_NAMES[wish.field],
     title: wish.title,
@@ -33,29 +47,39 @@ function makeFrame(wish, hear) {
     scrolling: "no",
     referrerpolicy: "no-referrer",
   });
+  /** @type {Frame} */
   const frame = {
     element,
     field: wish.field,
     state: EMPTY,
     options: wish.options,
     isReady: false,
+    isGivenUp: false,
     port: null,
     asks: new Map(),
     asked: 0,
+    ready: Promise.resolve(false),
     becomesReady: null,
     reloads: 0,
+    reloading: undefined,
+    patience: undefined,
+    giveUp(text) {
+      frame.isGivenUp = true;
+      receive({ type: "silence", text }, frame);
+      endWait(frame, false);
+    },
   };
   expectFrame(frame);
   element.addEventListener("load", () => {
-    connectFrame(frame, wish.group, hear);
+    connectFrame(frame, wish.group, receive);
     clearTimeout(frame.reloading);
     frame.reloading = setTimeout(() => !frame.isReady && !frame.reloads && reloadFrame(frame), RELOAD_MS);
   });
-  frame.giveUp = (text) => giveUpFrame(frame, hear, text);
   return frame;
 }
 
-function reloadFrame(frame) {
+/** @param {Frame} frame */
+export function reloadFrame(frame) {
   if (frame.element.isConnected && !page.isUnloaded && !page.isBlocked) {
     frame.reloads += 1;
     frame.isGivenUp = false;
@@ -65,8 +89,11 @@ function reloadFrame(frame) {
   }
 }
 
-// `ready` becomes true with its first word, or false when that has been waited for long enough. Who waits already when
-// it is expected anew goes on waiting for the same.
+/**
+ * Waits for the frame's first message: `ready` becomes true with it, or false when it takes too long. Who is waiting when
+ * the frame is loaded again goes on waiting for the same.
+ * @param {Frame} frame
+ */
 function expectFrame(frame) {
   clearTimeout(frame.patience);
   frame.isReady = false;
@@ -78,6 +105,10 @@ function expectFrame(frame) {
   frame.patience = setTimeout(() => complainIfSilent(frame), FRAME_PATIENCE_MS);
 }
 
+/**
+ * @param {Frame} frame
+ * @param {boolean} isReady
+ */
 function endWait(frame, isReady) {
   if (frame.becomesReady) {
     frame.becomesReady(isReady);
@@ -85,7 +116,12 @@ function endWait(frame, isReady) {
   }
 }
 
-function connectFrame(frame, group, hear) {
+/**
+ * @param {Frame} frame
+ * @param {string} group
+ * @param {ReceiveFromFrame} receive
+ */
+function connectFrame(frame, group, receive) {
   const { port1, port2 } = new MessageChannel();
   // A page that moves the frame about makes the browser load it anew.
   if (frame.port) {
@@ -94,12 +130,17 @@ function connectFrame(frame, group, hear) {
   }
   frame.port = port1;
   frame.state = EMPTY;
-  port1.onmessage = (event) => hearFrame(frame, event.data, hear);
+  port1.onmessage = (event) => receiveFromFrame(frame, event.data, receive);
   const connect = { tollgate: "connect", field: frame.field, group, options: frame.options() };
-  frame.element.contentWindow.postMessage(connect, source.origin, [port2]);
+  frame.element.contentWindow?.postMessage(connect, source.origin, [port2]);
 }
 
-function hearFrame(frame, message, hear) {
+/**
+ * @param {Frame} frame
+ * @param {FromFrame | null} message
+ * @param {ReceiveFromFrame} receive
+ */
+function receiveFromFrame(frame, message, receive) {
   if (message === null || typeof message !== "object") {
     return;
   }
@@ -115,43 +156,45 @@ function hearFrame(frame, message, hear) {
   if (message.type === "validity" || message.type === "answer") {
     const asked = frame.asks.get(message.ask);
     frame.asks.delete(message.ask);
-    return asked && asked.resolve(message);
+    asked?.resolve(message);
+  } else {
+    receive(message, frame);
   }
-  return hear(message, frame);
 }
 
-// Who was asked and then loaded anew has not heard it. Nobody pays a second time by this.
+/**
+ * Repeats questions that a frame was asked before it was loaded again. Payments are not repeated.
+ * @param {Frame} frame
+ */
 function askAgain(frame) {
-  frame.asks.forEach(({ message }) => message.type === "validate" && sendFrame(frame, message));
+  frame.asks.forEach(({ message }) => message.type === "validate" && sendToFrame(frame, message));
 }
 
+/** @param {Frame} frame */
 function complainIfSilent(frame) {
   if (!frame.isReady && !frame.isGivenUp && frame.element.isConnected && !page.isUnloaded) {
-    tellFault("PciIframeCommunicationError", `the frame ${FRAME_NAMES[frame.field]} does not answer`);
-    // Asked for a third time, while the service itself can be reached, it is not for want of a line.
+    notifyError("PciIframeCommunicationError", `the frame ${FRAME_NAMES[frame.field]} does not answer`);
+    // The connection is not to blame where the frame was loaded three times while the service itself can be reached.
     frame.giveUp(frame.reloads > 1 ? "unexpectedError" : "networkError");
   }
   endWait(frame, false);
 }
 
-function giveUpFrame(frame, hear, text) {
-  frame.isGivenUp = true;
-  hear({ type: "silence", text }, frame);
-  endWait(frame, false);
-}
-
-// Without these nobody can pay; without the shop's leave for a style or a picture the form only looks poorer.
+// Nobody can pay where a page's policy forbids these; where it forbids a style or a picture, the form only looks poorer.
 const NEEDED_DIRECTIVES = ["frame-src", "child-src", "connect-src"];
 
-// A page whose own policy keeps us out need not wait for an answer that cannot come.
-function hearViolation({ blockedURI, effectiveDirective, disposition }) {
+/**
+ * Ends the wait for frames that the page's own policy blocks.
+ * @param {SecurityPolicyViolationEvent} event
+ */
+export function receivePolicyViolation({ blockedURI, effectiveDirective, disposition }) {
   if (disposition !== "enforce" || !NEEDED_DIRECTIVES.includes(effectiveDirective) || !isOfService(blockedURI)) {
     return;
   }
   const advice = `add ${source.origin} to ${effectiveDirective}`;
   if (!page.isBlocked) {
     page.isBlocked = true;
-    tellMadeFault(makeDevelopersFault("WidgetError", `the page's Content-Security-Policy blocks the payment form: ${advice}`));
+    notifyMadeError(makeIntegrationError("WidgetError", `the page's Content-Security-Policy blocks the payment form: ${advice}`));
   }
   if (effectiveDirective !== "connect-src") {
     const waiting = page.widgets.flatMap((widget) => widget.frames).filter((frame) => !frame.isReady && !frame.isGivenUp);
@@ -159,6 +202,7 @@ function hearViolation({ blockedURI, effectiveDirective, disposition }) {
   }
 }
 
+/** @param {string} address */
 function isOfService(address) {
   try {
     return new URL(address).origin === source.origin;
@@ -167,18 +211,32 @@ function isOfService(address) {
   }
 }
 
-function sendFrame(frame, message) {
+/**
+ * @param {Frame} frame
+ * @param {ToFrame} message
+ */
+export function sendToFrame(frame, message) {
   if (frame.port) {
     frame.port.postMessage(message);
   }
 }
 
-function updateFrame(frame, options) {
-  sendFrame(frame, { type: "options", options });
+/**
+ * @param {Frame} frame
+ * @param {Partial<FrameOptions>} options
+ */
+export function updateFrame(frame, options) {
+  sendToFrame(frame, { type: "options", options });
 }
 
-// Answers are bounded: a frame that was taken away says nothing more.
-function askFrame(frame, message, patience) {
+/**
+ * Asks a frame something. The wait for the answer is bounded, because a frame that was removed does not answer.
+ * @param {Frame} frame
+ * @param {FrameQuestion} message
+ * @param {number} patience
+ * @returns {Promise<Answer>}
+ */
+export function askFrame(frame, message, patience) {
   frame.asked += 1;
   const ask = frame.asked;
   const asked = { ...message, ask };
@@ -186,13 +244,14 @@ function askFrame(frame, message, patience) {
     frame.asks.set(ask, { resolve, message: asked });
     setTimeout(() => {
       frame.asks.delete(ask);
-      resolve({ type: "silence", status: 0, isValid: false, errors: {} });
+      resolve({ type: "silence" });
     }, patience);
-    sendFrame(frame, asked);
+    sendToFrame(frame, asked);
   });
 }
 
-function closeFrame(frame) {
+/** @param {Frame} frame */
+export function closeFrame(frame) {
   if (frame.port) {
     frame.port.close();
     frame.port = null;

@@ -1,26 +1,60 @@
-// Calls the functions that pages put into wpwlOptions. They are looked up when they are due, so a page may set
-// them late; a fault in one of them is told to the page's console and stops nothing of ours.
-function makeFault(name, message, more) {
+// @ts-check
+// Calls the functions that pages put into wpwlOptions, and reports errors to the page. Functions are looked up when they
+// are due, so a page may set them late; an error in one of them goes to the browser's console and stops nothing of ours.
+
+import { page } from "./state.js";
+/** @import { Frame, Permission, ReportedError, Widget } from "../types.d.ts" */
+
+/**
+ * @param {string} name
+ * @param {string} message
+ * @param {Partial<ReportedError>} [more]
+ */
+export function makeError(name, message, more = {}) {
   return Object.assign(new Error(message), { name }, more);
 }
 
-// Faults that only the page's author can mend. They hold nothing of the shopper's.
-const DEVELOPERS = new WeakSet();
-const toldDevelopers = new Set();
+/**
+ * Errors that only the page's author can mend. They hold nothing about the shopper.
+ * @type {WeakSet<Error>}
+ */
+export const INTEGRATION_ERRORS = new WeakSet();
+/** @type {Set<string>} */
+const reportedMessages = new Set();
 
-function makeDevelopersFault(name, message, more) {
-  const fault = makeFault(name, message, more);
-  DEVELOPERS.add(fault);
+/**
+ * @param {string} name
+ * @param {string} message
+ * @param {Partial<ReportedError>} [more]
+ */
+export function makeIntegrationError(name, message, more) {
+  const fault = makeError(name, message, more);
+  INTEGRATION_ERRORS.add(fault);
   return fault;
 }
 
-function tellLater(fault) {
+/**
+ * Returns the message of whatever was thrown, which need not be an error.
+ * @param {unknown} thrown
+ */
+export function readErrorMessage(thrown) {
+  return String(/** @type {Partial<Error> | null | undefined} */ (thrown)?.message || "");
+}
+
+/** @param {unknown} fault */
+function throwLater(fault) {
   setTimeout(() => {
     throw fault;
   });
 }
 
-function tell(name, self, ...values) {
+/**
+ * @param {string} name
+ * @param {unknown} self
+ * @param {...unknown} values
+ * @returns {unknown}
+ */
+export function callHook(name, self, ...values) {
   const hook = page.options[name];
   if (typeof hook !== "function") {
     return undefined;
@@ -28,59 +62,87 @@ function tell(name, self, ...values) {
   try {
     return hook.apply(self, values);
   } catch (fault) {
-    return tellLater(fault);
+    return throwLater(fault);
   }
 }
 
-function tellFault(name, message, more) {
-  tellMadeFault(makeFault(name, message, more));
+/**
+ * @param {string} name
+ * @param {string} message
+ * @param {Partial<ReportedError>} [more]
+ */
+export function notifyError(name, message, more) {
+  notifyMadeError(makeError(name, message, more));
 }
 
-// Where the page does not listen, its author finds the fault in the browser's console, once.
-function tellMadeFault(fault) {
+/**
+ * Reports an error to the page. Where the page does not listen, its author finds the error in the browser's console, once.
+ * @param {ReportedError} fault
+ */
+export function notifyMadeError(fault) {
   if (typeof page.options.onError === "function") {
-    tell("onError", page.options, fault);
-  } else if (DEVELOPERS.has(fault) && !toldDevelopers.has(fault.message)) {
-    toldDevelopers.add(fault.message);
-    tellLater(fault);
+    callHook("onError", page.options, fault);
+  } else if (INTEGRATION_ERRORS.has(fault) && !reportedMessages.has(fault.message)) {
+    reportedMessages.add(fault.message);
+    throwLater(fault);
   }
 }
 
-// Callbacks get the objects of window.jQuery where the page has it, and else plain lists of one element.
-function hookSelf(widget, frame) {
-  const wrap = typeof window.jQuery === "function" ? window.jQuery : (elements) => elements;
+/**
+ * Returns `this` for a page's function, with objects of window.jQuery where the page has it, and else plain lists.
+ * @param {Widget} widget
+ * @param {Frame} [frame]
+ */
+export function hookSelf(widget, frame) {
+  const wrap = typeof window.jQuery === "function" ? window.jQuery : (/** @type {Element[]} */ elements) => elements;
   return { $form: wrap([widget.form]), $iframe: wrap(frame ? [frame.element] : []), form: widget.form };
 }
 
-// Whatever can be waited for, as the language itself sees it: libraries have promises of their own.
+/**
+ * Whether something can be awaited, as the language itself sees it: libraries have promises of their own.
+ * @param {unknown} value
+ * @returns {value is PromiseLike<unknown>}
+ */
 function isPromise(value) {
-  return value !== null && ["object", "function"].includes(typeof value) && typeof value.then === "function";
+  const isObject = value !== null && (typeof value === "object" || typeof value === "function");
+  return isObject && "then" in value && typeof value.then === "function";
 }
 
-// Whether the page lets the shopper pay: true, false, or a promise of one of them.
-function askHook(name, widget) {
-  const verdict = callGuard(name, widget);
+/**
+ * Asks the page whether the shopper may pay.
+ * @param {string} name
+ * @param {Widget} widget
+ * @returns {Permission}
+ */
+export function askHook(name, widget) {
+  const verdict = callGuardHook(name, widget);
   if (verdict === false) {
     return false;
   }
-  const promised = typeof page.options[`${name}Promise`] === "function" ? tell(`${name}Promise`, widget.form) : undefined;
+  const promised = typeof page.options[`${name}Promise`] === "function" ? callHook(`${name}Promise`, widget.form) : undefined;
   const waits = [verdict, promised].filter(isPromise);
   return waits.length ? agreeAll(waits) : promised !== false;
 }
 
-// The page may also speak by the event: it is a real one, dispatched to the form, so its target is the form.
-function callGuard(name, widget) {
+/**
+ * Calls the page's function with a real event, dispatched to the form, by which the page may answer too.
+ * @param {string} name
+ * @param {Widget} widget
+ * @returns {Permission}
+ */
+function callGuardHook(name, widget) {
   const hook = page.options[name];
   if (typeof hook !== "function") {
     return true;
   }
+  /** @type {unknown} */
   let verdict = false;
   const event = new Event("wpwl:beforesubmit", { cancelable: true });
-  const call = (dispatched) => {
+  const call = (/** @type {Event} */ dispatched) => {
     try {
       verdict = hook.call(widget.form, dispatched);
     } catch (fault) {
-      tellLater(fault);
+      throwLater(fault);
     }
   };
   widget.form.addEventListener(event.type, call, { once: true });
@@ -88,12 +150,14 @@ function callGuard(name, widget) {
   if (event.defaultPrevented) {
     return false;
   }
-  if (!isPromise(verdict)) {
-    return verdict !== false;
+  const answered = /** @type {unknown} */ (verdict);
+  if (!isPromise(answered)) {
+    return answered !== false;
   }
-  return Promise.resolve(verdict).then((answer) => answer !== false && !event.defaultPrevented);
+  return Promise.resolve(answered).then((answer) => answer !== false && !event.defaultPrevented);
 }
 
+/** @param {unknown[]} waits */
 async function agreeAll(waits) {
   try {
     return (await Promise.all(waits)).every((answer) => answer !== false);

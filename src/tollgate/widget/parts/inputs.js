@@ -1,11 +1,21 @@
+// @ts-check
 // Fields that live in the shop's page: one row for each, and the engine that makes an input of a row.
+
+import { validateHolder } from "../input/holder.js";
+import { groupWhileTyping, isBic, isIban, isNumberLike, isPartOfBic, isPartOfIban } from "./accountNumbers.js";
+import { makeCountrySelect } from "./countries.js";
+import { make, makeHidden, makeId } from "./dom.js";
+import { usualError } from "./faults.js";
+import { makeGroup, markOptional, validateOnBlur, validateWhileTyping } from "./fields.js";
+import { isPartOfPostcode, isPostcode, spellPostcode } from "./postcodes.js";
+import { page } from "./state.js";
+/** @import { Attributes, InputField, InputName, InputRow, InputWish, TextControl, Translator } from "../types.d.ts" */
+
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const TAX_NUMBER_LENGTH_MIN = 8;
-const BIC = /^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/;
 
-// name of the group: parameter, key of its label, what browsers fill in, longest value, whether a text will do;
-// `also` is sent beside it.
-const INPUTS = {
+/** @satisfies {Record<string, InputRow>} */
+export const INPUTS = {
   cardHolder: { names: ["card.holder"], label: "cardHolder", autocomplete: "cc-name", max: 128, fits: isHolder, isPartial: isPartOfHolder },
   givenName: { names: ["customer.givenName"], label: "givenName", autocomplete: "cc-given-name", max: 48 },
   surname: { names: ["customer.surname"], label: "surname", autocomplete: "cc-family-name", max: 48 },
@@ -38,45 +48,58 @@ const INPUTS = {
   billingStreet2: { names: ["billing.street2"], label: "street2", autocomplete: "billing address-line2", max: 100 },
 };
 
+/** @param {string} text */
 function isHolder(text) {
-  return judgeHolder(text).isValid;
+  return validateHolder(text).isValid;
 }
 
+/** @param {string} text */
 function isPartOfHolder(text) {
-  return judgeHolder(text).kind === "incomplete";
+  return validateHolder(text).kind === "incomplete";
 }
 
+/** @param {string} text */
 function isEmail(text) {
   return EMAIL.test(text);
 }
 
-// Nothing that could not begin an address has been typed yet.
+/**
+ * Whether a text may become an address by typing on.
+ * @param {string} text
+ */
 function isPartOfEmail(text) {
   return /^[^\s@]+(@[^\s@]*)?$/.test(text);
 }
 
-function isPartOfBic(text) {
-  return /^[A-Z]{0,6}$|^[A-Z]{6}[A-Z0-9]{0,4}$/.test(squeeze(text)) && isNumberLike(text);
-}
-
-// As a date field gives it, whatever the shopper sees.
+/**
+ * Whether a date is one of birth; a date field writes it like this in every language.
+ * @param {string} text
+ */
 function isBirthDate(text) {
   return /^(19|20)\d\d-\d\d-\d\d$/.test(text) && new Date(text) <= new Date();
 }
 
+/** @param {string} text */
 function isTaxNumber(text) {
   return text.length >= TAX_NUMBER_LENGTH_MIN;
 }
 
-function findInputName(parameter) {
-  return Object.keys(INPUTS).find((name) => INPUTS[name].names.includes(parameter));
+/** @param {string} parameter */
+export function findInputName(parameter) {
+  const names = /** @type {InputName[]} */ (Object.keys(INPUTS));
+  return names.find((name) => INPUTS[name].names.includes(parameter));
 }
 
+/** @param {InputName} name */
 function findKnown(name) {
   return page.settings.customer[INPUTS[name].names[0]] || "";
 }
 
-// What is typed runs from left to right, but the words that stand in an empty field run as the form does.
+/**
+ * Writes what is typed from left to right, but the placeholder of an empty field as the form does.
+ * @param {TextControl} control
+ * @param {string} dir
+ */
 function turnWhileEmpty(control, dir) {
   const turn = () => control.setAttribute("dir", control.value === "" ? dir : "ltr");
   control.addEventListener("input", turn);
@@ -84,48 +107,81 @@ function turnWhileEmpty(control, dir) {
   turn();
 }
 
-// A field of the page. `isNeeded`: an empty one is a fault.
-function makeInputField(voice, name, { isNeeded = true, value = findKnown(name), groupName = name } = {}) {
-  const row = INPUTS[name];
-  const id = makeId(name);
-  const text = voice.say(row.label);
-  const attributes = { id, name: row.names[0], autocomplete: row.autocomplete, "aria-required": isNeeded ? "true" : null };
-  const classes = `wpwl-control wpwl-control-${groupName}`;
-  const control = row.isCountry
-    ? makeCountrySelect(voice, classes, attributes, value)
-    : make("input", classes, { ...attributes, type: row.type || "text", maxlength: row.max });
-  if (!row.isCountry) {
-    control.value = value;
-    control.placeholder = page.settings.showPlaceholders ? text : "";
-  }
+/**
+ * @param {Translator} translator
+ * @param {InputRow} row
+ * @param {string} classes
+ * @param {Attributes & { value: string, placeholder: string }} attributes
+ */
+function makeInput(translator, row, classes, { value, placeholder, ...attributes }) {
+  const control = make("input", classes, { ...attributes, type: row.type || "text", maxlength: row.max });
+  control.value = value;
+  control.placeholder = placeholder;
   if (row.isLatin) {
-    turnWhileEmpty(control, voice.dir);
+    turnWhileEmpty(control, translator.dir);
   }
   if (row.setsUp) {
     row.setsUp(control);
   }
+  return control;
+}
+
+/**
+ * Makes a field of the page. `isNeeded` says that an empty one is a fault.
+ * @param {Translator} translator
+ * @param {InputName} name
+ * @param {InputWish} [wish]
+ * @returns {InputField}
+ */
+export function makeInputField(translator, name, { isNeeded = true, value = findKnown(name), groupName = name } = {}) {
+  /** @type {InputRow} */
+  const row = INPUTS[name];
+  const id = makeId(name);
+  const text = translator.translate(row.label);
+  const attributes = { id, name: row.names[0], autocomplete: row.autocomplete, "aria-required": isNeeded ? "true" : null };
+  const classes = `wpwl-control wpwl-control-${groupName}`;
+  const control = row.isCountry
+    ? makeCountrySelect(translator, classes, attributes, value)
+    : makeInput(translator, row, classes, { ...attributes, value, placeholder: page.settings.showPlaceholders ? text : "" });
+  /** @type {InputField} */
   const field = {
+    ...makeGroup(groupName, text, control, { controlId: id }),
     name,
     names: row.names,
     control,
     frame: null,
     fault: "",
+    hint: null,
     // A date that is half typed has no value yet.
     isEmpty: () => control.value.trim() === "" && !control.validity.badInput,
-    isHopeless: () => false,
+    cannotBecomeValid: () => false,
     focus: () => control.focus(),
-    tellKind: () => (control.validity.badInput || (row.isPartial && row.isPartial(control.value.trim(), control)) ? "incomplete" : "invalid"),
-    judge() {
+    findFaultKind: () => (control.validity.badInput || (row.isPartial && row.isPartial(control.value.trim(), control)) ? "incomplete" : "invalid"),
+    validate() {
       if (field.isEmpty()) {
         return isNeeded ? usualError(field) : "";
       }
       return control.validity.badInput || (row.fits && !row.fits(control.value.trim(), control)) ? usualError(field) : "";
     },
   };
-  Object.assign(field, makeGroup(voice, groupName, text, control, { controlId: id }));
   field.group.append(...Object.entries(row.also || {}).map(([also, said]) => makeHidden(also, said)));
-  control.addEventListener("input", () => judgeWhileTyping(voice, field));
-  control.addEventListener("change", () => judgeWhileTyping(voice, field));
-  control.addEventListener("blur", () => judgeOnLeaving(voice, field));
+  control.addEventListener("input", () => validateWhileTyping(translator, field));
+  control.addEventListener("change", () => validateWhileTyping(translator, field));
+  control.addEventListener("blur", () => validateOnBlur(translator, field));
+  return field;
+}
+
+/**
+ * Makes a field that need not be filled in where the page does not want it.
+ * @param {Translator} translator
+ * @param {InputName} name
+ * @param {boolean} isNeeded
+ * @param {InputWish} [wish]
+ */
+export function makeWantedField(translator, name, isNeeded, wish) {
+  const field = makeInputField(translator, name, { ...wish, isNeeded });
+  if (!isNeeded) {
+    markOptional(translator, field);
+  }
   return field;
 }

@@ -1,12 +1,22 @@
-// The stylesheet, and how a frame looks: a page's rules do not reach into it, so what they make of a field is
-// read here and told to the frame.
+// @ts-check
+// The style sheets, and how a frame looks: a page's rules do not reach into it, so what they make of a field is read here
+// and sent to the frame.
+
+import { make } from "./dom.js";
+import { readObject } from "./reading.js";
+import { assetAddress } from "./source.js";
+import { onUnload, page, wait } from "./state.js";
+/** @import { FrameFieldName, FrameLooks, Settings } from "../types.d.ts" */
+
 const STYLE_FILES = {
   card: ["widget.css", "marks.css", "dialog.css", "wallets.css"],
   plain: ["marks.css", "plain.css", "wallets.css"],
   logos: ["widget.css", "marks.css", "dialog.css", "wallets.css", "logos.css"],
   none: [],
 };
+
 const STYLE_PATIENCE_MS = 3000;
+
 const COPIED_STYLES = [
   "font-family",
   "font-size",
@@ -18,19 +28,25 @@ const COPIED_STYLES = [
   "text-transform",
 ];
 
-function loadStyles({ style, layout }) {
+/** @param {Settings} settings */
+export function loadStyles({ style, layout }) {
   const first = document.head.firstChild;
   const names = [...STYLE_FILES[style], ...(layout === "accordion" && style !== "none" ? ["accordion.css"] : [])];
   return Promise.race([Promise.all(names.map((name) => loadStyle(name, first))), wait(STYLE_PATIENCE_MS)]);
 }
 
-// In front of everything, so that rules of the shop of equal weight win.
+/**
+ * Loads a style sheet in front of all others, so that the shop's rules of equal weight win.
+ * @param {string} name
+ * @param {Node | null} before
+ * @returns {Promise<void>}
+ */
 function loadStyle(name, before) {
   return new Promise((resolve) => {
     const link = make("link", "wpwl-stylesheet", { rel: "stylesheet", href: assetAddress(name) });
-    link.addEventListener("load", resolve);
+    link.addEventListener("load", () => resolve());
     link.addEventListener("error", () => {
-      // Whoever tries again loads it again.
+      // The next form loads it again.
       link.remove();
       page.styled = null;
       resolve();
@@ -40,10 +56,12 @@ function loadStyle(name, before) {
   });
 }
 
+/** @param {string} color */
 function isTransparent(color) {
   return !color || color === "transparent" || /^rgba\(.*, 0\)$/.test(color);
 }
 
+/** @param {CSSStyleDeclaration} computed */
 function readScheme(computed) {
   const offered = computed.colorScheme || "normal";
   if (offered.includes("dark") && offered.includes("light")) {
@@ -52,7 +70,12 @@ function readScheme(computed) {
   return offered.includes("dark") ? "dark" : "light";
 }
 
-// Where a form has frames alone, an input that stands beside one for this moment shows what it would look like.
+/**
+ * Reads the color of placeholders from an input; where the form has frames alone, from one that stands beside a frame for
+ * this moment.
+ * @param {HTMLElement} element
+ * @param {HTMLInputElement | null} sample
+ */
 function readPlaceholderColor(element, sample) {
   if (sample) {
     return getComputedStyle(sample, "::placeholder").color;
@@ -64,6 +87,10 @@ function readPlaceholderColor(element, sample) {
   return color;
 }
 
+/**
+ * @param {HTMLElement} element
+ * @param {HTMLInputElement | null} sample
+ */
 function readColors(element, sample) {
   const computed = getComputedStyle(element);
   return {
@@ -74,7 +101,12 @@ function readColors(element, sample) {
   };
 }
 
-function readFrameLooks(element, sample, wished) {
+/**
+ * @param {HTMLElement} element
+ * @param {HTMLInputElement | null} sample
+ * @param {FrameLooks} wished
+ */
+export function readFrameLooks(element, sample, wished) {
   const computed = getComputedStyle(element);
   const copied = Object.fromEntries(COPIED_STYLES.map((name) => [name, computed.getPropertyValue(name)]));
   return {
@@ -88,7 +120,8 @@ function readFrameLooks(element, sample, wished) {
 // `iframeStyles` names frames as pages do: "card-number", "cvv-placeholder".
 const STYLE_NAMES = { number: "card-number", cvv: "cvv", holder: "card-holder", expiry: "expiry" };
 
-function readWishedStyles(field) {
+/** @param {FrameFieldName} field */
+export function readWishedStyles(field) {
   const given = page.settings.iframeStyles;
   const name = STYLE_NAMES[field];
   return { styles: readObject(given[name]) || {}, placeholderStyles: readObject(given[`${name}-placeholder`]) || {} };

@@ -1,5 +1,12 @@
+// @ts-check
 // Reads wpwlOptions. Pages set it before or after this script, with var, let or const, and sometimes write
 // booleans as words; here it becomes one settings object with nothing left out.
+
+import { readCustomer } from "./customer.js";
+import { isOn, readList, readObject } from "./reading.js";
+/** @import { GivenOptions } from "../types.d.ts" */
+
+/** @type {Record<string, [width: string, height: string]>} */
 const CHALLENGE_SIZES = {
   1: ["250px", "400px"],
   2: ["390px", "400px"],
@@ -7,6 +14,8 @@ const CHALLENGE_SIZES = {
   4: ["600px", "400px"],
   5: ["100%", "100%"],
 };
+
+const STYLE_CHOICES = /** @type {const} */ (["card", "plain", "logos", "none"]);
 
 const SWITCHES = {
   numberFormatting: true,
@@ -30,35 +39,22 @@ const SWITCHES = {
   useSummaryPage: false,
 };
 
-function readGlobalOptions() {
+/** @returns {GivenOptions} */
+export function readGlobalOptions() {
   // A page's let or const is no property of the window, yet seen from here.
-  const given = typeof wpwlOptions === "undefined" ? window.wpwlOptions : wpwlOptions;
-  return given !== null && typeof given === "object" ? given : {};
+  return readObject(typeof wpwlOptions === "undefined" ? window.wpwlOptions : wpwlOptions) || {};
 }
 
-function isOn(value, usual) {
-  if (value === undefined || value === null) {
-    return usual;
-  }
-  return value === "false" ? false : Boolean(value);
-}
-
-function readList(value) {
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
-function readObject(value) {
-  return value !== null && typeof value === "object" ? value : null;
-}
-
-function readSettings(options) {
-  const switches = Object.fromEntries(Object.entries(SWITCHES).map(([name, usual]) => [name, isOn(options[name], usual)]));
+/** @param {GivenOptions} options */
+export function readSettings(options) {
+  const switched = Object.entries(SWITCHES).map(([name, usual]) => [name, isOn(options[name], usual)]);
+  const switches = /** @type {{ [Name in keyof typeof SWITCHES]: boolean }} */ (Object.fromEntries(switched));
   const registrations = readObject(options.registrations) || {};
   return Object.freeze({
     ...switches,
     locale: options.locale,
     layout: options.layout === "accordion" ? "accordion" : "classic",
-    style: ["card", "plain", "logos", "none"].includes(options.style) ? options.style : "card",
+    style: STYLE_CHOICES.find((style) => style === options.style) || "card",
     autofocus: String(options.autofocus || ""),
     detectionPriority: readList(options.brandDetectionPriority),
     iframeStyles: readObject(options.iframeStyles) || {},
@@ -77,10 +73,12 @@ function readSettings(options) {
   });
 }
 
+/** @param {unknown} value */
 function readColor(value) {
   return typeof value === "string" && CSS.supports("color", value) ? value : "";
 }
 
+/** @param {GivenOptions} options */
 function readChallengeSize(options) {
   const window = String((readObject(options.browser) || {}).threeDChallengeWindow || "");
   const [width, height] = CHALLENGE_SIZES[window] || ["500px", "600px"];
@@ -92,7 +90,11 @@ function readChallengeSize(options) {
   };
 }
 
-// A share is one of the window, because the dialog itself is as large as what is in it.
+/**
+ * Reads a size. A share means one of the window, because the dialog itself is as large as what is in it.
+ * @param {unknown} size
+ * @param {string} unit
+ */
 function readSize(size, unit) {
   const text = typeof size === "number" ? `${size}px` : String(size);
   return text.replace(/%$/, unit);

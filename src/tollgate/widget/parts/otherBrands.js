@@ -1,15 +1,30 @@
-// Forms of brands that are paid elsewhere: at a bank, in a wallet, by a voucher. A mark, what the brand asks for,
+// @ts-check
+// Forms of brands that are paid elsewhere: at a bank, in a wallet, by a voucher. They show a mark, what the brand asks for,
 // and a button.
+
+import { makeAskedFields } from "./billing.js";
+import { makeBrandGroup } from "./brands.js";
+import { make } from "./dom.js";
+import { FORM_HOOKS, makeWidget } from "./forms.js";
+import { isAccordion } from "./methods.js";
+import { renderAmount } from "./payButton.js";
+import { page } from "./state.js";
+/** @import { Place } from "../types.d.ts" */
+
 const POPUP_KINDS = ["onlineTransfer", "virtualAccount"];
 
-function makeOtherBrand(place, code) {
+/**
+ * @param {Place} place
+ * @param {string} code
+ */
+export function makeOtherBrand(place, code) {
   const { kind, label, asks } = page.configuration.brands[code];
   const word = `${kind}-${code}`;
   const widget = makeWidget(kind, { container: word, form: word, id: kind }, place, code);
-  widget.fields = makeAskedFields(widget.voice, asks, []);
+  widget.fields = makeAskedFields(widget.translator, asks, []);
   widget.opensDialog = POPUP_KINDS.includes(kind) && page.settings.inlineBrands.includes(code);
   widget.opensPopup = POPUP_KINDS.includes(kind) && !widget.opensDialog && !page.settings.paymentTarget;
-  widget.sayOwn = () => widget.voice.say("payWith", { brand: label, amount: sayAmount(widget.voice) }).trim();
+  widget.renderOwnLabel = () => widget.translator.translate("payWith", { brand: label, amount: renderAmount(widget.translator) }).trim();
   if (widget.opensDialog && kind === "virtualAccount") {
     widget.hook = FORM_HOOKS.inlineVirtualAccount;
   }
@@ -17,7 +32,7 @@ function makeOtherBrand(place, code) {
     widget.form.classList.add("wpwl-form-has-inputs");
   }
   const isElsewhere = isAccordion() && POPUP_KINDS.includes(kind) && !widget.fields.length;
-  const note = isElsewhere ? make("p", "wpwl-method-note", {}, widget.voice.say("goToBrand", { brand: label })) : null;
-  widget.form.append(...[makeBrandGroup(code, label), note].filter(Boolean), ...widget.fields.map((field) => field.group));
+  const note = isElsewhere ? make("p", "wpwl-method-note", {}, widget.translator.translate("goToBrand", { brand: label })) : null;
+  widget.form.append(...[makeBrandGroup(code, label) || [], note || []].flat(), ...widget.fields.map((field) => field.group));
   return widget;
 }

@@ -1,58 +1,75 @@
-// The window of a provider. It is opened in the very click, because browsers hold any later one back, and learns
-// its address when the service has answered.
+// @ts-check
+// The window of a provider. It is opened within the shopper's click, because browsers block any later one, and gets its
+// address when the service has answered.
+
+import { closePopup, isCurrent } from "./attempt.js";
+import { fetchState } from "./configuration.js";
+import { make } from "./dom.js";
+import { setBusy } from "./messages.js";
+import { page, wait } from "./state.js";
+/** @import { Attempt, Widget } from "../types.d.ts" */
+
 const POPUP_LOOK_MS = 300;
 const CLOSING_MS = 400;
 const CUT_MS = 35;
 const CUT_LOOK_MS = 3;
-// A window that was taken away is followed by asking the service, at first quickly, then ever more gently.
+
+// A window that was taken away is followed by asking the service, at first often, then less and less.
 const LOST_LOOK_MS = 1000;
 const LOST_LOOK_MAX_MS = 10000;
 const LOST_PATIENCE_MS = 30 * 60 * 1000;
 
-// Where a window would be taken away at once, the provider gets the whole page: nobody would hear of the window again.
-function wantsPopup(widget) {
+/**
+ * Whether the provider gets a window. Where it would be taken away at once, the provider gets the whole page.
+ * @param {Widget} widget
+ */
+export function wantsPopup(widget) {
   return Boolean(widget.opensPopup) && !window.crossOriginIsolated && !page.losesWindows;
 }
 
-function openPopup() {
+export function openPopup() {
   const [width, height] = [Math.min(560, screen.availWidth), Math.min(720, screen.availHeight)];
   const left = Math.round(window.screenX + (window.outerWidth - width) / 2);
   const top = Math.round(window.screenY + (window.outerHeight - height) / 2);
   return window.open("", "", `popup=yes,width=${width},height=${height},left=${left},top=${top}`);
 }
 
-function closePopup(attempt) {
-  if (attempt.popup) {
-    attempt.popup.close();
-    attempt.popup = null;
-  }
-}
-
-async function visitInPopup(attempt, url) {
-  const { popup } = attempt;
+/**
+ * @param {Attempt} attempt
+ * @param {Window} popup
+ * @param {string} url
+ */
+export async function visitInPopup(attempt, popup, url) {
   popup.addEventListener("pagehide", () => noteCut(attempt, popup));
   popup.location.replace(url);
   showWaiting(attempt);
   await untilClosed(attempt);
-  // The last word of a window that closes itself may still be on its way.
+  // The last message of a window that closes itself may still be on its way.
   await wait(CLOSING_MS);
   if (isLost(attempt)) {
-    await untilSettled(attempt);
+    await untilDecided(attempt);
     page.losesWindows = attempt.isCut || !document.hasFocus();
-    // It may stand open behind this page, and be paid in yet; our own button would have closed it.
+    // It may still be open behind this page, where the shopper may pay; our own button would have closed it.
     attempt.isDoubtful = Boolean(attempt.popup);
   }
 }
 
-// Until the shopper, the provider's last page or our button has closed it.
+/**
+ * Waits until the shopper, the provider's last page or our button has closed the window.
+ * @param {Attempt} attempt
+ */
 async function untilClosed(attempt) {
   while (attempt.popup && !attempt.popup.closed && isCurrent(attempt)) {
     await wait(POPUP_LOOK_MS);
   }
 }
 
-// Where a policy about openers (COOP) comes between, a window is said to be closed although it is open. That of the
-// shop takes it away as it arrives anywhere, quicker than anybody could close it.
+/**
+ * Notes that the shop's policy about openers (COOP) has cut the window off, which is then said to be closed although it is
+ * open. This happens as soon as the window arrives anywhere, quicker than anybody could close it.
+ * @param {Attempt} attempt
+ * @param {Window} popup
+ */
 async function noteCut(attempt, popup) {
   const leftAt = performance.now();
   while (!popup.closed && performance.now() - leftAt < CUT_MS) {
@@ -61,33 +78,40 @@ async function noteCut(attempt, popup) {
   attempt.isCut = popup.closed && isSomewhere(popup) && performance.now() - leftAt < CUT_MS;
 }
 
+/** @param {Window} popup */
 function isSomewhere(popup) {
   try {
     return popup.location.href !== "about:blank";
   } catch {
-    // Of another origin by now.
+    // It shows another origin by now.
     return true;
   }
 }
 
-// That of a provider may do so later. Who has closed a window is back at this one; else the shopper is in the other.
+/**
+ * Whether the window was cut off, which a provider's policy may do later. A shopper who has closed it is back at this page.
+ * @param {Attempt} attempt
+ */
 function isLost(attempt) {
   const { popup, isCut, isLeaving } = attempt;
-  return Boolean(popup) && isCurrent(attempt) && !isLeaving && (isCut || (isSomewhere(popup) && !document.hasFocus()));
+  return popup !== null && isCurrent(attempt) && !isLeaving && (isCut || (isSomewhere(popup) && !document.hasFocus()));
 }
 
-// Until the service knows how it ended, or the shopper is back: by our button, or because the window was closed after
-// all and this page has the focus again. A refusal is known by what was under way and is not any more; one that comes
-// and goes unseen is told in the window itself.
-async function untilSettled(attempt) {
+/**
+ * Waits until the service knows how the payment ended, or the shopper is back: by our button, or because the window was
+ * closed after all and this page has the focus again. A refusal shows when nothing is under way any more; one that comes and
+ * goes unseen is told in the window itself.
+ * @param {Attempt} attempt
+ */
+async function untilDecided(attempt) {
   const endsAt = Date.now() + LOST_PATIENCE_MS;
   const isBack = () => !attempt.isCut && document.hasFocus();
   let [dueAt, pause, wasBusy] = [0, LOST_LOOK_MS, false];
   while (attempt.popup && isCurrent(attempt) && !isBack() && Date.now() < endsAt) {
     if (Date.now() >= dueAt) {
-      const { state } = (await askState()) || { state: "unknown" };
-      attempt.isSettled = state === "paid" || state === "gone" || (wasBusy && state === "open");
-      if (attempt.isSettled) {
+      const { state } = (await fetchState()) || { state: "unknown" };
+      attempt.isDecided = state === "paid" || state === "gone" || (wasBusy && state === "open");
+      if (attempt.isDecided) {
         return;
       }
       wasBusy = state === "busy";
@@ -98,11 +122,14 @@ async function untilSettled(attempt) {
   }
 }
 
-// While the shopper is elsewhere, this page says so and offers a way back.
+/**
+ * Says that the shopper is at the provider, and offers a way back.
+ * @param {Attempt} attempt
+ */
 function showWaiting(attempt) {
   const { widget } = attempt;
-  setBusy(widget, true, widget.voice.say("waitingForProvider"));
-  const text = widget.voice.say("useAnotherMethod");
+  setBusy(widget, true, widget.translator.translate("waitingForProvider"));
+  const text = widget.translator.translate("useAnotherMethod");
   const button = make("button", "wpwl-button wpwl-button-cancel", { type: "button" }, text);
   button.addEventListener("click", () => closePopup(attempt));
   widget.status.after(button);

@@ -1,30 +1,49 @@
-// Postal codes, set in their parts as the country writes them. Only what the service has a row for is judged.
+// @ts-check
+// Postal codes, written as their country does. Only those of countries that the service has a row for are validated.
+
+import { isNumberLike, squeeze } from "./accountNumbers.js";
+import { page } from "./state.js";
+/** @import { TextControl } from "../types.d.ts" */
+
+/** @param {TextControl} control */
 function findPostcodeRow({ form }) {
-  const country = form && form.elements.namedItem("billing.country");
-  const row = country && (page.configuration.postcodes || {})[country.value];
+  const country = /** @type {TextControl | null | undefined} */ (form?.elements.namedItem("billing.country"));
+  const row = country && page.configuration.postcodes[country.value];
   return row ? { pattern: new RegExp(`^(?:${row[0]})$`), joint: row[1], shortest: row[2] } : null;
 }
 
+/** @param {string} text */
 function squeezePostcode(text) {
   return squeeze(text).replace(/[^A-Z0-9]/g, "");
 }
 
-function isPostcode(text, control) {
+/**
+ * @param {string} text
+ * @param {TextControl} control
+ */
+export function isPostcode(text, control) {
   const row = findPostcodeRow(control);
   return !row || row.pattern.test(squeezePostcode(text));
 }
 
-function isPartOfPostcode(text, control) {
+/**
+ * @param {string} text
+ * @param {TextControl} control
+ */
+export function isPartOfPostcode(text, control) {
   const code = squeezePostcode(text);
-  return isNumberLike(text) && code === squeeze(text) && code.length < findPostcodeRow(control).shortest;
+  return isNumberLike(text) && code === squeeze(text) && code.length < (findPostcodeRow(control)?.shortest ?? 0);
 }
 
-// When the shopper leaves it.
-function spellPostcode(control) {
+/**
+ * Writes a postal code as its country does when the shopper leaves the field.
+ * @param {TextControl} control
+ */
+export function spellPostcode(control) {
   const spell = () => {
     const row = findPostcodeRow(control);
-    const found = row && row.pattern.exec(squeezePostcode(control.value));
-    if (found) {
+    const found = row?.pattern.exec(squeezePostcode(control.value));
+    if (row && found) {
       control.value = found.slice(1).filter(Boolean).join(row.joint);
     }
   };

@@ -1,9 +1,15 @@
+// @ts-check
 // A hint that appears between pressing and releasing a button moves the button away, and the click is lost: so what is
 // said on leaving a field waits until the shopper has let go.
+
+import { listen } from "./state.js";
+
 let isPressed = false;
+/** @type {(() => void)[]} */
 const waitingForRelease = [];
 
-function whenReleased(act) {
+/** @param {() => void} act */
+export function whenReleased(act) {
   if (isPressed) {
     waitingForRelease.push(act);
   } else {
@@ -11,7 +17,7 @@ function whenReleased(act) {
   }
 }
 
-function watchPresses() {
+export function watchPresses() {
   const release = () => {
     isPressed = false;
     const acts = waitingForRelease.splice(0);

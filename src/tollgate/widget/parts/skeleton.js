@@ -1,5 +1,14 @@
-// Grey shapes in the place of a form that is being loaded, of about its height, so that the page does not jump. Their
-// rules come with the script, because the stylesheet is not there yet; they weigh nothing, so that a page's own win.
+// @ts-check
+// Grey shapes in the place of a form that is being loaded, of about its height, so that the page does not jump. Their rules
+// come with the script, because the style sheet is not there yet; they have no weight, so that a page's own rules win.
+
+import { readBrandCodes } from "./brands.js";
+import { make } from "./dom.js";
+import { isAccordion } from "./methods.js";
+import { showAt } from "./places.js";
+import { onUnload, page } from "./state.js";
+import { chooseTranslator } from "./texts.js";
+
 const SKELETON_RULES = `
 :where(.wpwl-skeleton){max-width:30rem;margin:0 auto 1rem;color:rgb(128 128 128/.2)}
 :where(.wpwl-skeleton *){box-sizing:border-box}
@@ -21,7 +30,8 @@ const SKELETON_RULES = `
 @keyframes wpwl-appear{from{opacity:0}}
 @keyframes wpwl-pulse{to{opacity:.5}}
 `;
-// A guess, until the service tells which brands are cards.
+
+// This is a guess, until the service tells which brands are cards.
 const CARD_CODE = /^(VISA|MASTER|AMEX|MAESTRO|DINERS|DISCOVER|JCB|UNIONPAY|CARTE|VPAY)/;
 const DEBIT_CODE = /^DIRECTDEBIT/;
 
@@ -38,7 +48,10 @@ function loadSkeletonRules() {
   });
 }
 
-// One for all cards, one for each other brand.
+/**
+ * Lists the shapes of each form: one form for all cards, and one for each other brand.
+ * @param {string[]} codes
+ */
 function listShapes(codes) {
   const { showCardHolder, billingAddress } = page.settings;
   const card = ["field", "pair", ...(showCardHolder ? ["field"] : []), ...(billingAddress ? Array(5).fill("field") : [])];
@@ -48,15 +61,24 @@ function listShapes(codes) {
     .map((code) => (code === cards[0] ? card : DEBIT_CODE.test(code) ? ["field", "field", "field"] : []));
 }
 
+/**
+ * @param {string} name
+ * @returns {HTMLElement}
+ */
 function makeShape(name) {
   const halves = name === "pair" ? [makeShape("field"), makeShape("field")] : [];
   return make("div", `wpwl-skeleton-${name}`, {}, ...halves);
 }
 
+/**
+ * @param {string} classes
+ * @param {string[]} names
+ */
 function makeBox(classes, names) {
   return make("div", `wpwl-skeleton-box ${classes}`, {}, ...names.map(makeShape));
 }
 
+/** @param {string[]} codes */
 function makeShapes(codes) {
   const [first = [], ...others] = listShapes(codes);
   if (isAccordion()) {
@@ -67,10 +89,11 @@ function makeShapes(codes) {
   return [first, ...others].map((shapes) => makeBox("", [isCard && shapes === first ? "field" : "head", ...shapes, "button"]));
 }
 
-function showSkeleton(element) {
-  const voice = chooseVoice(element);
-  const word = make("span", "wpwl-skeleton-word", { role: "status" }, voice.say("formLoading"));
+/** @param {HTMLElement} element */
+export function showSkeleton(element) {
+  const translator = chooseTranslator(element);
+  const word = make("span", "wpwl-skeleton-word", { role: "status" }, translator.translate("formLoading"));
   const shapes = make("div", "wpwl-skeleton-shapes", { "aria-hidden": "true" }, ...makeShapes(readBrandCodes(element)));
   loadSkeletonRules();
-  showAt(element, [make("div", "wpwl-skeleton", { "aria-busy": "true", lang: voice.tag, dir: voice.dir }, word, shapes)]);
+  showAt(element, [make("div", "wpwl-skeleton", { "aria-busy": "true", lang: translator.tag, dir: translator.dir }, word, shapes)]);
 }

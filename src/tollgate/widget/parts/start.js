@@ -1,4 +1,17 @@
+// @ts-check
 // Waits for the page, finds its forms now and later, and mounts them.
+
+import { refreshLooks } from "./cardFields.js";
+import { receivePolicyViolation } from "./frames.js";
+import { receiveReturn } from "./leaving.js";
+import { forgetRemoved, mountAll } from "./mounting.js";
+import { UNLOADED, followElements, mountedElements, takeAllBack } from "./places.js";
+import { watchPresses } from "./pressing.js";
+import { publicApi } from "./publicApi.js";
+import { source } from "./source.js";
+import { listen, onUnload, page, wait } from "./state.js";
+import { resumeFromCache } from "./submit.js";
+
 const RUN = Symbol.for("wpwl.run");
 
 function whenDomIsThere() {
@@ -9,7 +22,8 @@ function whenDomIsThere() {
 }
 
 function findForms() {
-  const waiting = [...document.querySelectorAll(".paymentWidgets")].filter((element) => !TAKEN.has(element));
+  const elements = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".paymentWidgets"));
+  const waiting = [...elements].filter((element) => !mountedElements.has(element));
   const fresh = waiting.filter((element) => !element.hasAttribute(UNLOADED));
   return fresh.length ? fresh : waiting;
 }
@@ -20,13 +34,13 @@ function scan() {
   }
   forgetRemoved();
   const forms = findForms();
-  forms.forEach((form) => TAKEN.add(form));
+  forms.forEach((form) => mountedElements.add(form));
   if (forms.length) {
     mountAll(forms);
   }
 }
 
-// However much a page changes at once, it is looked through once.
+/** Looks for forms when the page changes; once, however much it changes at once. */
 function watchForForms() {
   let isDue = false;
   const observer = new MutationObserver((records) => {
@@ -53,12 +67,12 @@ function start() {
     }
     earlier.unload();
   }
-  window.wpwl = document[RUN] = face;
+  window.wpwl = document[RUN] = publicApi;
   onUnload(takeAllBack);
   watchPresses();
-  listen(window, "message", hearReturn);
-  listen(document, "securitypolicyviolation", hearViolation);
-  listen(window, "pageshow", (event) => event.persisted && comeBack());
+  listen(window, "message", receiveReturn);
+  listen(document, "securitypolicyviolation", receivePolicyViolation);
+  listen(window, "pageshow", (/** @type {PageTransitionEvent} */ event) => event.persisted && resumeFromCache());
   listen(matchMedia("(prefers-color-scheme: dark)"), "change", refreshLooks);
   // The page's own handlers of the same event come first, so that options set there count.
   whenDomIsThere()

@@ -1,33 +1,65 @@
+// @ts-check
 // What one run of this script knows: the options of the page, the checkout's configuration, the forms it has
 // shown, and the one attempt that may be under way. Everything else is read from here.
-const page = {
+
+import { readSettings } from "./options.js";
+/** @import { Configuration, PageState } from "../types.d.ts" */
+
+/** @type {Configuration} */
+export const NOT_CONFIGURED = Object.freeze({
+  state: "unknown",
+  kind: "payment",
+  isTest: false,
+  requiresCvv: false,
+  resultUrl: null,
+  given: [],
+  postcodes: {},
+  brands: {},
+  leftOut: {},
+  registrations: [],
+});
+
+/** @type {PageState} */
+export const page = {
   options: {},
-  settings: null,
-  configuration: null,
+  settings: readSettings({}),
+  configuration: NOT_CONFIGURED,
   widgets: [],
   attempt: null,
   isBlocked: false,
   isUnloaded: false,
-  // Whether the forms have given way to a note that it is paid.
   isPaid: false,
-  // Whether an attempt was made of which nobody knows what became.
-  isAnswerOwed: false,
-  // The key of the text that says why the service could not be asked last.
+  isOutcomeUnknown: false,
   trouble: "",
-  // Whether the page's policy takes windows away from it as soon as they are somewhere else.
   losesWindows: false,
-  undoing: [],
+  styled: null,
+  hasSkeletonRules: false,
+  unloadTasks: [],
 };
 
-function onUnload(undo) {
-  page.undoing.push(undo);
+/** @param {() => void} task */
+export function onUnload(task) {
+  page.unloadTasks.push(task);
 }
 
-function listen(target, kind, listener, options) {
-  target.addEventListener(kind, listener, options);
-  onUnload(() => target.removeEventListener(kind, listener, options));
+/**
+ * Listens until the script is unloaded.
+ * @template {Event} Kind
+ * @param {EventTarget} target
+ * @param {string} kind
+ * @param {(event: Kind) => void} listener
+ * @param {boolean} [isCapturing]
+ */
+export function listen(target, kind, listener, isCapturing = false) {
+  const listening = /** @type {(event: Event) => void} */ (listener);
+  target.addEventListener(kind, listening, isCapturing);
+  onUnload(() => target.removeEventListener(kind, listening, isCapturing));
 }
 
-function wait(milliseconds) {
+/**
+ * @param {number} milliseconds
+ * @returns {Promise<void>}
+ */
+export function wait(milliseconds) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,28 +1,54 @@
+// @ts-check
 // Cards that the shopper has stored with this merchant: one is chosen, and one click pays.
-function makeStoredCards(place) {
+
+import { makeMark } from "./brands.js";
+import { makeFrameField } from "./cardFields.js";
+import { getParent, make, makeHex, setHidden } from "./dom.js";
+import { addResultUrl, adoptInputs, makeSubmitGroup, makeWidget } from "./forms.js";
+import { renderPayLabel } from "./payButton.js";
+import { page } from "./state.js";
+/** @import { Place, StoredCard, StoredRow, StoredWidget, Widget } from "../types.d.ts" */
+
+/** @param {Place} place */
+export function makeStoredCards(place) {
   const names = { container: "registration", form: "registrations", id: "registration" };
-  const widget = makeWidget("registration", names, place, null);
+  const made = makeWidget("registration", names, place, null);
+  /** @type {StoredWidget} */
+  const widget = Object.assign(made, {
+    rows: [],
+    block: make("div", "wpwl-registrations-block", { id: "wpwl-registrations" }, made.container),
+  });
   widget.form.classList.add("wpwl-form-has-inputs");
   widget.form.setAttribute("data-action", "submit-registration");
   widget.form.setAttribute("target", page.settings.paymentTarget || "registrations-target");
   widget.rows = page.configuration.registrations.map((card) => makeStoredCard(widget, card));
-  const legend = make("legend", "wpwl-label wpwl-label-registrations", {}, widget.voice.say("storedCards"));
+  const legend = make("legend", "wpwl-label wpwl-label-registrations", {}, widget.translator.translate("storedCards"));
   widget.form.append(make("fieldset", "wpwl-registrations", {}, legend, ...widget.rows.map((row) => row.group)));
-  widget.submitter = () => (widget.chosen && widget.chosen.cvvField ? widget.chosen.cvvField.frame : null);
+  widget.submitter = () => widget.chosen?.cvvField?.frame || null;
   adoptInputs(widget, false);
-  widget.form.append(makeSubmitGroup(widget, () => sayPay(widget.voice)));
+  widget.form.append(makeSubmitGroup(widget, () => renderPayLabel(widget.translator)));
   addResultUrl(widget);
-  const called = { name: "registrations-target", title: widget.voice.say("storedCards"), src: "about:blank" };
+  const called = { name: "registrations-target", title: widget.translator.translate("storedCards"), src: "about:blank" };
   const target = make("iframe", "wpwl-target", called);
   setHidden(target, true);
   widget.container.append(target);
-  widget.block = make("div", "wpwl-registrations-block", { id: "wpwl-registrations" }, widget.container);
   chooseStoredCard(widget, widget.rows[0]);
   return widget;
 }
 
+/**
+ * @param {string} name
+ * @param {...(Node | string | null)} content
+ */
+function makePart(name, ...content) {
+  return make("div", `wpwl-wrapper wpwl-wrapper-registration wpwl-wrapper-registration-${name}`, {}, ...content);
+}
+
+/**
+ * @param {StoredWidget} widget
+ * @param {StoredCard} card
+ */
 function makeStoredCard(widget, card) {
-  const part = (name, ...content) => make("div", `wpwl-wrapper wpwl-wrapper-registration wpwl-wrapper-registration-${name}`, {}, ...content);
   const radio = make("input", "wpwl-control-registration", {
     type: "radio",
     name: "registrationId",
@@ -34,26 +60,35 @@ function makeStoredCard(widget, card) {
   const mark = makeMark(card.brand, brandLabel, "wpwl-brand-inline");
   mark.setAttribute("role", "img");
   mark.setAttribute("aria-label", brandLabel);
-  const details = part(
+  const details = makePart(
     "details",
-    part("number", make("bdi", "wpwl-registration-text", {}, card.number || card.last4 || "")),
-    expiry ? part("expiry", make("bdi", "wpwl-registration-text", {}, expiry)) : null,
-    card.holder ? part("holder", card.holder) : null,
+    makePart("number", make("bdi", "wpwl-registration-text", {}, card.number || card.last4 || "")),
+    expiry ? makePart("expiry", make("bdi", "wpwl-registration-text", {}, expiry)) : null,
+    card.holder ? makePart("holder", card.holder) : null,
   );
-  const label = make("label", "wpwl-registration", {}, part("registrationId", radio), part("brand", mark), details);
-  const row = { card, radio, cvvField: null, cvvPlace: part("cvv") };
-  row.group = make("div", "wpwl-group wpwl-group-registration", {}, label, row.cvvPlace);
+  const label = make("label", "wpwl-registration", {}, makePart("registrationId", radio), makePart("brand", mark), details);
+  const cvvPlace = makePart("cvv");
+  const group = make("div", "wpwl-group wpwl-group-registration", {}, label, cvvPlace);
+  /** @type {StoredRow} */
+  const row = { card, radio, group, cvvPlace, cvvField: null };
   radio.addEventListener("change", () => chooseStoredCard(widget, row));
   return row;
 }
 
-// A bank account that was stored has none.
+/**
+ * Whether the security code of a stored card is asked for; a stored bank account has none.
+ * @param {StoredCard} card
+ */
 function needsStoredCvv(card) {
   return Boolean(card.expiryMonth) && (page.settings.storedRequireCvv || page.configuration.requiresCvv);
 }
 
-// A frame is made when its card is first chosen; moving one about would load it again.
-function chooseStoredCard(widget, row) {
+/**
+ * Chooses a card. Its frame is made when it is first chosen, because moving a frame about would load it again.
+ * @param {StoredWidget} widget
+ * @param {StoredRow} row
+ */
+export function chooseStoredCard(widget, row) {
   widget.chosen = row;
   row.radio.checked = true;
   for (const other of widget.rows) {
@@ -62,40 +97,34 @@ function chooseStoredCard(widget, row) {
   }
   if (needsStoredCvv(row.card) && !row.cvvField) {
     const { brand } = row.card;
-    const group = { ...widget, group: makeHex(16) };
-    row.cvvField = makeFrameField(group, "cvv", () => ({
-      brand,
-      accepted: [brand],
-      masks: page.settings.maskCvv,
-      allowsEmpty: false,
-      required: true,
-    }));
+    const more = () => ({ brand, accepted: [brand], masks: page.settings.maskCvv, allowsEmpty: false, required: true });
+    row.cvvField = makeFrameField(widget, "cvv", more, makeHex(16));
     row.cvvPlace.append(row.cvvField.group);
   }
   widget.fields = [...(row.cvvField ? [row.cvvField] : []), ...(widget.askedFields || [])];
 }
 
-// Where the page hides the other forms, a button brings them back.
-function hideOtherForms(widgets) {
+/**
+ * Hides the other forms where the page wants it, and adds the button that shows them.
+ * @param {Widget[]} widgets
+ */
+export function hideOtherForms(widgets) {
   const stored = widgets.find((widget) => widget.kind === "registration");
   if (!stored || !page.settings.hidesOtherForms) {
     return;
   }
   const others = widgets.filter((widget) => widget !== stored);
-  const show = (isShown) => others.forEach((widget) => setHidden(widget.container, !isShown));
+  const show = (/** @type {boolean} */ isShown) => others.forEach((widget) => setHidden(widget.container, !isShown));
   show(false);
   if (page.settings.hideOtherPaymentButton || !others.length) {
     return;
   }
-  const text = stored.voice.say("showOtherPaymentMethods");
+  const text = stored.translator.translate("showOtherPaymentMethods");
   const button = make("button", "wpwl-button wpwl-button-other", { type: "button", "data-action": "show-initial-forms" }, text);
   button.addEventListener("click", () => {
     show(true);
-    button.parentElement.remove();
-    const first = others.flatMap((widget) => widget.fields)[0];
-    if (first) {
-      first.focus();
-    }
+    getParent(button).remove();
+    others.flatMap((widget) => widget.fields)[0]?.focus();
   });
-  stored.block.append(make("div", "wpwl-group wpwl-group-button", {}, button));
+  stored.block?.append(make("div", "wpwl-group wpwl-group-button", {}, button));
 }

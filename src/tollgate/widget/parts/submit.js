@@ -1,38 +1,45 @@
-// The way of one attempt: judge the fields, ask the page, send, follow the answer. One at a time on a page, however
-// often somebody clicks.
-const NEW_ATTEMPT = {
-  id: "",
-  popup: null,
-  dialog: null,
-  closeWallet: null,
-  cancel: null,
-  focused: null,
-  resting: [],
-  isSent: false,
-  isLeaving: false,
-  isCut: false,
-  isSettled: false,
-  isDoubtful: false,
-};
+// @ts-check
+// The steps of one attempt: validate the fields, ask the page, send, follow the answer. A page has one attempt at a time,
+// however often somebody clicks.
 
-async function pay(widget) {
+import { followAnswer } from "./answers.js";
+import { clearCodes, endAttempt, hold, isCurrent, makeAttempt, makeInert } from "./attempt.js";
+import { validateFrames } from "./cardFields.js";
+import { fetchFinalState, followState } from "./checkoutState.js";
+import { collectFields } from "./collecting.js";
+import { fetchState } from "./configuration.js";
+import { isShown, validateAll } from "./fields.js";
+import { ANSWER_PATIENCE_MS, askFrame } from "./frames.js";
+import { askHook, callHook, hookSelf, notifyError, readErrorMessage } from "./hooks.js";
+import { setBusy, showMessage } from "./messages.js";
+import { openMethodOf } from "./opening.js";
+import { openPopup, wantsPopup } from "./popup.js";
+import { checkoutAddress } from "./source.js";
+import { page } from "./state.js";
+import { sumUp, wasAllowed } from "./summary.js";
+import { followUncertain } from "./unfinished.js";
+import { finishSheet, obtainToken } from "./walletToken.js";
+/** @import { Answer, Attempt, Parameters, Permission, Widget } from "../types.d.ts" */
+
+/** @param {Widget} widget */
+export async function pay(widget) {
   if (page.attempt || page.isUnloaded) {
-    sayHeld(widget);
+    explainHeldPayment(widget);
     return;
   }
-  const attempt = { ...NEW_ATTEMPT, widget, told: [], isConfirmed: widget.isConfirmed };
+  const attempt = makeAttempt(widget);
   page.attempt = attempt;
   let isOver = true;
   try {
     openMethodOf(widget);
     isOver = await tryToPay(attempt);
-  } catch (fault) {
+  } catch (error) {
     if (isCurrent(attempt)) {
       // A method that could not be opened would keep its message hidden.
       const { open } = widget.place;
-      showMessage(open ? open.widget : widget, widget.voice.say("unexpectedError"));
+      showMessage(open ? open.widget : widget, widget.translator.translate("unexpectedError"));
     }
-    tellFault("WidgetError", String(fault && fault.message), { brand: widget.readBrand(), event: "submit" });
+    notifyError("WidgetError", readErrorMessage(error), { brand: widget.readBrand(), event: "submit" });
   } finally {
     if (isOver && isCurrent(attempt)) {
       endAttempt(attempt);
@@ -40,15 +47,18 @@ async function pay(widget) {
   }
 }
 
-// True where the form is the shopper's again.
+/**
+ * Tries to pay, and returns whether the form is the shopper's again.
+ * @param {Attempt} attempt
+ */
 async function tryToPay(attempt) {
-  if (page.isAnswerOwed) {
+  if (page.isOutcomeUnknown) {
     hold(attempt);
-    const now = await askSettled(attempt);
+    const now = await fetchFinalState(attempt);
     if (!isCurrent(attempt) || !now || now.state !== "open") {
       return followUncertain(attempt, now);
     }
-    page.isAnswerOwed = false;
+    page.isOutcomeUnknown = false;
   }
   if ((await mayPay(attempt)) && isCurrent(attempt)) {
     announce(attempt);
@@ -59,18 +69,15 @@ async function tryToPay(attempt) {
   return true;
 }
 
-// The form that pays is busy, and the others of the page cannot pay meanwhile.
-function hold(attempt) {
-  setBusy(attempt.widget, true);
-  listOthers(attempt).forEach(({ button }) => button.setAttribute("aria-disabled", "true"));
-}
-
-// That something is being processed is said when it is about to be sent, and not while anybody is asked for leave.
+/**
+ * Says that the payment is being processed. This is said when it is about to be sent, not while the page is asked.
+ * @param {Attempt} attempt
+ */
 function announce(attempt) {
   const { popup, widget } = attempt;
-  const text = widget.voice.say("processing");
+  const text = widget.translator.translate("processing");
   attempt.isSent = true;
-  rest(attempt);
+  makeInert(attempt);
   setBusy(widget, true, text);
   if (popup && !popup.closed) {
     popup.document.title = text;
@@ -78,41 +85,42 @@ function announce(attempt) {
   }
 }
 
-function listOthers(attempt) {
-  return page.widgets.filter((widget) => widget !== attempt.widget);
-}
-
-// Whoever presses the button of another form learns why nothing happens.
-function sayHeld(widget) {
+/**
+ * Says why nothing happens when the button of another form is pressed meanwhile.
+ * @param {Widget} widget
+ */
+function explainHeldPayment(widget) {
   const { attempt } = page;
   if (attempt && attempt.isSent && attempt.widget !== widget && !page.isUnloaded) {
-    showMessage(widget, widget.voice.say(attempt.cancel ? "waitingForProvider" : "processing"));
+    showMessage(widget, widget.translator.translate(attempt.cancel ? "waitingForProvider" : "processing"));
     attempt.told.push(widget);
   }
 }
 
-// One that was ended meanwhile, by unloading or by coming back to a kept page, has no say about the form any more:
-// the next one may be under way in it.
-function isCurrent(attempt) {
-  return page.attempt === attempt;
-}
-
-// Nothing is awaited here unless it must be: a window can be opened only in the shopper's click itself.
+/**
+ * Whether the payment may be sent. Nothing is awaited unless it must be: a window can be opened only within the shopper's click.
+ * @param {Attempt} attempt
+ * @returns {Permission}
+ */
 function mayPay(attempt) {
   const { widget } = attempt;
   showMessage(widget, "");
   if (widget.fields.some((field) => field.frame && isShown(field))) {
-    return judgeFrames(widget).then(() => mayPayJudged(attempt));
+    return validateFrames(attempt).then(() => mayPayValidated(attempt));
   }
-  return mayPayJudged(attempt);
+  return mayPayValidated(attempt);
 }
 
-function mayPayJudged(attempt) {
+/**
+ * @param {Attempt} attempt
+ * @returns {Permission}
+ */
+function mayPayValidated(attempt) {
   const { widget } = attempt;
   if (!isCurrent(attempt)) {
     return false;
   }
-  if (!judgeAll(widget.voice, widget.fields)) {
+  if (!validateAll(widget.translator, widget.fields)) {
     return false;
   }
   const isAllowed = wasAllowed(attempt) || askHook(widget.hook, widget);
@@ -122,26 +130,34 @@ function mayPayJudged(attempt) {
   if (page.settings.useSummaryPage && !attempt.isConfirmed) {
     return sumUp(widget, isAllowed);
   }
-  if (widget.askToken) {
-    return takeToken(attempt, isAllowed);
+  if (widget.requestToken) {
+    return obtainToken(attempt, widget.requestToken, isAllowed);
   }
   hold(attempt);
-  rest(attempt);
+  makeInert(attempt);
   if (wantsPopup(widget)) {
     attempt.popup = openPopup();
   }
   return isAllowed;
 }
 
+/**
+ * @param {Widget} widget
+ * @returns {Promise<Answer>}
+ */
 async function send(widget) {
   const frame = widget.submitter();
   const fields = collectFields(widget);
   const answer = frame ? askFrame(frame, { type: "submit", fields }, ANSWER_PATIENCE_MS) : post(fields);
-  tell("onAfterSubmit", hookSelf(widget));
+  callHook("onAfterSubmit", hookSelf(widget));
   return answer;
 }
 
-// For what holds no card data: stored cards without a security code, bank accounts, other brands.
+/**
+ * Posts what holds no card data: stored cards without a security code, bank accounts, other brands.
+ * @param {Parameters} fields
+ * @returns {Promise<Answer>}
+ */
 async function post(fields) {
   try {
     const reply = await fetch(checkoutAddress(page.configuration.kind), {
@@ -158,35 +174,13 @@ async function post(fields) {
   }
 }
 
-function endAttempt(attempt) {
-  closePopup(attempt);
-  removeDialog(attempt);
-  if (attempt.closeWallet) {
-    attempt.closeWallet();
-  }
-  if (attempt.cancel) {
-    attempt.cancel.remove();
-  }
-  setBusy(attempt.widget, false);
-  wake(attempt);
-  listOthers(attempt).forEach(({ button }) => button.setAttribute("aria-disabled", "false"));
-  attempt.told.forEach((widget) => showMessage(widget, ""));
-  if (isCurrent(attempt)) {
-    page.attempt = null;
-  }
-}
-
-function clearCodes(widget) {
-  widget.frames.filter((frame) => frame.field === "cvv").forEach((frame) => sendFrame(frame, { type: "clear" }));
-}
-
-// The back button may bring the page back as it was left: busy, and with a security code that was used.
-async function comeBack() {
+/** Resets a page that the back button has brought back as it was left: busy, and with a security code that was used. */
+export async function resumeFromCache() {
   if (page.attempt) {
     endAttempt(page.attempt);
   }
   page.widgets.forEach(clearCodes);
-  const now = await askState();
+  const now = await fetchState();
   for (const widget of now ? page.widgets : []) {
     if (!followState(widget, now)) {
       return;

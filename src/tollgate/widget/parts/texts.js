@@ -1,30 +1,62 @@
-// Chooses the language and says things in it. What the page calls otherwise (labels, errorMessages) wins.
+// @ts-check
+// Chooses the language of a form and translates into it. Texts that the page brings along (labels, errorMessages) win.
+
+import { has } from "../input/records.js";
+import { page } from "./state.js";
+/** @import { GivenOptions, Translator } from "../types.d.ts" */
+
 const DEFAULT_LANGUAGE = "en";
 
-// "zh-Hans-CN" is looked for as a whole first, then without its last words.
+/**
+ * Finds a language by its name: "zh-Hans-CN" is looked for as a whole first, then without its last words.
+ * @param {unknown} wish
+ */
 function findLanguage(wish) {
   const words = String(wish || "").trim().toLowerCase().replace(/_/g, "-").split("-");
   const names = words.map((_, place) => words.slice(0, words.length - place).join("-"));
-  return names.map((name) => (has(TEXTS, name) ? name : has(ALIASES, name) && ALIASES[name])).find(Boolean);
+  return names.map((name) => (has(TEXTS, name) ? name : has(ALIASES, name) ? ALIASES[name] : "")).find(Boolean);
 }
 
+/** @param {...unknown} wishes */
 function chooseLanguage(...wishes) {
   return wishes.map(findLanguage).find(Boolean) || DEFAULT_LANGUAGE;
 }
 
+/**
+ * @param {string} code
+ * @returns {Record<string, string>}
+ */
 function readTexts(code) {
   return Object.fromEntries(TEXT_KEYS.map((key, place) => [key, TEXTS[code][place]]));
 }
 
-function makeVoice(code, options) {
+/**
+ * @param {string} code
+ * @param {GivenOptions} options
+ * @returns {Translator}
+ */
+function makeTranslator(code, options) {
   const own = { ...onlyTexts(options.labels), ...onlyTexts(options.errorMessages) };
   const texts = { ...readTexts(code), ...own };
-  const say = (key, values) =>
-    Object.entries(values || {}).reduce((text, [name, value]) => text.replace(`{${name}}`, () => value), texts[key] || "");
-  const isOwn = (key) => has(own, key);
-  return { say, isOwn, code, tag: texts.tag, dir: texts.dir };
+  return {
+    translate: (key, values = {}) =>
+      Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, () => value), texts[key] || ""),
+    isOwn: (key) => has(own, key),
+    code,
+    tag: texts.tag,
+    dir: texts.dir,
+  };
 }
 
+/**
+ * @param {unknown} given
+ * @returns {Record<string, string>}
+ */
 function onlyTexts(given) {
   return Object.fromEntries(Object.entries(given || {}).filter(([, text]) => typeof text === "string"));
+}
+
+/** @param {HTMLElement} element */
+export function chooseTranslator(element) {
+  return makeTranslator(chooseLanguage(page.settings.locale, element.lang, document.documentElement.lang), page.options);
 }

@@ -1,35 +1,34 @@
+// @ts-check
 // Fills in what the browser knows of itself, waits for the issuer's hidden frame, and sends the form on, once.
-"use strict";
+
+import { isJavaEnabled, readBrowserLanguage, readColorDepth } from "../modules/browser.js";
 
 const FRAME_PATIENCE_MS = 10000;
-const LANGUAGE_LENGTH_MAX = 8; // Longer ones are not understood there, but their first word is.
-const COLOR_DEPTHS = [48, 32, 24, 16, 15, 8, 4, 1]; // The only answers that the messages of the schemes know.
 
+/** @type {Record<string, () => string | number | boolean>} */
 const ANSWERS = {
-  language: () => shorten(navigator.language),
+  language: readBrowserLanguage,
   screen_height: () => screen.height,
   screen_width: () => screen.width,
-  color_depth: () => COLOR_DEPTHS.find((depth) => depth <= screen.colorDepth),
+  color_depth: readColorDepth,
   timezone: () => new Date().getTimezoneOffset(),
-  java_enabled: () => typeof navigator.javaEnabled === "function" && navigator.javaEnabled(),
+  java_enabled: isJavaEnabled,
   javascript_enabled: () => true,
 };
 
-const form = document.querySelector("form[data-collect]");
-const frameForm = document.querySelector("form[data-frame]");
-const done = form.querySelector("input[data-done]");
+const form = /** @type {HTMLFormElement} */ (document.querySelector("form[data-collect]"));
+const frameForm = /** @type {HTMLFormElement | null} */ (document.querySelector("form[data-frame]"));
+const done = /** @type {HTMLInputElement | null} */ (form.querySelector("input[data-done]"));
 let isSent = false;
 
-function shorten(language) {
-  return language.length > LANGUAGE_LENGTH_MAX ? language.split("-")[0] : language;
-}
-
 function describe() {
-  for (const field of form.querySelectorAll("input[data-ask]")) {
-    field.value = String(ANSWERS[field.dataset.ask]());
+  const fields = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("input[data-ask]"));
+  for (const field of fields) {
+    field.value = String(ANSWERS[String(field.dataset.ask)]());
   }
 }
 
+/** @param {"Y" | "N"} outcome */
 function send(outcome) {
   if (isSent) return;
   isSent = true;
@@ -37,27 +36,32 @@ function send(outcome) {
   HTMLFormElement.prototype.submit.call(form);
 }
 
-/** Whether the frame has come back to the address of ours; an address of others cannot be read. */
+/**
+ * Whether the frame has come back to our own address; an address of others cannot be read.
+ * @param {HTMLIFrameElement} frame
+ * @param {string | undefined} until
+ */
 function hasComeBack(frame, until) {
   if (!until) return true;
   try {
-    return frame.contentWindow.location.pathname.startsWith(until);
+    return Boolean(frame.contentWindow?.location.pathname.startsWith(until));
   } catch {
     return false;
   }
 }
 
-function visitIssuer() {
-  const frame = document.querySelector("iframe.away");
+/** @param {HTMLFormElement} toIssuer */
+function visitIssuer(toIssuer) {
+  const frame = /** @type {HTMLIFrameElement} */ (document.querySelector("iframe.away"));
   frame.addEventListener("load", () => {
-    if (hasComeBack(frame, frameForm.dataset.until)) send("Y");
+    if (hasComeBack(frame, toIssuer.dataset.until)) send("Y");
   });
   setTimeout(() => send("N"), FRAME_PATIENCE_MS);
-  HTMLFormElement.prototype.submit.call(frameForm);
+  HTMLFormElement.prototype.submit.call(toIssuer);
 }
 
-form.querySelector("[data-busy]").hidden = false;
-form.querySelector("button").hidden = true;
+/** @type {HTMLElement} */ (form.querySelector("[data-busy]")).hidden = false;
+/** @type {HTMLElement} */ (form.querySelector("button")).hidden = true;
 describe();
-if (frameForm) visitIssuer();
+if (frameForm) visitIssuer(frameForm);
 else send("N");

@@ -1,17 +1,17 @@
+// @ts-check
 // The last page of a shopper's way. In a frame or a popup it tells the shop's page, which then goes on; alone, or where
-// nobody hears it, it goes on by itself: whatever opened this window or stands around it need not be the shop's page.
-// The link stays for whoever has no scripts.
-"use strict";
+// nobody hears it, it goes on by itself: the window around it, or the one that opened it, need not be the shop's page.
+// The link stays for shoppers without scripts.
 
 const HEARING_PATIENCE_MS = 3000;
 
-const link = document.getElementById("home");
+const link = /** @type {HTMLAnchorElement} */ (document.getElementById("home"));
 const { origin, checkout } = link.dataset;
 const isFramed = window.parent !== window;
 const place = findPlace();
-const shop = isFramed ? place.parent : window.opener;
+const shop = /** @type {Window | null} */ (isFramed ? place.parent : window.opener);
 
-// The window that the shop's page has opened or framed: this one, or the page of ours that shows a bank in a frame.
+/** Returns the window that the shop's page has opened or framed: this one, or our page that shows a bank in a frame. */
 function findPlace() {
   try {
     return isFramed && window.parent.document.querySelector("iframe[data-bank]") ? window.parent : window;

@@ -1,47 +1,77 @@
+// @ts-check
 // Sends a payment from this frame to the service, one at a time, and tells the page what was answered. What is told
 // holds neither the number nor what was typed beside it.
+
+import { readToday } from "../../input/expiry.js";
+import { isRecord } from "../../input/records.js";
+import { FIELDS } from "./fields.js";
+import { TEXT_LENGTH_MAX } from "./options.js";
+import { field, input, options, validate } from "./page.js";
+import { sendToPage } from "./port.js";
+import { clearSpentCode, collect } from "./siblings.js";
+/** @import { Collected, Parameters, ToFrame } from "../../types.d.ts" */
 
 const SUBMIT_PATIENCE_MS = 60000;
 const FIELDS_MAX = 200;
 const VALUE_LENGTH_MAX = 4096;
 const SECRET_NAMES = ["card.number", "card.cvv"];
-
 let isSubmitting = false;
 
-/** What the page adds to a payment. Secrets it cannot know, so it does not name them. */
+/**
+ * Returns what the page adds to a payment. It cannot know secrets, so it does not name them.
+ * @param {Record<string, unknown>} fields
+ * @returns {Parameters}
+ */
 function keepPageFields(fields) {
-  if (!isRecord(fields)) return [];
-  return Object.entries(fields)
-    .filter(([name, value]) => !SECRET_NAMES.includes(name) && name.length <= TEXT_LENGTH_MAX && isShortText(value))
-    .slice(0, FIELDS_MAX);
+  const isKept = (/** @type {string} */ name) => !SECRET_NAMES.includes(name) && name.length <= TEXT_LENGTH_MAX;
+  const kept = Object.entries(fields).flatMap(([name, value]) => (isKept(name) && isShortText(value) ? [[name, value]] : []));
+  return Object.fromEntries(kept.slice(0, FIELDS_MAX));
 }
 
+/**
+ * @param {unknown} value
+ * @returns {value is string}
+ */
 function isShortText(value) {
   return typeof value === "string" && value.length <= VALUE_LENGTH_MAX;
 }
 
-/** The number's frame speaks for a new card, and that of a security code for a stored one. */
+/**
+ * Whether this frame may send the payment: that of the number for a new card, that of the security code for a stored one.
+ * @param {unknown} fields
+ * @returns {fields is Record<string, unknown>}
+ */
 function maySubmit(fields) {
   if (options.checkoutId === undefined || !isRecord(fields)) return false;
   return field === "number" || (field === "cvv" && isShortText(fields.registrationId));
 }
 
-/** What the browser accepts, as it said when it asked for this page: a script's own request says something else. */
+/**
+ * Returns the Accept header with which the browser asked for this page: a script's own request has another one.
+ * @param {Parameters} fields
+ * @returns {Parameters}
+ */
 function describeHeader(fields) {
   const { accept } = document.body.dataset;
   const tellsBrowser = Object.keys(fields).some((name) => name.startsWith("customer.browser."));
   return accept && tellsBrowser ? { "customer.browser.acceptHeader": accept } : {};
 }
 
+/**
+ * @param {Record<string, unknown>} fields
+ * @returns {Promise<Collected>}
+ */
 async function gather(fields) {
-  const own = judge();
+  const own = validate();
   const brand = typeof fields.paymentBrand === "string" ? fields.paymentBrand : options.brand;
+  /** @type {Collected} */
   const { values, errors } = field === "number" ? await collect(brand) : { values: {}, errors: {} };
   if (own.error !== null) errors[field] = own.error;
-  else if (!own.isEmpty) Object.assign(values, FIELDS[field].values(input.value, readNow()));
+  else if (!own.isEmpty) Object.assign(values, FIELDS[field].values(input.value, readToday()));
   return { values, errors };
 }
 
+/** @param {Record<string, string>} fields */
 async function post(fields) {
   const giveUp = new AbortController();
   const timer = setTimeout(() => giveUp.abort(), SUBMIT_PATIENCE_MS);
@@ -65,12 +95,17 @@ async function post(fields) {
   }
 }
 
+/** @param {Record<string, unknown>} body */
 function listFaults(body) {
   const faults = isRecord(body.result) ? body.result.parameterErrors : null;
   return Array.isArray(faults) ? faults.filter(isRecord) : [];
 }
 
-/** The answer as the page may read it, or nothing where it cannot be read or repeats the number. */
+/**
+ * Returns the answer as the page may read it, or null where it cannot be read or repeats the number.
+ * @param {string} text
+ * @param {string | undefined} number
+ */
 function readAnswer(text, number) {
   if (number && text.replace(/[\s-]/g, "").includes(number)) return null;
   try {
@@ -85,9 +120,13 @@ function readAnswer(text, number) {
   }
 }
 
-/** A code is used once. Where nothing was tried, because some other field has to be mended, it may stay. */
-/** So it may where the bank asks first, because nothing was charged yet: the page says when the bank has answered. */
-/** And where nobody answered: the page asks how the checkout stands before anything is sent again. */
+/**
+ * Whether the security code was used, which happens once. It may stay where nothing was tried because some other field has
+ * to be mended; where the bank asks first, because nothing was charged yet and the page says when the bank has answered;
+ * and where nobody answered, because the page fetches the state of the checkout before anything is sent again.
+ * @param {number} status
+ * @param {Record<string, unknown> | null} body
+ */
 function isCodeSpent(status, body) {
   if (status === 0) return false;
   if (body !== null && isRecord(body.next) && body.next.kind === "challenge") return false;
@@ -95,20 +134,21 @@ function isCodeSpent(status, body) {
   return faults.length === 0 || faults.some((fault) => fault.name === "card.cvv");
 }
 
-async function submit({ ask, fields }) {
+/** @param {ToFrame & { type: "submit" }} request */
+export async function submit({ ask, fields }) {
   if (isSubmitting || !maySubmit(fields)) return;
   isSubmitting = true;
   try {
     const { values, errors } = await gather(fields);
     if (Object.keys(errors).length > 0) {
-      tell({ type: "validity", ask, isValid: false, errors });
+      sendToPage({ type: "validity", ask, isValid: false, errors });
       return;
     }
-    const said = Object.fromEntries(keepPageFields(fields));
+    const said = keepPageFields(fields);
     const { status, text } = await post({ ...said, ...describeHeader(said), ...values });
     const body = readAnswer(text, values["card.number"]);
-    if (isCodeSpent(status, body)) tellSpent();
-    tell(body === null ? { type: "answer", ask, status: 0 } : { type: "answer", ask, status, body });
+    if (isCodeSpent(status, body)) clearSpentCode();
+    sendToPage(body === null ? { type: "answer", ask, status: 0 } : { type: "answer", ask, status, body });
   } finally {
     isSubmitting = false;
   }

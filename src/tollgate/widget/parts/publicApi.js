@@ -1,5 +1,16 @@
-// The one name that this script leaves in the page, as pages know it.
-const face = {
+// @ts-check
+// The one object that this script leaves in the page, as `wpwl`.
+
+import { endAttempt } from "./attempt.js";
+import { closeFrame } from "./frames.js";
+import { notifyError } from "./hooks.js";
+import { startPaying } from "./payButton.js";
+import { source } from "./source.js";
+import { page } from "./state.js";
+/** @import { PublicApi } from "../types.d.ts" */
+
+/** @type {PublicApi} */
+export const publicApi = {
   cacheVersion: VERSION,
   checkout: { id: source.checkoutId, config: { customRedirectPageConfig: {} } },
   executePayment(container) {
@@ -10,7 +21,7 @@ const face = {
       startPaying(widget);
       widget.isConfirmed = false;
     } else {
-      tellFault("WidgetError", `there is no container ${container}`);
+      notifyError("WidgetError", `there is no container ${container}`);
     }
   },
   get isUnloaded() {
@@ -25,12 +36,13 @@ const face = {
       endAttempt(page.attempt);
     }
     page.widgets.flatMap((widget) => widget.frames).forEach(closeFrame);
-    page.undoing.splice(0).reverse().forEach((undo) => undo());
+    page.unloadTasks.splice(0).reverse().forEach((task) => task());
     page.widgets = [];
   },
 };
 
-function publish() {
+/** Tells the page what is paid. */
+export function publish() {
   const { amount, currency } = page.configuration;
-  Object.assign(face.checkout, { amount, currency });
+  Object.assign(publicApi.checkout, { amount, currency });
 }
