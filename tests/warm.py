@@ -6,6 +6,7 @@ where starting is the subject.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -105,6 +106,8 @@ def _become_command(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = command
+    # A server begins by looking for garbage, and need not look among what was read before.
+    gc.freeze()
     if prepare is not None:
         prepare()
     from tollgate.cli import main
