@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from listening import Door, Listener
+from listening import Closure, Listener
 
 PROOF = base64.b64encode(b"proof of the issuer!").decode()
 WAIT_S = 300.0
@@ -143,10 +143,10 @@ class DirectoryServer(Listener):
         self.deliver(case, case.make_result(status))
         return case.request["notificationURL"], {"cres": case.make_browser_answer(status)}
 
-    def make_door(self) -> type[Door]:
+    def make_door(self) -> type[Closure]:
         directory = self
 
-        class DirectoryDoor(Door):
+        class DirectoryDoor(Closure):
             def do_POST(self) -> None:
                 body = self.read_body()
                 if self.path.startswith("/acs/"):

@@ -10,7 +10,7 @@ from typing import Self
 _STOP_WITHIN_S = 0.05
 
 
-class Door(BaseHTTPRequestHandler):
+class Closure(BaseHTTPRequestHandler):
     """What a request meets first; what is done with it, each server says itself."""
 
     protocol_version = "HTTP/1.1"
@@ -50,5 +50,5 @@ class Listener:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def make_door(self) -> type[Door]:
+    def make_door(self) -> type[Closure]:
         raise NotImplementedError

@@ -88,8 +88,8 @@ class Mint:
         extensions = ["-extfile", str(self.folder / "extensions"), "-extensions", section or name]
         self._openssl("x509", "-req", "-in", request, *issuer, *extensions, "-out", self.path(name, "pem"))
 
-    def make_token(self, wish: Mapping[str, Any]) -> str:
-        return self.make_tokens([wish])[0]
+    def make_token(self, request: Mapping[str, Any]) -> str:
+        return self.make_tokens([request])[0]
 
     def make_tokens(self, wishes: Iterable[Mapping[str, Any]]) -> list[str]:
         asked = json.dumps(list(wishes)).encode()
@@ -110,7 +110,7 @@ class Mint:
             "paymentDataType": "3DSecure",
             "paymentData": payment,
         }
-        wish = {
+        request = {
             "wallet": "walletA",
             "recipientKey": self.path("recipient_a", "key"),
             "merchant": MERCHANT,
@@ -120,7 +120,7 @@ class Mint:
             "signedAt": f"{to_datetime(now):%Y-%m-%d %H:%M:%S}",
             "contents": plain | dict(contents or {}),
         }
-        return wish | changes
+        return request | changes
 
     def wish_b(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
         card = {
@@ -137,7 +137,7 @@ class Mint:
             "paymentMethod": "CARD",
             "paymentMethodDetails": card,
         }
-        wish = {
+        request = {
             "wallet": "walletB",
             "rootKey": self.path("root_signing", "key"),
             "recipientKey": self.path("recipient_b", "key"),
@@ -145,7 +145,7 @@ class Mint:
             "keyExpiration": now // 1000 + 86_400_000,
             "contents": plain | dict(contents or {}),
         }
-        return wish | changes
+        return request | changes
 
     def wish_c(self, now: Instant, *, contents: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
         plain = {
@@ -157,13 +157,13 @@ class Mint:
             "tokenPanExpiration": "0534",
             "cryptogram": os.urandom(20).hex(),
         }
-        wish = {
+        request = {
             "wallet": "walletC",
             "recipientKey": self.path("recipient_c", "key"),
             "alg": "RSA-OAEP",
             "contents": plain | dict(contents or {}),
         }
-        return wish | changes
+        return request | changes
 
     def _openssl(self, *arguments: str) -> None:
         command = ["faketime", "-f", _BIRTH, "openssl", *arguments]

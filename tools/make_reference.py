@@ -14,23 +14,23 @@ from tollgate.catalog import (
     BRANDS,
     CAUSES,
     GROUPS,
-    KINDS,
-    LEVERS,
     PARAMETERS,
+    PAYMENT_TYPES,
     RESULTS,
     RETURN_REASONS,
     RULES,
+    SIMULATOR_OVERRIDES,
     TEST_ACCOUNTS,
     TEST_CARDS,
     THROTTLES,
-    Account,
+    AccountType,
     Brand,
     Origin,
     Parameter,
     Rule,
 )
-from tollgate.payments import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Door, Following
-from tollgate.payments.book import FIRST_POSTINGS
+from tollgate.payments import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Closure, Following
+from tollgate.payments.book import FIRST_ENTRIES
 from tollgate.payments.following import OTHER_BRAND, OTHER_CURRENCY, OTHER_MODE, PENDING, Draw, Refusals, Until
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
@@ -38,10 +38,10 @@ REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 FIRST_LINE = "<!-- Written by tools/make_reference.py from the tables in the code: do not edit. -->"
 
 ACCOUNT_TITLES = {
-    Account.CARD: "Cards",
-    Account.WALLET: "Wallets",
-    Account.BANK: "Bank accounts",
-    Account.VIRTUAL: "Virtual accounts",
+    AccountType.CARD: "Cards",
+    AccountType.WALLET: "Wallets",
+    AccountType.BANK: "Bank accounts",
+    AccountType.VIRTUAL: "Virtual accounts",
 }
 
 
@@ -115,7 +115,7 @@ def render_rules() -> str:
     head = ("rule", "says", "operations", "binds lenient channels")
     kinds = (
         (code(kind.code), kind.label, kind.role.value, kind.direction.value, ", ".join(kind.follows))
-        for kind in KINDS.values()
+        for kind in PAYMENT_TYPES.values()
     )
     throttles = (
         (code(row.operation), f"{row.count} in {row.window_s} s", row.counted_by, "yes" if row.is_on else "no")
@@ -180,22 +180,22 @@ def describe_other_brand(brand: Brand) -> tuple[str, ...]:
     needs = (*((f"{brand.wallet}.*",) if brand.wallet else ()), *brand.needs, *brand.strict_needs)
     flow = "redirect" if brand.is_async else "direct"
     aliases = ", ".join(brand.aliases)
-    types = order_kinds(brand.lenient_kinds)
+    types = order_kinds(brand.lenient_types)
     return code(brand.code), brand.label, brand.method, flow, ", ".join(map(code, needs)), aliases, types
 
 
 def render_brands() -> str:
     card_head = ("brand", "name", "method", "numbers", "lengths", "CVV", "check digit", "lenient spellings")
     other_head = ("brand", "name", "method", "flow", "needs", "lenient spellings", "lenient types")
-    groups = {account: [brand for brand in BRANDS.values() if brand.account is account] for account in Account}
-    cards = table(card_head, map(describe_card_brand, groups.pop(Account.CARD)))
+    groups = {account: [brand for brand in BRANDS.values() if brand.account is account] for account in AccountType}
+    cards = table(card_head, map(describe_card_brand, groups.pop(AccountType.CARD)))
     others = (
         line
         for account, brands in groups.items()
         for line in (*section(ACCOUNT_TITLES[account]), *table(other_head, map(describe_other_brand, brands)))
     )
     intro = ["Without `paymentBrand`, the longest prefix that fits a card number tells the brand.", ""]
-    return page(f"Brands ({len(BRANDS)})", intro, section(ACCOUNT_TITLES[Account.CARD]), cards, others)
+    return page(f"Brands ({len(BRANDS)})", intro, section(ACCOUNT_TITLES[AccountType.CARD]), cards, others)
 
 
 def render_test_data() -> str:
@@ -212,7 +212,9 @@ def render_test_data() -> str:
     )
     accounts = ((row.country, row.holder, code(row.iban), code(row.bic)) for row in TEST_ACCOUNTS)
     reasons = ((code(row.code), row.text, code(row.notice)) for row in RETURN_REASONS.values())
-    levers = ((code(lever.name), code(lever.shape.notation), lever.effect) for lever in LEVERS)
+    simulator_overrides = (
+        (code(override.name), code(override.shape.notation), override.effect) for override in SIMULATOR_OVERRIDES
+    )
     return page(
         "Test data",
         ["All of this exists on test hosts only. Any CVV of the right length and any later expiry date will do.", ""],
@@ -233,7 +235,7 @@ def render_test_data() -> str:
         ),
         table(("reason", "means", "chargeback"), reasons),
         section("Levers", "Custom parameters that steer the simulated acquirer."),
-        table(("parameter", "values", "effect"), levers),
+        table(("parameter", "values", "effect"), simulator_overrides),
     )
 
 
@@ -284,25 +286,26 @@ def say(action: Action) -> str:
 
 
 def name_doors(doors: int) -> str:
-    return ", ".join((door.name or "").lower() for door in Door if door & doors)
+    return ", ".join((door.name or "").lower() for door in Closure if door & doors)
 
 
-def yes(claim: bool) -> str:
-    return "yes" if claim else ""
+def yes(fact: bool) -> str:
+    return "yes" if fact else ""
 
 
 def list_followers() -> Iterator[tuple[str, ...]]:
     """One line for each type that can be referred to, one cell for each that may follow it."""
-    for named in KINDS:
+    for named in PAYMENT_TYPES:
         fitting = {
-            kind: [row for row in FOLLOWINGS.values() if row.kind == kind and named in row.names] for kind in REFUSALS
+            kind: [row for row in FOLLOWINGS.values() if row.payment_type == kind and named in row.names]
+            for kind in REFUSALS
         }
         if any(fitting.values()):
             yield code(named), *(", ".join(say(row.action) for row in rows) for rows in fitting.values())
 
 
 def order_kinds(kinds: frozenset[str]) -> str:
-    return ", ".join(kind for kind in KINDS if kind in kinds)
+    return ", ".join(kind for kind in PAYMENT_TYPES if kind in kinds)
 
 
 def describe_amount(row: Following) -> str:
@@ -313,7 +316,7 @@ def describe_amount(row: Following) -> str:
 
 def describe_following(row: Following) -> tuple[str, ...]:
     sent = code(row.wire_word or "") or "not sent: made by the system"
-    return say(row.action), code(row.kind), order_kinds(row.names), describe_amount(row), row.until.value, sent
+    return say(row.action), code(row.payment_type), order_kinds(row.names), describe_amount(row), row.until.value, sent
 
 
 def describe_effect(row: Following) -> tuple[str, ...]:
@@ -331,7 +334,7 @@ def describe_effect(row: Following) -> tuple[str, ...]:
 
 def describe_refusals(kind: str, codes: Refusals) -> tuple[str, ...]:
     """In the order in which `judge` looks for reasons; a reason that no row of the type can have stays empty."""
-    rows = [row for row in FOLLOWINGS.values() if row.kind == kind]
+    rows = [row for row in FOLLOWINGS.values() if row.payment_type == kind]
     reasons = (
         (codes.misfit, True),
         (codes.rejected, True),
@@ -353,7 +356,7 @@ def render_follow_ups() -> str:
     head = ("does", "type", "may name", "amount", "when", "word to the acquirer")
     effects = ("does", "needs open", "barred by a dispute", "closes", "FINAL closes", "counted", "book")
     reasons = ("type", "misfit", "failed", "disputed", "too late", "closed", "too often", "too much")
-    first = ((code(kind), f"{source.value} to {target.value}") for kind, (source, target) in FIRST_POSTINGS.items())
+    first = ((code(kind), f"{source.value} to {target.value}") for kind, (source, target) in FIRST_ENTRIES.items())
     return page(
         "What may follow a payment",
         FOLLOW_UPS_INTRO,

@@ -46,7 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     metrics_port: int = 0
     metrics_host: str = "127.0.0.1"
     acquirer_timeout_s: float = 30.0
-    settle_margin_s: float = 30.0
+    completion_margin_s: float = 30.0
     authorization_days: float = 7.0
     registration_card_months: int = 14
     registration_idle_months: int = 14
@@ -248,7 +248,7 @@ SETTINGS = (
     Setting("metrics_host", "Address to listen on for /metrics.", _HOST),
     Setting("acquirer_timeout_s", "Seconds to wait for an acquirer's answer.", _number(0.1, 300)),
     Setting(
-        "settle_margin_s",
+        "completion_margin_s",
         "Seconds beyond that after which whoever works on a payment counts as dead.",
         _number(0.1, 3600),
     ),

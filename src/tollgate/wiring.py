@@ -18,15 +18,15 @@ import msgspec
 from tollgate.catalog import Throttle
 from tollgate.config import Settings
 from tollgate.contract import Envelope
+from tollgate.operations import App, MerchantCache, leave_alone
 from tollgate.payments import Retention, RetryTerms, Script
-from tollgate.steps import Directory, House, leave_alone
 from tollgate.store import Database, get_setting, list_merchants, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
 from tollgate.web import METRICS, ROUTES, Gateway, Proxies, RouteRow, Throttles, configure_throttles
 from tollgate.widget import ROUTES as WIDGET_ROUTES
 from tollgate.widget import SCRIPT
-from tollgate.wire import HttpCourier, HttpWire, Wire, may_carry_cards
+from tollgate.wire import HttpNotifier, HttpWire, Wire, may_carry_cards
 from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
 
 _log = logging.getLogger("tollgate.wire")
@@ -40,7 +40,7 @@ class Wires:
     def __init__(self, *, is_live: bool, allows_plain_loopback: bool = False) -> None:
         self._wires: dict[str, HttpWire] = {}
         self._may_be_used = partial(may_carry_cards, is_live=is_live, allows_plain_loopback=allows_plain_loopback)
-        self.courier = HttpCourier(is_live=is_live)
+        self.notifier = HttpNotifier(is_live=is_live)
 
     def find(self, address: str) -> Wire:
         wire = self._wires.get(address)
@@ -56,7 +56,7 @@ class Wires:
     async def close(self) -> None:
         for wire in self._wires.values():
             await wire.close()
-        await self.courier.close()
+        await self.notifier.close()
 
 
 class Greeting(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class Greeting(msgspec.Struct, frozen=True):
 class Host(msgspec.Struct, frozen=True):
     """A running gateway without its sockets."""
 
-    house: House
+    app: App
     gateway: Gateway
     metrics: Gateway
     """Counters alone, for a port of their own."""
@@ -79,10 +79,10 @@ class Host(msgspec.Struct, frozen=True):
     async def close(self) -> None:
         await self.loop.stop()
         await self.wires.close()
-        await self.house.database.close()
+        await self.app.database.close()
 
 
-async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wires]:
+async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
     """What stories need, without anybody who calls; for commands that tell one.
 
     Only a server, which asks for the store exclusively, may make or migrate it.
@@ -92,15 +92,15 @@ async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wir
     clock = SystemClock(0 if settings.is_live else int(await get_setting(database, CLOCK_OFFSET, "0")))
     wires = Wires(is_live=settings.is_live, allows_plain_loopback=settings.allow_plain_loopback)
     throttles = _read_throttles(settings)
-    house = House(
+    app = App(
         database=database,
-        directory=Directory(keyring),
+        merchants=MerchantCache(keyring),
         keyring=keyring,
         clock=clock,
         envelope=Envelope(get_build_number()),
         is_live=settings.is_live,
         acquirer_timeout_s=settings.acquirer_timeout_s,
-        settle_margin_s=settings.settle_margin_s,
+        completion_margin_s=settings.completion_margin_s,
         authorization_lifetime=int(settings.authorization_days * DAY),
         retention=Retention(
             card_months=settings.registration_card_months,
@@ -110,30 +110,30 @@ async def open_house(settings: Settings, *, exclusive: bool) -> tuple[House, Wir
         ),
         retrying=RetryTerms(tries_max=settings.schedule_tries, window=int(settings.schedule_retry_days * DAY)),
         find_wire=wires.find,
-        courier=wires.courier,
+        notifier=wires.notifier,
         status_reads=next(row for row in throttles if row.operation == "read_checkout"),
         simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
         base_url=settings.base_url,
         disturb=leave_alone if settings.is_live else _find_disturbance(),
         key_path=settings.key_path,
     )
-    return house, wires
+    return app, wires
 
 
 async def open_host(settings: Settings, *, exclusive: bool) -> Host:
     """`exclusive` keeps a second server off an embedded database."""
-    house, wires = await open_house(settings, exclusive=exclusive)
-    house = msgspec.structs.replace(house, script=Script(SCRIPT.version, SCRIPT.integrity, SCRIPT.body))
-    database, clock = house.database, house.clock
+    app, wires = await open_app(settings, exclusive=exclusive)
+    app = msgspec.structs.replace(app, script=Script(SCRIPT.version, SCRIPT.integrity, SCRIPT.body))
+    database, clock = app.database, app.clock
     if not settings.is_live:
-        await make_greeting(database, house.keyring, settings.base_url, clock)
+        await make_greeting(database, app.keyring, settings.base_url, clock)
         await put_setting(database, BASE_URL, settings.base_url)
-    await house.directory.refresh(database)
+    await app.merchants.refresh(database)
     throttles = Throttles(_read_throttles(settings), clock)
     proxies = Proxies(settings.trusted_proxy)
-    gateway = Gateway(house, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
-    loop = Loop(house, WORKERS)
-    return Host(house, gateway, Gateway(house, (METRICS,), throttles), loop, wires)
+    gateway = Gateway(app, join_routes(settings), throttles, proxies, requires_tls=settings.is_live)
+    loop = Loop(app, WORKERS)
+    return Host(app, gateway, Gateway(app, (METRICS,), throttles), loop, wires)
 
 
 def _read_throttles(settings: Settings) -> list[Throttle]:
@@ -200,8 +200,8 @@ async def make_greeting(database: Database, keyring: Keyring, base_url: str, clo
 
 async def make_sandbox_token(database: Database, keyring: Keyring, entity_id: str | None, **wish: Any) -> str | None:
     """A wallet's token for a channel of a test host. None: the channel does not have the sandbox's wallet keys."""
-    from tollgate.sandbox import TokenWish, ensure_tenant, make_wallet_token
+    from tollgate.sandbox import TokenRequest, ensure_tenant, make_wallet_token
 
-    wanted = TokenWish(**wish)
+    wanted = TokenRequest(**wish)
     tenant = await ensure_tenant(database, keyring, wanted.made_at)
     return await make_wallet_token(database, keyring, entity_id or tenant.entity_id, wanted)

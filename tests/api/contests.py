@@ -67,130 +67,132 @@ Draw = Callable[[Random], Contest]
 # The acquirer of the tests declines what ends in five cents, so amounts are tens of cents and so is whatever is left.
 
 
-def _draw_total(chance: Random) -> int:
-    return chance.randrange(100_00, 900_00, 10)
+def _draw_total(random_bytes: Random) -> int:
+    return random_bytes.randrange(100_00, 900_00, 10)
 
 
-def _split_equally(chance: Random, kind: str) -> tuple[int, list[Wanted], frozenset[int]]:
+def _split_equally(random_bytes: Random, kind: str) -> tuple[int, list[Wanted], frozenset[int]]:
     """Equal parts of which fewer fit than are asked for; how many is known."""
-    part, fitting = chance.randrange(1_00, 20_00, 10), chance.randrange(1, SHOTS)
-    total = part * fitting + chance.randrange(0, part, 10)
+    part, fitting = random_bytes.randrange(1_00, 20_00, 10), random_bytes.randrange(1, SHOTS)
+    total = part * fitting + random_bytes.randrange(0, part, 10)
     return total, [Wanted(kind, part)] * SHOTS, frozenset({fitting})
 
 
-def _split_oddly(chance: Random, kind: str, total: int, count: int = SHOTS, *, greed: int = 4) -> list[Wanted]:
+def _split_oddly(random_bytes: Random, kind: str, total: int, count: int = SHOTS, *, greed: int = 4) -> list[Wanted]:
     """Parts of any size, together about so many times what there is."""
-    return [Wanted(kind, chance.randrange(10, greed * total * 2 // SHOTS, 10)) for _ in range(count)]
+    return [Wanted(kind, random_bytes.randrange(10, greed * total * 2 // SHOTS, 10)) for _ in range(count)]
 
 
 # ---- refunds ----
 
 
-def _refund_all(chance: Random) -> Contest:
-    total = _draw_total(chance)
+def _refund_all(random_bytes: Random) -> Contest:
+    total = _draw_total(random_bytes)
     return Contest(("DB",), total, [Wanted("RF", total)] * SHOTS, winners=frozenset({1}))
 
 
-def _refund_equal_parts(chance: Random) -> Contest:
-    total, wanted, winners = _split_equally(chance, "RF")
+def _refund_equal_parts(random_bytes: Random) -> Contest:
+    total, wanted, winners = _split_equally(random_bytes, "RF")
     return Contest(("DB",), total, wanted, winners=winners)
 
 
-def _refund_odd_parts(chance: Random) -> Contest:
-    total = _draw_total(chance)
-    return Contest(("DB",), total, _split_oddly(chance, "RF", total))
+def _refund_odd_parts(random_bytes: Random) -> Contest:
+    total = _draw_total(random_bytes)
+    return Contest(("DB",), total, _split_oddly(random_bytes, "RF", total))
 
 
-def _refund_a_capture(chance: Random) -> Contest:
-    total, wanted, winners = _split_equally(chance, "RF")
+def _refund_a_capture(random_bytes: Random) -> Contest:
+    total, wanted, winners = _split_equally(random_bytes, "RF")
     return Contest(("PA", "CP"), total, wanted, winners=winners)
 
 
-def _refund_finally(chance: Random) -> Contest:
-    total = _draw_total(chance)
-    return Contest(("DB",), total, _make_some_final(chance, _split_oddly(chance, "RF", total, greed=1)))
+def _refund_finally(random_bytes: Random) -> Contest:
+    total = _draw_total(random_bytes)
+    return Contest(("DB",), total, _make_some_final(random_bytes, _split_oddly(random_bytes, "RF", total, greed=1)))
 
 
-def _refund_what_is_declined(chance: Random) -> Contest:
-    return replace(_refund_odd_parts(chance), declines=chance.randrange(1, 12))
+def _refund_what_is_declined(random_bytes: Random) -> Contest:
+    return replace(_refund_odd_parts(random_bytes), declines=random_bytes.randrange(1, 12))
 
 
 # ---- captures ----
 
 
-def _capture_all(chance: Random) -> Contest:
-    total = _draw_total(chance)
+def _capture_all(random_bytes: Random) -> Contest:
+    total = _draw_total(random_bytes)
     return Contest(("PA",), total, [Wanted("CP", total)] * SHOTS, winners=frozenset({1}))
 
 
-def _capture_equal_parts(chance: Random) -> Contest:
-    total, wanted, winners = _split_equally(chance, "CP")
+def _capture_equal_parts(random_bytes: Random) -> Contest:
+    total, wanted, winners = _split_equally(random_bytes, "CP")
     return Contest(("PA",), total, wanted, winners=winners)
 
 
-def _capture_odd_parts(chance: Random) -> Contest:
-    total = _draw_total(chance)
-    return Contest(("PA",), total, _split_oddly(chance, "CP", total))
+def _capture_odd_parts(random_bytes: Random) -> Contest:
+    total = _draw_total(random_bytes)
+    return Contest(("PA",), total, _split_oddly(random_bytes, "CP", total))
 
 
-def _capture_finally(chance: Random) -> Contest:
-    total = _draw_total(chance)
-    return Contest(("PA",), total, _make_some_final(chance, _split_oddly(chance, "CP", total, greed=1)))
+def _capture_finally(random_bytes: Random) -> Contest:
+    total = _draw_total(random_bytes)
+    return Contest(("PA",), total, _make_some_final(random_bytes, _split_oddly(random_bytes, "CP", total, greed=1)))
 
 
-def _capture_by_number(chance: Random) -> Contest:
+def _capture_by_number(random_bytes: Random) -> Contest:
     """Enough money for all of them, and a bound on how many."""
-    part, count = chance.randrange(10, 5_00, 10), chance.randrange(1, SHOTS // 2)
+    part, count = random_bytes.randrange(10, 5_00, 10), random_bytes.randrange(1, SHOTS // 2)
     wanted = [Wanted("CP", part)] * SHOTS
     return Contest(("PA",), part * SHOTS, wanted, captures_max=count, winners=frozenset({count}))
 
 
-def _capture_what_is_declined(chance: Random) -> Contest:
-    return replace(_capture_odd_parts(chance), declines=chance.randrange(1, 12))
+def _capture_what_is_declined(random_bytes: Random) -> Contest:
+    return replace(_capture_odd_parts(random_bytes), declines=random_bytes.randrange(1, 12))
 
 
-def _make_some_final(chance: Random, wanted: Sequence[Wanted]) -> list[Wanted]:
+def _make_some_final(random_bytes: Random, wanted: Sequence[Wanted]) -> list[Wanted]:
     """Few, so that some of the others are decided before; and in parts so small that there is something to close."""
-    finals = set(chance.sample(range(len(wanted)), 3))
+    finals = set(random_bytes.sample(range(len(wanted)), 3))
     return [replace(each, is_final=True) if place in finals else each for place, each in enumerate(wanted)]
 
 
 # ---- one against the other ----
 
 
-def _capture_all_or_reverse(chance: Random) -> Contest:
-    total, reversals = _draw_total(chance), chance.choice((1, SHOTS // 2))
+def _capture_all_or_reverse(random_bytes: Random) -> Contest:
+    total, reversals = _draw_total(random_bytes), random_bytes.choice((1, SHOTS // 2))
     wanted = [Wanted("CP", total)] * (SHOTS - reversals) + [Wanted("RV")] * reversals
     return Contest(("PA",), total, wanted, winners=frozenset({1}))
 
 
-def _capture_parts_or_reverse(chance: Random) -> Contest:
-    total, reversals = _draw_total(chance), chance.randrange(1, 8)
-    return Contest(("PA",), total, _split_oddly(chance, "CP", total, SHOTS - reversals) + [Wanted("RV")] * reversals)
+def _capture_parts_or_reverse(random_bytes: Random) -> Contest:
+    total, reversals = _draw_total(random_bytes), random_bytes.randrange(1, 8)
+    return Contest(
+        ("PA",), total, _split_oddly(random_bytes, "CP", total, SHOTS - reversals) + [Wanted("RV")] * reversals
+    )
 
 
-def _reverse(chance: Random) -> Contest:
-    begins = chance.choice((("PA",), ("DB",), ("PA", "CP")))
-    return Contest(begins, _draw_total(chance), [Wanted("RV")] * SHOTS, winners=frozenset({1}))
+def _reverse(random_bytes: Random) -> Contest:
+    begins = random_bytes.choice((("PA",), ("DB",), ("PA", "CP")))
+    return Contest(begins, _draw_total(random_bytes), [Wanted("RV")] * SHOTS, winners=frozenset({1}))
 
 
-def _refund_or_reverse(chance: Random) -> Contest:
+def _refund_or_reverse(random_bytes: Random) -> Contest:
     """Whichever comes first shuts the other out: a reversal undoes an untouched payment only."""
-    total, refunds, fitting = _split_equally(chance, "RF")
-    reversals = chance.randrange(1, SHOTS)
+    total, refunds, fitting = _split_equally(random_bytes, "RF")
+    reversals = random_bytes.randrange(1, SHOTS)
     kept = refunds[reversals:]
     winners = {1, *(min(count, len(kept)) for count in fitting)}
     return Contest(("DB",), total, kept + [Wanted("RV")] * reversals, winners=frozenset(winners))
 
 
-def _capture_and_increment(chance: Random) -> Contest:
-    total, increments = _draw_total(chance), chance.randrange(1, 16)
-    raised = [Wanted("PA", chance.randrange(10, 50_00, 10)) for _ in range(increments)]
-    return Contest(("PA",), total, _split_oddly(chance, "CP", total, SHOTS - increments) + raised)
+def _capture_and_increment(random_bytes: Random) -> Contest:
+    total, increments = _draw_total(random_bytes), random_bytes.randrange(1, 16)
+    raised = [Wanted("PA", random_bytes.randrange(10, 50_00, 10)) for _ in range(increments)]
+    return Contest(("PA",), total, _split_oddly(random_bytes, "CP", total, SHOTS - increments) + raised)
 
 
-def _capture_increment_and_reverse(chance: Random) -> Contest:
-    contest = _capture_and_increment(chance)
+def _capture_increment_and_reverse(random_bytes: Random) -> Contest:
+    contest = _capture_and_increment(random_bytes)
     return replace(contest, wanted=[*contest.wanted[2:], Wanted("RV"), Wanted("RV")])
 
 
@@ -222,19 +224,19 @@ FAMILIES: dict[str, Sequence[Draw]] = {
 }
 
 
-def draw_contest(family: str, seed: int, chance: Random) -> Contest:
+def draw_contest(family: str, seed: int, random_bytes: Random) -> Contest:
     """Every second seed takes the next row, so that each is met with and without an acquirer outside."""
     rows = FAMILIES[family]
-    contest = rows[seed // 2 % len(rows)](chance)
-    wanted = _send_some_twice(chance, contest.wanted)
-    chance.shuffle(wanted)
+    contest = rows[seed // 2 % len(rows)](random_bytes)
+    wanted = _send_some_twice(random_bytes, contest.wanted)
+    random_bytes.shuffle(wanted)
     return replace(contest, wanted=wanted)
 
 
-def _send_some_twice(chance: Random, wanted: Sequence[Wanted]) -> list[Wanted]:
+def _send_some_twice(random_bytes: Random, wanted: Sequence[Wanted]) -> list[Wanted]:
     """Some requests get a key, and some of those are sent again beside all the others."""
     keyed = list(wanted)
-    for number, place in enumerate(chance.sample(range(len(wanted)), 10)):
+    for number, place in enumerate(random_bytes.sample(range(len(wanted)), 10)):
         keyed[place] = replace(keyed[place], key=str(number))
-    repeated = [each for each in keyed if each.key is not None and chance.random() < 0.6]
-    return keyed + repeated + chance.choices(repeated, k=3) if repeated else keyed
+    repeated = [each for each in keyed if each.key is not None and random_bytes.random() < 0.6]
+    return keyed + repeated + random_bytes.choices(repeated, k=3) if repeated else keyed

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from listening import Door, Listener
+from listening import Closure, Listener
 
 ACQUIRER_TIMEOUT_S = 20
 """What the shared server waits for an acquirer: longer than for a request, so that the two limits can be told apart."""
@@ -46,10 +46,10 @@ class RecordingAcquirer(Listener):
         finally:
             self._may_answer.set()
 
-    def make_door(self) -> type[Door]:
+    def make_door(self) -> type[Closure]:
         acquirer = self
 
-        class AcquirerDoor(Door):
+        class AcquirerDoor(Closure):
             def do_POST(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 acquirer.received.append((self.path, headers, json.loads(self.read_body())))

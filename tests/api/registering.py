@@ -13,10 +13,10 @@ from tollgate.payments import Registration, RegistrationState, wipe
 from tollgate.store import (
     Database,
     Event,
+    change_registration_writes,
     find_sealed_registration,
     list_events,
     open_database,
-    steps_change_registration,
 )
 from tollgate.values import MerchantId
 
@@ -126,5 +126,5 @@ def erase(gateway: GatewayProcess, client: Client, registration_id: str) -> None
     """As the worker does whose turn has come; waiting years for it is told elsewhere."""
     kept, _, _ = find_kept(gateway, client, registration_id)
     gone = wipe(kept, RegistrationState.ERASED)
-    steps = steps_change_registration(gone, None, None, event=None, at=kept.created_at)
+    steps = change_registration_writes(gone, None, None, event=None, at=kept.created_at)
     assert ask_store(gateway, lambda database: database.write(steps))

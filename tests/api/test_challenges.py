@@ -180,12 +180,12 @@ def test_two_tabs_that_end_at_once_end_the_same_way(client: Client) -> None:
 
 
 def test_a_made_up_address_leads_nowhere(client: Client) -> None:
-    ticket = urlsplit(open_order(client).json["redirect"]["url"]).path.rpartition("/")[2]
-    raw = base64.urlsafe_b64decode(ticket + "==")
+    shopper_token = urlsplit(open_order(client).json["redirect"]["url"]).path.rpartition("/")[2]
+    raw = base64.urlsafe_b64decode(shopper_token + "==")
     without_key = base64.urlsafe_b64encode(raw[:32]).decode().rstrip("=")
     other_key = base64.urlsafe_b64encode(raw[:32] + bytes(32)).decode().rstrip("=")
 
-    for forged in (without_key, other_key, "x", ticket[:-1], ticket + "AAAA", "%00"):
+    for forged in (without_key, other_key, "x", shopper_token[:-1], shopper_token + "AAAA", "%00"):
         page = Window(client).visit(f"{client.base_url}/v1/shopper/{forged}")
         assert page.answer is not None
         assert page.answer.status == 404, forged
@@ -235,7 +235,7 @@ def test_neither_the_security_code_nor_the_key_to_it_is_left_anywhere(gateway: G
     pass_challenge(client, paid)
     page = see_challenge(client, waiting)
     tickets = [urlsplit(each.json["redirect"]["url"]).path.rpartition("/")[2] for each in (waiting, paid)]
-    keys = [base64.urlsafe_b64decode(ticket + "==")[32:] for ticket in tickets]
+    keys = [base64.urlsafe_b64decode(shopper_token + "==")[32:] for shopper_token in tickets]
 
     # PostgreSQL keeps its files elsewhere: there it is the log that is looked at.
     left = collect([gateway.data], without="keys.json")
@@ -263,11 +263,11 @@ def read_sealed(gateway: GatewayProcess, merchant_id: str, payment_id: str) -> b
 @pytest.mark.both_databases
 def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(gateway: GatewayProcess, client: Client) -> None:
     answer = open_order(client, **{"card.cvv": "907"})
-    ticket = urlsplit(answer.json["redirect"]["url"]).path.rpartition("/")[2]
+    shopper_token = urlsplit(answer.json["redirect"]["url"]).path.rpartition("/")[2]
     merchant_id, payment_id = find_merchant_id(gateway, client), answer.json["id"]
     sealed = read_sealed(gateway, merchant_id, payment_id)
     owner = f"authentication/{merchant_id}/{payment_id}"
-    key = base64.urlsafe_b64decode(ticket + "==")[32:]
+    key = base64.urlsafe_b64decode(shopper_token + "==")[32:]
     opened, refused = (
         open_once(sealed or b"", Secret(base64.urlsafe_b64encode(each).decode().rstrip("=")), owner=owner)
         for each in (key, bytes(32))

@@ -192,9 +192,9 @@ def test_a_result_with_anything_wrong_about_it_is_refused(
 def test_who_does_not_know_the_address_of_a_result_cannot_send_one(shop: Client, directory: DirectoryServer) -> None:
     """Even with every id right: those are known to the merchant, and the shopper's address to the shopper."""
     answer, case = open_challenge(shop, directory)
-    ticket = answer.json["redirect"]["url"].rpartition("/")[2]
+    shopper_token = answer.json["redirect"]["url"].rpartition("/")[2]
     _, other = open_challenge(shop, directory)
-    for guess in (ticket, ticket[:43], other.request["threeDSServerURL"].rpartition("/")[2], "x"):
+    for guess in (shopper_token, shopper_token[:43], other.request["threeDSServerURL"].rpartition("/")[2], "x"):
         url = f"{shop.base_url}/v1/threeDSecure/results/{guess}"
         assert directory.deliver(case, case.make_result(), url)["messageType"] == "Erro"
 

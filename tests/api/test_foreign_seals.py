@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from api.registering import ask_store, change, keep, pay_with, read
 from gateway import CARD, Answer, Client, GatewayProcess
 from tollgate.store.database import Database
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 
 pytestmark = pytest.mark.both_databases
 
@@ -45,7 +45,7 @@ def put_in(gateway: GatewayProcess, registration_id: str, sealed: bytes) -> Iter
 
 
 def put_sealed(gateway: GatewayProcess, registration_id: str, sealed: bytes) -> None:
-    step = Step(_put, {"id": registration_id, "sealed": sealed}, rows=1)
+    step = Write(_put, {"id": registration_id, "sealed": sealed}, rows=1)
     assert ask_store(gateway, lambda database: database.write([step]))
 
 

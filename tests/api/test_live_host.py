@@ -107,8 +107,8 @@ def test_test_modes_are_refused(host: LiveHost, mode: str) -> None:
 
 
 def test_levers_do_nothing(host: LiveHost) -> None:
-    for lever, value in (("forceResultCode", "800.100.151"), ("simulatorFault", "nonsense")):
-        assert host.client.pay(None, **{f"customParameters[{lever}]": value}).code == "000.000.000"
+    for override, value in (("forceResultCode", "800.100.151"), ("simulatorFault", "nonsense")):
+        assert host.client.pay(None, **{f"customParameters[{override}]": value}).code == "000.000.000"
 
 
 def test_nothing_of_a_test_host_is_there(host: LiveHost) -> None:

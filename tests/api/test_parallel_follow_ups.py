@@ -114,8 +114,8 @@ TAMPERINGS: dict[str, Callable[[Outcome], Outcome]] = {
 
 
 def test_the_umpire_notices_whatever_is_unfair(embedded: Field) -> None:
-    chance = Random(0)
-    fair = hold_contest(embedded, draw_contest("refunds", 2, chance), chance, is_external=False)
+    random_bytes = Random(0)
+    fair = hold_contest(embedded, draw_contest("refunds", 2, random_bytes), random_bytes, is_external=False)
 
     assert find_unfairness(fair) == []
     assert [name for name, tamper in TAMPERINGS.items() if find_unfairness(tamper(fair)) == []] == []
@@ -140,9 +140,9 @@ def test_after_all_contests_no_two_units_have_locked_each_other_out(two_servers:
 
 
 def check_contest(field: Field, family: str, seed: int) -> None:
-    chance = Random(f"{family} {seed}")
-    contest, is_external = draw_contest(family, seed, chance), seed % 2 == 1
-    outcome = hold_contest(field, contest, chance, is_external=is_external)
+    random_bytes = Random(f"{family} {seed}")
+    contest, is_external = draw_contest(family, seed, random_bytes), seed % 2 == 1
+    outcome = hold_contest(field, contest, random_bytes, is_external=is_external)
 
     assert find_unfairness(outcome) == []
     if is_external:
@@ -150,11 +150,11 @@ def check_contest(field: Field, family: str, seed: int) -> None:
         assert find_disagreement(outcome, account, ledger) == []
 
 
-def hold_contest(field: Field, contest: Contest, chance: Random, *, is_external: bool) -> Outcome:
+def hold_contest(field: Field, contest: Contest, random_bytes: Random, *, is_external: bool) -> Outcome:
     first_id, named_id = begin(field.clients[0], contest, is_external=is_external)
     field.acquirer.behave(FOLLOW_UPS, Manner.DECLINE, contest.declines if is_external else 0)
     shots = [
-        Shot(chance.choice(field.clients), named_id, wanted.fields, wanted.key and f"{named_id}-{wanted.key}")
+        Shot(random_bytes.choice(field.clients), named_id, wanted.fields, wanted.key and f"{named_id}-{wanted.key}")
         for wanted in contest.wanted
     ]
     answers = [insist(shot, answer) for shot, answer in zip(shots, fire(shots), strict=True)]

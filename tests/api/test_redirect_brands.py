@@ -134,8 +134,8 @@ def test_coming_back_twice_leads_to_the_same_place(client: Client) -> None:
 
 def test_a_return_that_was_made_up_proves_nothing(client: Client) -> None:
     answer, other = open_order(client, "PAYPAL"), open_order(client, "PAYPAL")
-    ticket = find_way_back(press(client, other, "approve")).rpartition("/")[2]
-    forged = forge_ticket(ticket, answer.json["id"])
+    shopper_token = find_way_back(press(client, other, "approve")).rpartition("/")[2]
+    forged = forge_ticket(shopper_token, answer.json["id"])
 
     # It leads to the shop, which asks for the status and learns that nobody has decided.
     assert read_query(come_back(client, f"/v1/shopper/{forged}"))["id"] == answer.json["id"]
@@ -145,15 +145,15 @@ def test_a_return_that_was_made_up_proves_nothing(client: Client) -> None:
     assert told(read(client, answer)) == REFUSED
 
 
-def forge_ticket(ticket: str, payment_id: str) -> str:
+def forge_ticket(shopper_token: str, payment_id: str) -> str:
     """One ticket shows how all are made; they are addresses and no proof."""
-    known = base64.urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
+    known = base64.urlsafe_b64decode(shopper_token + "=" * (-len(shopper_token) % 4))
     return base64.urlsafe_b64encode(known[:16] + bytes.fromhex(payment_id)).rstrip(b"=").decode()
 
 
-@pytest.mark.parametrize("ticket", ["AAAA", "x" * 43, "x" * 500])
-def test_a_return_to_nothing_ends_on_a_page(client: Client, ticket: str) -> None:
-    reply = client.send("GET", f"/v1/shopper/{ticket}")
+@pytest.mark.parametrize("shopper_token", ["AAAA", "x" * 43, "x" * 500])
+def test_a_return_to_nothing_ends_on_a_page(client: Client, shopper_token: str) -> None:
+    reply = client.send("GET", f"/v1/shopper/{shopper_token}")
 
     assert (reply.status, reply.headers["content-type"][:9]) == (404, "text/html")
 

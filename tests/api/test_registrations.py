@@ -287,7 +287,7 @@ def test_a_migrated_series_leaves_its_first_payment_with_the_account(gateway: Ga
     initial = find_kept(gateway, client, registration_id)[0].initial
     assert initial is not None
     assert (initial.reference, initial.connector_ids) == ("SCHEME-REFERENCE", ("first-id", None, "SCHEME-REFERENCE"))
-    assert (initial.kind, initial.amount, initial.made_at) == ("DB", Money(990, "EUR"), 1_709_251_199_000_000)
+    assert (initial.payment_type, initial.amount, initial.made_at) == ("DB", Money(990, "EUR"), 1_709_251_199_000_000)
     repeat = {"standingInstruction.mode": "REPEATED", "standingInstruction.source": "MIT"}
     paid = pay_with(client, registration_id, repeat).json
     assert paid["standingInstruction"]["initialTransactionId"] == "SCHEME-REFERENCE"

@@ -1,4 +1,4 @@
-"""Settlement reports over HTTP: sums for each day and currency, and the records that a sum is made of."""
+"""Completion reports over HTTP: sums for each day and currency, and the records that a sum is made of."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def live_through(client: Client) -> list[tuple[str, str, str]]:
 
 @pytest.fixture(scope="module")
 def day(gateway: GatewayProcess, client: Client) -> Day:
-    merchant = add_channel(gateway, client, "Settlement")
+    merchant = add_channel(gateway, client, "Completion")
     stay_within_a_day(merchant)
     date = merchant.get("/sandbox/clock").json["now"][:10]
     return Day(merchant, date, live_through(merchant))

@@ -36,17 +36,19 @@ pytestmark = pytest.mark.both_databases
 DELAY = "customParameters[simulatorDelay]"
 
 
-def reverse_debit(client: Client, **levers: str) -> Answer:
+def reverse_debit(client: Client, **simulator_overrides: str) -> Answer:
     stay_within_a_day(client)
-    return reverse(client, debit(client), **levers)
+    return reverse(client, debit(client), **simulator_overrides)
 
 
 FOLLOW_UPS: dict[str, Callable[..., Answer]] = {
-    "capture": lambda client, **levers: capture(client, authorise(client), "60.00", **levers),
-    "refund": lambda client, **levers: refund(client, debit(client), "60.00", **levers),
-    "reversal of an authorisation": lambda client, **levers: reverse(client, authorise(client), **levers),
+    "capture": lambda client, **simulator_overrides: capture(client, authorise(client), "60.00", **simulator_overrides),
+    "refund": lambda client, **simulator_overrides: refund(client, debit(client), "60.00", **simulator_overrides),
+    "reversal of an authorisation": lambda client, **simulator_overrides: reverse(
+        client, authorise(client), **simulator_overrides
+    ),
     "reversal of a debit": reverse_debit,
-    "rebill": lambda client, **levers: rebill(client, debit(client), "60.00", **levers),
+    "rebill": lambda client, **simulator_overrides: rebill(client, debit(client), "60.00", **simulator_overrides),
 }
 
 SILENCES = pytest.mark.parametrize("fault", ["dropped", "lost", "garbled"])

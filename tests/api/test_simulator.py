@@ -47,7 +47,7 @@ def test_a_forced_decline_has_the_words_clients_compare(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lever", "value"),
+    ("override", "value"),
     [
         (FORCE, "999.123.456"),
         (FORCE, "800.100"),
@@ -58,11 +58,11 @@ def test_a_forced_decline_has_the_words_clients_compare(client: Client) -> None:
         ("customParameters[3DS2_flow]", "sideways"),
     ],
 )
-def test_a_lever_that_would_test_nothing_is_a_fault_that_names_it(client: Client, lever: str, value: str) -> None:
-    answer = client.pay(None, **{lever: value})
+def test_a_lever_that_would_test_nothing_is_a_fault_that_names_it(client: Client, override: str, value: str) -> None:
+    answer = client.pay(None, **{override: value})
 
     assert (answer.status, answer.code) == (400, "200.300.404")
-    assert list(answer.faults) == [lever]
+    assert list(answer.faults) == [override]
 
 
 def test_what_never_left_is_a_failure_without_a_reversal(client: Client) -> None:

@@ -12,7 +12,7 @@ from api.checking_out import ask, prepare, submit
 from api.premises import Premises
 from api.registering import ask_store
 from gateway import Answer, Client
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 
 BROKEN = "999.999.999"
 BACK = "https://shop.example/back"
@@ -25,7 +25,7 @@ def premises(embedded_premises: Premises) -> Premises:
 
 
 def change(premises: Premises, sql: str, values: Mapping[str, str]) -> None:
-    step = Step(Statement(sa.text(sql), is_write=True), dict(values), rows=1)
+    step = Write(Statement(sa.text(sql), is_write=True), dict(values), rows=1)
     assert ask_store(premises.gateway, lambda database: database.write([step]))
 
 

@@ -1,4 +1,4 @@
-"""3-D Secure on a test host without a challenge: the matrix of test cards, levers, what is asked for and answered."""
+"""3-D Secure on a test host without a challenge: test cards, simulator overrides, what is asked for and answered."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_a_card_that_takes_no_part_needs_no_browser_fields(client: Client) -> No
 
 
 @pytest.mark.parametrize(
-    ("number", "levers", "expected"),
+    ("number", "simulator_overrides", "expected"),
     [
         ("4200000000000000", {ENROLLED: "true"}, PENDING),
         ("4200000000000000", {ENROLLED: "true", FLOW: "challenge"}, PENDING),
@@ -178,9 +178,9 @@ def test_a_card_that_takes_no_part_needs_no_browser_fields(client: Client) -> No
     ],
 )
 def test_levers_and_wishes_choose_the_way(
-    client: Client, number: str, levers: dict[str, str | None], expected: tuple[int, str]
+    client: Client, number: str, simulator_overrides: dict[str, str | None], expected: tuple[int, str]
 ) -> None:
-    assert told(order(client, number, **levers)) == expected
+    assert told(order(client, number, **simulator_overrides)) == expected
 
 
 def test_what_an_app_left_out_is_named(client: Client) -> None:

@@ -78,7 +78,7 @@ class Purse:
         self.captures = 0
         self.is_closed = False
 
-    def weigh(self, wanted: Wanted) -> tuple[int, int] | None:
+    def balance_effects(self, wanted: Wanted) -> tuple[int, int] | None:
         """What it moves and what it releases beside that; None where it is refused."""
         if self.is_closed and wanted.kind != "RV":
             return None
@@ -167,7 +167,7 @@ def _play_again(outcome: Outcome) -> Iterator[str]:
         if record.id not in asked:
             continue
         wanted = asked[record.id]
-        fair = purse.weigh(wanted)
+        fair = purse.balance_effects(wanted)
         if record.is_approved and (fair is None or record.amount + record.releases > sum(fair)):
             yield f"{record} won, but only {purse.left} were left (closed: {purse.is_closed})"
         elif is_exact and fair != ((record.amount, record.releases) if record.is_approved else None):

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from api.merchants import find_merchant_id, run_command
 from gateway import Client, GatewayProcess
-from tollgate.payments import CardAccount, NewRegistration, Registration, RegistrationState, TestMode, make_card_face
-from tollgate.steps import name_registration_owner
-from tollgate.store import list_sealed_registrations, open_database, steps_insert_registration
+from tollgate.operations import name_registration_owner
+from tollgate.payments import CardAccount, NewRegistration, Registration, RegistrationState, TestMode, make_card_summary
+from tollgate.store import insert_registration_writes, list_sealed_registrations, open_database
 from tollgate.values import ChannelId, MerchantId, RegistrationId, Secret, SystemClock, add_months, make_id
 from tollgate.vault import (
     Keyring,
@@ -54,7 +54,7 @@ def make_card(index: int, merchant_id: MerchantId, channel_id: ChannelId, keyrin
         keep_until=add_months(now, 100),
         test_mode=TestMode.INTERNAL,
         result_code="000.100.110",
-        card=make_card_face(number, card),
+        card=make_card_summary(number, card),
         fingerprint=fingerprint_account(card, "VISA", merchant_id, keyring),
     )
     sealed = seal_account(card, owner=name_registration_owner(registration), keyring=keyring)
@@ -73,7 +73,7 @@ def fill(gateway: GatewayProcess, client: Client, count: int) -> list[str]:
             for start in range(0, count, _AT_ONCE):
                 some = range(start, min(count, start + _AT_ONCE))
                 cards = [make_card(index, merchant_id, channel_id, keyring) for index in some]
-                assert await database.write([step for card in cards for step in steps_insert_registration(card)])
+                assert await database.write([step for card in cards for step in insert_registration_writes(card)])
                 ids += [card.registration.id for card in cards]
         finally:
             await database.close()

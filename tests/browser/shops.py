@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
-from listening import Door, Listener
+from listening import Closure, Listener
 from tollgate.web import Reply
 from tollgate.web.pages.assets import ASSETS
 
@@ -45,10 +45,10 @@ class Site(Listener):
         page = self.pages.get(visit.path, Reply(404, b"", HTML))
         return page if isinstance(page, Reply) else page(visit)
 
-    def make_door(self) -> type[Door]:
+    def make_door(self) -> type[Closure]:
         site = self
 
-        class SiteDoor(Door):
+        class SiteDoor(Closure):
             def do_GET(self) -> None:
                 body, parts = self.read_body().decode(), urlsplit(self.path)
                 sent = [*parse_qsl(parts.query, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]

@@ -38,7 +38,7 @@ WEIGHTS = {
     "technical_reversal": Weight(),
 }
 """Of every action that a crash test performs."""
-FIRST_POSTINGS = {"PA": ("shopper", "held"), "DB": ("shopper", "earned"), "CD": ("earned", "shopper")}
+FIRST_ENTRIES = {"PA": ("shopper", "held"), "DB": ("shopper", "earned"), "CD": ("earned", "shopper")}
 
 
 def find_chain_lies(books: Books, acquirer: AcquirerProcess) -> list[str]:
@@ -119,7 +119,7 @@ def _compare_book(records: Iterable[Record], lines: Iterable[Line]) -> Iterator[
 def _list_postings(record: Record) -> Iterator[tuple[str, str, int]]:
     if record.state is not State.APPROVED:
         return
-    source, target = WEIGHTS[record.action].posting if record.action else FIRST_POSTINGS[record.kind]
+    source, target = WEIGHTS[record.action].posting if record.action else FIRST_ENTRIES[record.kind]
     if source:
         yield source, target, record.amount
     if record.releases:

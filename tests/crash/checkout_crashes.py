@@ -38,7 +38,7 @@ LATE_AND_GIVEN_BACK = Ending(
     f"sent to the shop, `{APPROVED}`",
 )
 
-OPEN, CLAIMED, DONE = "checkout open", "DB started, checkout claimed", "DB approved, checkout done"
+OPEN, LOCKED, DONE = "checkout open", "DB started, checkout claimed", "DB approved, checkout done"
 AWAY = "DB waiting, checkout open, authentication answered, its end is set"
 BACK = "DB started, checkout claimed, authentication closed, its end is set"
 UNDECIDED = "DB waiting; DB approved, checkout done, an inquiry is owed"
@@ -47,10 +47,10 @@ OWED, SENT = "reminder owed", "reminder sent"
 
 CHECKOUT_CRASHES = (
     CheckoutCrash(301, PAYING, Kill("before the first write of a checkout"), (UNTOUCHED,)),
-    CheckoutCrash(302, PAYING, Kill("amid the first write of a checkout", (OPEN, CLAIMED)), (UNTOUCHED, NEVER_TAKEN)),
+    CheckoutCrash(302, PAYING, Kill("amid the first write of a checkout", (OPEN, LOCKED)), (UNTOUCHED, NEVER_TAKEN)),
     CheckoutCrash(303, PAYING, Kill("after the first write of a checkout"), (NEVER_TAKEN,)),
     CheckoutCrash(304, PAYING, Kill("after the acquirer's answer"), (GIVEN_BACK,)),
-    CheckoutCrash(305, PAYING, Kill("amid the second write", (CLAIMED, DONE)), (PAID, GIVEN_BACK)),
+    CheckoutCrash(305, PAYING, Kill("amid the second write", (LOCKED, DONE)), (PAID, GIVEN_BACK)),
     CheckoutCrash(306, PAYING, Kill("after the second write"), (PAID,)),
     CheckoutCrash(
         307,

@@ -13,17 +13,20 @@ from urllib.parse import urlsplit
 from api.checking_out import STORING, ask, prepare, submit
 from api.reminded_shops import RemindedShop
 from crash.books import Books, Record
-from crash.journeys import BROWSER_FIELDS, FIELDS, Journey, Method, Step, insist_on_step
+from crash.journeys import BROWSER_FIELDS, FIELDS, Journey, Method, Write, insist_on_step
 from crash.schedule_books import put_to_sleep
 from crash.world import PATIENCE_S, World, insist_on, try_to
 from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
 from gateway import CARD, Answer, Client
-from tollgate.payments import REMIND_TOPIC, CheckoutState, Errand, RegistrationState
+from tollgate.payments import REMIND_TOPIC, CheckoutState, RecoveryTask, RegistrationState
 
 HALF_HOUR_S = 30 * 60
 PLAIN_CARD = {**CARD, "paymentBrand": "MASTER", "card.number": "5555555555554444"}
 """One that takes no part in 3-D Secure, so that its holder is not sent away."""
-_SOON = (*(errand.value for errand in Errand if errand is not Errand.EXPIRE), REMIND_TOPIC)
+_SOON = (
+    *(recovery_task.value for recovery_task in RecoveryTask if recovery_task is not RecoveryTask.EXPIRE),
+    REMIND_TOPIC,
+)
 """What is not left until the time of a challenge is over."""
 _TIMES = {1: "once", 2: "twice"}
 
@@ -133,7 +136,7 @@ class CheckoutWreck(Wreck):
 
     def act(self, client: Client) -> Answer:
         if self.deed.part is Part.RETURN:
-            return Answer(200, {}, self.walk.take(Step.RETURN, client).encode())
+            return Answer(200, {}, self.walk.take(Write.RETURN, client).encode())
         return self.submit(client) if self.deed.part is Part.SUBMISSION else self.ask(client)
 
     def look(self, world: World, shop: RemindedShop) -> None:
@@ -207,7 +210,7 @@ def wreck_checkouts(world: World, shop: RemindedShop, crashes: Sequence[Checkout
 def let_come_back(world: World, client: Client, wrecks: Iterable[CheckoutWreck]) -> None:
     """Whoever got no answer; then workers may ask about them again."""
     for wreck in wrecks:
-        wreck.told = f"{insist_on_step(wreck.walk, Step.RETURN, client)}, "
+        wreck.told = f"{insist_on_step(wreck.walk, Write.RETURN, client)}, "
         world.books.query(f"UPDATE jobs SET due_at = 0 WHERE topic = 'inquire' AND subject_id = '{wreck.walk.id}'")
 
 

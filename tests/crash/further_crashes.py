@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crash.journeys import Step
+from crash.journeys import Write
 from crash.method_crashes import (
     ACCOUNT,
     ANSWERED,
@@ -48,14 +48,14 @@ AUTHENTICATION_CRASHES = (
         CARD,
         Kill("amid the note of the issuer's result", (CHALLENGED, ANSWERED)),
         (Ending(TAKEN, "heard"), Ending(TAKEN, "awaited no more")),
-        step=Step.TELL,
+        step=Write.TELL,
     ),
     MethodCrash(
         108,
         LEFT,
         Kill("after the note of the issuer's result"),
         (Ending(TIMED_OUT, "awaited no more"),),
-        step=Step.TELL,
+        step=Write.TELL,
         is_left=True,
     ),
     MethodCrash(
@@ -63,71 +63,71 @@ AUTHENTICATION_CRASHES = (
         ASKED_LATE,
         Kill("amid the note that the issuer is asked"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Step.COLLECT,
+        step=Write.COLLECT,
     ),
     MethodCrash(
         123,
         ASKED_LATE,
         Kill("after the note that the issuer is asked"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Step.COLLECT,
+        step=Write.COLLECT,
     ),
     MethodCrash(
         109,
         ASKED_LATE,
         Kill("after the directory's answer"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Step.COLLECT,
+        step=Write.COLLECT,
     ),
     MethodCrash(
         110,
         ASKED_LATE,
         Kill("amid the note that the issuer asks", ("DB waiting, authentication open, its end is set", CHALLENGED)),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Step.COLLECT,
+        step=Write.COLLECT,
     ),
     MethodCrash(
         111,
         ASKED_LATE,
         Kill("after the note that the issuer asks"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Step.COLLECT,
+        step=Write.COLLECT,
     ),
-    MethodCrash(112, CARD, Kill("before the reopening"), (Ending(TAKEN, HOME),), step=Step.RETURN),
+    MethodCrash(112, CARD, Kill("before the reopening"), (Ending(TAKEN, HOME),), step=Write.RETURN),
     MethodCrash(
         113,
         CARD,
         Kill("amid the reopening", (ANSWERED, REOPENED)),
         (Ending(TAKEN, HOME), Ending(NEVER_TAKEN, HOME)),
-        step=Step.RETURN,
+        step=Write.RETURN,
     ),
     MethodCrash(
         115,
         CARD,
         Kill("amid the sending"),
         (Ending(NEVER_TAKEN, HOME), Ending(GIVEN_BACK, HOME)),
-        step=Step.RETURN,
+        step=Write.RETURN,
     ),
-    MethodCrash(116, CARD, Kill("after the acquirer's answer"), (Ending(GIVEN_BACK, HOME),), step=Step.RETURN),
+    MethodCrash(116, CARD, Kill("after the acquirer's answer"), (Ending(GIVEN_BACK, HOME),), step=Write.RETURN),
     MethodCrash(
         117,
         CARD,
         Kill("amid the write of what the charge came to", (REOPENED, APPROVED)),
         (Ending(TAKEN, HOME), Ending(GIVEN_BACK, HOME)),
-        step=Step.RETURN,
+        step=Write.RETURN,
     ),
     MethodCrash(
-        118, CARD, Kill("after the write of what the charge came to"), (Ending(TAKEN, HOME),), step=Step.RETURN
+        118, CARD, Kill("after the write of what the charge came to"), (Ending(TAKEN, HOME),), step=Write.RETURN
     ),
-    MethodCrash(119, REFUSED, Kill("before the end without a charge"), (Ending(NOT_PROVEN, HOME),), step=Step.RETURN),
+    MethodCrash(119, REFUSED, Kill("before the end without a charge"), (Ending(NOT_PROVEN, HOME),), step=Write.RETURN),
     MethodCrash(
         120,
         REFUSED,
         Kill("amid the end without a charge", (ANSWERED, "DB declined, authentication closed, its end is set")),
         (Ending(NOT_PROVEN, HOME),),
-        step=Step.RETURN,
+        step=Write.RETURN,
     ),
-    MethodCrash(121, REFUSED, Kill("after the end without a charge"), (Ending(NOT_PROVEN, HOME),), step=Step.RETURN),
+    MethodCrash(121, REFUSED, Kill("after the end without a charge"), (Ending(NOT_PROVEN, HOME),), step=Write.RETURN),
 )
 
 PROVIDER_CRASHES = (
@@ -140,16 +140,16 @@ PROVIDER_CRASHES = (
         (Ending(CALLED_OFF, FAILED), Ending(PAID, PENDING)),
     ),
     MethodCrash(145, PROVIDER, Kill("after the second write"), (Ending(PAID, PENDING),)),
-    MethodCrash(146, PROVIDER, Kill("before the inquiry of a return"), (Ending(PAID, HOME),), step=Step.RETURN),
+    MethodCrash(146, PROVIDER, Kill("before the inquiry of a return"), (Ending(PAID, HOME),), step=Write.RETURN),
     MethodCrash(
         148,
         PROVIDER,
         Kill("amid the write of what the return learned", (AT_PROVIDER, "DB approved, an inquiry is owed")),
         (Ending(PAID, HOME),),
-        step=Step.RETURN,
+        step=Write.RETURN,
     ),
     MethodCrash(
-        149, PROVIDER, Kill("after the write of what the return learned"), (Ending(PAID, HOME),), step=Step.RETURN
+        149, PROVIDER, Kill("after the write of what the return learned"), (Ending(PAID, HOME),), step=Write.RETURN
     ),
 )
 

@@ -25,7 +25,7 @@ BROWSER = {
 }
 
 
-class Step(StrEnum):
+class Write(StrEnum):
     """The words tell what somebody does who got no answer."""
 
     ORDER = "repeated"
@@ -61,10 +61,10 @@ FIELDS: dict[Method, dict[str, str]] = {
         "bankAccount.mandate.dateOfSignature": "2026-01-15",
     },
 }
-STEPS: dict[Method, tuple[Step, ...]] = {
-    Method.CARD: (Step.ORDER, Step.COLLECT, Step.TELL, Step.RETURN),
-    Method.PROVIDER: (Step.ORDER, Step.RETURN),
-    Method.ACCOUNT: (Step.ORDER,),
+STEPS: dict[Method, tuple[Write, ...]] = {
+    Method.CARD: (Write.ORDER, Write.COLLECT, Write.TELL, Write.RETURN),
+    Method.PROVIDER: (Write.ORDER, Write.RETURN),
+    Method.ACCOUNT: (Write.ORDER,),
 }
 
 
@@ -85,23 +85,23 @@ class Journey:
     shop_url: str = SHOP_URL
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        return tuple(step for step in STEPS[self.method] if step is not Step.COLLECT or not self.brings_browser)
+    def steps(self) -> tuple[Write, ...]:
+        return tuple(step for step in STEPS[self.method] if step is not Write.COLLECT or not self.brings_browser)
 
-    def list_rest(self, since: Step) -> Iterator[Step]:
+    def list_rest(self, since: Write) -> Iterator[Write]:
         yield from self.steps[self.steps.index(since) :]
 
-    def take(self, step: Step, client: Client) -> str:
+    def take(self, step: Write, client: Client) -> str:
         """What whoever takes the step hears."""
         match step:
-            case Step.ORDER:
+            case Write.ORDER:
                 return self._order(client)
-            case Step.COLLECT:
+            case Write.COLLECT:
                 page = client.send("POST", self.path, urlencode({"collected": "1", **BROWSER}), FORM)
                 return "sent to the issuer" if b"creq" in page.body else f"{page.status}"
-            case Step.TELL:
+            case Write.TELL:
                 return self._tell(client)
-            case Step.RETURN:
+            case Write.RETURN:
                 return self._come_back(client)
 
     def _order(self, client: Client) -> str:
@@ -133,12 +133,12 @@ class Journey:
     def _find_case(self) -> Case:
         """The last one: whoever was asked twice answers to the second question."""
         cents = self.amount.replace(".", "")
-        return [case for case in self.world.directory.cases if case.request["purchaseAmount"] == cents][-1]
+        return [case for case in self.world.merchants.cases if case.request["purchaseAmount"] == cents][-1]
 
     def _tell(self, client: Client) -> str:
         case = self._find_case()
         url = client.base_url + urlsplit(case.request["threeDSServerURL"]).path
-        told = self.world.directory.deliver(case, case.make_result(self.status), url)
+        told = self.world.merchants.deliver(case, case.make_result(self.status), url)
         return "heard" if told["messageType"] == "RRes" else "awaited no more"
 
     def _come_back(self, client: Client) -> str:
@@ -155,7 +155,7 @@ class Journey:
         return "sent to the shop" if is_home else f"{page.status}"
 
 
-def insist_on_step(journey: Journey, step: Step, client: Client) -> str:
+def insist_on_step(journey: Journey, step: Write, client: Client) -> str:
     """Until whoever answers neither breaks nor says that the first request is still running."""
     heard: list[str] = []
 

@@ -37,11 +37,11 @@ class Cut:
     is_unit: bool = False
 
 
-_PAY, _CHARGING = "tollgate.flows.pay", "tollgate.steps.charging"
+_PAY, _CHARGING = "tollgate.flows.pay", "tollgate.operations.charging"
 _FOLLOW_UP, _RECORD = "tollgate.flows.follow_up", "tollgate.flows.record"
-_RECOVER, _RECONCILE, _CHAINING = "tollgate.flows.recover", "tollgate.workers.reconcile", "tollgate.steps.chaining"
+_RECOVER, _RECONCILE, _CHAINING = "tollgate.flows.recover", "tollgate.workers.recover", "tollgate.operations.chaining"
 _AUTHENTICATE, _RESUME, _HEAR = "tollgate.flows.authenticate", "tollgate.flows.resume", "tollgate.flows.hear"
-_COLLECT, _DESK = "tollgate.flows.collect", "tollgate.steps.desk"
+_COLLECT, _DESK = "tollgate.flows.collect", "tollgate.operations.queue"
 _RUNS, _TOKENIZE = "tollgate.flows.run_schedules", "tollgate.flows.tokenize"
 _SCHEDULES = "tollgate.workers.schedules"
 _CHECK_OUT, _REGISTER, _REMIND = "tollgate.flows.check_out", "tollgate.flows.register", "tollgate.flows.remind"
@@ -61,21 +61,21 @@ CUTS: dict[str, Cut] = {
     **_cut("the first write of a run", _PAY, "write_start", _ALL, is_unit=True),
     **_cut("the sending", _CHARGING, "dispatch", [Moment.AMID]),
     **_cut("the acquirer's answer", _CHARGING, "dispatch", [Moment.AFTER]),
-    **_cut("the second write", _CHARGING, "settle_payment", _UNDER_WAY_OR_DONE),
-    **_cut("settling an overdue attempt", _RECOVER, "settle_payment", _ALL),
+    **_cut("the second write", _CHARGING, "complete_payment", _UNDER_WAY_OR_DONE),
+    **_cut("settling an overdue attempt", _RECOVER, "complete_payment", _ALL),
     **_cut("the errand's sending", _RECOVER, "dispatch", [Moment.BEFORE, Moment.AMID]),
     **_cut("the answer to the errand", _RECOVER, "dispatch", [Moment.AFTER]),
-    **_cut("the errand", _RECONCILE, "run_errand", _UNDER_WAY_OR_DONE),
+    **_cut("the errand", _RECONCILE, "run_recovery_task", _UNDER_WAY_OR_DONE),
     **_cut("the follow-up's first write", _FOLLOW_UP, "follow_up", _ALL, is_unit=True),
     **_cut("the follow-up's sending", _FOLLOW_UP, "dispatch", [Moment.AMID]),
     **_cut("the answer to the follow-up", _FOLLOW_UP, "dispatch", [Moment.AFTER]),
-    **_cut("the follow-up's second write", _FOLLOW_UP, "settle_follow_up", _UNDER_WAY_OR_DONE),
-    **_cut("settling an overdue follow-up", _RECOVER, "settle_follow_up", _ALL),
+    **_cut("the follow-up's second write", _FOLLOW_UP, "complete_follow_up", _UNDER_WAY_OR_DONE),
+    **_cut("settling an overdue follow-up", _RECOVER, "complete_follow_up", _ALL),
     **_cut("the write of what the errand learned", _RECOVER, "_resolve", _UNDER_WAY_OR_DONE, is_unit=True),
     **_cut("the reversal's first write", _RECOVER, "reverse_doubtful", _ALL, is_unit=True),
     **_cut("the record's first write", _RECORD, "record", _ALL, is_unit=True),
     # Of a fact and of a reversal alike: both are decided when they are written.
-    **_cut("the second write of what is decided", _CHAINING, "settle_follow_up", _UNDER_WAY_OR_DONE),
+    **_cut("the second write of what is decided", _CHAINING, "complete_follow_up", _UNDER_WAY_OR_DONE),
     **_cut("the authentication request", _AUTHENTICATE, "converse", [Moment.BEFORE, Moment.AMID]),
     **_cut("the directory's answer", _AUTHENTICATE, "converse", [Moment.AFTER]),
     **_cut("the write that lets the shopper go", _AUTHENTICATE, "hand_over", _UNDER_WAY_OR_DONE, is_unit=True),

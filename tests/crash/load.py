@@ -19,7 +19,7 @@ from tollgate.payments import State
 
 SHOPS = 6
 THINK_S = 0.01
-KINDS = ("DB", "DB", "DB", "PA", "CD")
+PAYMENT_TYPES = ("DB", "DB", "DB", "PA", "CD")
 REPLAYS_MAX = 40
 
 
@@ -46,7 +46,7 @@ class Load:
     faults: list[BaseException] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._chance = random.Random(self.seed)
+        self._random_bytes = random.Random(self.seed)
         self._lock = threading.Lock()
         self._is_over = threading.Event()
         self._numbers = iter(range(1, 1_000_000))
@@ -56,7 +56,7 @@ class Load:
         for shop in shops:
             shop.start()
         try:
-            accidents(self._chance)
+            accidents(self._random_bytes)
         finally:
             self._is_over.set()
             for shop in shops:
@@ -77,12 +77,12 @@ class Load:
 
     def _draw(self) -> Order:
         with self._lock:
-            cents = self._chance.choice((0, 0, 0, DECLINED_CENTS))
-            return Order(next(self._numbers), self._chance.choice(KINDS), cents)
+            cents = self._random_bytes.choice((0, 0, 0, DECLINED_CENTS))
+            return Order(next(self._numbers), self._random_bytes.choice(PAYMENT_TYPES), cents)
 
 
-def pause(chance: random.Random, least_s: float, most_s: float) -> None:
-    time.sleep(chance.uniform(least_s, most_s))
+def pause(random_bytes: random.Random, least_s: float, most_s: float) -> None:
+    time.sleep(random_bytes.uniform(least_s, most_s))
 
 
 def check_aftermath(world: World, load: Load, client: Client) -> None:

@@ -5,7 +5,7 @@ Those of every run; further moments, which only the long run takes the time for,
 
 from __future__ import annotations
 
-from crash.journeys import Method, Step
+from crash.journeys import Method, Write
 from crash.method_wreckage import MethodCrash, MethodDeed
 from crash.payment_crashes import REVERSED
 from crash.wreckage import Ending, Kill
@@ -51,9 +51,9 @@ AUTHENTICATION_CRASHES = (
         CARD,
         Kill("after the note of the issuer's result"),
         (Ending(TAKEN, "awaited no more"),),
-        step=Step.TELL,
+        step=Write.TELL,
     ),
-    MethodCrash(114, CARD, Kill("after the reopening"), (Ending(NEVER_TAKEN, HOME),), step=Step.RETURN),
+    MethodCrash(114, CARD, Kill("after the reopening"), (Ending(NEVER_TAKEN, HOME),), step=Write.RETURN),
 )
 
 AUTHENTICATION_RECOVERIES = (
@@ -63,13 +63,13 @@ AUTHENTICATION_RECOVERIES = (
         Kill("after the acquirer's answer"),
         (Ending(GIVEN_BACK, HOME),),
         recoveries=(Kill("after settling an overdue attempt"), Kill("after the answer to the errand")),
-        step=Step.RETURN,
+        step=Write.RETURN,
     ),
 )
 
 PROVIDER_CRASHES = (
     MethodCrash(143, PROVIDER, Kill("after the acquirer's answer"), (Ending(CALLED_OFF, FAILED),)),
-    MethodCrash(147, PROVIDER, Kill("after the inquiry of a return"), (Ending(PAID, HOME),), step=Step.RETURN),
+    MethodCrash(147, PROVIDER, Kill("after the inquiry of a return"), (Ending(PAID, HOME),), step=Write.RETURN),
 )
 
 PROVIDER_RECOVERIES = (
@@ -82,7 +82,7 @@ PROVIDER_RECOVERIES = (
             Kill("after the answer to the errand"),
             Kill("amid the write of what the errand learned", (AT_PROVIDER, "DB approved")),
         ),
-        step=Step.RETURN,
+        step=Write.RETURN,
     ),
 )
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from acquirer import Entry, Fate
 from crash.books import Record
 from crash.calendars import pass_deadlines
-from crash.journeys import Journey, Method, Step, insist_on_step
+from crash.journeys import Journey, Method, Write, insist_on_step
 from crash.world import NO_ANSWER, PATIENCE_S, World
 from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
 from gateway import Client
@@ -37,7 +37,7 @@ class MethodDeed(Deed):
 
 @dataclass(frozen=True)
 class MethodCrash(Crash):
-    step: Step | None = Step.ORDER
+    step: Write | None = Write.ORDER
     """During which the gateway dies; None: it dies by itself, a week after everything went well."""
     is_left: bool = False
     """The shopper never comes back."""
@@ -118,7 +118,7 @@ def _die_later(world: World, crash: MethodCrash, wreck: MethodWreck) -> None:
     gateway = world.make_gateway()
     gateway.start()
     wait_until_nothing_is_left(world)
-    wreck.told = wreck.walk.take(Step.ORDER, world.make_client(gateway))
+    wreck.told = wreck.walk.take(Write.ORDER, world.make_client(gateway))
     gateway.kill()
     asyncio.run(_let_time_pass(world))
     dying = world.make_gateway(crash.kill.seam)
@@ -139,7 +139,7 @@ def _die_again(world: World, crash: MethodCrash, wreck: MethodWreck) -> None:
         wreck.held.append(describe_store(world, wreck))
 
 
-def _try_to_take(journey: Journey, step: Step, client: Client) -> str | None:
+def _try_to_take(journey: Journey, step: Write, client: Client) -> str | None:
     """None where the gateway died before it could tell."""
     try:
         return journey.take(step, client)
@@ -161,12 +161,12 @@ def _make_errands_due(world: World) -> None:
 # ---- going on ----
 
 
-def _go_on(client: Client, wreck: MethodWreck, since: Step) -> None:
+def _go_on(client: Client, wreck: MethodWreck, since: Write) -> None:
     """Whoever got no answer tries again, and then come those who had not had their turn yet."""
     crash, journey = wreck.crash, wreck.walk
     assert isinstance(crash, MethodCrash)
     wreck.told = insist_on_step(journey, since, client)
-    is_away = not journey.path if since is Step.ORDER else crash.is_left
+    is_away = not journey.path if since is Write.ORDER else crash.is_left
     if not is_away:
         for step in [*journey.list_rest(since)][1:]:
             journey.take(step, client)

@@ -17,7 +17,7 @@ from crash.stored_wreckage import Stage, StoredWreck
 from crash.wreckage import Deed, describe_end
 from gateway import CARD, Client
 from tollgate.payments import RunState, ScheduleState, name_run_payment
-from tollgate.store import find_schedule, open_database, steps_end_schedule
+from tollgate.store import end_schedule_writes, find_schedule, open_database
 from tollgate.values import MerchantId, ScheduleId
 
 _TRIES_LOOKED_AT = 12
@@ -99,5 +99,5 @@ async def _end(database_url: str, merchant_id: MerchantId, schedule_id: Schedule
     database = await open_database(database_url)
     schedule = await find_schedule(database, merchant_id, schedule_id)
     assert schedule is not None
-    assert await database.write(steps_end_schedule(schedule, ScheduleState.ENDED, schedule.created_at))
+    assert await database.write(end_schedule_writes(schedule, ScheduleState.ENDED, schedule.created_at))
     await database.close()

@@ -13,7 +13,7 @@ from crash.stored_wreckage import StoredCrash, StoredKill
 from crash.token_wrecks import TokenDeed
 from crash.wreckage import Ending, Kill
 from tollgate.connectors.card import REVERSALS
-from tollgate.payments import RUN_TOPIC, Errand
+from tollgate.payments import RUN_TOPIC, RecoveryTask
 
 RUN = RunDeed("DB", title="run of a schedule")
 LATE_RUN = RunDeed("DB", title="run after two that nobody was there for", plan=Plan.MONTHLY)
@@ -49,7 +49,7 @@ NO_TOKEN, TOKEN_KEPT = "registration active, no token", "registration active, to
 
 _ANSWERED = Kill("after the acquirer's answer")
 _OVERDUE = StoredKill("after settling an overdue attempt", asleep=RUN_TOPIC)
-_NOTED = StoredKill("after the note on a run", asleep=Errand.REVERSE)
+_NOTED = StoredKill("after the note on a run", asleep=RecoveryTask.REVERSE)
 
 RUN_CRASHES = (
     # Who makes its payment is another worker, who may be faster than the knife.
@@ -93,7 +93,7 @@ RUN_RECOVERIES = (
             _OVERDUE,
             _NOTED,
             # Nobody has undone the first try yet, so that the second has to wait although its time has come.
-            StoredKill("after the postponement of a run", (REVERSAL_OWED,), asleep=Errand.REVERSE),
+            StoredKill("after the postponement of a run", (REVERSAL_OWED,), asleep=RecoveryTask.REVERSE),
             StoredKill("amid the wait for an acquirer that has undone it", manner=Manner.ACT_AND_HOLD, path=REVERSALS),
             StoredKill("after the answer to the errand", asleep=RUN_TOPIC),
             StoredKill("after the errand", asleep=RUN_TOPIC),

@@ -38,11 +38,11 @@ class Subscriptions:
     calendar: Calendar
     timetables: dict[str, Timetable] = field(default_factory=dict)
 
-    def order(self, client: Client, chance: random.Random, cents: Sequence[int]) -> None:
+    def order(self, client: Client, random_bytes: random.Random, cents: Sequence[int]) -> None:
         registration = client.post("/v1/registrations", {**CARD, "testMode": "EXTERNAL"})
         for number in range(1, SCHEDULES + 1):
-            plan = chance.choice(list(Plan))
-            amount = f"{number}.{chance.choice(cents):02d}"
+            plan = random_bytes.choice(list(Plan))
+            amount = f"{number}.{random_bytes.choice(cents):02d}"
             schedule_id = make_schedule(client, registration.json["id"], amount, self.calendar.make_job(plan))
             self.timetables[schedule_id] = self.calendar.make_timetable(plan)
 
@@ -93,15 +93,15 @@ def test_a_server_killed_again_and_again_while_schedules_are_due_pays_each_once(
     gateway = world.make_gateway()
     gateway.start()
     subscriptions = subscribe(world, world.make_client(gateway), seed, (0, 0, 0, DECLINED_CENTS))
-    chance = random.Random(seed)
+    random_bytes = random.Random(seed)
     world.acquirer.behave(CHARGES, Manner.SLOW)
 
     bring_back(world.books)
     for _ in range(KILLS):
-        pause(chance, 0.1, 1.5)
+        pause(random_bytes, 0.1, 1.5)
         gateway.kill()
         let_time_fly(world.books)
-        time.sleep(chance.choice((0.0, 1.0)))
+        time.sleep(random_bytes.choice((0.0, 1.0)))
         gateway.start()
     wait_until_over(world, subscriptions.calendar.due_on)
 

@@ -72,7 +72,7 @@ class Story:
     def find_entry(self, payment_id: str) -> Entry:
         return self.world.acquirer.read_ledger()[payment_id]
 
-    def list_kinds(self, reference: str) -> list[str]:
+    def list_payment_types(self, reference: str) -> list[str]:
         report = self.client.get("/v1/query", {"merchantTransactionId": reference}).json
         return [payment["paymentType"] for payment in report["payments"]]
 
@@ -131,7 +131,7 @@ def test_a_failed_payment_takes_no_money_and_a_credit_is_paid_out_at_most_once(s
 
 @of_every_case
 def test_only_what_was_given_back_has_a_reversal_in_the_report(story: Story, case: Case) -> None:
-    assert story.list_kinds(case.key) == ([case.kind, "RV"] if case.ending == SILENT else [case.kind])
+    assert story.list_payment_types(case.key) == ([case.kind, "RV"] if case.ending == SILENT else [case.kind])
 
 
 @of_every_case
@@ -148,7 +148,7 @@ def test_a_reversal_is_repeated_until_the_acquirer_confirms_it(new_story: Story)
     new_story.world.books.wait_until_quiet()
     entry = new_story.find_entry(answer.json["id"])
     assert (entry.fate, entry.reversals_seen) == (Fate.REVERSED, 2)
-    assert new_story.list_kinds("stubborn-reversal") == ["DB", "RV"]
+    assert new_story.list_payment_types("stubborn-reversal") == ["DB", "RV"]
 
 
 def test_a_credit_is_asked_about_again_while_the_acquirer_does_not_know_yet(new_story: Story) -> None:
@@ -167,7 +167,7 @@ def test_an_acquirer_that_is_away_takes_no_money_and_is_owed_nothing(new_story: 
         new_story.world.acquirer.open()
     assert answer.code == UNREACHABLE
     assert new_story.world.books.is_quiet()
-    assert new_story.list_kinds("acquirer-away") == ["DB"]
+    assert new_story.list_payment_types("acquirer-away") == ["DB"]
 
 
 def test_what_is_owed_to_an_acquirer_waits_until_it_is_back(new_story: Story) -> None:

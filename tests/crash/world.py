@@ -50,7 +50,7 @@ class World:
     folder: Path
     database: str
     acquirer: AcquirerProcess
-    directory: DirectoryServer
+    merchants: DirectoryServer
     books: Books
     token: str
     entity_id: str
@@ -93,11 +93,11 @@ async def _furnish(database_url: str, key_path: Path, test_url: str, directory_u
 def open_world(folder: Path, cluster: PostgresCluster | None) -> Iterator[World]:
     """On PostgreSQL where there is a cluster, else on SQLite."""
     database = cluster.create_database() if cluster else f"sqlite:///{folder}/store.db"
-    with AcquirerProcess() as acquirer, DirectoryServer() as directory:
-        directory.manner = Manner.CHALLENGE
-        token, entity_id = asyncio.run(_furnish(database, folder / "keys.json", acquirer.url, directory.url))
+    with AcquirerProcess() as acquirer, DirectoryServer() as merchants:
+        merchants.manner = Manner.CHALLENGE
+        token, entity_id = asyncio.run(_furnish(database, folder / "keys.json", acquirer.url, merchants.url))
         books = open_books(database, cluster)
-        world = World(folder, database, acquirer, directory, books, token, entity_id, cluster)
+        world = World(folder, database, acquirer, merchants, books, token, entity_id, cluster)
         try:
             yield world
         finally:

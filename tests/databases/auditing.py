@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from postgres import PostgresCluster
 from tollgate.flows import AuditReport, verify
 from tollgate.store import Database, open_database
-from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.vault import Keyring
 
 TABLES = (
@@ -88,7 +88,7 @@ async def put_back(stock: Stock) -> AsyncIterator[Database]:
 
 
 async def run(database: Database, *texts: str) -> None:
-    assert await database.write([Step(Statement(sa.text(text), is_write=True), {}) for text in texts])
+    assert await database.write([Write(Statement(sa.text(text), is_write=True), {}) for text in texts])
 
 
 async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) -> AuditReport:
@@ -97,7 +97,7 @@ async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) 
 
 async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> None:
     named = {name: value for name, value in params.items() if f":{name}" in sql}
-    assert await database.write([Step(Statement(sa.text(sql), is_write=True), named, rows=rows)])
+    assert await database.write([Write(Statement(sa.text(sql), is_write=True), named, rows=rows)])
 
 
 async def read_plan(folder: Path, statement: Statement) -> list[str]:

@@ -9,8 +9,8 @@ import orjson
 
 from tollgate.contract import Envelope
 from tollgate.flows import follow_up, pay
+from tollgate.operations import App, MerchantCache
 from tollgate.payments import BankAccount, Channel, Creditor, FollowUp, Merchant, Order, TestMode
-from tollgate.steps import Directory, House
 from tollgate.store import Database, insert_channel, insert_merchant
 from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
 from tollgate.vault import Keyring, make_keyring
@@ -27,13 +27,13 @@ CHANNEL = Channel(
 )
 ACCOUNT = BankAccount(holder="Jane Jones", iban=Secret(IBAN), bic="COBADEFFXXX", country="DE")
 ORDER = Order(
-    kind="DB",
+    payment_type="DB",
     money=Money(9200, "EUR"),
     brand="DIRECTDEBIT_SEPA",
     network="DIRECTDEBIT_SEPA",
     method="DD",
     account=ACCOUNT,
-    face=None,
+    card_summary=None,
     statement="Order 7",
     descriptor="Order 7",
     short_id="1234.5678.9012",
@@ -44,18 +44,18 @@ ORDER = Order(
 class Bank:
     """The house with the words of these tests."""
 
-    def __init__(self, house: House, clock: FixedClock) -> None:
-        self.house = house
+    def __init__(self, app: App, clock: FixedClock) -> None:
+        self.app = app
         self.clock = clock
 
     async def pay(self, kind: str = "DB", amount: int = 9200, **changes: object) -> str:
-        order: Order = msgspec.structs.replace(ORDER, kind=kind, money=Money(amount, "EUR"), **changes)
-        return _read_id((await pay(self.house, order, CHANNEL, "ndc", None)).body)
+        order: Order = msgspec.structs.replace(ORDER, payment_type=kind, money=Money(amount, "EUR"), **changes)
+        return _read_id((await pay(self.app, order, CHANNEL, "ndc", None)).body)
 
     async def follow(self, kind: str, named_id: str, amount: int | None = None) -> tuple[str, str]:
         """The id and the result code."""
         request = FollowUp(
-            kind=kind,
+            payment_type=kind,
             amount=amount,
             currency="EUR",
             practice=None,
@@ -63,7 +63,7 @@ class Bank:
             descriptor="Order 7 later",
             short_id="1234.5678.9013",
         )
-        body = (await follow_up(self.house, request, named_id, CHANNEL, "ndc", None)).body
+        body = (await follow_up(self.app, request, named_id, CHANNEL, "ndc", None)).body
         return _read_id(body), orjson.loads(body)["result"]["code"]
 
     def wait(self, days: int = 1) -> None:
@@ -75,23 +75,23 @@ async def open_bank(db: Database, *, keyring: Keyring | None = None, is_first: b
     if is_first:
         await insert_merchant(db, MERCHANT)
         await insert_channel(db, CHANNEL)
-    directory = Directory()
-    await directory.refresh(db)
+    merchants = MerchantCache()
+    await merchants.refresh(db)
     clock = FixedClock(MONDAY)
-    house = House(
+    app = App(
         database=db,
-        directory=directory,
+        merchants=merchants,
         keyring=keyring or make_keyring(),
         clock=clock,
         envelope=Envelope("build"),
         is_live=False,
         acquirer_timeout_s=5.0,
-        settle_margin_s=5.0,
+        completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
         find_wire=lambda _address: ScriptedWire(),
         simulator=ScriptedWire(),
     )
-    return Bank(house, clock)
+    return Bank(app, clock)
 
 
 def _read_id(body: bytes) -> str:

@@ -15,18 +15,18 @@ from acquirer_sessions import PATHS, Sessions
 from databases.lives import Killed, Lives, open_lives
 from tollgate.catalog import Situation
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.contract import Submission, read_fields, write_ticket
+from tollgate.contract import Submission, read_fields, write_shopper_token
 from tollgate.flows import (
     Arrival,
     arrive,
     cancel_prepared,
     prepare_checkout,
     read_checkout,
-    run_errand,
+    run_recovery_task,
     submit_checkout,
 )
+from tollgate.operations import App
 from tollgate.payments import CheckoutKind
-from tollgate.steps import House
 from tollgate.store import Database, find_checkout, lease_due
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.vault import Keyring
@@ -71,13 +71,13 @@ class Till:
 
     lives: Lives
     provider: ProviderWire
-    house: House
+    app: App
     ids: dict[str, str] = field(default_factory=dict)
     """And of what was done for them."""
 
     @property
     def keyring(self) -> Keyring:
-        return self.house.keyring
+        return self.app.keyring
 
     @property
     def clock(self) -> FixedClock:
@@ -86,7 +86,7 @@ class Till:
     async def prepare(self, name: str, fields: dict[str, str] = PAYS) -> str:
         self.clock.at += SECOND
         read = read_fields(list(fields.items()), Situation("checkout", None, False, False))
-        answer = await prepare_checkout(self.house, read, CHANNEL, None)
+        answer = await prepare_checkout(self.app, read, CHANNEL, None)
         self.ids[name] = orjson.loads(answer.body)["id"]
         return self.ids[name]
 
@@ -101,12 +101,12 @@ class Till:
         self.clock.at += SECOND
         self.provider.acquirer.script = list(script)
         sent = Submission(pairs=list(account.items()), address="127.0.0.1", accept=None, user_agent=None)
-        done = await submit_checkout(self.house, self.ids[name], kind, sent)
+        done = await submit_checkout(self.app, self.ids[name], kind, sent)
         code: str = orjson.loads(done.answer.body)["result"]["code"]
         return code
 
     async def remember_attempt(self, name: str, as_name: str) -> str:
-        checkout = await find_checkout(self.house.database, MERCHANT.id, self.ids[name])
+        checkout = await find_checkout(self.app.database, MERCHANT.id, self.ids[name])
         assert checkout is not None
         assert checkout.subject_id is not None
         self.ids[as_name] = checkout.subject_id
@@ -114,28 +114,28 @@ class Till:
 
     async def ask(self, name: str, kind: CheckoutKind = CheckoutKind.PAYMENT) -> str:
         self.clock.at += SECOND
-        answer = await read_checkout(self.house, self.ids[name], kind, CHANNEL)
+        answer = await read_checkout(self.app, self.ids[name], kind, CHANNEL)
         code: str = orjson.loads(answer.body)["result"]["code"]
         return code
 
     async def approve_at_provider(self, payment_id: str) -> None:
         self.clock.at += SECOND
         self.provider.sessions.decide(payment_id, "approved")
-        ticket = write_ticket(MERCHANT.id, payment_id)
-        await arrive(self.house, Arrival(page_url="https://gate.example", ticket=ticket))
+        shopper_token = write_shopper_token(MERCHANT.id, payment_id)
+        await arrive(self.app, Arrival(page_url="https://gate.example", shopper_token=shopper_token))
 
-    async def run_errands(self) -> None:
+    async def run_recovery_tasks(self) -> None:
         self.clock.at += MINUTE
         now, wall_now = self.clock.now(), self.clock.wall()
-        database = self.house.database
+        database = self.app.database
         for job in await lease_due(database, now=now, wall_now=wall_now, owner="me", lease_s=1, limit=100):
-            await run_errand(self.house, job)
+            await run_recovery_task(self.app, job)
 
 
 async def open_till(db: Database) -> Till:
     lives = await open_lives(db)
     provider = ProviderWire(lives.wire)
-    return Till(lives, provider, replace(lives.house, simulator=provider, base_url="https://gate.example"))
+    return Till(lives, provider, replace(lives.app, simulator=provider, base_url="https://gate.example"))
 
 
 async def live_through_checkouts(db: Database) -> Till:
@@ -153,7 +153,7 @@ async def live_through_checkouts(db: Database) -> Till:
         assert await till.submit(name) == "000.100.110"
         await till.approve_at_provider(waiting)
         if name == "late":
-            await till.run_errands()
+            await till.run_recovery_tasks()
     await _cancel(till)
     assert await till.submit("payout", CARD, Silent()) == "000.200.000"
     with pytest.raises(Killed):
@@ -166,11 +166,11 @@ async def live_through_checkouts(db: Database) -> Till:
 async def _cancel(till: Till) -> None:
     """One that was never tried, and one whose shopper pays at a provider afterwards and gets the money back."""
     await till.prepare("withdrawn")
-    await cancel_prepared(till.house, till.ids["withdrawn"], CHANNEL)
+    await cancel_prepared(till.app, till.ids["withdrawn"], CHANNEL)
     await till.prepare("cancelled")
     assert await till.submit("cancelled", PAYPAL) == "000.200.000"
     waiting = await till.remember_attempt("cancelled", "cancelled attempt")
-    await cancel_prepared(till.house, till.ids["cancelled"], CHANNEL)
+    await cancel_prepared(till.app, till.ids["cancelled"], CHANNEL)
     await till.approve_at_provider(waiting)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from databases.banking import open_bank
 from tollgate.flows import collect
-from tollgate.store import Database, Step, open_database
+from tollgate.store import Database, Write, open_database
 from tollgate.vault import load_keyring
 
 
@@ -30,7 +30,7 @@ class Knife:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    async def write(self, steps: Sequence[Step]) -> bool:
+    async def write(self, steps: Sequence[Write]) -> bool:
         if self._moment == "before":
             die()
         if self._moment.startswith("amid"):
@@ -47,7 +47,7 @@ async def main(url: str, key_path: str, moment: str, days: str) -> None:
     knife: Any = Knife(database, moment)
     bank = await open_bank(knife, keyring=load_keyring(Path(key_path)), is_first=False)
     bank.wait(int(days))
-    await collect(bank.house)
+    await collect(bank.app)
     die()
 
 

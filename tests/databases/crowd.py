@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from databases.samples import CHANNEL, MERCHANT, NOON
-from tollgate.store import Database, Step
+from tollgate.store import Database, Write
 from tollgate.store.statements import Dialect, Statement
 from tollgate.values import SECOND
 
@@ -22,7 +22,7 @@ _NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n
 _PAYMENTS = f"""
 {_NUMBERS} INSERT INTO payments
 (merchant_id, id, channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc, created_at,
- deadline_at, test_mode, merchant_transaction_id, echo, result_code, details, settled_at)
+ deadline_at, test_mode, merchant_transaction_id, echo, result_code, details, completed_at)
 SELECT '{MERCHANT}', {_PAYMENT_ID}, '{CHANNEL}', CASE WHEN n % 2 = 0 THEN 'DB' ELSE 'PA' END, 1, 100 + n % 50, 'EUR',
  'VISA', 'CC', 'shop', '1234.5678.9012', 'ndc', {_INSTANT}, {_INSTANT}, 'INTERNAL',
  CASE WHEN n % 10 = 0 THEN 'the-same-again' ELSE 'order-' || CAST(n AS TEXT) END,
@@ -47,5 +47,5 @@ async def gather_crowd(db: Database, count: int) -> None:
     for text in (_PAYMENTS, _BOOK):
         for word, meaning in words.items():
             text = text.replace(word, meaning)
-        steps.append(Step(Statement(sa.text(text), is_write=True), {}, rows=count))
+        steps.append(Write(Statement(sa.text(text), is_write=True), {}, rows=count))
     assert await db.write(steps)

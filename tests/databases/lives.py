@@ -12,10 +12,18 @@ import orjson
 import pytest
 
 from tollgate.contract import Envelope
-from tollgate.flows import follow_up, pay, record, run_errand
+from tollgate.flows import follow_up, pay, record, run_recovery_task
 from tollgate.flows.follow_up import find_named, start_follow_up
-from tollgate.payments import Channel, Claim, FollowUp, Merchant, Order, Payment, judge
-from tollgate.steps import Directory, House, make_deep_link, make_start_steps, make_terms, make_wish, plan_attempt
+from tollgate.operations import (
+    App,
+    MerchantCache,
+    make_follow_up_request,
+    make_terms,
+    plan_attempt,
+    read_chain_context,
+    start_writes,
+)
+from tollgate.payments import Channel, FollowUp, IdempotencyKey, Merchant, Order, Payment, judge
 from tollgate.store import Database, insert_channel, insert_merchant, lease_due, list_overdue
 from tollgate.values import DAY, HOUR, SECOND, ChannelId, FixedClock, MerchantId, Money
 from tollgate.vault import Keyring, make_keyring
@@ -37,40 +45,42 @@ class Killed(Exception):
 class Lives:
     """What happened, by a name for each transaction."""
 
-    house: House
+    app: App
     wire: ScriptedWire
     clock: FixedClock
     ids: dict[str, str] = field(default_factory=dict)
 
     @property
     def keyring(self) -> Keyring:
-        return self.house.keyring
+        return self.app.keyring
 
-    async def pay(self, name: str, *, channel: Channel = CHANNEL, claim: Claim | None = None, **changes: object) -> str:
+    async def pay(
+        self, name: str, *, channel: Channel = CHANNEL, idempotency_key: IdempotencyKey | None = None, **changes: object
+    ) -> str:
         self._tick()
         order: Order = msgspec.structs.replace(ORDER, **changes)
-        answer = await pay(self.house, order, channel, "ndc", claim)
+        answer = await pay(self.app, order, channel, "ndc", idempotency_key)
         return self._remember(name, orjson.loads(answer.body)["id"])
 
     async def follow(self, name: str, kind: str, named: str, amount: int | None = None, **changes: object) -> str:
         self._tick()
         request = msgspec.structs.replace(make_request(kind, amount), **changes)
-        answer = await follow_up(self.house, request, self.ids[named], CHANNEL, "ndc", None)
+        answer = await follow_up(self.app, request, self.ids[named], CHANNEL, "ndc", None)
         return self._remember(name, orjson.loads(answer.body)["id"])
 
     async def record(self, name: str, kind: str, named: str, amount: int | None = None) -> Payment:
         self._tick()
-        made = await record(self.house, make_request(kind, amount), self.ids[named], CHANNEL, "ndc")
+        made = await record(self.app, make_request(kind, amount), self.ids[named], CHANNEL, "ndc")
         self._remember(name, made.id)
         return made
 
-    async def run_errands(self) -> None:
+    async def run_recovery_tasks(self) -> None:
         self._tick()
         jobs = await lease_due(
-            self.house.database, now=self.clock.now(), wall_now=self.clock.wall(), owner="me", lease_s=1, limit=100
+            self.app.database, now=self.clock.now(), wall_now=self.clock.wall(), owner="me", lease_s=1, limit=100
         )
         for job in jobs:
-            await run_errand(self.house, job)
+            await run_recovery_task(self.app, job)
 
     def _remember(self, name: str, payment_id: str) -> str:
         self.ids[name] = payment_id
@@ -83,7 +93,7 @@ class Lives:
 
 def make_request(kind: str, amount: int | None) -> FollowUp:
     return FollowUp(
-        kind=kind,
+        payment_type=kind,
         amount=amount,
         currency=None if amount is None else "EUR",
         practice=None,
@@ -97,23 +107,23 @@ async def open_lives(db: Database) -> Lives:
     for merchant, channel in ((MERCHANT, CHANNEL), (NEIGHBOUR, NEIGHBOUR_CHANNEL)):
         await insert_merchant(db, merchant)
         await insert_channel(db, channel)
-    directory = Directory()
-    await directory.refresh(db)
+    merchants = MerchantCache()
+    await merchants.refresh(db)
     wire, clock = ScriptedWire(), FixedClock(NOW)
-    house = House(
+    app = App(
         database=db,
-        directory=directory,
+        merchants=merchants,
         keyring=make_keyring(),
         clock=clock,
         envelope=Envelope("build"),
         is_live=False,
         acquirer_timeout_s=5.0,
-        settle_margin_s=5.0,
+        completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
         find_wire=lambda _address: wire,
         simulator=wire,
     )
-    return Lives(house, wire, clock)
+    return Lives(app, wire, clock)
 
 
 async def live_through_everything(db: Database) -> Lives:
@@ -145,8 +155,8 @@ async def _authorise_and_capture(lives: Lives) -> None:
 
 
 async def _take_and_give_back(lives: Lives) -> None:
-    claim = Claim(channel_id=CHANNEL.id, key="key", fingerprint=b"print", created_at=NOW)
-    await lives.pay("db", claim=claim)
+    idempotency_key = IdempotencyKey(channel_id=CHANNEL.id, key="key", fingerprint=b"print", created_at=NOW)
+    await lives.pay("db", idempotency_key=idempotency_key)
     await lives.follow("rb", "RB", "db", 1000)
     await lives.follow("rf 1", "RF", "db", 200)
     await lives.follow("rf 2", "RF", "db", 300)
@@ -173,10 +183,10 @@ async def _fall_silent(lives: Lives) -> None:
     lives.wire.script = [Silent()]
     await lives.pay("db reversed")
     lives.wire.script = [REVERSED]
-    await lives.run_errands()
+    await lives.run_recovery_tasks()
     lives.wire.script = [Silent()]
     await lives.pay("cd resolved", kind="CD")
-    await lives.run_errands()
+    await lives.run_recovery_tasks()
     lives.wire.script = [Silent()]
     await lives.pay("cd unresolved", kind="CD")
     lives.wire.script = [Silent()]
@@ -198,21 +208,21 @@ async def _leave_in_flight(lives: Lives) -> None:
             await (lives.follow("never answered", kind, named, 50) if kind else lives.pay(named))
         [left] = [row for row in await list_started(lives) if row.id not in before]
         before.add(left.id)
-        lives.ids[f"{left.kind} started"] = left.id
+        lives.ids[f"{left.payment_type} started"] = left.id
     lives.ids["rc started"] = await _leave_decided(lives)
 
 
 async def _leave_decided(lives: Lives) -> str:
     """A receipt whose result is known and not written yet."""
-    house, fact = lives.house, make_request("RC", 60)
-    named = await find_named(house, "RC", lives.ids["pa receipt"], CHANNEL)
-    link = await make_deep_link(house, named)
-    decision = judge(make_wish(fact, named), link, make_terms(house, CHANNEL, named))
-    bare = msgspec.structs.replace(start_follow_up(house, fact, named, "ndc"), result_code="000.100.110")
+    app, fact = lives.app, make_request("RC", 60)
+    named = await find_named(app, "RC", lives.ids["pa receipt"], CHANNEL)
+    context = await read_chain_context(app, named)
+    decision = judge(make_follow_up_request(fact, named), context, make_terms(app, CHANNEL, named))
+    bare = msgspec.structs.replace(start_follow_up(app, fact, named, "ndc"), result_code="000.100.110")
     attempt = plan_attempt(bare, decision)
-    assert await house.database.write(make_start_steps(attempt, link, decision))
+    assert await app.database.write(start_writes(attempt, context, decision))
     return attempt.id
 
 
 async def list_started(lives: Lives) -> list[Payment]:
-    return await list_overdue(lives.house.database, lives.clock.wall() + HOUR, 100)
+    return await list_overdue(lives.app.database, lives.clock.wall() + HOUR, 100)

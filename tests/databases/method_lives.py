@@ -12,8 +12,8 @@ import msgspec
 from databases.banking import CHANNEL, open_bank
 from databases.banking import Bank as BankTeller
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.flows import collect, run_errand
-from tollgate.steps import House
+from tollgate.flows import collect, run_recovery_task
+from tollgate.operations import App
 from tollgate.store import Database, list_bank_files
 from tollgate.values import SECOND
 from tollgate.vault import Keyring
@@ -40,12 +40,12 @@ class MethodLives:
     ids: dict[str, str] = field(default_factory=dict)
 
     @property
-    def house(self) -> House:
-        return self.teller.house
+    def app(self) -> App:
+        return self.teller.app
 
     @property
     def keyring(self) -> Keyring:
-        return self.house.keyring
+        return self.app.keyring
 
     async def pay(self, name: str, kind: str = "DB", amount: int = 9200) -> str:
         self._tick()
@@ -59,8 +59,8 @@ class MethodLives:
     async def shop(self, name: str) -> shopping.Shopper:
         """A card whose issuer wants to ask the shopper."""
         self._tick()
-        house, bank = shopping.open_bank(self.house, ScriptedWire())
-        shopper = await shopping.go_shopping(house, bank, channel=CHANNEL)
+        app, bank = shopping.open_bank(self.app, ScriptedWire())
+        shopper = await shopping.go_shopping(app, bank, channel=CHANNEL)
         self.ids[name] = shopper.body["id"]
         return shopper
 
@@ -84,8 +84,8 @@ async def _file(lives: MethodLives) -> None:
     await lives.pay("db beside it", amount=100)
     await lives.pay("cd filed", "CD", 300)
     lives.teller.wait()
-    assert await collect(lives.house) == 2
-    for file in await list_bank_files(lives.house.database):
+    assert await collect(lives.app) == 2
+    for file in await list_bank_files(lives.app.database):
         lives.ids[f"file {file.scheme}"] = file.id
 
 
@@ -99,12 +99,12 @@ async def _leave_open(lives: MethodLives) -> None:
 
 
 async def _fall_silent(lives: MethodLives) -> None:
-    deaf = msgspec.structs.replace(lives.house, disturb=DeafWire)
-    hearing, lives.teller.house = lives.house, deaf
+    deaf = msgspec.structs.replace(lives.app, disturb=DeafWire)
+    hearing, lives.teller.app = lives.app, deaf
     await lives.pay("db blocked")
-    lives.teller.house = hearing
+    lives.teller.app = hearing
     for job in await shopping.lease_now(hearing):
-        assert await run_errand(hearing, job)
+        assert await run_recovery_task(hearing, job)
 
 
 async def _ask_shoppers(lives: MethodLives) -> None:

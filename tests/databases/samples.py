@@ -7,7 +7,17 @@ from typing import Any
 
 import msgspec
 
-from tollgate.payments import CardFace, Channel, Claim, Errand, Payment, Search, Settlement, State, TestMode
+from tollgate.payments import (
+    CardSummary,
+    Channel,
+    Completion,
+    IdempotencyKey,
+    Payment,
+    RecoveryTask,
+    Search,
+    State,
+    TestMode,
+)
 from tollgate.store import Database, search_payments
 from tollgate.values import HOUR, ChannelId, Instant, MerchantId, Money, PaymentId, make_id
 
@@ -30,7 +40,7 @@ def make_payment(**changes: Any) -> Payment:
         id=PaymentId(make_id()),
         merchant_id=MERCHANT,
         channel_id=CHANNEL,
-        kind="DB",
+        payment_type="DB",
         state=State.STARTED,
         money=Money(9200, "EUR"),
         brand="VISA",
@@ -42,25 +52,25 @@ def make_payment(**changes: Any) -> Payment:
         deadline_at=created_at + HOUR,
         test_mode=TestMode.INTERNAL,
         merchant_transaction_id="order-1234",
-        card=CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jönés"),
+        card=CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jönés"),
         echo={"customer.givenName": "Jané", "customParameters[SHOPPER_x]": '"quoted"\n'},
     )
     return msgspec.structs.replace(payment, **changes)
 
 
-def make_settlement(payment: Payment, errand: Errand | None = None, **changes: Any) -> Settlement:
+def make_settlement(payment: Payment, recovery_task: RecoveryTask | None = None, **changes: Any) -> Completion:
     members = {
         "state": State.APPROVED,
         "result_code": "000.100.110",
         "details": {"ConnectorTxID1": "abc"},
-        "settled_at": payment.created_at + 5,
+        "completed_at": payment.created_at + 5,
     }
-    return Settlement(payment=msgspec.structs.replace(payment, **members | changes), errand=errand)
+    return Completion(payment=msgspec.structs.replace(payment, **members | changes), recovery_task=recovery_task)
 
 
-def make_claim(key: str, **changes: Any) -> Claim:
-    claim = Claim(channel_id=CHANNEL, key=key, fingerprint=b"\x00\x01print", created_at=NOON)
-    return msgspec.structs.replace(claim, **changes)
+def make_idempotency_key(key: str, **changes: Any) -> IdempotencyKey:
+    idempotency_key = IdempotencyKey(channel_id=CHANNEL, key=key, fingerprint=b"\x00\x01print", created_at=NOON)
+    return msgspec.structs.replace(idempotency_key, **changes)
 
 
 async def list_written(db: Database, limit: int = 100) -> list[Payment]:

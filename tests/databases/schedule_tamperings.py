@@ -48,7 +48,7 @@ RUNS: dict[str, Tampering] = {
     "payment_id": _run("payment_id", ":other"),
 }
 
-NOT_AUDITED = frozenset({"ndc", "result_code", "skipped", "settled_at"})
+NOT_AUDITED = frozenset({"ndc", "result_code", "skipped", "completed_at"})
 """What nothing else in the store contradicts."""
 
 FORGED = (

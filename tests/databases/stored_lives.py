@@ -13,9 +13,9 @@ from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from databases.storing import CARD_NUMBERS, order_card, order_debit, store
 from tollgate.contract import Fields, RegistrationOrder
 from tollgate.flows import deregister, deschedule, register
+from tollgate.operations import App, name_token_owner
 from tollgate.payments import NetworkToken, Order, TestMode, TokenAccount, TokenState, VirtualAccount, name_run_payment
-from tollgate.steps import House, name_token_owner
-from tollgate.store import Database, find_sealed_registration, list_same_accounts, steps_change_registration
+from tollgate.store import Database, change_registration_writes, find_sealed_registration, list_same_accounts
 from tollgate.values import DAY, SECOND, MerchantId, Secret
 from tollgate.vault import Keyring, fingerprint_account, seal_account
 from tollgate.workers.retention import erase_registrations
@@ -45,16 +45,16 @@ class StoredLives:
         return self.stored | self.schedules
 
     @property
-    def house(self) -> House:
-        return self.bank.house
+    def app(self) -> App:
+        return self.bank.app
 
     @property
     def keyring(self) -> Keyring:
-        return self.house.keyring
+        return self.app.keyring
 
     async def store(self, name: str, order: Order, *script: bytes) -> str:
-        assert isinstance(self.house.simulator, ScriptedWire)
-        self.house.simulator.script = list(script)
+        assert isinstance(self.app.simulator, ScriptedWire)
+        self.app.simulator.script = list(script)
         self.bank.clock.at += SECOND
         self.stored[name] = await store(self.bank, order)
         return self.stored[name]
@@ -79,23 +79,23 @@ async def _erase(lives: StoredLives) -> None:
     now = lives.bank.clock.at
     await lives.store("erased", order_debit())
     lives.bank.wait(500)
-    assert await erase_registrations(lives.house) == 1
+    assert await erase_registrations(lives.app) == 1
     lives.bank.clock.at = now + SECOND
 
 
 async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
     """Runs that were made, at the second try too, that were missed and that failed; and a plan that is over."""
-    house, clock = lives.house, lives.bank.clock
-    assert isinstance(house.simulator, ScriptedWire)
-    over = await plan_payments(house, MONTH_END, registrationId=registration_id)
-    await deschedule(house, NOTHING_SENT, over.id, CHANNEL, "ndc", None)
-    schedule = await plan_payments(house, MONTH_END, registrationId=registration_id)
+    app, clock = lives.app, lives.bank.clock
+    assert isinstance(app.simulator, ScriptedWire)
+    over = await plan_payments(app, MONTH_END, registrationId=registration_id)
+    await deschedule(app, NOTHING_SENT, over.id, CHANNEL, "ndc", None)
+    schedule = await plan_payments(app, MONTH_END, registrationId=registration_id)
     lives.schedules |= {"over": over.id, "monthly": schedule.id}
     for days, script in ((30, []), (90, []), (30, [NO_MONEY]), (30, [EXPIRED])):
         clock.at += days * DAY
-        house.simulator.script = list(script)
-        await pass_time(house, clock.at + 4 * DAY, DAY)
-    for run in await get_runs(house, schedule):
+        app.simulator.script = list(script)
+        await pass_time(app, clock.at + 4 * DAY, DAY)
+    for run in await get_runs(app, schedule):
         lives.schedules[f"{run.state.name} after {run.tries}"] = f"{schedule.id}/{run.due_at}"
         for attempt in range(1, run.tries + 1):
             name = f"try {attempt} of {run.tries}"
@@ -104,18 +104,18 @@ async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
 
 async def _remove(lives: StoredLives, registration_id: str) -> None:
     lives.bank.clock.at += SECOND
-    await deregister(lives.house, NOTHING_SENT, registration_id, CHANNEL, "ndc", None)
+    await deregister(lives.app, NOTHING_SENT, registration_id, CHANNEL, "ndc", None)
 
 
 async def _give_token(lives: StoredLives, registration_id: str) -> None:
-    house = lives.house
-    found = await find_sealed_registration(house.database, MERCHANT.id, registration_id)
+    app = lives.app
+    found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     token = NetworkToken(state=TokenState.ACTIVE, updated_at=lives.bank.clock.at, reference="at the network")
     with_token = msgspec.structs.replace(found[0], network_token=token)
-    sealed = seal_account(TOKEN, owner=name_token_owner(with_token), keyring=house.keyring)
-    unit = steps_change_registration(with_token, found[1], sealed, event=None, at=lives.bank.clock.at)
-    assert await house.database.write(unit)
+    sealed = seal_account(TOKEN, owner=name_token_owner(with_token), keyring=app.keyring)
+    unit = change_registration_writes(with_token, found[1], sealed, event=None, at=lives.bank.clock.at)
+    assert await app.database.write(unit)
 
 
 async def _register_alone(lives: StoredLives, name: str, account: VirtualAccount, brand: str, method: str) -> None:
@@ -124,16 +124,16 @@ async def _register_alone(lives: StoredLives, name: str, account: VirtualAccount
         brand=brand,
         method=method,
         account=account,
-        face=None,
+        card_summary=None,
         test_mode=TestMode.INTERNAL,
         objection=None,
         forced_code=None,
         echo={"customer.givenName": "Jane"},
         initial=None,
     )
-    await register(lives.house, order, CHANNEL, "ndc", None)
-    house, merchant_id = lives.house, MerchantId(MERCHANT.id)
-    known = fingerprint_account(account, brand, merchant_id, house.keyring)
+    await register(lives.app, order, CHANNEL, "ndc", None)
+    app, merchant_id = lives.app, MerchantId(MERCHANT.id)
+    known = fingerprint_account(account, brand, merchant_id, app.keyring)
     assert known is not None
-    (made,) = await list_same_accounts(house.database, merchant_id, known, 2)
+    (made,) = await list_same_accounts(app.database, merchant_id, known, 2)
     lives.stored[name] = made.id

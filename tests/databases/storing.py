@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from databases.banking import ACCOUNT, CHANNEL, Bank
 from databases.banking import ORDER as DEBIT
 from tollgate.flows import pay
-from tollgate.payments import BankAccount, CardAccount, Order, Registration, make_card_face
+from tollgate.payments import BankAccount, CardAccount, Order, Registration, make_card_summary
 from tollgate.store import Database, find_payment, find_registration
 from tollgate.store.schema_stored import registrations
 from tollgate.store.statements import Statement
@@ -27,8 +27,10 @@ _columns = [column.name for column in registrations.columns]
 
 def order_card(number: str = CARD_NUMBERS[0], **changes: Any) -> Order:
     account: CardAccount = msgspec.structs.replace(CARD, number=Secret(number), holder="Jane Jones")
-    face = make_card_face(number, account)
-    return msgspec.structs.replace(ORDER, account=account, face=face, registers=True, echo=WISH, **changes)
+    card_summary = make_card_summary(number, account)
+    return msgspec.structs.replace(
+        ORDER, account=account, card_summary=card_summary, registers=True, echo=WISH, **changes
+    )
 
 
 def order_debit(**changes: Any) -> Order:
@@ -39,8 +41,8 @@ def order_debit(**changes: Any) -> Order:
 
 async def store(bank: Bank, order: Order) -> str:
     """Pays, and returns the id of the registration that was made with it, which a declined payment does not tell."""
-    answer: dict[str, Any] = orjson.loads((await pay(bank.house, order, CHANNEL, "ndc", None)).body)
-    payment = await find_payment(bank.house.database, CHANNEL.merchant_id, PaymentId(answer["id"]))
+    answer: dict[str, Any] = orjson.loads((await pay(bank.app, order, CHANNEL, "ndc", None)).body)
+    payment = await find_payment(bank.app.database, CHANNEL.merchant_id, PaymentId(answer["id"]))
     assert payment is not None
     return payment.echo["registrationId"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tollgate.payments import Balance, Line, Proof
+from tollgate.payments import Balance, Entry, Proof
 from tollgate.store import Event
 
 OTHER = "8a" + "9" * 30
@@ -45,7 +45,7 @@ FACTS: dict[str, Tampering] = {
     "closes": _change_payment("closes", "0", "cp final"),
     "test_mode": _change_payment("test_mode", "NULL", "db"),
     "created_at": _change_payment("created_at", "created_at - 1", "db"),
-    "settled_at": _change_payment("settled_at", "settled_at + 1", "db declined"),
+    "completed_at": _change_payment("completed_at", "completed_at + 1", "db declined"),
     "result_code": _change_payment("result_code", "'000.000.000'", "db declined"),
     "brand": _change_payment("brand", "'MASTER'", "db"),
     "method": _change_payment("method", "'DC'", "db"),
@@ -79,10 +79,10 @@ LINES: dict[str, Tampering] = {
         f"{column} of a line",
         f"UPDATE book SET {column} = {_LINE_VALUES[column]} WHERE payment_id = :id",
         "cp 1",
-        Proof.BOOK,
+        Proof.LEDGER,
         "book",
     )
-    for column in Line.__struct_fields__
+    for column in Entry.__struct_fields__
 }
 
 _EVENT_VALUES = {
@@ -106,14 +106,14 @@ EVENTS: dict[str, Tampering] = {
 
 _COPIED = (
     "channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc, created_at, deadline_at,"
-    " test_mode, echo, result_code, details, settled_at"
+    " test_mode, echo, result_code, details, completed_at"
 )
 _INSERT_FIRST = f"INSERT INTO payments (merchant_id, id, {_COPIED}, mac) SELECT merchant_id, :other, {_COPIED}"
 _INSERT_LATER = (
     f"INSERT INTO payments (merchant_id, id, {_COPIED}, mac, referenced_id, action, chain_id, position)"
     f" SELECT merchant_id, :other, {_COPIED}, mac, referenced_id, action, chain_id"
 )
-_INSERT_LINE = (
+_INSERT_ENTRY = (
     "INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at) SELECT"
     " merchant_id"
 )
@@ -128,15 +128,22 @@ REMOVED = (
     Tampering("the last of a chain", "DELETE FROM payments WHERE id = :id", "cb again", Proof.BALANCE, row_id="cr"),
     Tampering("a refused one", "DELETE FROM payments WHERE id = :id", "cp refused", Proof.CHAIN, row_id="pa"),
     Tampering("one in flight", "DELETE FROM payments WHERE id = :id", "CP started", Proof.BALANCE, row_id="pa open"),
-    Tampering("a payment alone", "DELETE FROM payments WHERE id = :id", "neighbour", Proof.BOOK, "book"),
-    Tampering("a payment with a key", "DELETE FROM payments WHERE id = :id", "db", Proof.CLAIM, "claims", row_id="key"),
+    Tampering("a payment alone", "DELETE FROM payments WHERE id = :id", "neighbour", Proof.LEDGER, "book"),
+    Tampering(
+        "a payment with a key",
+        "DELETE FROM payments WHERE id = :id",
+        "db",
+        Proof.IDEMPOTENCY_KEY,
+        "claims",
+        row_id="key",
+    ),
     Tampering("a payment with an errand", "DELETE FROM payments WHERE id = :id", "cd unresolved", Proof.JOB, "jobs"),
-    Tampering("a line", "DELETE FROM book WHERE payment_id = :id", "db", Proof.BOOK, "book"),
+    Tampering("a line", "DELETE FROM book WHERE payment_id = :id", "db", Proof.LEDGER, "book"),
     Tampering(
         "the line of what was released",
         "DELETE FROM book WHERE payment_id = :id AND target = 'shopper'",
         "cp final",
-        Proof.BOOK,
+        Proof.LEDGER,
         "book",
     ),
     Tampering("the oldest event", "DELETE FROM outbox WHERE subject_id = :id", "pa", Proof.EVENT, "outbox"),
@@ -172,12 +179,14 @@ ADDED = (
     ),
     Tampering(
         "a line of a payment that has one",
-        f"{_INSERT_LINE}, 'x' || id, payment_id, {_REST_OF_LINE}",
+        f"{_INSERT_ENTRY}, 'x' || id, payment_id, {_REST_OF_LINE}",
         "db",
-        Proof.BOOK,
+        Proof.LEDGER,
         "book",
     ),
-    Tampering("a line of no payment", f"{_INSERT_LINE}, id || 'x', :other, {_REST_OF_LINE}", "db", Proof.BOOK, "book"),
+    Tampering(
+        "a line of no payment", f"{_INSERT_ENTRY}, id || 'x', :other, {_REST_OF_LINE}", "db", Proof.LEDGER, "book"
+    ),
     Tampering(
         "an event of a result that never was",
         "INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)"
@@ -225,14 +234,14 @@ DISGUISED = (
     ),
     Tampering(
         "made to look as if in flight",
-        "UPDATE payments SET state = 0, mac = NULL, settled_at = NULL, result_code = '' WHERE id = :id",
+        "UPDATE payments SET state = 0, mac = NULL, completed_at = NULL, result_code = '' WHERE id = :id",
         "db",
-        Proof.BOOK,
+        Proof.LEDGER,
         "book",
     ),
     Tampering(
         "announced and made to look as if in flight",
-        "UPDATE payments SET state = 0, mac = NULL, settled_at = NULL, result_code = '' WHERE id = :id",
+        "UPDATE payments SET state = 0, mac = NULL, completed_at = NULL, result_code = '' WHERE id = :id",
         "db declined",
         Proof.EVENT,
         "outbox",
@@ -242,12 +251,12 @@ DISGUISED = (
     Tampering("an echo that is no JSON", "UPDATE payments SET echo = '{' WHERE id = :id", "db", Proof.ROW),
     Tampering("more drawn than there is", "UPDATE payments SET drawn = 9999 WHERE id = :id", "db", Proof.BOUND),
     Tampering("less than nothing reserved", "UPDATE payments SET held = -1 WHERE id = :id", "cd", Proof.BOUND),
-    Tampering("accounts that disagree", "UPDATE payments SET chain_net = 0 WHERE id = :id", "db", Proof.BOOK),
+    Tampering("accounts that disagree", "UPDATE payments SET chain_net = 0 WHERE id = :id", "db", Proof.LEDGER),
     Tampering(
         "a key of another channel",
         "UPDATE claims SET channel_id = :other WHERE payment_id = :id",
         "db",
-        Proof.CLAIM,
+        Proof.IDEMPOTENCY_KEY,
         "claims",
         row_id="key",
     ),
@@ -272,7 +281,7 @@ KEPT_ANSWERS = tuple(
         f"{column} of a kept answer",
         f"UPDATE claims SET {column} = {value} WHERE payment_id = :id",
         "db",
-        Proof.CLAIM,
+        Proof.IDEMPOTENCY_KEY,
         "claims",
         row_id="key",
     )

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from databases.checkout_lives import CARD, PAYPAL, Till, open_till
-from tollgate.contract import Submission, write_ticket
+from tollgate.contract import Submission, write_shopper_token
 from tollgate.flows import Arrival, abandon_attempt, arrive, submit_checkout, verify
 from tollgate.payments import CheckoutKind, Payment, State
 from tollgate.store import Database, find_payment
@@ -29,7 +29,7 @@ async def till(db: Database) -> Till:
 
 
 async def look(till: Till, attempt: str) -> Payment:
-    found = await find_payment(till.house.database, MERCHANT.id, PaymentId(attempt))
+    found = await find_payment(till.app.database, MERCHANT.id, PaymentId(attempt))
     assert found is not None
     return found
 
@@ -38,7 +38,7 @@ async def give_up(till: Till, attempt: str) -> str:
     """Returns the state that the form is told, or the code with which it was refused."""
     till.clock.at += SECOND
     try:
-        answer = await abandon_attempt(till.house, till.ids["it"], attempt)
+        answer = await abandon_attempt(till.app, till.ids["it"], attempt)
     except Refusal as refusal:
         return refusal.result.code
     state: str = orjson.loads(answer.body)["state"]
@@ -54,14 +54,14 @@ async def begin_at_provider(till: Till) -> str:
 async def begin_challenge(till: Till) -> Shopper:
     """A shopper whose bank has answered, just before the browser comes back."""
     bank = Bank(till.provider.acquirer, [CHALLENGE])
-    till.house = replace(till.house, simulator=bank)
+    till.app = replace(till.app, simulator=bank)
     await till.prepare("it")
     pairs = list({**CARD, **BROWSER_FIELDS, **BILLING_FIELDS}.items())
     sent = Submission(pairs=pairs, address="127.0.0.1", accept=None, user_agent=None)
-    done = await submit_checkout(till.house, till.ids["it"], CheckoutKind.PAYMENT, sent)
+    done = await submit_checkout(till.app, till.ids["it"], CheckoutKind.PAYMENT, sent)
     told = orjson.loads(done.answer.body)
     body = orjson.dumps({"id": told["attempt"], "redirect": {"url": told["next"]["url"]}})
-    shopper = Shopper(till.house, bank, replace(done.answer, body=body))
+    shopper = Shopper(till.app, bank, replace(done.answer, body=body))
     await shopper.come()
     await shopper.tell_result()
     return shopper
@@ -70,18 +70,18 @@ async def begin_challenge(till: Till) -> Shopper:
 async def test_of_a_return_from_a_provider_and_an_abandonment_one_has_an_effect(till: Till) -> None:
     attempt = await begin_at_provider(till)
     till.clock.at += SECOND
-    back = Arrival(page_url="https://gate.example", ticket=write_ticket(MERCHANT.id, attempt))
+    back = Arrival(page_url="https://gate.example", shopper_token=write_shopper_token(MERCHANT.id, attempt))
 
     def approve_late() -> asyncio.Future[object]:
         till.provider.sessions.decide(attempt, "approved")
-        return asyncio.ensure_future(arrive(till.house, back))
+        return asyncio.ensure_future(arrive(till.app, back))
 
     given_up, _ = await asyncio.gather(give_up(till, attempt), approve_late())
 
     payment = await look(till, attempt)
     assert (given_up, payment.state) in (("paid", State.APPROVED), ("open", State.DECLINED))
-    await till.run_errands()
-    report = await verify(till.house.database, till.keyring, lambda *_: None, pauses_s=())
+    await till.run_recovery_tasks()
+    report = await verify(till.app.database, till.keyring, lambda *_: None, pauses_s=())
     assert report.findings == []
 
 
@@ -90,7 +90,7 @@ async def test_what_a_provider_approves_after_the_abandonment_is_reversed(till: 
     assert await give_up(till, attempt) == "open"
 
     await till.approve_at_provider(attempt)
-    await till.run_errands()
+    await till.run_recovery_tasks()
 
     assert (await look(till, attempt)).result_code == ABANDONED
     assert b'"reversed"' in till.provider.sessions.report()

@@ -11,7 +11,7 @@ import pytest
 from databases.auditing import read_plan
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from tollgate.catalog import LIMITS
-from tollgate.flows import collect, erase, pay, run_errand, wipe_old_accounts
+from tollgate.flows import collect, erase, pay, run_recovery_task, wipe_old_accounts
 from tollgate.flows.erase import BOOKMARKS
 from tollgate.payments import State
 from tollgate.store import (
@@ -49,14 +49,14 @@ async def keeps_account(db: Database, payment_id: str) -> bool:
 
 
 async def wipe_all(bank: Bank) -> None:
-    while await wipe_accounts(bank.house):
+    while await wipe_accounts(bank.app):
         pass
 
 
 async def file(bank: Bank) -> None:
     """Brings what is due to the bank."""
     bank.wait(3)
-    await collect(bank.house)
+    await collect(bank.app)
 
 
 async def test_an_account_is_wiped_when_its_payment_is_old_enough(db: Database, bank: Bank) -> None:
@@ -86,11 +86,11 @@ async def test_a_late_refund_of_a_debit_is_refused_and_no_bank_hears_of_it(db: D
         assert code == ERASED
         assert await find_instruction(db, MERCHANT.id, follower) is None
     bank.wait(7)
-    assert await collect(bank.house) == 0
+    assert await collect(bank.app) == 0
 
 
 async def test_a_late_refund_of_a_card_needs_no_account_here(db: Database, bank: Bank) -> None:
-    await pay(bank.house, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "c" * 30))
+    await pay(bank.app, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "c" * 30))
     bank.wait(AGE + 1)
     await wipe_all(bank)
 
@@ -122,7 +122,7 @@ async def test_what_no_file_has_taken_yet_keeps_its_account(db: Database, bank: 
     await wipe_all(bank)
     assert await keeps_account(db, paid)
 
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
     await wipe_all(bank)
 
     kept = await find_instruction(db, MERCHANT.id, paid)
@@ -132,15 +132,15 @@ async def test_what_no_file_has_taken_yet_keeps_its_account(db: Database, bank: 
 
 
 async def test_what_waits_keeps_its_account_until_it_is_decided(db: Database, bank: Bank) -> None:
-    assert isinstance(bank.house.simulator, ScriptedWire)
-    bank.house.simulator.script = [PENDING]
-    await pay(bank.house, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "d" * 30))
+    assert isinstance(bank.app.simulator, ScriptedWire)
+    bank.app.simulator.script = [PENDING]
+    await pay(bank.app, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "d" * 30))
     bank.wait(AGE + 1)
     await wipe_all(bank)
     assert await keeps_account(db, "8a" + "d" * 30)
 
-    for job in await lease_now(bank.house):
-        assert await run_errand(bank.house, job)
+    for job in await lease_now(bank.app):
+        assert await run_recovery_task(bank.app, job)
     await wipe_all(bank)
 
     assert not await keeps_account(db, "8a" + "d" * 30)
@@ -152,17 +152,17 @@ async def test_no_round_looks_at_what_an_earlier_one_passed(db: Database, bank: 
         bank.clock.at += 1
     bank.wait(AGE + 1)
 
-    walked = [await wipe_old_accounts(bank.house, CHANNEL) for _ in range(4)]
+    walked = [await wipe_old_accounts(bank.app, CHANNEL) for _ in range(4)]
 
     assert walked == [100, 30, 0, 0]
     bank.wait(AGE)
     await bank.pay("PA")
-    assert await wipe_old_accounts(bank.house, CHANNEL) == 0
+    assert await wipe_old_accounts(bank.app, CHANNEL) == 0
     bank.wait(AGE + 1)
-    assert await wipe_old_accounts(bank.house, CHANNEL) == 1
+    assert await wipe_old_accounts(bank.app, CHANNEL) == 1
     # Who goes back walks again and does no harm.
     await put_setting(db, BOOKMARKS + CHANNEL.id, "{}")
-    assert await wipe_old_accounts(bank.house, CHANNEL) == 100
+    assert await wipe_old_accounts(bank.app, CHANNEL) == 100
 
 
 async def test_no_more_are_remembered_than_there_is_room_for(
@@ -176,9 +176,9 @@ async def test_no_more_are_remembered_than_there_is_room_for(
         bank.clock.at += 1
     bank.wait(AGE + 10)
 
-    walked = [await wipe_old_accounts(bank.house, CHANNEL) for _ in range(4)]
+    walked = [await wipe_old_accounts(bank.app, CHANNEL) for _ in range(4)]
     assert walked == [2, 2, 0, 0]
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
     await wipe_all(bank)
 
     assert [await keeps_account(db, each) for each in ids] == [False] * 6
@@ -189,10 +189,10 @@ async def test_two_processes_walk_the_same_way_and_lose_nothing(db: Database, ba
     await file(bank)
     await bank.pay()
     bank.wait(AGE + 1)
-    other = await open_bank(db, keyring=bank.house.keyring, is_first=False)
+    other = await open_bank(db, keyring=bank.app.keyring, is_first=False)
     other.clock.at = bank.clock.at
 
-    await asyncio.gather(*[wipe_accounts(each.house) for each in (bank, other, bank)])
+    await asyncio.gather(*[wipe_accounts(each.app) for each in (bank, other, bank)])
 
     assert [await keeps_account(db, each) for each in ids] == [False] * 8
     assert "left" in await get_setting(db, BOOKMARKS + CHANNEL.id)
@@ -209,7 +209,7 @@ async def test_a_refund_and_the_wiping_at_the_same_moment_agree(db: Database, ba
         return await bank.follow("RF", payment_id, 100)
 
     refunds, *_ = await asyncio.gather(
-        asyncio.gather(*[refund_late(each) for each in ids]), wipe_accounts(bank.house), wipe_accounts(bank.house)
+        asyncio.gather(*[refund_late(each) for each in ids]), wipe_accounts(bank.app), wipe_accounts(bank.app)
     )
 
     codes = dict(zip(ids, [code for _, code in refunds], strict=True))
@@ -217,7 +217,7 @@ async def test_a_refund_and_the_wiping_at_the_same_moment_agree(db: Database, ba
     for payment_id, code in codes.items():
         assert await keeps_account(db, payment_id) is (code != ERASED)
     bank.wait(7)
-    await collect(bank.house)
+    await collect(bank.app)
     for refund_id, code in refunds:
         told = await find_instruction(db, MERCHANT.id, refund_id)
         assert (None if told is None else told.state) == (None if code == ERASED else InstructionState.FILED)

@@ -21,14 +21,14 @@ from tollgate.payments import (
     TOKEN_TOPIC,
     Action,
     Balance,
-    Errand,
+    Entry,
     Finding,
-    Line,
     Proof,
+    RecoveryTask,
     State,
     list_facts,
 )
-from tollgate.store import Database, Event, Job, find_payment, open_database, put_setting, steps_ensure_job
+from tollgate.store import Database, Event, Job, ensure_job_writes, find_payment, open_database, put_setting
 from tollgate.store import audit as walking
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
@@ -126,16 +126,16 @@ async def test_there_is_a_tampering_for_every_fact_and_column(store: Database, s
     assert payment is not None
     assert len(FACTS) == len(list_facts(payment))
     assert list(BALANCES) == list(Balance.__struct_fields__)
-    assert set(LINES) == set(Line.__struct_fields__)
+    assert set(LINES) == set(Entry.__struct_fields__)
     assert set(EVENTS) == set(Event.__struct_fields__)
 
 
-@pytest.mark.parametrize("topic", [*Errand, RUN_TOPIC, REMIND_TOPIC, TOKEN_TOPIC])
+@pytest.mark.parametrize("topic", [*RecoveryTask, RUN_TOPIC, REMIND_TOPIC, TOKEN_TOPIC])
 async def test_work_of_any_kind_that_fails_again_and_again_is_named(store: Database, stock: Stock, topic: str) -> None:
     """Up to the limit it may still get done."""
     subject_id = stock.ids["db"]
     job = Job(id=f"{topic}.{subject_id}", merchant_id=MERCHANT.id, topic=topic, subject_id=subject_id, due_at=1)
-    await store.write(steps_ensure_job(replace(job, failures=LIMITS.job_failures_max)))
+    await store.write(ensure_job_writes(replace(job, failures=LIMITS.job_failures_max)))
     before = await audit(store, stock.keyring)
     await tamper(store, "UPDATE jobs SET failures = failures + 1 WHERE subject_id = :id", 1, id=subject_id)
 
@@ -181,7 +181,7 @@ async def test_an_older_sealing_key_is_of_the_same_house(store: Database, stock:
 async def test_events_that_were_purged_are_not_missed(store: Database, stock: Stock) -> None:
     payment = await find_payment(store, MERCHANT.id, PaymentId(stock.ids["db"]))
     assert payment is not None
-    since = payment.settled_at or 0
+    since = payment.completed_at or 0
     before = Statement(sa.text(f"SELECT count(*) FROM outbox WHERE created_at < {since}"))
     [(purged,)] = await store.fetch(before, {})
     await tamper(store, f"DELETE FROM outbox WHERE created_at < {since}", rows=purged)
@@ -199,21 +199,27 @@ async def test_a_chain_that_moves_while_it_is_read_is_read_again(db: Database, m
     lives = await open_lives(db)
     await lives.pay("pa", kind="PA")
     await lives.follow("cp 1", "CP", "pa", 100)
-    walk_entries = walking._walk_entries
-    seen: list[walking.Entry] = []
+    walk_entries = walking._walk_audited_payments
+    seen: list[walking.AuditedPayment] = []
 
-    async def capture_meanwhile(db: Database, statement: Statement, *rest: Any) -> AsyncIterator[list[walking.Entry]]:
+    async def capture_meanwhile(
+        db: Database, statement: Statement, *rest: Any
+    ) -> AsyncIterator[list[walking.AuditedPayment]]:
         async for page in walk_entries(db, statement, *rest):
             seen.extend(page)
             if statement is walking._firsts:
                 await lives.follow("cp 2", "CP", "pa", 100)
             yield page
 
-    monkeypatch.setattr(walking, "_walk_entries", capture_meanwhile)
+    monkeypatch.setattr(walking, "_walk_audited_payments", capture_meanwhile)
 
     report = await audit(db, lives.keyring)
 
-    lengths = {entry.payment.balance.chain_length for entry in seen if entry.payment and entry.chain_id is None}
+    lengths = {
+        payment_row.payment.balance.chain_length
+        for payment_row in seen
+        if payment_row.payment and payment_row.chain_id is None
+    }
     assert (len(seen), lengths) == (3, {2})
     assert report.findings_count == 0
     [accounts] = report.accounts.values()
@@ -225,14 +231,14 @@ async def test_a_chain_that_moves_while_it_is_read_is_read_again(db: Database, m
 WALKS = [
     (walking._firsts, "payments USING INDEX sqlite_autoindex_payments_1"),
     (walking._followers, "payments USING INDEX payments_by_chain"),
-    (walking._entries, "payments USING INDEX sqlite_autoindex_payments_1"),
-    (walking._lines, "book USING PRIMARY KEY"),
+    (walking._audited_payments, "payments USING INDEX sqlite_autoindex_payments_1"),
+    (walking._entries, "book USING PRIMARY KEY"),
     (walking._events, "outbox USING PRIMARY KEY"),
     (walking._job_ids, "jobs USING COVERING INDEX sqlite_autoindex_jobs_1"),
-    (walking._book, "book USING PRIMARY KEY"),
+    (walking._ledger, "book USING PRIMARY KEY"),
     (walking._outbox, "outbox USING PRIMARY KEY"),
     (walking._jobs, "jobs USING INDEX sqlite_autoindex_jobs_1"),
-    (walking._claims, "claims USING INDEX sqlite_autoindex_claims_1"),
+    (walking._idempotency_records, "claims USING INDEX sqlite_autoindex_claims_1"),
 ]
 
 
@@ -241,4 +247,4 @@ async def test_every_page_is_found_by_an_index(tmp_path: Path, statement: Statem
     plan = await read_plan(tmp_path, statement)
 
     assert plan[0].startswith(f"SEARCH {way}")
-    assert not [line for line in plan if line.startswith("SCAN")]
+    assert not [entry for entry in plan if entry.startswith("SCAN")]

@@ -15,7 +15,7 @@ from databases.lives import NEIGHBOUR
 from databases.tamperings import OTHER, Tampering
 from tollgate.flows import verify_checkouts
 from tollgate.payments import CheckoutState
-from tollgate.store import Database, Entry, audit_checkouts, count_rows, find_entries
+from tollgate.store import AuditedPayment, Database, audit_checkouts, count_rows, find_audited_payments
 from tollgate.store import audit as walking
 from tollgate.store.schema_checkouts import checkouts
 from tollgate.store.statements import Statement
@@ -80,15 +80,15 @@ async def test_one_whose_payment_ends_while_it_is_read_is_no_finding(
     """The checkout is read as held, then its payment ends, then the payment is read."""
     looks = 0
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, Entry]:
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, AuditedPayment]:
         nonlocal looks
         looks += 1
         if looks == 1:
             await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=stock.ids["payment of held"])
             await tamper(store, "UPDATE checkouts SET state = 0 WHERE id = :id", id=stock.ids["held"])
-        return await find_entries(db, merchant_id, ids)
+        return await find_audited_payments(db, merchant_id, ids)
 
-    monkeypatch.setattr(verify_checkouts, "find_entries", end_meanwhile)
+    monkeypatch.setattr(verify_checkouts, "find_audited_payments", end_meanwhile)
 
     report = await audit(store, stock.keyring)
 

@@ -16,16 +16,16 @@ from databases.tamperings import OTHER, Tampering
 from tollgate.flows import verify_methods
 from tollgate.payments import Stage
 from tollgate.store import (
+    AuditedAuthentication,
+    AuditedFile,
+    AuditedInstruction,
+    AuditedPayment,
     Database,
-    Entry,
     InstructionState,
-    KeptAuthentication,
-    KeptFile,
-    KeptInstruction,
     audit_methods,
+    close_authentication_writes,
     count_rows,
-    find_entries,
-    steps_close_authentication,
+    find_audited_payments,
 )
 from tollgate.store import audit as walking
 from tollgate.store.statements import Statement
@@ -82,9 +82,9 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
 
 
 async def test_there_is_a_tampering_for_every_column_that_is_audited() -> None:
-    assert set(INSTRUCTIONS) == set(KeptInstruction.__struct_fields__)
-    assert set(FILES) == set(KeptFile.__struct_fields__)
-    assert set(AUTHENTICATIONS) == set(KeptAuthentication.__struct_fields__)
+    assert set(INSTRUCTIONS) == set(AuditedInstruction.__struct_fields__)
+    assert set(FILES) == set(AuditedFile.__struct_fields__)
+    assert set(AUTHENTICATIONS) == set(AuditedAuthentication.__struct_fields__)
 
 
 async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
@@ -92,13 +92,13 @@ async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
 ) -> None:
     """The row is read with its secret, then the payment ends, then the payment is read."""
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, Entry]:
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, AuditedPayment]:
         waiting = PaymentId(stock.ids["challenged"])
         await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=waiting)
-        assert await store.write(steps_close_authentication(merchant_id, waiting))
-        return await find_entries(db, merchant_id, ids)
+        assert await store.write(close_authentication_writes(merchant_id, waiting))
+        return await find_audited_payments(db, merchant_id, ids)
 
-    monkeypatch.setattr(verify_methods, "find_entries", end_meanwhile)
+    monkeypatch.setattr(verify_methods, "find_audited_payments", end_meanwhile)
 
     report = await audit(store, stock.keyring)
 

@@ -17,7 +17,7 @@ from databases.stored_tamperings import COLUMNS, NOT_AUDITED, STORED_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
 from tollgate.flows import verify_registrations
 from tollgate.payments import RegistrationState, RunState
-from tollgate.store import Database, Entry, audit_schedules, audit_stored, count_rows, find_entries
+from tollgate.store import AuditedPayment, Database, audit_schedules, audit_stored, count_rows, find_audited_payments
 from tollgate.store import audit as walking
 from tollgate.store.schema_stored import registrations, schedule_runs, schedules
 from tollgate.store.statements import Statement
@@ -89,16 +89,16 @@ async def test_one_that_is_decided_while_its_payment_is_read_is_no_finding(
     maker = "(SELECT made_by FROM registrations WHERE id = :id)"
     looks = 0
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, Entry]:
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, AuditedPayment]:
         nonlocal looks
         looks += 1
         if looks == 1:
             await tamper(store, f"UPDATE payments SET state = 2 WHERE id = {maker}", id=waiting_id)
             ended = "state = 2, sealed_account = NULL, fingerprint = NULL"
             await tamper(store, f"UPDATE registrations SET {ended} WHERE id = :id", id=waiting_id)
-        return await find_entries(db, merchant_id, ids)
+        return await find_audited_payments(db, merchant_id, ids)
 
-    monkeypatch.setattr(verify_registrations, "find_entries", end_meanwhile)
+    monkeypatch.setattr(verify_registrations, "find_audited_payments", end_meanwhile)
 
     report = await audit(store, stock.keyring)
 

@@ -10,30 +10,30 @@ from typing import Any
 import msgspec
 import pytest
 
-from databases.samples import MERCHANT, StoredAnswer, make_claim, make_payment, make_settlement
+from databases.samples import MERCHANT, StoredAnswer, make_idempotency_key, make_payment, make_settlement
 from tollgate.payments import (
     AuthenticationCase,
     AuthenticationResult,
     AuthenticationRow,
-    Errand,
     Payment,
+    RecoveryTask,
     Stage,
     State,
 )
 from tollgate.store import (
     Database,
+    close_authentication_writes,
+    complete_payment,
+    completion_writes,
+    end_authentication_writes,
     find_authentication,
-    find_claim,
+    find_idempotency_record,
     find_payment,
+    insert_authentication_writes,
     list_overdue,
     move_authentication,
-    settle_payment,
+    reopen_writes,
     start_payment,
-    steps_close_authentication,
-    steps_end_authentication,
-    steps_insert_authentication,
-    steps_reopen,
-    steps_settle,
 )
 from tollgate.values import HOUR, MINUTE, MerchantId
 
@@ -59,10 +59,12 @@ async def wait_for_shopper(db: Database, **changes: Any) -> tuple[Payment, Authe
     """A payment that waits, and what it waits for."""
     payment = make_payment()
     assert await start_payment(db, payment, b"account", None)
-    settlement = make_settlement(payment, Errand.EXPIRE, state=State.WAITING, result_code="000.200.000", mac=b"seal")
+    completion = make_settlement(
+        payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000", mac=b"seal"
+    )
     row = make_row(payment, **changes)
-    assert await db.write([*steps_settle(settlement), *steps_insert_authentication(row)])
-    return settlement.payment, row
+    assert await db.write([*completion_writes(completion), *insert_authentication_writes(row)])
+    return completion.payment, row
 
 
 async def get_row(db: Database, payment: Payment) -> AuthenticationRow:
@@ -123,7 +125,7 @@ async def test_closing_wipes_the_secret_at_any_stage_and_as_often_as_one_likes(d
     payment, row = await wait_for_shopper(db, stage=stage)
 
     for _ in range(2):
-        assert await db.write(steps_close_authentication(MERCHANT, payment.id))
+        assert await db.write(close_authentication_writes(MERCHANT, payment.id))
 
     closed = await get_row(db, payment)
     assert closed == msgspec.structs.replace(row, stage=Stage.CLOSED, sealed_secret=None)
@@ -133,7 +135,7 @@ async def test_closing_wipes_the_secret_at_any_stage_and_as_often_as_one_likes(d
 async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stage) -> None:
     payment, _ = await wait_for_shopper(db, stage=stage)
 
-    ended = await asyncio.gather(*[db.write(steps_end_authentication(MERCHANT, payment.id)) for _ in range(10)])
+    ended = await asyncio.gather(*[db.write(end_authentication_writes(MERCHANT, payment.id)) for _ in range(10)])
 
     assert ended.count(True) == 1
     row = await get_row(db, payment)
@@ -143,8 +145,8 @@ async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stag
 async def test_ending_touches_no_other_merchants_authentication(db: Database) -> None:
     payment, row = await wait_for_shopper(db)
 
-    assert not await db.write(steps_end_authentication(STRANGER, payment.id))
-    assert await db.write(steps_close_authentication(STRANGER, payment.id))
+    assert not await db.write(end_authentication_writes(STRANGER, payment.id))
+    assert await db.write(close_authentication_writes(STRANGER, payment.id))
 
     assert await get_row(db, payment) == row
 
@@ -155,7 +157,7 @@ async def test_ending_touches_no_other_merchants_authentication(db: Database) ->
 async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
 
-    assert await db.write(steps_reopen(waiting, waiting.created_at + HOUR))
+    assert await db.write(reopen_writes(waiting, waiting.created_at + HOUR))
 
     reopened = await get_payment(db, waiting)
     assert reopened == msgspec.structs.replace(
@@ -163,7 +165,7 @@ async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> 
         state=State.STARTED,
         result_code="",
         details={},
-        settled_at=None,
+        completed_at=None,
         mac=None,
         deadline_at=waiting.created_at + HOUR,
     )
@@ -173,7 +175,7 @@ async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> 
 
 async def test_of_many_who_reopen_at_once_one_succeeds(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
-    unit = [*steps_reopen(waiting, 1), *steps_end_authentication(MERCHANT, waiting.id)]
+    unit = [*reopen_writes(waiting, 1), *end_authentication_writes(MERCHANT, waiting.id)]
 
     reopened = await asyncio.gather(*[db.write(unit) for _ in range(10)])
 
@@ -185,27 +187,27 @@ async def test_only_what_waits_is_reopened(db: Database, state: State) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
     if state is not State.STARTED:
-        assert await settle_payment(db, make_settlement(payment, state=state), None)
+        assert await complete_payment(db, make_settlement(payment, state=state), None)
     before = await get_payment(db, payment)
 
-    assert not await db.write(steps_reopen(payment, 1))
-    assert not await db.write(steps_reopen(msgspec.structs.replace(payment, merchant_id=STRANGER), 1))
+    assert not await db.write(reopen_writes(payment, 1))
+    assert not await db.write(reopen_writes(msgspec.structs.replace(payment, merchant_id=STRANGER), 1))
 
     assert await get_payment(db, payment) == before
 
 
 async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
-    unit = [*steps_reopen(waiting, 1), *steps_end_authentication(MERCHANT, waiting.id)]
+    unit = [*reopen_writes(waiting, 1), *end_authentication_writes(MERCHANT, waiting.id)]
     assert await db.write(unit)
     again = make_settlement(
         await get_payment(db, waiting),
-        Errand.INQUIRE,
+        RecoveryTask.INQUIRE,
         state=State.WAITING,
         result_code="000.200.000",
-        settled_at=waiting.created_at + 99,
+        completed_at=waiting.created_at + 99,
     )
-    assert await settle_payment(db, again, None)
+    assert await complete_payment(db, again, None)
 
     assert not await db.write(unit)
 
@@ -214,14 +216,14 @@ async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(
 
 async def test_a_key_keeps_its_first_answer_when_the_payment_is_settled_again(db: Database) -> None:
     payment = make_payment()
-    await start_payment(db, payment, None, make_claim("first"))
-    waits = make_settlement(payment, Errand.EXPIRE, state=State.WAITING, result_code="000.200.000")
-    assert await db.write(steps_settle(waits, StoredAnswer(200, b"waits")))
-    assert await db.write(steps_reopen(payment, 1))
-    ends = make_settlement(payment, settled_at=payment.created_at + 99)
+    await start_payment(db, payment, None, make_idempotency_key("first"))
+    waits = make_settlement(payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000")
+    assert await db.write(completion_writes(waits, StoredAnswer(200, b"waits")))
+    assert await db.write(reopen_writes(payment, 1))
+    ends = make_settlement(payment, completed_at=payment.created_at + 99)
 
-    assert await settle_payment(db, ends, StoredAnswer(400, b"ended"))
+    assert await complete_payment(db, ends, StoredAnswer(400, b"ended"))
 
-    claim = await find_claim(db, payment.channel_id, "first", 0)
-    assert claim is not None
-    assert (claim.status, claim.body) == (200, b"waits")
+    idempotency_key = await find_idempotency_record(db, payment.channel_id, "first", 0)
+    assert idempotency_key is not None
+    assert (idempotency_key.status, idempotency_key.body) == (200, b"waits")

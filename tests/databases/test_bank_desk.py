@@ -11,8 +11,8 @@ import pytest
 
 from databases.banking import CHANNEL, MERCHANT, MONDAY, WEDNESDAY, Bank, change_account, open_bank
 from tollgate.connectors import WireRequest, sepa
+from tollgate.operations import SepaQueue
 from tollgate.payments import Sequence
-from tollgate.steps import BankDesk
 from tollgate.store import Database, Instruction, InstructionState, find_instruction
 from tollgate.values import FixedClock
 from tollgate.wire import Silent
@@ -37,19 +37,19 @@ async def bank(db: Database) -> Bank:
 
 
 @pytest.fixture
-def desk(db: Database) -> BankDesk:
-    return BankDesk(db, MERCHANT.id, CHANNEL, FixedClock(MONDAY))
+def queue(db: Database) -> SepaQueue:
+    return SepaQueue(db, MERCHANT.id, CHANNEL, FixedClock(MONDAY))
 
 
-async def tell(desk: BankDesk, path: str, message: msgspec.Struct | bytes) -> dict[str, str]:
+async def tell(queue: SepaQueue, path: str, message: msgspec.Struct | bytes) -> dict[str, str]:
     body = message if isinstance(message, bytes) else msgspec.json.encode(message)
-    reply = await desk.send(WireRequest(path=path, body=body, key="8a01"), 5.0)
+    reply = await queue.send(WireRequest(path=path, body=body, key="8a01"), 5.0)
     answer: dict[str, str] = json.loads(reply.body)
     return answer
 
 
-async def instruct(desk: BankDesk, **changes: object) -> dict[str, str]:
-    return await tell(desk, sepa.INSTRUCTIONS, msgspec.structs.replace(MESSAGE, **changes))
+async def instruct(queue: SepaQueue, **changes: object) -> dict[str, str]:
+    return await tell(queue, sepa.INSTRUCTIONS, msgspec.structs.replace(MESSAGE, **changes))
 
 
 async def get(db: Database, key: str) -> Instruction:
@@ -58,8 +58,8 @@ async def get(db: Database, key: str) -> Instruction:
     return found
 
 
-async def test_an_instruction_is_written_down_with_the_day_it_is_due(db: Database, desk: BankDesk) -> None:
-    answer = await instruct(desk)
+async def test_an_instruction_is_written_down_with_the_day_it_is_due(db: Database, queue: SepaQueue) -> None:
+    answer = await instruct(queue)
 
     assert (answer["status"], answer["due_on"], answer["mandate_id"]) == ("approved", "2026-11-18", "8a01")
     found = await get(db, "8a01")
@@ -67,15 +67,15 @@ async def test_an_instruction_is_written_down_with_the_day_it_is_due(db: Databas
     assert (found.mandate_id, found.signed_on) == ("8a01", date(2026, 11, 16))
 
 
-async def test_a_repeat_is_told_what_the_first_was_told(db: Database, desk: BankDesk) -> None:
-    first = await instruct(desk)
+async def test_a_repeat_is_told_what_the_first_was_told(db: Database, queue: SepaQueue) -> None:
+    first = await instruct(queue)
 
-    assert await instruct(desk, amount=1) == first
+    assert await instruct(queue, amount=1) == first
     assert (await get(db, "8a01")).amount == 9200
 
 
-async def test_the_same_many_times_at_once_is_one(db: Database, desk: BankDesk) -> None:
-    answers = await asyncio.gather(*[instruct(desk) for _ in range(10)])
+async def test_the_same_many_times_at_once_is_one(db: Database, queue: SepaQueue) -> None:
+    answers = await asyncio.gather(*[instruct(queue) for _ in range(10)])
 
     assert {answer["status"] for answer in answers} == {"approved"}
     assert (await get(db, "8a01")).state is InstructionState.OPEN
@@ -94,9 +94,9 @@ async def test_the_same_many_times_at_once_is_one(db: Database, desk: BankDesk) 
     ],
 )
 async def test_a_day_that_is_too_soon_or_no_banking_day_is_moved(
-    db: Database, desk: BankDesk, wanted: date | None, due_on: date
+    db: Database, queue: SepaQueue, wanted: date | None, due_on: date
 ) -> None:
-    answer = await instruct(desk, due_on=wanted)
+    answer = await instruct(queue, due_on=wanted)
 
     assert answer["due_on"] == due_on.isoformat()
     assert (await get(db, "8a01")).due_on == due_on
@@ -112,62 +112,62 @@ async def test_a_day_that_is_too_soon_or_no_banking_day_is_moved(
     ],
 )
 async def test_what_banks_cannot_write_is_refused(
-    db: Database, desk: BankDesk, changes: dict[str, object], response: str
+    db: Database, queue: SepaQueue, changes: dict[str, object], response: str
 ) -> None:
-    answer = await instruct(desk, **changes)
+    answer = await instruct(queue, **changes)
 
     assert (answer["status"], answer["response_code"]) == ("declined", response)
     assert await find_instruction(db, MERCHANT.id, "8a01") is None
 
 
 async def test_a_channel_without_creditor_collects_nothing(db: Database) -> None:
-    desk = BankDesk(db, MERCHANT.id, msgspec.structs.replace(CHANNEL, creditor=None), FixedClock(MONDAY))
+    queue = SepaQueue(db, MERCHANT.id, msgspec.structs.replace(CHANNEL, creditor=None), FixedClock(MONDAY))
 
-    assert (await instruct(desk))["response_code"] == "creditor"
+    assert (await instruct(queue))["response_code"] == "creditor"
 
 
-async def test_a_reversal_cancels_and_an_unknown_one_blocks(db: Database, desk: BankDesk) -> None:
-    await instruct(desk)
+async def test_a_reversal_cancels_and_an_unknown_one_blocks(db: Database, queue: SepaQueue) -> None:
+    await instruct(queue)
 
-    assert (await tell(desk, sepa.REVERSALS, KEY))["status"] == "reversed"
-    assert (await tell(desk, sepa.REVERSALS, KEY))["status"] == "reversed"
+    assert (await tell(queue, sepa.REVERSALS, KEY))["status"] == "reversed"
+    assert (await tell(queue, sepa.REVERSALS, KEY))["status"] == "reversed"
     assert (await get(db, "8a01")).state is InstructionState.CANCELLED
-    assert (await tell(desk, sepa.REVERSALS, b'{"key":"8a02"}'))["status"] == "unknown"
-    assert (await instruct(desk, key="8a02", account_of="8a02"))["status"] == "unknown"
+    assert (await tell(queue, sepa.REVERSALS, b'{"key":"8a02"}'))["status"] == "unknown"
+    assert (await instruct(queue, key="8a02", account_of="8a02"))["status"] == "unknown"
     assert (await get(db, "8a02")).state is InstructionState.BLOCKED
 
 
-async def test_a_question_blocks_only_where_it_says_so(db: Database, desk: BankDesk) -> None:
-    assert (await tell(desk, sepa.INQUIRIES, b'{"key":"8a01","blocks":false}'))["status"] == "unknown"
+async def test_a_question_blocks_only_where_it_says_so(db: Database, queue: SepaQueue) -> None:
+    assert (await tell(queue, sepa.INQUIRIES, b'{"key":"8a01","blocks":false}'))["status"] == "unknown"
     assert await find_instruction(db, MERCHANT.id, "8a01") is None
-    assert (await tell(desk, sepa.INQUIRIES, KEY))["status"] == "unknown"
-    assert (await instruct(desk))["status"] == "unknown"
+    assert (await tell(queue, sepa.INQUIRIES, KEY))["status"] == "unknown"
+    assert (await instruct(queue))["status"] == "unknown"
 
 
-async def test_a_question_about_what_is_there_tells_of_it(desk: BankDesk) -> None:
-    first = await instruct(desk)
+async def test_a_question_about_what_is_there_tells_of_it(queue: SepaQueue) -> None:
+    first = await instruct(queue)
 
-    assert await tell(desk, sepa.INQUIRIES, KEY) == first
+    assert await tell(queue, sepa.INQUIRIES, KEY) == first
 
 
 @pytest.mark.parametrize("path", [sepa.INSTRUCTIONS, sepa.CANCELLATIONS, sepa.REVERSALS, sepa.INQUIRIES, "/other"])
-async def test_nonsense_is_declined_and_leaves_nothing(desk: BankDesk, path: str) -> None:
-    answer = await tell(desk, path, b'{"nonsense":1}')
+async def test_nonsense_is_declined_and_leaves_nothing(queue: SepaQueue, path: str) -> None:
+    answer = await tell(queue, path, b'{"nonsense":1}')
 
     assert (answer["status"], answer["response_code"]) == ("declined", "message")
 
 
-async def test_a_store_that_is_gone_is_a_desk_that_is_silent(db: Database, desk: BankDesk) -> None:
+async def test_a_store_that_is_gone_is_a_desk_that_is_silent(db: Database) -> None:
     class Gone:
         dialect = db.dialect
 
         async def fetch_one(self, *_: object) -> None:
             raise TimeoutError
 
-    desk = BankDesk(Gone(), MERCHANT.id, CHANNEL, FixedClock(MONDAY))  # type: ignore[arg-type]
+    queue = SepaQueue(Gone(), MERCHANT.id, CHANNEL, FixedClock(MONDAY))  # type: ignore[arg-type]
 
     with pytest.raises(Silent):
-        await instruct(desk)
+        await instruct(queue)
 
 
 async def test_an_authorisation_is_noted_and_its_capture_inherits_the_mandate(db: Database, bank: Bank) -> None:
@@ -216,14 +216,14 @@ async def test_a_reversal_of_an_authorisation_is_noted(db: Database, bank: Bank)
     assert (await get(db, reversed_id)).direction == "cancel"
 
 
-async def test_one_debit_is_cancelled_once_however_many_ask(db: Database, desk: BankDesk) -> None:
-    await instruct(desk)
+async def test_one_debit_is_cancelled_once_however_many_ask(db: Database, queue: SepaQueue) -> None:
+    await instruct(queue)
     message = sepa.CancellationMessage(
         key="8a02", original="8a01", account_of="8a01", amount=9200, currency="EUR", purpose=""
     )
 
-    same = await asyncio.gather(*[tell(desk, sepa.CANCELLATIONS, message) for _ in range(5)])
-    other = await tell(desk, sepa.CANCELLATIONS, msgspec.structs.replace(message, key="8a03"))
+    same = await asyncio.gather(*[tell(queue, sepa.CANCELLATIONS, message) for _ in range(5)])
+    other = await tell(queue, sepa.CANCELLATIONS, msgspec.structs.replace(message, key="8a03"))
 
     assert {answer["status"] for answer in same} == {"approved"}
     assert (other["status"], other["response_code"]) == ("declined", "late")

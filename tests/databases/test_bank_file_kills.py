@@ -33,8 +33,8 @@ def run_killed(url: str, keys: Path, moment: str) -> None:
 
 async def count_entries(bank: Bank) -> Counter[str]:
     counted: Counter[str] = Counter()
-    for file in await list_bank_files(bank.house.database):
-        body = await export_file(bank.house.database, bank.house.keyring, file, 1)
+    for file in await list_bank_files(bank.app.database):
+        body = await export_file(bank.app.database, bank.app.keyring, file, 1)
         counted.update(element.text or "" for element in Tree.fromstring(body).iterfind(".//{*}EndToEndId"))
     return counted
 
@@ -46,7 +46,7 @@ async def test_a_killed_collector_loses_nothing_and_does_nothing_twice(
     bank = await open_bank(db)
     paid = [await bank.pay() for _ in range(30)]
     keys = tmp_path / "keys.json"
-    save_keyring(bank.house.keyring, keys)
+    save_keyring(bank.app.keyring, keys)
 
     run_killed(url, keys, moment)
 
@@ -55,6 +55,6 @@ async def test_a_killed_collector_loses_nothing_and_does_nothing_twice(
     states = {each.state for each in (await find_instructions(db, MERCHANT.id, paid)).values()}
     assert states == {InstructionState.FILED if left else InstructionState.OPEN}
     bank.wait()
-    await collect(bank.house)
+    await collect(bank.app)
     assert await count_entries(bank) == Counter(paid)
     assert len(await list_bank_files(db)) == 1

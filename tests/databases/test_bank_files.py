@@ -20,15 +20,15 @@ from tollgate.store import (
     BankFile,
     Database,
     InstructionState,
-    Step,
+    Write,
     find_instruction,
     get_sealed_account,
     get_sealed_body,
+    insert_bank_file_writes,
     insert_channel,
     list_bank_files,
     list_filed,
     open_database,
-    steps_insert_bank_file,
 )
 from tollgate.store.schema import instructions, payments
 from tollgate.store.statements import Statement
@@ -45,12 +45,12 @@ async def bank(db: Database) -> Bank:
 
 
 async def read(bank: Bank, file: BankFile) -> Tree.Element:
-    return Tree.fromstring(await export_file(bank.house.database, bank.house.keyring, file, bank.clock.now()))
+    return Tree.fromstring(await export_file(bank.app.database, bank.app.keyring, file, bank.clock.now()))
 
 
 async def change(db: Database, table: sa.Table, row_id: str, **values: object) -> None:
     """As somebody with a hand in the store would."""
-    assert await db.write([Step(Statement(sa.update(table).where(table.c.id == row_id).values(**values)), {}, rows=1)])
+    assert await db.write([Write(Statement(sa.update(table).where(table.c.id == row_id).values(**values)), {}, rows=1)])
 
 
 async def list_ids(bank: Bank, file: BankFile) -> list[str]:
@@ -60,10 +60,10 @@ async def list_ids(bank: Bank, file: BankFile) -> list[str]:
 async def test_a_file_is_made_on_the_banking_day_before_it_is_due(db: Database, bank: Bank) -> None:
     paid = await bank.pay()
 
-    assert await collect(bank.house) == 0
+    assert await collect(bank.app) == 0
     bank.wait()
-    assert await collect(bank.house) == 1
-    assert await collect(bank.house) == 0
+    assert await collect(bank.app) == 1
+    assert await collect(bank.app) == 0
 
     (file,) = await list_bank_files(db)
     assert (file.scheme, file.due_on, file.sequence) == ("pain.008", WEDNESDAY, "OOFF")
@@ -81,9 +81,9 @@ async def test_directions_sequences_and_days_have_files_of_their_own(db: Databas
     refunded, _ = await bank.follow("RF", once, 100)
 
     bank.wait()
-    assert await collect(bank.house) == 3
+    assert await collect(bank.app) == 3
     bank.wait()
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
 
     files = {
         (file.scheme, file.sequence, file.due_on.day): await list_ids(bank, file) for file in await list_bank_files(db)
@@ -105,14 +105,14 @@ async def test_only_what_succeeded_is_collected(db: Database, bank: Bank) -> Non
 
     bank.wait()
 
-    assert await collect(bank.house) == 0
+    assert await collect(bank.app) == 0
     assert await list_bank_files(db) == []
 
 
 async def test_a_reversal_comes_too_late_for_what_a_file_has(bank: Bank) -> None:
     paid = await bank.pay()
     bank.wait()
-    await collect(bank.house)
+    await collect(bank.app)
     bank.clock.at -= DAY
 
     _, code = await bank.follow("RV", paid)
@@ -124,15 +124,15 @@ async def test_what_comes_after_its_file_waits_for_the_next_day_without_one(db: 
     early, late = await bank.pay(), await bank.pay()
     await change(db, payments, late, state=int(State.WAITING))
     bank.wait()
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
     await change(db, payments, late, state=int(State.APPROVED))
 
-    assert await collect(bank.house) == 0
+    assert await collect(bank.app) == 0
     found = await find_instruction(db, MERCHANT.id, late)
     assert found is not None
     assert (found.state, found.due_on) == (InstructionState.OPEN, date(2026, 11, 19))
     bank.wait()
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
 
     assert [await list_ids(bank, file) for file in await list_bank_files(db)] == [[early], [late]]
 
@@ -146,7 +146,7 @@ async def test_more_than_a_file_holds_takes_the_next_day(
 
     for _ in range(4):
         bank.wait()
-        while await collect(bank.house):
+        while await collect(bank.app):
             pass
 
     files = await list_bank_files(db)
@@ -160,7 +160,7 @@ async def test_a_host_that_slept_debits_on_the_first_day_that_is_left(db: Databa
     await bank.pay(due_on=date(2026, 11, 24))
 
     bank.wait(14)
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
 
     (file,) = await list_bank_files(db)
     assert (file.due_on, file.entries) == (date(2026, 12, 1), 2)
@@ -170,12 +170,12 @@ async def test_a_host_that_slept_debits_on_the_first_day_that_is_left(db: Databa
 async def test_two_processes_at_once_collect_every_debit_once(url: str) -> None:
     databases = [await open_database(url) for _ in range(3)]
     first = await open_bank(databases[0])
-    others = [await open_bank(db, keyring=first.house.keyring, is_first=False) for db in databases[1:]]
+    others = [await open_bank(db, keyring=first.app.keyring, is_first=False) for db in databases[1:]]
     paid = [await first.pay() for _ in range(25)]
     for bank in (first, *others):
         bank.wait()
 
-    await asyncio.gather(*[collect(bank.house) for bank in (first, *others) for _ in range(3)])
+    await asyncio.gather(*[collect(bank.app) for bank in (first, *others) for _ in range(3)])
 
     files = await list_bank_files(databases[0])
     collected = Counter([each for file in files for each in await list_ids(first, file)])
@@ -188,16 +188,16 @@ async def test_two_processes_at_once_collect_every_debit_once(url: str) -> None:
 async def test_cancellations_and_a_file_at_once_never_both_have_a_debit(url: str) -> None:
     databases = [await open_database(url) for _ in range(2)]
     bank = await open_bank(databases[0])
-    other = await open_bank(databases[1], keyring=bank.house.keyring, is_first=False)
+    other = await open_bank(databases[1], keyring=bank.app.keyring, is_first=False)
     other.wait()
     paid = [await bank.pay() for _ in range(12)]
 
     async def file_all() -> None:
         for _ in range(6):
-            await collect(other.house)
+            await collect(other.app)
 
     answers, _ = await asyncio.gather(asyncio.gather(*[bank.follow("RV", each) for each in paid]), file_all())
-    while await collect(other.house):
+    while await collect(other.app):
         pass
 
     files = await list_bank_files(databases[0])
@@ -211,12 +211,12 @@ async def test_cancellations_and_a_file_at_once_never_both_have_a_debit(url: str
 async def test_the_day_has_one_file_even_if_somebody_writes_a_second(db: Database, bank: Bank) -> None:
     await bank.pay()
     bank.wait()
-    await collect(bank.house)
+    await collect(bank.app)
     (file,) = await list_bank_files(db)
 
     second = msgspec.structs.replace(file, id="8a" + "9" * 30, exported_at=None)
 
-    assert not await db.write(steps_insert_bank_file(second, b"sealed"))
+    assert not await db.write(insert_bank_file_writes(second, b"sealed"))
 
 
 @pytest.mark.parametrize(
@@ -228,12 +228,12 @@ async def test_a_tampered_instruction_stays_out_and_stops_no_other(
     db: Database, bank: Bank, caplog: pytest.LogCaptureFixture, changes: dict[str, object]
 ) -> None:
     await insert_channel(db, OTHER_CHANNEL)
-    await bank.house.directory.refresh(db)
+    await bank.app.merchants.refresh(db)
     changed, honest = await bank.pay(), await bank.pay()
     await change(db, instructions, changed, **changes)
     bank.wait()
 
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
 
     (file,) = await list_bank_files(db)
     assert await list_ids(bank, file) == [honest]
@@ -246,7 +246,7 @@ async def test_the_account_of_another_payment_opens_in_no_other_row(db: Database
     await change(db, payments, one, sealed_account=strange)
     bank.wait()
 
-    await collect(bank.house)
+    await collect(bank.app)
 
     (file,) = await list_bank_files(db)
     assert await list_ids(bank, file) == [two]
@@ -263,7 +263,7 @@ async def test_an_instruction_redirected_to_the_account_of_another_payment_stays
     await change(db, instructions, refund, account_of=theirs)
     bank.wait()
 
-    assert await collect(bank.house) == 1
+    assert await collect(bank.app) == 1
 
     (file,) = await list_bank_files(db)
     assert (file.scheme, await list_ids(bank, file)) == ("pain.008", sorted([theirs, paid]))
@@ -274,7 +274,7 @@ async def test_an_instruction_redirected_to_the_account_of_another_payment_stays
 async def test_payments_of_the_other_environment_stay_out(db: Database, bank: Bank) -> None:
     await bank.pay()
     bank.wait()
-    live = msgspec.structs.replace(bank.house, is_live=True)
+    live = msgspec.structs.replace(bank.app, is_live=True)
 
     assert await collect(live) == 0
     assert await list_bank_files(db) == []
@@ -283,16 +283,16 @@ async def test_payments_of_the_other_environment_stay_out(db: Database, bank: Ba
 async def test_a_file_is_sealed_exported_once_and_wrapped_again(db: Database, bank: Bank) -> None:
     await bank.pay()
     bank.wait()
-    await collect(bank.house)
+    await collect(bank.app)
     (file,) = await list_bank_files(db)
     assert IBAN.encode() not in await get_sealed_body(db, file)
 
-    body = await export_file(db, bank.house.keyring, file, 7)
-    again = await export_file(db, bank.house.keyring, file, 8)
+    body = await export_file(db, bank.app.keyring, file, 7)
+    again = await export_file(db, bank.app.keyring, file, 8)
     assert body == again
     assert (await list_bank_files(db))[0].exported_at == 7
 
-    fresh = bank.house.keyring.with_new_key()
+    fresh = bank.app.keyring.with_new_key()
     assert await count_retired(db, fresh) > 0
     await rewrap_everything(db, fresh, lambda _count: None)
     assert await count_retired(db, fresh) == 0
@@ -302,9 +302,9 @@ async def test_a_file_is_sealed_exported_once_and_wrapped_again(db: Database, ba
 async def test_a_channel_that_lost_its_creditor_keeps_its_instructions(db: Database, bank: Bank) -> None:
     paid = await bank.pay()
     bank.wait()
-    bank.house.directory.fill([msgspec.structs.replace(CHANNEL, creditor=None)], [])
+    bank.app.merchants.fill([msgspec.structs.replace(CHANNEL, creditor=None)], [])
 
-    assert await collect(bank.house) == 0
+    assert await collect(bank.app) == 0
     found = await find_instruction(db, MERCHANT.id, paid)
     assert found is not None
     assert found.state is InstructionState.OPEN

@@ -26,13 +26,13 @@ def send_back(payment_id: str, reason: str = "AC04", amount: int | None = 9200, 
 
 async def file_all(bank: Bank) -> None:
     bank.wait()
-    while await collect(bank.house):
+    while await collect(bank.app):
         pass
 
 
 async def list_chargebacks(bank: Bank, first_id: str) -> list[Payment]:
-    chain = await list_chain(bank.house.database, MERCHANT.id, first_id, 100)
-    return [each for each in chain if each.kind == "CB"]
+    chain = await list_chain(bank.app.database, MERCHANT.id, first_id, 100)
+    return [each for each in chain if each.payment_type == "CB"]
 
 
 def count(report: ReturnReport) -> tuple[int, int, int]:
@@ -43,7 +43,7 @@ async def test_a_return_becomes_a_chargeback_with_the_code_of_its_reason(bank: B
     paid = await bank.pay()
     await file_all(bank)
 
-    report = await take_returns(bank.house, [send_back(paid, "AM04")])
+    report = await take_returns(bank.app, [send_back(paid, "AM04")])
 
     (chargeback,) = await list_chargebacks(bank, paid)
     assert count(report) == (1, 0, 0)
@@ -67,7 +67,7 @@ async def test_reasons_are_told_by_codes_of_the_catalogue(bank: Bank, reason: st
     paid = await bank.pay()
     await file_all(bank)
 
-    await take_returns(bank.house, [send_back(paid, reason)])
+    await take_returns(bank.app, [send_back(paid, reason)])
 
     assert [each.result_code for each in await list_chargebacks(bank, paid)] == [code]
 
@@ -76,8 +76,8 @@ async def test_reading_twice_or_at_once_takes_once(bank: Bank) -> None:
     paid = await bank.pay()
     await file_all(bank)
 
-    reports = await asyncio.gather(*[take_returns(bank.house, [send_back(paid)]) for _ in range(4)])
-    later = await take_returns(bank.house, [send_back(paid), send_back(paid)])
+    reports = await asyncio.gather(*[take_returns(bank.app, [send_back(paid)]) for _ in range(4)])
+    later = await take_returns(bank.app, [send_back(paid), send_back(paid)])
 
     assert sum(len(report.taken) for report in reports) == 1
     assert sum(len(report.known) for report in reports) == 3
@@ -88,14 +88,20 @@ async def test_reading_twice_or_at_once_takes_once(bank: Bank) -> None:
 async def test_a_chargeback_that_was_won_is_not_taken_again_from_the_same_file(bank: Bank) -> None:
     paid = await bank.pay()
     await file_all(bank)
-    await take_returns(bank.house, [send_back(paid)])
+    await take_returns(bank.app, [send_back(paid)])
     (chargeback,) = await list_chargebacks(bank, paid)
     won = FollowUp(
-        kind="CR", amount=None, currency=None, practice=None, is_final=False, descriptor="", short_id="1234.5678.9014"
+        payment_type="CR",
+        amount=None,
+        currency=None,
+        practice=None,
+        is_final=False,
+        descriptor="",
+        short_id="1234.5678.9014",
     )
-    await record(bank.house, won, chargeback.id, CHANNEL, "ndc")
+    await record(bank.app, won, chargeback.id, CHANNEL, "ndc")
 
-    assert count(await take_returns(bank.house, [send_back(paid)])) == (0, 1, 0)
+    assert count(await take_returns(bank.app, [send_back(paid)])) == (0, 1, 0)
 
 
 async def test_a_refund_that_comes_back_may_be_refunded_again(bank: Bank) -> None:
@@ -103,13 +109,13 @@ async def test_a_refund_that_comes_back_may_be_refunded_again(bank: Bank) -> Non
     refunded, _ = await bank.follow("RF", paid, 9200)
     await file_all(bank)
 
-    report = await take_returns(bank.house, [send_back(refunded, "AC01")])
+    report = await take_returns(bank.app, [send_back(refunded, "AC01")])
 
     assert count(report) == (1, 0, 0)
-    payment = await find_payment(bank.house.database, MERCHANT.id, paid)
+    payment = await find_payment(bank.app.database, MERCHANT.id, paid)
     assert payment is not None
     assert payment.left == 9200
-    assert count(await take_returns(bank.house, [send_back(refunded, "AC01")])) == (0, 1, 0)
+    assert count(await take_returns(bank.app, [send_back(refunded, "AC01")])) == (0, 1, 0)
 
 
 async def test_captures_and_rebills_come_back_by_their_own_ids(bank: Bank) -> None:
@@ -119,7 +125,7 @@ async def test_captures_and_rebills_come_back_by_their_own_ids(bank: Bank) -> No
     await file_all(bank)
 
     report = await take_returns(
-        bank.house, [send_back(captured, amount=4000), send_back(rebilled, amount=None), send_back(held)]
+        bank.app, [send_back(captured, amount=4000), send_back(rebilled, amount=None), send_back(held)]
     )
 
     assert count(report) == (2, 0, 1)
@@ -132,7 +138,7 @@ async def test_what_fits_nothing_is_told_and_stops_nothing(bank: Bank) -> None:
     early = await bank.pay()
 
     report = await take_returns(
-        bank.house,
+        bank.app,
         [
             send_back("8a" + "9" * 30),
             send_back(early),
@@ -155,37 +161,37 @@ async def test_what_fits_nothing_is_told_and_stops_nothing(bank: Bank) -> None:
 async def test_a_file_refused_as_a_whole_sends_all_of_it_back(bank: Bank) -> None:
     paid = [await bank.pay() for _ in range(3)]
     await file_all(bank)
-    (file,) = await list_bank_files(bank.house.database)
+    (file,) = await list_bank_files(bank.app.database)
     whole = BankReturn(id="", message_id=file.id, reason="FF01", amount=None, currency=None)
     strange = BankReturn(id="", message_id="8a" + "9" * 30, reason="FF01", amount=None, currency=None)
 
-    report = await take_returns(bank.house, [whole, strange])
+    report = await take_returns(bank.app, [whole, strange])
 
     assert count(report) == (3, 0, 1)
     assert {note.reference for note in report.taken} == set(paid)
     assert report.unknown[0].reference == strange.message_id
-    assert count(await take_returns(bank.house, [whole])) == (0, 3, 0)
+    assert count(await take_returns(bank.app, [whole])) == (0, 3, 0)
 
 
 async def test_what_a_refused_file_does_not_list_comes_back_with_the_rest(bank: Bank) -> None:
     paid = [await bank.pay() for _ in range(2)]
     await file_all(bank)
-    (file,) = await list_bank_files(bank.house.database)
+    (file,) = await list_bank_files(bank.app.database)
     listed = BankReturn(id=paid[0], message_id=file.id, reason="AC04", amount=None, currency=None)
     whole = BankReturn(id="", message_id=file.id, reason="FF01", amount=None, currency=None)
 
-    report = await take_returns(bank.house, [listed, whole])
+    report = await take_returns(bank.app, [listed, whole])
 
     assert [(note.reference, note.reason) for note in report.taken] == [(paid[0], "AC04"), (paid[1], "FF01")]
-    assert count(await take_returns(bank.house, [listed, whole])) == (0, 2, 0)
+    assert count(await take_returns(bank.app, [listed, whole])) == (0, 2, 0)
 
 
 async def test_the_books_agree_after_returns(bank: Bank) -> None:
     paid = await bank.pay()
     refunded, _ = await bank.follow("RF", paid, 200)
     await file_all(bank)
-    await take_returns(bank.house, [send_back(refunded, amount=200), send_back(paid)])
+    await take_returns(bank.app, [send_back(refunded, amount=200), send_back(paid)])
 
-    report = await verify(bank.house.database, bank.house.keyring, lambda _table, _rows: None)
+    report = await verify(bank.app.database, bank.app.keyring, lambda _table, _rows: None)
 
     assert report.findings == []

@@ -7,7 +7,7 @@ import pytest
 from databases.checkout_lives import Till, open_till
 from databases.test_checkouts import ONE, end, look, prepare, take
 from tollgate.payments import CheckoutState
-from tollgate.store import Database, cancel_checkout, steps_claim_checkout, steps_end_attempt
+from tollgate.store import Database, cancel_checkout, end_attempt_writes, lock_checkout_writes
 
 pytestmark = pytest.mark.anyio
 
@@ -19,13 +19,13 @@ async def till(db: Database) -> Till:
 
 async def test_of_a_cancellation_and_an_attempt_one_has_an_effect(till: Till) -> None:
     seen, now = await prepare(till), till.clock.now()
-    database = till.house.database
+    database = till.app.database
     assert await cancel_checkout(database, seen, now)
     assert not await cancel_checkout(database, seen, now)
     assert not await take(till, seen, ONE)
-    assert not await database.write(steps_claim_checkout(seen, ONE, now))
+    assert not await database.write(lock_checkout_writes(seen, ONE, now))
     # An approval that was weighed before the cancellation is undone, also where it was the last attempt.
-    assert not await database.write(steps_end_attempt(end(seen, ONE, is_done=True)))
+    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))
     assert (await look(till, "it")).state is CheckoutState.CANCELLED
 
     busy = await prepare(till, "busy")
@@ -34,9 +34,9 @@ async def test_of_a_cancellation_and_an_attempt_one_has_an_effect(till: Till) ->
 
 
 async def test_an_approval_of_the_last_attempt_is_undone_by_a_cancellation(till: Till) -> None:
-    seen, database = await prepare(till), till.house.database
+    seen, database = await prepare(till), till.app.database
     assert await take(till, seen, ONE)
-    await database.write(steps_end_attempt(end(seen, ONE, is_done=False)))
+    await database.write(end_attempt_writes(end(seen, ONE, is_done=False)))
     assert await cancel_checkout(database, await look(till, "it"), till.clock.now())
 
-    assert not await database.write(steps_end_attempt(end(seen, ONE, is_done=True)))
+    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))

@@ -8,39 +8,39 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from databases.samples import CHANNEL, MERCHANT, NOON, make_claim, make_payment, make_settlement
+from databases.samples import CHANNEL, MERCHANT, NOON, make_idempotency_key, make_payment, make_settlement
 from tollgate.payments import (
     Action,
     Balance,
-    Door,
-    Link,
+    BalanceChange,
+    ChainContext,
+    Closure,
+    FollowUpRequest,
     Outcome,
     Payment,
     Plan,
     State,
     Terms,
-    Touch,
     Verdict,
-    Wish,
+    complete,
     count_chain,
     judge,
-    list_lines,
-    list_start_touches,
-    settle,
+    list_entries,
+    list_start_changes,
 )
 from tollgate.store import (
     Database,
-    find_claim,
-    find_lines,
+    complete_follow_up,
+    complete_payment,
+    find_entries,
+    find_idempotency_record,
     find_payment,
     list_chain,
     list_events,
-    settle_follow_up,
-    settle_payment,
+    start_follow_up_writes,
     start_payment,
-    steps_start_follow_up,
 )
-from tollgate.store.chains import steps_touch
+from tollgate.store.chains import balance_change_writes
 from tollgate.values import DAY, MerchantId, Money, PaymentId
 
 pytestmark = pytest.mark.anyio
@@ -54,7 +54,7 @@ CHAIN_MAX = 1000
 async def begin(db: Database, kind: str, amount: int = 10_000, **changes: Any) -> Payment:
     payment = make_payment(kind=kind, money=Money(amount, "EUR"), created_at=NOON, **changes)
     await start_payment(db, payment, None, None)
-    await settle_payment(db, make_settlement(payment), None)
+    await complete_payment(db, make_settlement(payment), None)
     return await read(db, payment.id)
 
 
@@ -64,12 +64,12 @@ async def read(db: Database, payment_id: str) -> Payment:
     return payment
 
 
-def plan_attempt(named: Payment, first: Payment, wish: Wish) -> tuple[Payment, Plan]:
+def plan_attempt(named: Payment, first: Payment, request: FollowUpRequest) -> tuple[Payment, Plan]:
     """As the stories do it, from what was read before the write."""
-    plan = judge(wish, Link(named=named, bearer=named, first=first), TERMS)
+    plan = judge(request, ChainContext(named=named, money_source=named, first=first), TERMS)
     assert isinstance(plan, Plan), plan
     attempt = make_payment(
-        kind=wish.kind,
+        kind=request.payment_type,
         money=plan.money,
         action=plan.following.action,
         releases=plan.releases,
@@ -81,21 +81,23 @@ def plan_attempt(named: Payment, first: Payment, wish: Wish) -> tuple[Payment, P
 
 
 async def reserve(db: Database, attempt: Payment, plan: Plan, named: Payment) -> bool:
-    return await db.write(steps_start_follow_up(attempt, list_start_touches(attempt, plan, named.id)))
+    return await db.write(start_follow_up_writes(attempt, list_start_changes(attempt, plan, named.id)))
 
 
 async def follow(
-    db: Database, named: Payment, kind: str, amount: int, verdict: Verdict = APPROVED, **wish: Any
+    db: Database, named: Payment, kind: str, amount: int, verdict: Verdict = APPROVED, **request: Any
 ) -> Payment:
     first = named if named.chain_id is None else await read(db, named.chain_id)
-    attempt, plan = plan_attempt(named, first, Wish(kind=kind, money=Money(amount, "EUR"), **wish))
+    attempt, plan = plan_attempt(
+        named, first, FollowUpRequest(payment_type=kind, money=Money(amount, "EUR"), **request)
+    )
     assert await reserve(db, attempt, plan, named)
     return await finish(db, attempt, verdict)
 
 
 async def finish(db: Database, attempt: Payment, verdict: Verdict = APPROVED) -> Payment:
     started = await read(db, attempt.id)
-    assert await settle_follow_up(db, settle(started, verdict, started.created_at + 9))
+    assert await complete_follow_up(db, complete(started, verdict, started.created_at + 9))
     return await read(db, attempt.id)
 
 
@@ -113,7 +115,7 @@ async def check_chain(db: Database, first_id: str) -> dict[str, Payment]:
 
 async def test_a_started_transaction_is_numbered_and_has_reserved_its_amount(db: Database) -> None:
     named = await begin(db, "PA")
-    attempt, plan = plan_attempt(named, named, Wish(kind="CP", money=Money(4_000, "EUR")))
+    attempt, plan = plan_attempt(named, named, FollowUpRequest(payment_type="CP", money=Money(4_000, "EUR")))
 
     assert await reserve(db, attempt, plan, named)
 
@@ -128,11 +130,11 @@ async def test_a_success_draws_what_was_reserved_and_writes_the_book_in_one_comm
 
     balance = (await read(db, named.id)).balance
     assert balance == Balance(
-        drawn=10_000, draws=1, chain_length=2, chain_net=4_000, closed=Door.CAPTURES | Door.INCREMENTS
+        drawn=10_000, draws=1, chain_length=2, chain_net=4_000, closed=Closure.CAPTURES | Closure.INCREMENTS
     )
-    lines = list_lines(capture)
-    assert len(lines) == 2
-    assert await find_lines(db, MERCHANT, [line.id for line in lines]) == lines
+    entries = list_entries(capture)
+    assert len(entries) == 2
+    assert await find_entries(db, MERCHANT, [entry.id for entry in entries]) == entries
     assert capture.id in {event.subject_id for event in await list_events(db, MERCHANT)}
 
 
@@ -142,7 +144,7 @@ async def test_a_failure_gives_back_the_amount_and_reopens_the_door(db: Database
     capture = await follow(db, named, "CP", 4_000, DECLINED, is_final=True)
 
     assert (await read(db, named.id)).balance == Balance(chain_length=2)
-    assert list_lines(capture) == []
+    assert list_entries(capture) == []
 
 
 async def test_a_failure_reopens_only_what_it_had_closed_itself(db: Database) -> None:
@@ -151,15 +153,15 @@ async def test_a_failure_reopens_only_what_it_had_closed_itself(db: Database) ->
 
     await follow(db, await read(db, named.id), "CP", 1, DECLINED, is_final=True)
 
-    assert (await read(db, named.id)).balance.closed == Door.INCREMENTS
+    assert (await read(db, named.id)).balance.closed == Closure.INCREMENTS
 
 
 async def test_a_transaction_is_settled_once(db: Database) -> None:
     named = await begin(db, "DB")
     refund = await follow(db, named, "RF", 4_000)
-    again = settle(replace(refund, state=State.STARTED, result_code=""), APPROVED, NOON)
+    again = complete(replace(refund, state=State.STARTED, result_code=""), APPROVED, NOON)
 
-    assert not await settle_follow_up(db, again)
+    assert not await complete_follow_up(db, again)
 
     assert (await read(db, named.id)).balance.drawn == 4_000
     await check_chain(db, named.id)
@@ -182,22 +184,22 @@ async def test_a_chain_of_chains_is_one_chain_and_is_read_in_its_order(db: Datab
 
 async def test_a_claimed_key_is_taken_in_the_commit_of_the_reservation(db: Database) -> None:
     named = await begin(db, "DB")
-    wish = Wish(kind="RF", money=Money(1_000, "EUR"))
-    (one, plan), (other, _) = plan_attempt(named, named, wish), plan_attempt(named, named, wish)
-    touches = [list_start_touches(attempt, plan, named.id) for attempt in (one, other)]
+    request = FollowUpRequest(payment_type="RF", money=Money(1_000, "EUR"))
+    (one, plan), (other, _) = plan_attempt(named, named, request), plan_attempt(named, named, request)
+    balance_changes = [list_start_changes(attempt, plan, named.id) for attempt in (one, other)]
 
-    assert await db.write(steps_start_follow_up(one, touches[0], make_claim("key")))
-    assert not await db.write(steps_start_follow_up(other, touches[1], make_claim("key")))
+    assert await db.write(start_follow_up_writes(one, balance_changes[0], make_idempotency_key("key")))
+    assert not await db.write(start_follow_up_writes(other, balance_changes[1], make_idempotency_key("key")))
 
-    claim = await find_claim(db, CHANNEL, "key", 0)
-    assert claim is not None
-    assert claim.payment_id == one.id
+    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    assert idempotency_key is not None
+    assert idempotency_key.payment_id == one.id
     assert (await read(db, named.id)).balance == Balance(held=1_000, chain_length=2, chain_net=-1_000)
 
 
 # ---- guards ----
 
-TOUCHED = Balance(added=500, drawn=3_000, held=2_000, disputed=7, draws=2, closed=Door.REFUNDS, chain_net=-400)
+TOUCHED = Balance(added=500, drawn=3_000, held=2_000, disputed=7, draws=2, closed=Closure.REFUNDS, chain_net=-400)
 """Of 100.00: 55.00 are left."""
 
 GUARDS: list[tuple[dict[str, int], dict[str, int]]] = [
@@ -207,7 +209,7 @@ GUARDS: list[tuple[dict[str, int], dict[str, int]]] = [
     ({"held": 5_500, "left_max": 0}, {"held": 5_499, "left_max": 0}),
     ({"draws": 1, "draws_max": 3}, {"draws": 2, "draws_max": 3}),
     ({"disputed_max": 7}, {"disputed_max": 6}),
-    ({"barred_by": Door.CAPTURES | Door.REBILLS}, {"barred_by": Door.CAPTURES | Door.REFUNDS}),
+    ({"barred_by": Closure.CAPTURES | Closure.REBILLS}, {"barred_by": Closure.CAPTURES | Closure.REFUNDS}),
     ({"chain_net": -600, "net_min": -1_000}, {"chain_net": -601, "net_min": -1_000}),
 ]
 
@@ -232,12 +234,12 @@ async def test_one_guard_of_several_payments_undoes_the_whole_unit(db: Database)
     capture = await follow(db, first, "CP", 4_000)
     before = await check_chain(db, first.id)
     attempt = make_payment(kind="RF", referenced_id=capture.id, chain_id=first.id)
-    touches = [
-        Touch(payment_id=capture.id, held=1_000, left_min=0),
-        Touch(payment_id=first.id, chain_length=1, chain_net=-5_000, net_min=0),
+    balance_changes = [
+        BalanceChange(payment_id=capture.id, held=1_000, left_min=0),
+        BalanceChange(payment_id=first.id, chain_length=1, chain_net=-5_000, net_min=0),
     ]
 
-    assert not await db.write(steps_start_follow_up(attempt, touches))
+    assert not await db.write(start_follow_up_writes(attempt, balance_changes))
 
     assert await check_chain(db, first.id) == before
 
@@ -247,7 +249,7 @@ async def test_a_payment_of_another_merchant_is_never_touched(db: Database) -> N
     stranger = MerchantId("8a" + "9" * 30)
     attempt = make_payment(kind="CP", merchant_id=stranger, referenced_id=first.id, chain_id=first.id)
 
-    assert not await db.write(steps_start_follow_up(attempt, [Touch(payment_id=first.id, chain_length=1)]))
+    assert not await db.write(start_follow_up_writes(attempt, [BalanceChange(payment_id=first.id, chain_length=1)]))
 
     assert (await read(db, first.id)).balance == Balance()
 
@@ -257,28 +259,28 @@ async def test_only_a_started_transaction_within_a_chain_is_written_so(db: Datab
     attempt = replace(make_payment(kind="CP", chain_id=PaymentId("8a01"), referenced_id=PaymentId("8a01")), **changes)
 
     with pytest.raises(ValueError, match="started, and within a chain"):
-        steps_start_follow_up(attempt, [])
+        start_follow_up_writes(attempt, [])
     assert await find_payment(db, MERCHANT, attempt.id) is None
 
 
-def touch_and_start(first: Payment, **touch: int) -> Any:
+def touch_and_start(first: Payment, **balance_change: int) -> Any:
     attempt = make_payment(kind="CP", referenced_id=first.id, chain_id=first.id)
-    return steps_start_follow_up(attempt, [Touch(payment_id=first.id, chain_length=1, **touch)])
+    return start_follow_up_writes(attempt, [BalanceChange(payment_id=first.id, chain_length=1, **balance_change)])
 
 
 async def set_balance(db: Database, first: Payment) -> None:
     """Moves an untouched balance to the one above."""
     names = ("added", "drawn", "held", "disputed", "draws", "closed", "chain_net")
-    touch = Touch(payment_id=first.id, **{name: getattr(TOUCHED, name) for name in names})
-    assert await db.write(steps_touch(MERCHANT, touch))
+    balance_change = BalanceChange(payment_id=first.id, **{name: getattr(TOUCHED, name) for name in names})
+    assert await db.write(balance_change_writes(MERCHANT, balance_change))
 
 
 # ---- many at once ----
 
 
-async def race(db: Database, named: Payment, wishes: list[Wish]) -> list[Payment]:
+async def race(db: Database, named: Payment, wishes: list[FollowUpRequest]) -> list[Payment]:
     """All are judged by what was read before any of them is written; the attempts that won their reservation."""
-    planned = [plan_attempt(named, named, wish) for wish in wishes]
+    planned = [plan_attempt(named, named, request) for request in wishes]
     won = await asyncio.gather(*(reserve(db, attempt, plan, named) for attempt, plan in planned))
     return [attempt for (attempt, _), is_won in zip(planned, won, strict=True) if is_won]
 
@@ -289,7 +291,7 @@ async def test_of_many_that_ask_at_once_exactly_as_many_win_as_there_is_money(
 ) -> None:
     named = await begin(db, begun)
 
-    winners = await race(db, named, [Wish(kind=kind, money=Money(900, "EUR"))] * 40)
+    winners = await race(db, named, [FollowUpRequest(payment_type=kind, money=Money(900, "EUR"))] * 40)
 
     assert len(winners) == 11
     await asyncio.gather(*(finish(db, attempt) for attempt in winners))
@@ -300,33 +302,33 @@ async def test_of_many_that_ask_at_once_exactly_as_many_win_as_there_is_money(
 async def test_captures_and_a_reversal_at_once_have_one_kind_of_winner(db: Database) -> None:
     for _ in range(5):
         named = await begin(db, "PA")
-        wishes = [Wish(kind="CP", money=Money(1_000, "EUR"))] * 4
+        wishes = [FollowUpRequest(payment_type="CP", money=Money(1_000, "EUR"))] * 4
 
-        winners = await race(db, named, [*wishes[:2], Wish(kind="RV"), *wishes[2:]])
+        winners = await race(db, named, [*wishes[:2], FollowUpRequest(payment_type="RV"), *wishes[2:]])
 
-        kinds = {attempt.kind for attempt in winners}
+        kinds = {attempt.payment_type for attempt in winners}
         assert kinds in ({"CP"}, {"RV"})
         await asyncio.gather(*(finish(db, attempt) for attempt in winners))
         await check_chain(db, named.id)
 
 
 @pytest.mark.parametrize(
-    ("begun", "wish"),
+    ("begun", "request"),
     [
-        ("PA", Wish(kind="RV")),
-        ("PA", Wish(kind="CP", money=Money(1, "EUR"), is_final=True)),
-        ("DB", Wish(kind="RV")),
-        ("DB", Wish(kind="RF", money=Money(10_000, "EUR"))),
-        ("DB", Wish(kind="RF", money=Money(1, "EUR"), is_final=True)),
-        ("DB", Wish(kind="RB", money=Money(1, "EUR"), is_final=True)),
-        ("DB", Wish(kind="CB")),
+        ("PA", FollowUpRequest(payment_type="RV")),
+        ("PA", FollowUpRequest(payment_type="CP", money=Money(1, "EUR"), is_final=True)),
+        ("DB", FollowUpRequest(payment_type="RV")),
+        ("DB", FollowUpRequest(payment_type="RF", money=Money(10_000, "EUR"))),
+        ("DB", FollowUpRequest(payment_type="RF", money=Money(1, "EUR"), is_final=True)),
+        ("DB", FollowUpRequest(payment_type="RB", money=Money(1, "EUR"), is_final=True)),
+        ("DB", FollowUpRequest(payment_type="CB")),
     ],
     ids=lambda value: value if isinstance(value, str) else f"{value.kind}{' FINAL' if value.is_final else ''}",
 )
-async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str, wish: Wish) -> None:
+async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str, request: FollowUpRequest) -> None:
     named = await begin(db, begun)
 
-    winners = await race(db, named, [wish] * 16)
+    winners = await race(db, named, [request] * 16)
 
     assert len(winners) == 1
 
@@ -334,7 +336,7 @@ async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str,
 async def test_no_more_captures_win_than_the_authorisation_allows(db: Database) -> None:
     named = await begin(db, "PA")
 
-    winners = await race(db, named, [Wish(kind="CP", money=Money(1, "EUR"))] * 16)
+    winners = await race(db, named, [FollowUpRequest(payment_type="CP", money=Money(1, "EUR"))] * 16)
 
     assert len(winners) == TERMS.captures_max
 
@@ -344,10 +346,12 @@ async def test_refunds_of_two_captures_at_once_stay_within_what_the_chain_took(d
     first = await begin(db, "PA")
     captures = [await follow(db, await read(db, first.id), "CP", 5_000) for _ in range(2)]
     lost = make_payment(kind="CB", referenced_id=captures[0].id, chain_id=first.id, action=Action.CHARGEBACK)
-    assert await db.write(steps_start_follow_up(lost, [Touch(payment_id=first.id, chain_length=1, chain_net=-6_000)]))
+    assert await db.write(
+        start_follow_up_writes(lost, [BalanceChange(payment_id=first.id, chain_length=1, chain_net=-6_000)])
+    )
     first = await read(db, first.id)
-    wish = Wish(kind="RF", money=Money(4_000, "EUR"))
-    planned = [(plan_attempt(capture, first, wish), capture) for capture in captures]
+    request = FollowUpRequest(payment_type="RF", money=Money(4_000, "EUR"))
+    planned = [(plan_attempt(capture, first, request), capture) for capture in captures]
 
     won = await asyncio.gather(*(reserve(db, attempt, plan, capture) for (attempt, plan), capture in planned))
 

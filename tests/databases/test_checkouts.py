@@ -16,28 +16,28 @@ from databases.checkout_lives import CARD, PAYPAL, PAYS, STORES, Till, open_till
 from tollgate.catalog import LIMITS, Situation
 from tollgate.contract import read_fields
 from tollgate.flows import change_checkout, count_retired, find_promised_script, rewrap_everything, show_form
+from tollgate.operations import App, open_prepared
 from tollgate.payments import Checkout, CheckoutEnd, CheckoutKind, CheckoutState, Script
-from tollgate.steps import House, open_prepared
 from tollgate.store import (
     Database,
     SealedCheckout,
     aging_checkouts,
+    change_checkout_writes,
     checkouts,
     count_read,
+    end_attempt_writes,
     find_checkout,
     find_payment,
     find_script,
     keep_script,
     list_sealed_checkouts,
+    lock_checkout_writes,
     purge_scripts,
     rewrap_checkout,
     spend_checkout,
-    steps_change_checkout,
-    steps_claim_checkout,
-    steps_end_attempt,
-    steps_submit_checkout,
+    submit_checkout_writes,
 )
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY, MINUTE, SECOND, Refusal
 from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_sealed, rewrap, sealed_prefix
 from tollgate.workers.upkeep import follow_scripts, purge_old_checkouts, wipe_old_checkouts
@@ -54,7 +54,7 @@ async def till(db: Database) -> Till:
 
 
 async def look(till: Till, name: str) -> Checkout:
-    found = await find_checkout(till.house.database, MERCHANT.id, till.ids[name])
+    found = await find_checkout(till.app.database, MERCHANT.id, till.ids[name])
     assert found is not None
     return found
 
@@ -71,8 +71,8 @@ def end(checkout: Checkout, subject_id: str, *, is_done: bool, is_sole: bool = T
 
 
 async def take(till: Till, seen: Checkout, subject_id: str) -> bool:
-    unit = steps_submit_checkout(seen, subject_id, "https://shop.example/", till.clock.now())
-    return await till.house.database.write(unit)
+    unit = submit_checkout_writes(seen, subject_id, "https://shop.example/", till.clock.now())
+    return await till.app.database.write(unit)
 
 
 # ---- who has it ----
@@ -85,45 +85,45 @@ async def test_of_many_who_take_it_at_once_one_has_it(till: Till) -> None:
 
     assert taken.count(True) == 1
     held = await look(till, "it")
-    assert (held.state, held.attempts, held.subject_id) == (CheckoutState.CLAIMED, 1, f"8a{taken.index(True):030d}")
+    assert (held.state, held.attempts, held.subject_id) == (CheckoutState.LOCKED, 1, f"8a{taken.index(True):030d}")
 
 
 async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(till: Till) -> None:
     seen = await prepare(till)
-    database, now = till.house.database, till.clock.now()
+    database, now = till.app.database, till.clock.now()
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
 
-    assert await database.write(steps_change_checkout(seen, changed, now))
-    assert not await database.write(steps_change_checkout(seen, changed, now))
+    assert await database.write(change_checkout_writes(seen, changed, now))
+    assert not await database.write(change_checkout_writes(seen, changed, now))
     assert not await take(till, seen, ONE)
     fresh = await look(till, "it")
     for _ in range(LIMITS.checkout_attempts_max):
         assert await take(till, fresh, ONE)
-        assert await database.write(steps_end_attempt(end(fresh, ONE, is_done=False)))
+        assert await database.write(end_attempt_writes(end(fresh, ONE, is_done=False)))
     assert not await take(till, fresh, ONE)
 
     late = await prepare(till, "late")
     till.clock.at = late.expires_at
     assert not await take(till, late, ONE)
-    assert not await database.write(steps_claim_checkout(late, ONE, till.clock.now()))
-    assert not await database.write(steps_change_checkout(late, late, till.clock.now()))
+    assert not await database.write(lock_checkout_writes(late, ONE, till.clock.now()))
+    assert not await database.write(change_checkout_writes(late, late, till.clock.now()))
 
 
 class Racing:
     """Somebody takes a checkout before the first write of another, and lets it go after it."""
 
     def __init__(self, till: Till, seen: Checkout) -> None:
-        self.till, self.seen, self.database = till, seen, till.house.database
+        self.till, self.seen, self.database = till, seen, till.app.database
         self.writes = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.database, name)
 
-    async def write(self, unit: Sequence[Step]) -> bool:
+    async def write(self, unit: Sequence[Write]) -> bool:
         self.writes += 1
         assert await take(self.till, self.seen, ONE)
         is_written = await self.database.write(unit)
-        assert await self.database.write(steps_end_attempt(end(self.seen, ONE, is_done=False)))
+        assert await self.database.write(end_attempt_writes(end(self.seen, ONE, is_done=False)))
         return is_written
 
 
@@ -147,10 +147,10 @@ async def test_a_form_costs_no_more_reads_for_many_stored_cards_than_for_one(til
     offered = {"registrations[0].id": stored_id, "registrations[7].id": "8a" + "0" * 30}
     for place in range(8, 100):
         offered[f"registrations[{place}].id"] = f"8a{place:030d}"
-    counting = Counting(till.house.database)
-    house = msgspec.structs.replace(till.house, database=counting)
+    counting = Counting(till.app.database)
+    app = msgspec.structs.replace(till.app, database=counting)
 
-    answer = await show_form(house, await till.prepare("offering", PAYS | offered), "VISA")
+    answer = await show_form(app, await till.prepare("offering", PAYS | offered), "VISA")
 
     assert [each["id"] for each in orjson.loads(answer.body)["registrations"]] == [stored_id]
     assert counting.reads == 2
@@ -159,48 +159,48 @@ async def test_a_form_costs_no_more_reads_for_many_stored_cards_than_for_one(til
 async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_in_words(till: Till) -> None:
     seen = await prepare(till)
     racing = Racing(till, seen)
-    house = msgspec.structs.replace(till.house, database=racing)
+    app = msgspec.structs.replace(till.app, database=racing)
     fields = read_fields([("amount", "1.00")], Situation("checkout_update", None))
 
     with pytest.raises(Refusal) as refused:
-        await change_checkout(house, fields, seen.id, CHANNEL, "", None)
+        await change_checkout(app, fields, seen.id, CHANNEL, "", None)
 
     assert (refused.value.result.code, racing.writes) == ("800.700.100", 1)
 
 
 async def test_an_approval_holds_for_the_checkout_that_it_was_weighed_against(till: Till) -> None:
-    seen, database = await prepare(till), till.house.database
+    seen, database = await prepare(till), till.app.database
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
-    assert await database.write(steps_change_checkout(seen, changed, till.clock.now()))
+    assert await database.write(change_checkout_writes(seen, changed, till.clock.now()))
     done = end(seen, ONE, is_done=True)
 
-    assert not await database.write(steps_end_attempt(msgspec.structs.replace(done, seen_revision=seen.revision)))
+    assert not await database.write(end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision)))
     assert (await look(till, "it")).state is CheckoutState.OPEN
-    assert await database.write(steps_end_attempt(msgspec.structs.replace(done, seen_revision=seen.revision + 1)))
+    assert await database.write(end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision + 1)))
     assert (await look(till, "it")).state is CheckoutState.DONE
 
 
 async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(till: Till) -> None:
-    seen, database = await prepare(till), till.house.database
+    seen, database = await prepare(till), till.app.database
     assert await take(till, seen, ONE)
 
-    await database.write(steps_end_attempt(end(seen, OTHER, is_done=False)))
-    assert (await look(till, "it")).state is CheckoutState.CLAIMED
+    await database.write(end_attempt_writes(end(seen, OTHER, is_done=False)))
+    assert (await look(till, "it")).state is CheckoutState.LOCKED
     # One that was away comes back with an approval while another has it.
-    assert await database.write(steps_end_attempt(end(seen, OTHER, is_done=True)))
-    assert not await database.write(steps_end_attempt(end(seen, ONE, is_done=True)))
-    assert await database.write(steps_end_attempt(end(seen, OTHER, is_done=True)))
-    await database.write(steps_end_attempt(end(seen, OTHER, is_done=False)))
+    assert await database.write(end_attempt_writes(end(seen, OTHER, is_done=True)))
+    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))
+    assert await database.write(end_attempt_writes(end(seen, OTHER, is_done=True)))
+    await database.write(end_attempt_writes(end(seen, OTHER, is_done=False)))
 
     done = await look(till, "it")
     assert (done.state, done.subject_id) == (CheckoutState.DONE, OTHER)
     told = await asyncio.gather(*[spend_checkout(database, done, till.clock.now()) for _ in range(8)])
     assert told.count(True) == 1
-    assert not await database.write(steps_end_attempt(end(seen, ONE, is_done=True)))
+    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))
 
 
 async def test_a_window_of_questions_is_shared_by_all_who_ask(till: Till) -> None:
-    seen, database, now = await prepare(till), till.house.database, till.clock.now()
+    seen, database, now = await prepare(till), till.app.database, till.clock.now()
 
     asked = await asyncio.gather(*[count_read(database, seen, now, 2, MINUTE) for _ in range(10)])
 
@@ -214,7 +214,7 @@ async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(
     await till.prepare("it")
     await till.submit("it", PAYPAL)
     waiting = await till.remember_attempt("it", "waiting")
-    database, looks = till.house.database, 0
+    database, looks = till.app.database, 0
 
     class Overtaken:
         """Lets the other pay just before the settlement of a card is written."""
@@ -229,14 +229,14 @@ async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(
                 await till.approve_at_provider(waiting)
             return await database.write(steps)  # type: ignore[arg-type]
 
-    real, till.house = till.house, msgspec.structs.replace(till.house, database=Overtaken())
+    real, till.app = till.app, msgspec.structs.replace(till.app, database=Overtaken())
     code = await till.submit("it", CARD)
-    till.house = real
+    till.app = real
 
     assert code == "800.110.100"
     paid = await look(till, "it")
     assert (paid.state, paid.subject_id) == (CheckoutState.DONE, waiting)
-    await till.run_errands()
+    await till.run_recovery_tasks()
 
 
 # ---- rotation ----
@@ -252,11 +252,11 @@ async def test_what_was_prepared_opens_under_the_new_key_alone(db: Database, til
     assert await rewrap_everything(db, rotated, lambda _count: None) == len(names)
 
     assert await count_retired(db, rotated) == 0
-    alone = msgspec.structs.replace(till.house, keyring=rotated.without_retired_keys())
+    alone = msgspec.structs.replace(till.app, keyring=rotated.without_retired_keys())
     for name in names:
         assert open_prepared(alone, await look(till, name))["descriptor"] == name
     with pytest.raises((EnvelopeError, KeyringError)):
-        open_prepared(till.house, await look(till, names[0]))
+        open_prepared(till.app, await look(till, names[0]))
 
 
 async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_paid(db: Database, till: Till) -> None:
@@ -266,15 +266,15 @@ async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_pa
     [found] = await list_sealed_checkouts(db, None, sealed_prefix(rotated.active_id), 10)
     seen = await look(till, "before")
     changed = msgspec.structs.replace(seen, sealed_fields=seen.sealed_fields)
-    assert await db.write(steps_change_checkout(seen, changed, till.clock.now()))
+    assert await db.write(change_checkout_writes(seen, changed, till.clock.now()))
 
     await rewrap_everything(db, rotated, lambda _count: None)
 
     owner = name_owner("checkout", found.merchant_id, found.id)
     stale = rewrap(found.sealed, owner=owner, keyring=rotated)
     assert not await rewrap_checkout(db, found, stale)
-    till.house = msgspec.structs.replace(till.house, keyring=rotated)
-    shown = orjson.loads((await show_form(till.house, till.ids["before"], "VISA")).body)
+    till.app = msgspec.structs.replace(till.app, keyring=rotated)
+    shown = orjson.loads((await show_form(till.app, till.ids["before"], "VISA")).body)
     assert (shown["amount"], shown["state"]) == ("92.00", "open")
     assert await till.submit("before") == "000.100.110"
     assert await till.ask("before") == "000.100.110"
@@ -285,7 +285,7 @@ async def test_sealed_fields_do_not_open_in_another_row(db: Database, till: Till
     moved = msgspec.structs.replace(one, sealed_fields=other.sealed_fields)
 
     with pytest.raises(EnvelopeError):
-        open_prepared(till.house, moved)
+        open_prepared(till.app, moved)
     [first, *_] = await list_sealed_checkouts(db, None, b"none", 10)
     assert isinstance(first, SealedCheckout)
     with pytest.raises(EnvelopeError):
@@ -297,22 +297,22 @@ async def test_sealed_fields_do_not_open_in_another_row(db: Database, till: Till
 
 async def test_fields_are_wiped_a_day_after_and_rows_are_forgotten_later(till: Till) -> None:
     checkout = await prepare(till)
-    house = till.house
+    app = till.app
 
     till.clock.at = checkout.expires_at + LIMITS.checkout_fields_memory
-    assert await wipe_old_checkouts(house) == 0
+    assert await wipe_old_checkouts(app) == 0
     till.clock.at += 1
-    assert (await wipe_old_checkouts(house), await wipe_old_checkouts(house)) == (1, 0)
+    assert (await wipe_old_checkouts(app), await wipe_old_checkouts(app)) == (1, 0)
     wiped = await look(till, "it")
     assert wiped == msgspec.structs.replace(checkout, sealed_fields=None)
     with pytest.raises(Refusal):
-        open_prepared(house, wiped)
+        open_prepared(app, wiped)
 
     till.clock.at = checkout.created_at + LIMITS.checkout_memory
-    assert await purge_old_checkouts(house) == 0
+    assert await purge_old_checkouts(app) == 0
     till.clock.at += 1
-    assert (await purge_old_checkouts(house), await purge_old_checkouts(house)) == (1, 0)
-    assert await find_checkout(house.database, MERCHANT.id, checkout.id) is None
+    assert (await purge_old_checkouts(app), await purge_old_checkouts(app)) == (1, 0)
+    assert await find_checkout(app.database, MERCHANT.id, checkout.id) is None
 
 
 async def test_what_is_approved_months_later_still_meets_the_checkout_that_was_paid(till: Till) -> None:
@@ -321,21 +321,21 @@ async def test_what_is_approved_months_later_still_meets_the_checkout_that_was_p
     waiting = await till.remember_attempt("it", "waiting")
     assert await till.submit("it") == "000.100.110"
     till.clock.at += 90 * DAY
-    await wipe_old_checkouts(till.house)
-    await purge_old_checkouts(till.house)
+    await wipe_old_checkouts(till.app)
+    await purge_old_checkouts(till.app)
 
     await till.approve_at_provider(waiting)
 
-    late = await find_payment(till.house.database, MERCHANT.id, waiting)
+    late = await find_payment(till.app.database, MERCHANT.id, waiting)
     assert late is not None
     assert late.result_code == "800.110.100"
 
 
 async def test_a_script_outlives_the_last_process_that_promised_it(till: Till) -> None:
     earlier = Script("earlier", "sha384-1", b"one")
-    old = msgspec.structs.replace(till.house, script=earlier)
-    new = msgspec.structs.replace(till.house, script=Script("newer", "sha384-2", b"two"))
-    till.house = old
+    old = msgspec.structs.replace(till.app, script=earlier)
+    new = msgspec.structs.replace(till.app, script=Script("newer", "sha384-2", b"two"))
+    till.app = old
     await follow_scripts(old)
     till.clock.at += 59 * SECOND
     await till.prepare("last of the old")
@@ -364,10 +364,10 @@ async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, 
 
 
 async def test_a_house_without_a_door_promises_nothing(till: Till) -> None:
-    house: House = till.house
-    await follow_scripts(house)
+    app: App = till.app
+    await follow_scripts(app)
 
-    assert await find_script(house.database, "") is None
+    assert await find_script(app.database, "") is None
 
 
 # ---- how rows are found ----

@@ -14,12 +14,12 @@ from tollgate.store import (
     Unavailable,
     Unwritable,
     add_to_setting,
-    get_directory_version,
+    get_merchants_version,
     get_setting,
     insert_channel,
     insert_credential,
     insert_merchant,
-    load_directory,
+    load_merchants,
     open_database,
     put_setting,
     revoke_credential,
@@ -38,9 +38,9 @@ TOKEN = Credential(
 
 
 async def test_an_empty_directory_loads(db: Database) -> None:
-    directory = await load_directory(db)
+    merchants = await load_merchants(db)
 
-    assert (directory.version, directory.merchants, directory.channels, directory.credentials) == (0, (), (), ())
+    assert (merchants.version, merchants.merchants, merchants.channels, merchants.credentials) == (0, (), (), ())
 
 
 async def test_what_is_inserted_is_loaded_and_every_change_moves_the_version(db: Database) -> None:
@@ -48,16 +48,16 @@ async def test_what_is_inserted_is_loaded_and_every_change_moves_the_version(db:
     await insert_channel(db, STRICT)
     await insert_credential(db, TOKEN)
 
-    directory = await load_directory(db)
+    merchants = await load_merchants(db)
 
-    assert (directory.merchants, directory.channels, directory.credentials) == ((SHOP,), (STRICT,), (TOKEN,))
-    assert directory.version == 3
+    assert (merchants.merchants, merchants.channels, merchants.credentials) == ((SHOP,), (STRICT,), (TOKEN,))
+    assert merchants.version == 3
 
 
 async def test_a_channel_is_updated_and_another_process_sees_it(url: str) -> None:
     here, there = await open_database(url), await open_database(url)
     await insert_channel(here, STRICT)
-    seen = await get_directory_version(there)
+    seen = await get_merchants_version(there)
     changed = Channel(
         id=CHANNEL,
         merchant_id=MERCHANT,
@@ -72,15 +72,15 @@ async def test_a_channel_is_updated_and_another_process_sees_it(url: str) -> Non
 
     assert await update_channel(here, changed)
 
-    assert await get_directory_version(there) > seen
-    assert (await load_directory(there)).channels == (changed,)
+    assert await get_merchants_version(there) > seen
+    assert (await load_merchants(there)).channels == (changed,)
     await here.close()
     await there.close()
 
 
 async def test_updating_a_channel_that_does_not_exist_is_refused_and_moves_nothing(db: Database) -> None:
     assert not await update_channel(db, STRICT)
-    assert await get_directory_version(db) == 0
+    assert await get_merchants_version(db) == 0
 
 
 async def test_a_credential_is_revoked_once(db: Database) -> None:
@@ -89,7 +89,7 @@ async def test_a_credential_is_revoked_once(db: Database) -> None:
     assert await revoke_credential(db, "c1", 77)
     assert not await revoke_credential(db, "c1", 88)
 
-    assert [credential.revoked_at for credential in (await load_directory(db)).credentials] == [77]
+    assert [credential.revoked_at for credential in (await load_merchants(db)).credentials] == [77]
 
 
 async def test_a_token_is_rewrapped_only_from_what_was_read(db: Database) -> None:
@@ -98,7 +98,7 @@ async def test_a_token_is_rewrapped_only_from_what_was_read(db: Database) -> Non
     assert not await rewrap_token(db, "c1", b"something else", b"new")
     assert await rewrap_token(db, "c1", b"old\x00sealed", b"new")
 
-    assert [credential.sealed_token for credential in (await load_directory(db)).credentials] == [b"new"]
+    assert [credential.sealed_token for credential in (await load_merchants(db)).credentials] == [b"new"]
 
 
 async def test_two_credentials_never_share_a_token(db: Database) -> None:

@@ -12,11 +12,11 @@ from tollgate.store import (
     Job,
     Unwritable,
     finish_job,
+    finish_job_writes,
     insert_job,
     lease_due,
     open_database,
     postpone_job,
-    steps_finish_job,
 )
 from tollgate.values import SECOND
 
@@ -104,8 +104,8 @@ async def test_a_job_is_finished_once(db: Database) -> None:
     await insert_job(db, make_job(1))
     [job] = await lease(db)
 
-    assert await db.write(steps_finish_job(job))
-    assert not await db.write(steps_finish_job(job))
+    assert await db.write(finish_job_writes(job))
+    assert not await db.write(finish_job_writes(job))
 
 
 async def test_a_job_that_nobody_leased_cannot_be_finished(db: Database) -> None:

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from databases.samples import MERCHANT, list_written, make_claim, make_payment, make_settlement
+from databases.samples import MERCHANT, list_written, make_idempotency_key, make_payment, make_settlement
 from postgres import PostgresCluster
 from tollgate.store import (
     Unavailable,
+    complete_payment,
     find_payment,
     list_events,
     open_database,
-    settle_payment,
     start_payment,
 )
 
@@ -76,11 +76,20 @@ async def test_a_start_whose_answer_was_lost_is_found_again_and_acknowledged(
     async with lay_cable(cluster, postgres_url) as (cable, url):
         db = await open_database(url)
         payments = [make_payment() for _ in range(5)]
-        claims = [make_claim("key-1"), None, make_claim("key-2"), make_claim("key-2"), None]
+        idempotency_records = [
+            make_idempotency_key("key-1"),
+            None,
+            make_idempotency_key("key-2"),
+            make_idempotency_key("key-2"),
+            None,
+        ]
         cable.cut_reply_to = payments[0].id.encode()
 
         answers = await asyncio.gather(
-            *[start_payment(db, payment, None, claim) for payment, claim in zip(payments, claims, strict=True)]
+            *[
+                start_payment(db, payment, None, idempotency_key)
+                for payment, idempotency_key in zip(payments, idempotency_records, strict=True)
+            ]
         )
 
         assert cable.cuts == 1
@@ -115,11 +124,14 @@ async def test_who_shares_a_batch_with_a_start_that_lost_the_race_is_written_alt
         theirs = make_payment(ndc="their trace")
         assert await start_payment(db, theirs, None, None)
         batch = [make_payment(), replace(theirs, ndc="our trace"), make_payment()]
-        claims = [None, None, make_claim("key")]
+        idempotency_records = [None, None, make_idempotency_key("key")]
         cable.cut_reply_to = theirs.id.encode()
 
         answers = await asyncio.gather(
-            *[start_payment(db, payment, None, claim) for payment, claim in zip(batch, claims, strict=True)]
+            *[
+                start_payment(db, payment, None, idempotency_key)
+                for payment, idempotency_key in zip(batch, idempotency_records, strict=True)
+            ]
         )
         written = await list_written(db)
         await db.close()
@@ -139,7 +151,7 @@ async def test_a_settling_whose_answer_was_lost_is_found_again_and_happens_once(
         await asyncio.gather(*[start_payment(db, payment, None, None) for payment in payments])
         cable.cut_reply_to = payments[0].id.encode()
 
-        answers = await asyncio.gather(*[settle_payment(db, make_settlement(payment), None) for payment in payments])
+        answers = await asyncio.gather(*[complete_payment(db, make_settlement(payment), None) for payment in payments])
 
         assert cable.cuts == 1
         assert answers == [True] * 3
@@ -154,11 +166,11 @@ async def test_a_settling_that_lost_the_race_and_its_connection_is_still_refused
         db = await open_database(url)
         payment = make_payment()
         await start_payment(db, payment, None, None)
-        await settle_payment(db, make_settlement(payment), None)
+        await complete_payment(db, make_settlement(payment), None)
         cable.cut_reply_to = payment.id.encode()
 
-        late = make_settlement(payment, settled_at=payment.created_at + 77)
-        assert not await settle_payment(db, late, None)
+        late = make_settlement(payment, completed_at=payment.created_at + 77)
+        assert not await complete_payment(db, late, None)
 
         assert cable.cuts == 1
         await db.close()
@@ -187,7 +199,7 @@ async def test_payments_go_on_when_the_server_ends_every_connection(
         done: list[str] = []
         for _ in range(40):
             payment = make_payment()
-            if await start_payment(db, payment, None, None) and await settle_payment(
+            if await start_payment(db, payment, None, None) and await complete_payment(
                 db, make_settlement(payment), None
             ):
                 done.append(payment.id)

@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from databases.samples import CHANNEL, MERCHANT, make_payment
 from postgres import PostgresCluster
-from tollgate.payments import UNTOUCHED, Touch
+from tollgate.payments import UNTOUCHED, BalanceChange
 from tollgate.store import (
     WrongSchema,
     find_payment,
@@ -24,7 +24,7 @@ from tollgate.store import (
     open_database,
     postgres,
     sqlite,
-    steps_start_follow_up,
+    start_follow_up_writes,
 )
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements
 from tollgate.store.schema import METADATA
@@ -185,7 +185,7 @@ async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
 
 OLD_PAYMENT = """INSERT INTO payments
  (merchant_id, id, channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc,
- created_at, deadline_at, merchant_transaction_id, echo, result_code, details, settled_at) VALUES
+ created_at, deadline_at, merchant_transaction_id, echo, result_code, details, completed_at) VALUES
  ('{merchant}', '8a', '{channel}', 'PA', 1, 9200, 'EUR', 'VISA', 'CC', 'Shop', '1234', 'ndc',
  5, 6, 'order-1', '{{"lifecycleId":"life-1"}}', '000.100.110', '{{}}', 7)"""
 
@@ -208,8 +208,8 @@ async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
     assert payment is not None
     assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)
     assert payment.lifecycle_id == "life-1"
-    touch = Touch(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
+    balance_change = BalanceChange(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
     capture = make_payment(kind="CP", referenced_id=payment.id, chain_id=payment.id)
-    assert await db.write(steps_start_follow_up(capture, [touch]))
+    assert await db.write(start_follow_up_writes(capture, [balance_change]))
     assert [row.position for row in await list_chain(db, MERCHANT, payment.id, 10)] == [1, 2]
     await db.close()

@@ -16,15 +16,15 @@ from tollgate.sandbox.token_years import Event
 from tollgate.store import (
     Database,
     Job,
+    change_registration_writes,
+    ensure_job_writes,
     lease_due,
     list_events,
     make_token_job,
-    steps_change_registration,
-    steps_ensure_job,
     update_channel,
 )
 from tollgate.values import DAY, SECOND, RegistrationId
-from tollgate.workers.reconcile import follow_tokens
+from tollgate.workers.recover import follow_tokens
 from unit.premises import CARD
 
 pytestmark = pytest.mark.anyio
@@ -38,27 +38,27 @@ async def banks(db: Database) -> list[Bank]:
     """Processes on one store, with the simulated vault at the end of their wires."""
     first = await open_bank(db)
     await update_channel(db, replace(CHANNEL, uses_network_tokens=True))
-    others = [await open_bank(db, keyring=first.house.keyring, is_first=False) for _ in range(PROCESSES - 1)]
+    others = [await open_bank(db, keyring=first.app.keyring, is_first=False) for _ in range(PROCESSES - 1)]
     for bank in (first, *others):
-        house = bank.house
-        await house.directory.refresh(db)
-        simulator = make_simulator(db, house.keyring, "https://gate.example", bank.clock)
-        bank.house = replace(house, simulator=simulator, base_url="https://gate.example")
+        app = bank.app
+        await app.merchants.refresh(db)
+        simulator = make_simulator(db, app.keyring, "https://gate.example", bank.clock)
+        bank.app = replace(app, simulator=simulator, base_url="https://gate.example")
     return [first, *others]
 
 
 async def keep(bank: Bank) -> RegistrationId:
     order = order_card()
-    assert order.face is not None
-    face = replace(order.face, expiry_year="2031")
+    assert order.card_summary is not None
+    card_summary = replace(order.card_summary, expiry_year="2031")
     account = replace(CARD, expiry_year="2031")
-    return RegistrationId(await store(bank, replace(order, account=account, face=face)))
+    return RegistrationId(await store(bank, replace(order, account=account, card_summary=card_summary)))
 
 
 async def run_all(banks: list[Bank]) -> None:
     """All processes at once, until nothing is owed; a job that was put off is due some rounds later."""
     for _ in range(20):
-        await asyncio.gather(*[follow_tokens(bank.house) for bank in banks])
+        await asyncio.gather(*[follow_tokens(bank.app) for bank in banks])
         for bank in banks:
             bank.clock.at += 20 * SECOND
         if not await list_owed(banks[0]):
@@ -68,7 +68,7 @@ async def run_all(banks: list[Bank]) -> None:
 
 async def list_owed(bank: Bank) -> list[Job]:
     return await lease_due(
-        bank.house.database,
+        bank.app.database,
         now=bank.clock.now() + 1000 * DAY,
         wall_now=bank.clock.wall(),
         owner="looking",
@@ -80,10 +80,10 @@ async def list_owed(bank: Bank) -> list[Job]:
 
 async def delete(bank: Bank, registration_id: RegistrationId) -> None:
     for _ in range(20):
-        seen = await look(bank.house.database, registration_id)
+        seen = await look(bank.app.database, registration_id)
         ended = wipe(seen, RegistrationState.DELETED)
-        unit = steps_change_registration(ended, None, None, event=RegistrationEvent.DELETED, at=bank.clock.now())
-        if await bank.house.database.write(unit):
+        unit = change_registration_writes(ended, None, None, event=RegistrationEvent.DELETED, at=bank.clock.now())
+        if await bank.app.database.write(unit):
             return
     raise AssertionError("it is changed without end")
 
@@ -91,7 +91,7 @@ async def delete(bank: Bank, registration_id: RegistrationId) -> None:
 async def owe(bank: Bank, registration_id: RegistrationId, *occasions: str) -> None:
     for occasion in occasions:
         job = make_token_job(CHANNEL.merchant_id, registration_id, bank.clock.now(), occasion)
-        assert await bank.house.database.write(steps_ensure_job(job))
+        assert await bank.app.database.write(ensure_job_writes(job))
 
 
 async def test_what_is_owed_comes_with_the_card_and_with_no_other_account(banks: list[Bank]) -> None:
@@ -144,9 +144,9 @@ async def test_a_removal_at_any_moment_leaves_no_token_behind(banks: list[Bank],
         registration_id = await keep(banks[0])
         await owe(banks[0], registration_id, "e-1", "e-2")
         for _ in range(rounds_before):
-            await follow_tokens(banks[0].house)
+            await follow_tokens(banks[0].app)
 
-        await asyncio.gather(delete(banks[1], registration_id), *[follow_tokens(bank.house) for bank in banks])
+        await asyncio.gather(delete(banks[1], registration_id), *[follow_tokens(bank.app) for bank in banks])
         await run_all(banks)
 
         row = await read_row(db, registration_id)

@@ -24,8 +24,8 @@ from tollgate.flows import (
     rewrap_everything,
     submit_checkout,
 )
+from tollgate.operations import TamperedRow, open_link_fields
 from tollgate.payments import CheckoutKind, CheckoutState, LinkStatus, Proof, Reminder
-from tollgate.steps import BrokenSeal, open_link_fields
 from tollgate.store import Database, find_checkout, find_link, give_checkout, links
 from tollgate.store.faults import Unwritable
 from tollgate.store.schema_links import payment_links
@@ -47,12 +47,12 @@ async def till(db: Database) -> Till:
 
 async def make(till: Till, **more: str) -> str:
     fields = read_fields(list({**ORDER, **more}.items()), Situation("payment_link", None, False, False))
-    link_id: str = orjson.loads((await make_payment_link(till.house, fields, CHANNEL, NDC, None)).body)["id"]
+    link_id: str = orjson.loads((await make_payment_link(till.app, fields, CHANNEL, NDC, None)).body)["id"]
     return link_id
 
 
 async def look(till: Till, link_id: str) -> OpenedLink:
-    opened = await open_link(till.house, link_id)
+    opened = await open_link(till.app, link_id)
     assert opened is not None
     return opened
 
@@ -61,12 +61,12 @@ async def pay(till: Till, opened: OpenedLink, account: dict[str, str] = CARD, *s
     assert opened.checkout is not None
     till.provider.acquirer.script = list(script)
     sent = Submission(pairs=list(account.items()), address="127.0.0.1", accept=None, user_agent=None)
-    done = await submit_checkout(till.house, opened.checkout.id, CheckoutKind.PAYMENT, sent)
+    done = await submit_checkout(till.app, opened.checkout.id, CheckoutKind.PAYMENT, sent)
     return done.answer.code
 
 
 async def tell(till: Till, link_id: str) -> int:
-    body = orjson.loads((await read_payment_link(till.house, link_id, CHANNEL, NDC)).body)
+    body = orjson.loads((await read_payment_link(till.app, link_id, CHANNEL, NDC)).body)
     status: int = body["paymentLinks"][0]["status"]
     return status
 
@@ -93,7 +93,7 @@ async def test_of_many_who_find_it_expired_all_get_the_same_new_one(till: Till) 
     assert len(names) == 1
     assert first.checkout is not None
     assert first.checkout.id not in names
-    old = await find_checkout(till.house.database, MERCHANT.id, first.checkout.id)
+    old = await find_checkout(till.app.database, MERCHANT.id, first.checkout.id)
     assert old is not None
     assert old.state is CheckoutState.CANCELLED
 
@@ -102,7 +102,7 @@ async def test_a_checkout_that_is_being_paid_is_not_replaced(till: Till) -> None
     link_id = await make(till)
     opened = await look(till, link_id)
     assert opened.checkout is not None
-    await tamper(till.house.database, "UPDATE checkouts SET state = 1 WHERE id = :id", id=opened.checkout.id)
+    await tamper(till.app.database, "UPDATE checkouts SET state = 1 WHERE id = :id", id=opened.checkout.id)
     till.clock.at += LIMITS.checkout_lifetime
 
     again = await look(till, link_id)
@@ -132,7 +132,7 @@ async def test_an_attempt_that_is_given_up_at_its_provider_frees_the_link(till: 
     waiting = await look(till, link_id)
     assert waiting.payment is not None
 
-    await leave_link_attempt(till.house, link_id, waiting.payment.id)
+    await leave_link_attempt(till.app, link_id, waiting.payment.id)
 
     again = await look(till, link_id)
     assert again.checkout is not None
@@ -148,7 +148,7 @@ async def test_an_attempt_of_another_link_is_not_given_up(till: Till) -> None:
     waiting = await look(till, link_id)
     assert waiting.payment is not None
 
-    await leave_link_attempt(till.house, other_id, waiting.payment.id)
+    await leave_link_attempt(till.app, other_id, waiting.payment.id)
 
     assert (await look(till, link_id)).is_awaited
 
@@ -160,7 +160,7 @@ async def test_a_checkout_that_cannot_be_written_leaves_the_one_before_it_alone(
     # The last step of the unit fails, because there is a checkout of this name.
     changed = msgspec.structs.replace(opened.link, mac=b"another")
     with pytest.raises(Unwritable):
-        await give_checkout(till.house.database, opened.link, changed, opened.checkout, till.clock.now())
+        await give_checkout(till.app.database, opened.link, changed, opened.checkout, till.clock.now())
 
     again = await look(till, link_id)
 
@@ -172,7 +172,7 @@ async def test_ending_and_opening_at_once_leaves_nothing_that_could_be_paid(till
     for _ in range(10):
         link_id = await make(till)
         await asyncio.gather(
-            end_payment_link(till.house, link_id, CHANNEL, NDC), *[look(till, link_id) for _ in range(5)]
+            end_payment_link(till.app, link_id, CHANNEL, NDC), *[look(till, link_id) for _ in range(5)]
         )
 
         opened = await look(till, link_id)
@@ -185,7 +185,7 @@ async def test_ending_and_paying_at_once_ends_one_way_or_the_other(till: Till) -
         link_id = await make(till)
         opened = await look(till, link_id)
         ended, paid = await asyncio.gather(
-            end_payment_link(till.house, link_id, CHANNEL, NDC), pay(till, opened), return_exceptions=True
+            end_payment_link(till.app, link_id, CHANNEL, NDC), pay(till, opened), return_exceptions=True
         )
 
         assert isinstance(ended, Refusal) is (paid == "000.100.110")
@@ -198,18 +198,18 @@ async def test_what_is_approved_for_a_checkout_that_was_replaced_is_given_back(t
     opened = await look(till, link_id)
     assert await pay(till, opened, PAYPAL) == "000.200.000"
     assert opened.checkout is not None
-    seen = await find_checkout(till.house.database, MERCHANT.id, opened.checkout.id)
+    seen = await find_checkout(till.app.database, MERCHANT.id, opened.checkout.id)
     assert seen is not None
-    await cancel_prepared(till.house, seen.id, CHANNEL)
+    await cancel_prepared(till.app, seen.id, CHANNEL)
     assert await pay(till, await look(till, link_id)) == "000.100.110"
 
     await till.approve_at_provider(seen.subject_id or "")
 
     assert (await look(till, link_id)).status is LinkStatus.PAID
-    late = await find_checkout(till.house.database, MERCHANT.id, seen.id)
+    late = await find_checkout(till.app.database, MERCHANT.id, seen.id)
     assert late is not None
     assert late.state is CheckoutState.CANCELLED
-    assert (await audit(till.house.database, till.keyring)).findings == []
+    assert (await audit(till.app.database, till.keyring)).findings == []
 
 
 async def test_a_payment_that_is_approved_after_the_links_end_counts(till: Till) -> None:
@@ -218,7 +218,7 @@ async def test_a_payment_that_is_approved_after_the_links_end_counts(till: Till)
     opened = await look(till, link_id)
     assert await pay(till, opened, PAYPAL) == "000.200.000"
     assert opened.checkout is not None
-    seen = await find_checkout(till.house.database, MERCHANT.id, opened.checkout.id)
+    seen = await find_checkout(till.app.database, MERCHANT.id, opened.checkout.id)
     assert seen is not None
     till.clock.at += 11 * MINUTE
     assert await tell(till, link_id) == LinkStatus.EXPIRED
@@ -237,9 +237,9 @@ async def test_nobody_is_called_about_a_link_because_its_shopper_comes_back_to_t
     assert opened.checkout is not None
     till.clock.at = opened.checkout.created_at + LIMITS.checkout_reminder_after
 
-    assert await send_reminders(till.house) == 1
+    assert await send_reminders(till.app) == 1
 
-    told = await find_checkout(till.house.database, MERCHANT.id, opened.checkout.id)
+    told = await find_checkout(till.app.database, MERCHANT.id, opened.checkout.id)
     assert told is not None
     assert told.reminder == Reminder.UNNEEDED
 
@@ -249,40 +249,40 @@ async def test_a_link_is_wiped_and_forgotten_and_its_checkout_not_before(till: T
     opened = await look(till, link_id)
     assert await pay(till, opened) == "000.100.110"
     till.clock.at += LIMITS.checkout_memory + 2 * DAY
-    await wipe_old_checkouts(till.house)
-    assert await purge_old_checkouts(till.house) == 0
+    await wipe_old_checkouts(till.app)
+    assert await purge_old_checkouts(till.app) == 0
     assert await tell(till, link_id) == LinkStatus.PAID
 
     till.clock.at = opened.link.expires_at + LIMITS.checkout_fields_memory
-    assert await wipe_old_links(till.house) == 0
+    assert await wipe_old_links(till.app) == 0
     till.clock.at += 1
-    assert (await wipe_old_links(till.house), await wipe_old_links(till.house)) == (1, 0)
+    assert (await wipe_old_links(till.app), await wipe_old_links(till.app)) == (1, 0)
     wiped = await look(till, link_id)
-    assert (wiped.status, wiped.face) == (LinkStatus.PAID, None)
+    assert (wiped.status, wiped.page) == (LinkStatus.PAID, None)
 
     till.clock.at = opened.link.expires_at + LIMITS.checkout_memory
-    assert await purge_old_links(till.house) == 0
+    assert await purge_old_links(till.app) == 0
     till.clock.at += 1
-    assert (await purge_old_links(till.house), await purge_old_links(till.house)) == (1, 0)
-    assert await open_link(till.house, link_id) is None
-    assert await purge_old_checkouts(till.house) == 1
+    assert (await purge_old_links(till.app), await purge_old_links(till.app)) == (1, 0)
+    assert await open_link(till.app, link_id) is None
+    assert await purge_old_checkouts(till.app) == 1
 
 
 # ---- seals ----
 
 
 async def test_what_was_prepared_is_read_by_nobody_in_the_store(till: Till) -> None:
-    link = await find_link(till.house.database, MERCHANT.id, await make(till, **{"merchant.name": "Gatehouse Goods"}))
+    link = await find_link(till.app.database, MERCHANT.id, await make(till, **{"merchant.name": "Gatehouse Goods"}))
 
     assert link is not None
     assert link.sealed_fields is not None
     assert b"Gatehouse" not in link.sealed_fields
-    assert (open_link_fields(till.house, link) or {})["merchant.name"] == "Gatehouse Goods"
+    assert (open_link_fields(till.app, link) or {})["merchant.name"] == "Gatehouse Goods"
 
 
 async def test_a_rotation_wraps_links_under_the_new_key(till: Till) -> None:
     link_id = await make(till)
-    rotated, database = till.keyring.with_new_key(), till.house.database
+    rotated, database = till.keyring.with_new_key(), till.app.database
     assert await count_retired(database, rotated) == 1
 
     assert await rewrap_everything(database, rotated, lambda _count: None) == 1
@@ -290,7 +290,7 @@ async def test_a_rotation_wraps_links_under_the_new_key(till: Till) -> None:
     assert await count_retired(database, rotated) == 0
     link = await find_link(database, MERCHANT.id, link_id)
     assert link is not None
-    assert open_link_fields(msgspec.structs.replace(till.house, keyring=rotated), link) == ORDER
+    assert open_link_fields(msgspec.structs.replace(till.app, keyring=rotated), link) == ORDER
 
 
 CHANGES = {
@@ -307,13 +307,11 @@ CHANGES = {
 async def test_a_link_that_a_hand_has_changed_is_shown_to_nobody(till: Till, column: str) -> None:
     link_id = await make(till)
     await till.prepare("another")
-    await tamper(
-        till.house.database, f"UPDATE payment_links SET {column} = {CHANGES[column]} WHERE id = :id", id=link_id
-    )
+    await tamper(till.app.database, f"UPDATE payment_links SET {column} = {CHANGES[column]} WHERE id = :id", id=link_id)
 
-    with pytest.raises(BrokenSeal):
-        await open_link(till.house, link_id)
-    report = await audit(till.house.database, till.keyring)
+    with pytest.raises(TamperedRow):
+        await open_link(till.app, link_id)
+    report = await audit(till.app.database, till.keyring)
     assert [(each.proof, each.row_id) for each in report.findings] == [(Proof.SEAL, link_id)]
 
 
@@ -326,9 +324,9 @@ async def test_a_link_that_a_hand_has_changed_is_shown_to_nobody(till: Till, col
 )
 async def test_an_audit_finds_what_does_not_open_or_cannot_be_read(till: Till, sql: str, proof: Proof) -> None:
     link_id = await make(till)
-    await tamper(till.house.database, sql, id=link_id)
+    await tamper(till.app.database, sql, id=link_id)
 
-    report = await audit(till.house.database, till.keyring)
+    report = await audit(till.app.database, till.keyring)
 
     assert [(each.proof, each.row_id) for each in report.findings] == [(proof, link_id)]
 
@@ -336,9 +334,9 @@ async def test_an_audit_finds_what_does_not_open_or_cannot_be_read(till: Till, s
 async def test_an_audit_misses_the_checkout_of_a_link(till: Till) -> None:
     link_id = await make(till)
     await look(till, link_id)
-    await tamper(till.house.database, "DELETE FROM checkouts")
+    await tamper(till.app.database, "DELETE FROM checkouts")
 
-    report = await audit(till.house.database, till.keyring)
+    report = await audit(till.app.database, till.keyring)
 
     assert [(each.proof, each.row_id) for each in report.findings] == [(Proof.LINK, link_id)]
     assert report.rows["payment_links"] == 1

@@ -7,15 +7,26 @@ import asyncio
 import pytest
 
 from databases.auditing import tamper
-from databases.samples import CHANNEL, MERCHANT, StoredAnswer, list_written, make_claim, make_payment, make_settlement
+from databases.samples import (
+    CHANNEL,
+    MERCHANT,
+    StoredAnswer,
+    list_written,
+    make_idempotency_key,
+    make_payment,
+    make_settlement,
+)
 from postgres import PostgresCluster
-from tollgate.payments import Errand, State
+from tollgate.payments import RecoveryTask, State
 from tollgate.store import (
     Database,
     Event,
     SealedAccount,
     Unwritable,
-    find_claim,
+    append_event_writes,
+    complete_payment,
+    completion_writes,
+    find_idempotency_record,
     find_payment,
     get_sealed_account,
     lease_due,
@@ -23,13 +34,10 @@ from tollgate.store import (
     list_overdue,
     list_sealed,
     open_database,
-    purge_claims,
+    purge_idempotency_records,
     rewrap_sealed,
-    settle_payment,
+    start_follow_up_writes,
     start_payment,
-    steps_append_event,
-    steps_settle,
-    steps_start_follow_up,
 )
 from tollgate.values import DAY, HOUR, MerchantId
 
@@ -68,29 +76,33 @@ async def test_only_a_started_payment_can_be_started(db: Database) -> None:
 
 async def test_settling_writes_the_result_its_event_its_errand_and_the_answer_of_its_claim(db: Database) -> None:
     payment = make_payment()
-    await start_payment(db, payment, None, make_claim("key-1"))
-    settlement = make_settlement(payment, Errand.REVERSE, state=State.DECLINED, result_code="900.100.300")
+    await start_payment(db, payment, None, make_idempotency_key("key-1"))
+    completion = make_settlement(payment, RecoveryTask.REVERSE, state=State.DECLINED, result_code="900.100.300")
 
-    assert await settle_payment(db, settlement, StoredAnswer(400, b'{"ndc":"x"}'))
+    assert await complete_payment(db, completion, StoredAnswer(400, b'{"ndc":"x"}'))
 
-    assert await find_payment(db, MERCHANT, payment.id) == settlement.payment
+    assert await find_payment(db, MERCHANT, payment.id) == completion.payment
     [event] = await list_events(db, MERCHANT)
     assert (event.subject_id, event.result_code) == (payment.id, "900.100.300")
     [job] = await lease_due(db, now=event.created_at, wall_now=1, owner="me", lease_s=1, limit=9)
-    assert (job.topic, job.subject_id) == (Errand.REVERSE, payment.id)
-    claim = await find_claim(db, CHANNEL, "key-1", 0)
-    assert claim is not None
-    assert (claim.payment_id, claim.status, claim.body) == (payment.id, 400, b'{"ndc":"x"}')
+    assert (job.topic, job.subject_id) == (RecoveryTask.REVERSE, payment.id)
+    idempotency_key = await find_idempotency_record(db, CHANNEL, "key-1", 0)
+    assert idempotency_key is not None
+    assert (idempotency_key.payment_id, idempotency_key.status, idempotency_key.body) == (
+        payment.id,
+        400,
+        b'{"ndc":"x"}',
+    )
 
 
 async def test_a_second_settling_is_refused_and_changes_nothing(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
     first = make_settlement(payment)
-    second = make_settlement(payment, Errand.REVERSE, state=State.DECLINED, settled_at=payment.created_at + 9)
+    second = make_settlement(payment, RecoveryTask.REVERSE, state=State.DECLINED, completed_at=payment.created_at + 9)
 
-    assert await settle_payment(db, first, None)
-    assert not await settle_payment(db, second, None)
+    assert await complete_payment(db, first, None)
+    assert not await complete_payment(db, second, None)
 
     assert await find_payment(db, MERCHANT, payment.id) == first.payment
     assert len(await list_events(db, MERCHANT)) == 1
@@ -100,37 +112,39 @@ async def test_a_second_settling_is_refused_and_changes_nothing(db: Database) ->
 async def test_of_many_settlings_at_once_exactly_one_counts(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
-    rivals = [make_settlement(payment, settled_at=payment.created_at + n) for n in range(30)]
+    rivals = [make_settlement(payment, completed_at=payment.created_at + n) for n in range(30)]
 
-    answers = await asyncio.gather(*[settle_payment(db, rival, None) for rival in rivals])
+    answers = await asyncio.gather(*[complete_payment(db, rival, None) for rival in rivals])
 
     assert answers.count(True) == 1
     winner = rivals[answers.index(True)]
     assert await find_payment(db, MERCHANT, payment.id) == winner.payment
-    assert [event.created_at for event in await list_events(db, MERCHANT)] == [winner.payment.settled_at]
+    assert [event.created_at for event in await list_events(db, MERCHANT)] == [winner.payment.completed_at]
 
 
 async def test_settling_a_payment_that_does_not_exist_is_refused(db: Database) -> None:
-    assert not await settle_payment(db, make_settlement(make_payment()), None)
+    assert not await complete_payment(db, make_settlement(make_payment()), None)
     assert await list_events(db, MERCHANT) == []
 
 
 async def test_a_taken_key_refuses_the_second_payment_entirely(db: Database) -> None:
     first, second = make_payment(), make_payment()
 
-    assert await start_payment(db, first, None, make_claim("key"))
-    assert not await start_payment(db, second, None, make_claim("key"))
+    assert await start_payment(db, first, None, make_idempotency_key("key"))
+    assert not await start_payment(db, second, None, make_idempotency_key("key"))
 
     assert await find_payment(db, MERCHANT, second.id) is None
-    claim = await find_claim(db, CHANNEL, "key", 0)
-    assert claim is not None
-    assert (claim.payment_id, claim.status) == (first.id, None)
+    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    assert idempotency_key is not None
+    assert (idempotency_key.payment_id, idempotency_key.status) == (first.id, None)
 
 
 async def test_of_thirty_starts_with_one_key_exactly_one_is_written(db: Database) -> None:
     payments = [make_payment() for _ in range(30)]
 
-    answers = await asyncio.gather(*[start_payment(db, payment, None, make_claim("one")) for payment in payments])
+    answers = await asyncio.gather(
+        *[start_payment(db, payment, None, make_idempotency_key("one")) for payment in payments]
+    )
 
     assert answers.count(True) == 1
     listed = await list_written(db)
@@ -139,55 +153,69 @@ async def test_of_thirty_starts_with_one_key_exactly_one_is_written(db: Database
 
 async def test_neighbours_in_a_batch_keep_their_own_keys(db: Database) -> None:
     payments = [make_payment() for _ in range(40)]
-    claims = [None if n % 3 == 0 else make_claim(f"key-{n // 2}") for n in range(40)]
+    idempotency_records = [None if n % 3 == 0 else make_idempotency_key(f"key-{n // 2}") for n in range(40)]
 
     answers = await asyncio.gather(
-        *[start_payment(db, payment, None, claim) for payment, claim in zip(payments, claims, strict=True)]
+        *[
+            start_payment(db, payment, None, idempotency_key)
+            for payment, idempotency_key in zip(payments, idempotency_records, strict=True)
+        ]
     )
 
     written = {payment.id for payment in await list_written(db)}
     assert written == {payment.id for payment, answer in zip(payments, answers, strict=True) if answer}
-    won = [claim.key for claim, answer in zip(claims, answers, strict=True) if claim and answer]
-    assert sorted(won) == sorted({claim.key for claim in claims if claim})
-    assert all(answer for claim, answer in zip(claims, answers, strict=True) if claim is None)
+    won = [
+        idempotency_key.key
+        for idempotency_key, answer in zip(idempotency_records, answers, strict=True)
+        if idempotency_key and answer
+    ]
+    assert sorted(won) == sorted({idempotency_key.key for idempotency_key in idempotency_records if idempotency_key})
+    assert all(
+        answer for idempotency_key, answer in zip(idempotency_records, answers, strict=True) if idempotency_key is None
+    )
 
 
 async def test_a_claim_past_its_lifetime_is_absent_and_can_be_taken_over(db: Database) -> None:
     first, second = make_payment(), make_payment()
-    early, late = make_claim("key"), make_claim("key", created_at=make_claim("key").created_at + DAY + 1)
+    early, late = (
+        make_idempotency_key("key"),
+        make_idempotency_key("key", created_at=make_idempotency_key("key").created_at + DAY + 1),
+    )
     await start_payment(db, first, None, early)
-    await settle_payment(db, make_settlement(first), StoredAnswer(200, b"first"))
-    assert await find_claim(db, CHANNEL, "key", late.created_at - DAY) is None
+    await complete_payment(db, make_settlement(first), StoredAnswer(200, b"first"))
+    assert await find_idempotency_record(db, CHANNEL, "key", late.created_at - DAY) is None
 
     assert await start_payment(db, second, None, late)
 
-    claim = await find_claim(db, CHANNEL, "key", late.created_at - DAY)
-    assert claim is not None
-    assert (claim.payment_id, claim.status, claim.body) == (second.id, None, None)
+    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", late.created_at - DAY)
+    assert idempotency_key is not None
+    assert (idempotency_key.payment_id, idempotency_key.status, idempotency_key.body) == (second.id, None, None)
 
 
 async def test_a_payment_that_lost_its_key_does_not_answer_for_the_new_owner(db: Database) -> None:
     first, second = make_payment(), make_payment()
-    await start_payment(db, first, None, make_claim("key"))
-    await start_payment(db, second, None, make_claim("key", created_at=make_claim("key").created_at + DAY + 1))
+    await start_payment(db, first, None, make_idempotency_key("key"))
+    await start_payment(
+        db, second, None, make_idempotency_key("key", created_at=make_idempotency_key("key").created_at + DAY + 1)
+    )
 
-    assert await settle_payment(db, make_settlement(first), StoredAnswer(200, b"too late"))
+    assert await complete_payment(db, make_settlement(first), StoredAnswer(200, b"too late"))
 
-    claim = await find_claim(db, CHANNEL, "key", 0)
-    assert claim is not None
-    assert claim.status is None
+    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    assert idempotency_key is not None
+    assert idempotency_key.status is None
 
 
 async def test_purging_takes_the_oldest_claims_and_says_how_many(db: Database) -> None:
-    start = make_claim("key").created_at
+    start = make_idempotency_key("key").created_at
     for n in range(5):
-        await start_payment(db, make_payment(), None, make_claim(f"key-{n}", created_at=start + n))
+        await start_payment(db, make_payment(), None, make_idempotency_key(f"key-{n}", created_at=start + n))
 
-    assert await purge_claims(db, start + 4, 3) == 3
-    assert await purge_claims(db, start + 4, 3) == 1
+    assert await purge_idempotency_records(db, start + 4, 3) == 3
+    assert await purge_idempotency_records(db, start + 4, 3) == 1
 
-    assert await find_claim(db, CHANNEL, "key-3", 0) is None
-    assert await find_claim(db, CHANNEL, "key-4", 0) is not None
+    assert await find_idempotency_record(db, CHANNEL, "key-3", 0) is None
+    assert await find_idempotency_record(db, CHANNEL, "key-4", 0) is not None
 
 
 async def test_payments_of_one_order_are_listed_oldest_first_and_at_most_so_many(db: Database) -> None:
@@ -200,10 +228,10 @@ async def test_payments_of_one_order_are_listed_oldest_first_and_at_most_so_many
 
 
 async def test_only_attempts_past_their_deadline_are_overdue(db: Database) -> None:
-    late, settled, young = (make_payment(deadline_at=deadline) for deadline in (100, 50, 300))
-    for payment in (late, settled, young):
+    late, completed, young = (make_payment(deadline_at=deadline) for deadline in (100, 50, 300))
+    for payment in (late, completed, young):
         await start_payment(db, payment, None, None)
-    await settle_payment(db, make_settlement(settled), None)
+    await complete_payment(db, make_settlement(completed), None)
 
     assert await list_overdue(db, 200, 10) == [late]
 
@@ -271,7 +299,7 @@ async def test_a_unit_whose_guard_fails_is_undone_as_a_whole(db: Database) -> No
     original = make_payment()
     await start_payment(db, original, None, None)
     reversal = make_payment(kind="RV", chain_id=original.id, referenced_id=original.id)
-    unit = steps_start_follow_up(reversal, []) + steps_settle(make_settlement(original), expected=State.WAITING)
+    unit = start_follow_up_writes(reversal, []) + completion_writes(make_settlement(original), expected=State.WAITING)
 
     assert not await db.write(unit)
 
@@ -284,8 +312,8 @@ async def test_a_unit_that_breaks_is_undone_and_its_neighbours_are_not(db: Datab
     original = make_payment()
     await start_payment(db, original, None, None)
     first, second = [make_payment(chain_id=original.id, referenced_id=original.id) for _ in range(2)]
-    twice = steps_start_follow_up(first, []) + steps_start_follow_up(first, [])
-    once = steps_start_follow_up(second, [])
+    twice = start_follow_up_writes(first, []) + start_follow_up_writes(first, [])
+    once = start_follow_up_writes(second, [])
 
     broken, fine = await asyncio.gather(db.write(twice), db.write(once), return_exceptions=True)
 
@@ -297,29 +325,29 @@ async def test_a_unit_that_breaks_is_undone_and_its_neighbours_are_not(db: Datab
 
 async def test_a_unit_settles_from_the_state_it_expects(db: Database) -> None:
     payment = make_payment()
-    await start_payment(db, payment, None, make_claim("key"))
-    unresolved = make_settlement(payment, Errand.INQUIRE, state=State.UNRESOLVED)
-    await settle_payment(db, unresolved, None)
-    approved = make_settlement(payment, settled_at=payment.created_at + 99)
+    await start_payment(db, payment, None, make_idempotency_key("key"))
+    unresolved = make_settlement(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)
+    await complete_payment(db, unresolved, None)
+    approved = make_settlement(payment, completed_at=payment.created_at + 99)
 
-    assert await db.write(steps_settle(approved, StoredAnswer(200, b"late"), expected=State.UNRESOLVED))
-    assert not await db.write(steps_settle(approved, expected=State.UNRESOLVED))
+    assert await db.write(completion_writes(approved, StoredAnswer(200, b"late"), expected=State.UNRESOLVED))
+    assert not await db.write(completion_writes(approved, expected=State.UNRESOLVED))
 
     assert await find_payment(db, MERCHANT, payment.id) == approved.payment
     assert len(await list_events(db, MERCHANT)) == 2
-    claim = await find_claim(db, CHANNEL, "key", 0)
-    assert claim is not None
-    assert claim.body == b"late"
+    idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
+    assert idempotency_key is not None
+    assert idempotency_key.body == b"late"
 
 
 async def test_a_unit_may_queue_an_errand(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
 
-    assert await db.write(steps_settle(make_settlement(payment, Errand.INQUIRE, state=State.UNRESOLVED)))
+    assert await db.write(completion_writes(make_settlement(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)))
 
     [job] = await lease_due(db, now=2**60, wall_now=1, owner="me", lease_s=1, limit=9)
-    assert (job.topic, job.subject_id) == (Errand.INQUIRE, payment.id)
+    assert (job.topic, job.subject_id) == (RecoveryTask.INQUIRE, payment.id)
 
 
 async def test_events_are_listed_in_the_order_of_their_time_after_one_already_seen(db: Database) -> None:
@@ -327,7 +355,7 @@ async def test_events_are_listed_in_the_order_of_their_time_after_one_already_se
         Event(id=f"{n:016x}x", merchant_id=MERCHANT, subject_id=f"s{n}", topic="t", created_at=n) for n in range(4)
     ]
     for event in reversed(events):
-        assert await db.write(steps_append_event(event))
+        assert await db.write(append_event_writes(event))
 
     assert await list_events(db, MERCHANT, events[0].id, 2) == events[1:3]
 

@@ -10,8 +10,8 @@ import pytest
 
 from postgres import PostgresCluster
 from tollgate.payments import Period, Search, TestMode
-from tollgate.store import bank_files, claims, instructions, open_database, payments, reports
-from tollgate.store.hot import _SETTLE_TEXT, SETTLE, BatchText
+from tollgate.store import bank_files, idempotency_records, instructions, open_database, payments, reports
+from tollgate.store.hot import _COMPLETE_TEXT, COMPLETE, BatchText
 from tollgate.store.postgres_batches import BATCH_SETTINGS
 from tollgate.store.statements import Dialect, Statement
 
@@ -29,10 +29,12 @@ BY_LIFECYCLE = (
 )
 BY_DAY = "book USING PRIMARY KEY (merchant_id=? AND id>? AND id<?)"
 
-DATES = reports.shape_search(Search(short_id="x", kinds=("DB", "PA"), methods=("CC",)))
-REFERENCE = reports.shape_search(Search(reference="x", kinds=("DB",)))
+DATES = reports.shape_search(Search(short_id="x", payment_types=("DB", "PA"), methods=("CC",)))
+REFERENCE = reports.shape_search(Search(reference="x", payment_types=("DB",)))
 LIFECYCLE = reports.shape_search(Search(lifecycle_id="x"))
-DAYS = reports.shape_period(Period(begins_at=0, ends_at=1, currency="EUR", test_mode=TestMode.INTERNAL, kinds=("CB",)))
+DAYS = reports.shape_period(
+    Period(begins_at=0, ends_at=1, currency="EUR", test_mode=TestMode.INTERNAL, payment_types=("CB",))
+)
 BACKWARDS = reports.shape_period(Period(begins_at=0, ends_at=1, is_newest_first=True))
 
 READS = [
@@ -43,10 +45,10 @@ READS = [
     (reports.make_search(DATES), BY_TIME),
     (reports.make_search(REFERENCE), BY_REFERENCE),
     (reports.make_search(LIFECYCLE), BY_LIFECYCLE),
-    (reports.make_postings(DAYS), BY_DAY),
-    (reports.make_postings(BACKWARDS), BY_DAY),
+    (reports.make_report_entries(DAYS), BY_DAY),
+    (reports.make_report_entries(BACKWARDS), BY_DAY),
     (reports.make_tallies(DAYS), BY_DAY),
-    (claims._find, "claims USING INDEX sqlite_autoindex_claims_1"),
+    (idempotency_records._find, "claims USING INDEX sqlite_autoindex_claims_1"),
     (instructions._batches, "instructions USING INDEX instructions_open"),
     (instructions._due, "instructions USING INDEX instructions_open"),
     (instructions._postpone, "instructions USING INDEX instructions_open"),
@@ -76,17 +78,17 @@ async def test_every_read_of_sqlite_goes_by_an_index(tmp_path: Path, statement: 
 
 
 async def test_settling_on_sqlite_goes_by_the_primary_key(tmp_path: Path) -> None:
-    plan = await explain_sqlite(tmp_path, _SETTLE_TEXT, _SETTLE_TEXT.count("?"))
+    plan = await explain_sqlite(tmp_path, _COMPLETE_TEXT, _COMPLETE_TEXT.count("?"))
 
     assert [line.partition(" (")[0] for line in plan] == [f"SEARCH {BY_KEY}"]
 
 
-@pytest.mark.parametrize("text", [SETTLE.lean, SETTLE.rich], ids=["lean", "rich"])
+@pytest.mark.parametrize("text", [COMPLETE.lean, COMPLETE.rich], ids=["lean", "rich"])
 async def test_settling_on_postgresql_goes_by_primary_keys_from_the_first_row_on(
     cluster: PostgresCluster, postgres_template: str, text: BatchText
 ) -> None:
     connection = await asyncpg.connect(cluster.create_database(postgres_template), server_settings=BATCH_SETTINGS)
-    kinds = [kind for _, kind in SETTLE.columns[: text.width]]
+    kinds = [kind for _, kind in COMPLETE.columns[: text.width]]
     plans = []
     for query, arguments in (
         (text.many, ", ".join(f"ARRAY[NULL]::{kind}[]" for kind in kinds)),
@@ -98,5 +100,5 @@ async def test_settling_on_postgresql_goes_by_primary_keys_from_the_first_row_on
         assert not [line for line in lines if "Seq Scan" in line]
     await connection.close()
 
-    expected = ["payments_pkey"] if text is SETTLE.lean else ["payments_pkey", "claims_pkey"]
+    expected = ["payments_pkey"] if text is COMPLETE.lean else ["payments_pkey", "claims_pkey"]
     assert plans == [expected, expected]

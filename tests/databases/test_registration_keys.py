@@ -12,15 +12,15 @@ from databases.banking import MERCHANT, Bank, open_bank
 from databases.storing import CARD_NUMBERS, look, order_card, read_row, store
 from tollgate.catalog import LIMITS
 from tollgate.flows import count_retired, rewrap_everything
+from tollgate.operations import App, name_registration_owner, name_token_owner, open_registration
 from tollgate.payments import CardAccount, Registration, TokenAccount
-from tollgate.steps import House, name_registration_owner, name_token_owner, open_stored
 from tollgate.store import (
     Database,
     Rewrapping,
     SealedRegistration,
+    change_registration_writes,
     list_sealed_registrations,
     rewrap_registrations,
-    steps_change_registration,
     wipe_account,
 )
 from tollgate.values import Secret
@@ -36,19 +36,19 @@ async def bank(db: Database) -> Bank:
     return await open_bank(db)
 
 
-async def forget_payments(db: Database, house: House) -> None:
+async def forget_payments(db: Database, app: App) -> None:
     """So that nothing but stored accounts is sealed."""
     for row in await list_sealed_registrations(db, None, sealed_prefix(b"none"), 1000):
         made_by = (await look(db, row.id)).made_by
         assert made_by is not None
-        assert await wipe_account(db, MERCHANT.id, made_by, house.clock.now() + 1)
+        assert await wipe_account(db, MERCHANT.id, made_by, app.clock.now() + 1)
 
 
-async def give_token(house: House, registration: Registration) -> None:
-    row = await read_row(house.database, registration.id)
-    sealed = seal_account(TOKEN, owner=name_token_owner(registration), keyring=house.keyring)
-    unit = steps_change_registration(registration, row["sealed_account"], sealed, event=None, at=house.clock.now())
-    assert await house.database.write(unit)
+async def give_token(app: App, registration: Registration) -> None:
+    row = await read_row(app.database, registration.id)
+    sealed = seal_account(TOKEN, owner=name_token_owner(registration), keyring=app.keyring)
+    unit = change_registration_writes(registration, row["sealed_account"], sealed, event=None, at=app.clock.now())
+    assert await app.database.write(unit)
 
 
 async def rotate(db: Database, keyring: Keyring) -> int:
@@ -57,9 +57,9 @@ async def rotate(db: Database, keyring: Keyring) -> int:
 
 async def test_accounts_and_tokens_open_under_the_new_key_alone(db: Database, bank: Bank) -> None:
     ids = [await store(bank, order_card(number)) for number in CARD_NUMBERS]
-    await give_token(bank.house, await look(db, ids[0]))
-    await forget_payments(db, bank.house)
-    rotated = bank.house.keyring.with_new_key()
+    await give_token(bank.app, await look(db, ids[0]))
+    await forget_payments(db, bank.app)
+    rotated = bank.app.keyring.with_new_key()
     assert await count_retired(db, rotated) == 1
 
     assert await rotate(db, rotated) == len(ids)
@@ -80,10 +80,10 @@ async def test_accounts_and_tokens_open_under_the_new_key_alone(db: Database, ba
 
 async def test_a_token_under_the_old_key_is_not_overlooked(db: Database, bank: Bank) -> None:
     stored = await store(bank, order_card())
-    await forget_payments(db, bank.house)
-    rotated = bank.house.keyring.with_new_key()
+    await forget_payments(db, bank.app)
+    rotated = bank.app.keyring.with_new_key()
     await rotate(db, rotated)
-    await give_token(bank.house, await look(db, stored))
+    await give_token(bank.app, await look(db, stored))
 
     assert await count_retired(db, rotated) == 1
     assert await rotate(db, rotated) == 1
@@ -92,11 +92,11 @@ async def test_a_token_under_the_old_key_is_not_overlooked(db: Database, bank: B
 
 async def test_one_that_is_changed_meanwhile_delays_no_other_and_is_met_again(db: Database, bank: Bank) -> None:
     ids = [await store(bank, order_card()) for _ in range(3)]
-    await forget_payments(db, bank.house)
-    rotated = bank.house.keyring.with_new_key()
+    await forget_payments(db, bank.app)
+    rotated = bank.app.keyring.with_new_key()
     found = await list_sealed_registrations(db, None, sealed_prefix(rotated.active_id), 10)
     batch = [make_rewrapping(each, name_registration_owner(await look(db, each.id)), rotated) for each in found]
-    await reseal(bank.house, await look(db, ids[1]))
+    await reseal(bank.app, await look(db, ids[1]))
 
     assert await rewrap_registrations(db, batch) == 2
 
@@ -109,10 +109,10 @@ async def test_who_read_a_card_before_it_was_wrapped_again_writes_nothing_back(d
     """Or else an account would lie under a key that is thought to be of no use any more."""
     stored = await store(bank, order_card())
     before, row = await look(db, stored), await read_row(db, stored)
-    rotated = bank.house.keyring.with_new_key()
+    rotated = bank.app.keyring.with_new_key()
     await rotate(db, rotated)
 
-    unit = steps_change_registration(before, row["sealed_account"], None, event=None, at=bank.clock.now())
+    unit = change_registration_writes(before, row["sealed_account"], None, event=None, at=bank.clock.now())
 
     assert not await db.write(unit)
     assert sealing_key_id((await read_row(db, stored))["sealed_account"]) == rotated.active_id
@@ -123,12 +123,12 @@ async def test_no_read_fails_while_everything_is_wrapped_again(
 ) -> None:
     monkeypatch.setattr("tollgate.flows.rotate_keys.LIMITS", replace(LIMITS, rewrap_batch=7, rewrap_unit=3))
     ids = [await store(bank, order_card(number)) for number in CARD_NUMBERS * 8]
-    rotated = bank.house.keyring.with_new_key()
-    house = msgspec.structs.replace(bank.house, keyring=rotated)
+    rotated = bank.app.keyring.with_new_key()
+    app = msgspec.structs.replace(bank.app, keyring=rotated)
     rotation = asyncio.create_task(rotate(db, rotated))
     reads = 0
     while not rotation.done():
-        stored = await open_stored(house, MERCHANT.id, ids[reads % len(ids)])
+        stored = await open_registration(app, MERCHANT.id, ids[reads % len(ids)])
         assert isinstance(stored.account, CardAccount)
         reads += 1
         await asyncio.sleep(0)
@@ -143,14 +143,14 @@ def make_rewrapping(found: SealedRegistration, owner: str, keyring: Keyring) -> 
     return Rewrapping(found, rewrap(found.account, owner=owner, keyring=keyring), None)
 
 
-async def reseal(house: House, registration: Registration) -> None:
+async def reseal(app: App, registration: Registration) -> None:
     """As a change by its merchant does."""
-    row = await read_row(house.database, registration.id)
+    row = await read_row(app.database, registration.id)
     owner = name_registration_owner(registration)
-    account = open_account(row["sealed_account"], owner=owner, keyring=house.keyring)
-    sealed = seal_account(account, owner=owner, keyring=house.keyring)
-    assert await house.database.write(
-        steps_change_registration(registration, sealed, None, event=None, at=house.clock.now())
+    account = open_account(row["sealed_account"], owner=owner, keyring=app.keyring)
+    sealed = seal_account(account, owner=owner, keyring=app.keyring)
+    assert await app.database.write(
+        change_registration_writes(registration, sealed, None, event=None, at=app.clock.now())
     )
 
 
@@ -158,11 +158,11 @@ async def test_an_account_that_does_not_open_stops_no_other_and_keeps_the_old_ke
     db: Database, bank: Bank, caplog: pytest.LogCaptureFixture
 ) -> None:
     ids = [await store(bank, order_card(number)) for number in CARD_NUMBERS]
-    await forget_payments(db, bank.house)
+    await forget_payments(db, bank.app)
     moved = (await read_row(db, ids[0]))["sealed_account"]
     victim = await look(db, ids[1])
-    assert await db.write(steps_change_registration(victim, moved, None, event=None, at=bank.clock.now()))
-    rotated = bank.house.keyring.with_new_key()
+    assert await db.write(change_registration_writes(victim, moved, None, event=None, at=bank.clock.now()))
+    rotated = bank.app.keyring.with_new_key()
 
     assert await rotate(db, rotated) == 2
 

@@ -11,22 +11,22 @@ import orjson
 import pytest
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
-from databases.samples import make_claim
+from databases.samples import make_idempotency_key
 from databases.storing import look, read_row
 from tollgate.catalog import Situation
 from tollgate.contract import Answer, Fields, read_fields, read_registration_order
 from tollgate.flows import deregister, extend_life, register, reregister, verify
-from tollgate.payments import Claim, Registration, RegistrationState, Schedule, ScheduleState
-from tollgate.steps import open_stored, steps_keep_answer
+from tollgate.operations import keep_answer_writes, open_registration
+from tollgate.payments import IdempotencyKey, Registration, RegistrationState, Schedule, ScheduleState
 from tollgate.store import (
     NO_PAYMENT,
     Database,
-    find_claim,
+    answered_idempotency_writes,
+    find_idempotency_record,
     find_schedule,
+    insert_schedule_writes,
     list_events,
     note_use,
-    steps_claim_answered,
-    steps_insert_schedule,
 )
 from tollgate.values import DAY, Money, Refusal, ScheduleId, to_datetime
 from tollgate.vault import EnvelopeError, open_account
@@ -54,24 +54,28 @@ def read_request(operation: str, *pairs: tuple[str, str]) -> Fields:
     return read_fields(list(pairs), Situation(operation, None))
 
 
-async def keep(bank: Bank, claim: Claim | None = None, **changes: str) -> tuple[str, Answer]:
+async def keep(bank: Bank, idempotency_key: IdempotencyKey | None = None, **changes: str) -> tuple[str, Answer]:
     fields = read_request("registration", *{**dict(CARD), **changes}.items())
     order = read_registration_order(fields, CHANNEL, today=to_datetime(bank.clock.at).date(), is_live=False)
-    answer = await register(bank.house, order, CHANNEL, "ndc", claim)
+    answer = await register(bank.app, order, CHANNEL, "ndc", idempotency_key)
     return orjson.loads(answer.body)["id"], answer
 
 
-async def change(bank: Bank, registration_id: str, *pairs: tuple[str, str], claim: Claim | None = None) -> Answer:
+async def change(
+    bank: Bank, registration_id: str, *pairs: tuple[str, str], idempotency_key: IdempotencyKey | None = None
+) -> Answer:
     fields = read_request("registration_update", *pairs)
-    return await reregister(bank.house, fields, registration_id, CHANNEL, "ndc", claim)
+    return await reregister(bank.app, fields, registration_id, CHANNEL, "ndc", idempotency_key)
 
 
-async def remove(bank: Bank, registration_id: str, claim: Claim | None = None) -> Answer:
-    return await deregister(bank.house, read_request("registration_removal"), registration_id, CHANNEL, "ndc", claim)
+async def remove(bank: Bank, registration_id: str, idempotency_key: IdempotencyKey | None = None) -> Answer:
+    return await deregister(
+        bank.app, read_request("registration_removal"), registration_id, CHANNEL, "ndc", idempotency_key
+    )
 
 
 async def extend(bank: Bank, registration_id: str) -> Answer:
-    return await extend_life(bank.house, read_request("registration_extension"), registration_id, CHANNEL, "ndc", None)
+    return await extend_life(bank.app, read_request("registration_extension"), registration_id, CHANNEL, "ndc", None)
 
 
 async def tell(work: Any) -> str:
@@ -84,7 +88,7 @@ async def tell(work: Any) -> str:
 
 
 async def list_told(bank: Bank, registration_id: str) -> list[tuple[str, str]]:
-    events = await list_events(bank.house.database, MERCHANT.id, "", 1000)
+    events = await list_events(bank.app.database, MERCHANT.id, "", 1000)
     return [(event.topic, event.result_code) for event in events if event.subject_id == registration_id]
 
 
@@ -120,16 +124,16 @@ async def test_two_changes_in_one_microsecond_are_two_events(bank: Bank) -> None
 async def test_what_was_changed_is_sealed_anew_under_its_own_row(bank: Bank) -> None:
     registration_id, _ = await keep(bank)
     other_id, _ = await keep(bank)
-    before = (await read_row(bank.house.database, registration_id))["sealed_account"]
+    before = (await read_row(bank.app.database, registration_id))["sealed_account"]
 
     await change(bank, registration_id, ("card.expiryYear", "2036"))
 
-    after = (await read_row(bank.house.database, registration_id))["sealed_account"]
+    after = (await read_row(bank.app.database, registration_id))["sealed_account"]
     assert after != before
-    opened = await open_stored(bank.house, MERCHANT.id, registration_id)
+    opened = await open_registration(bank.app, MERCHANT.id, registration_id)
     assert getattr(opened.account, "expiry_year", None) == "2036"
     with pytest.raises(EnvelopeError):
-        open_account(after, owner=f"registration/{MERCHANT.id}/{other_id}", keyring=bank.house.keyring)
+        open_account(after, owner=f"registration/{MERCHANT.id}/{other_id}", keyring=bank.app.keyring)
 
 
 async def test_removing_wipes_every_column_that_tells_of_somebody(bank: Bank) -> None:
@@ -137,7 +141,7 @@ async def test_removing_wipes_every_column_that_tells_of_somebody(bank: Bank) ->
 
     await remove(bank, registration_id)
 
-    row = await read_row(bank.house.database, registration_id)
+    row = await read_row(bank.app.database, registration_id)
     assert (row["sealed_account"], row["sealed_token"], row["fingerprint"], row["echo"]) == (None, None, None, "{}")
     assert "Jane" not in str(row)
     assert (row["state"], row["brand"]) == (int(RegistrationState.DELETED), "VISA")
@@ -155,11 +159,11 @@ async def test_removing_ends_the_active_schedules_of_that_registration_only(bank
     ids = [ScheduleId(f"8a{place:030d}") for place in range(3)]
     owners = [registration_id, registration_id, other_id]
     for schedule_id, owner in zip(ids, owners, strict=True):
-        await bank.house.database.write(steps_insert_schedule(make_schedule(schedule_id, owner)))
+        await bank.app.database.write(insert_schedule_writes(make_schedule(schedule_id, owner)))
 
     await remove(bank, registration_id)
 
-    found = [await find_schedule(bank.house.database, MERCHANT.id, each) for each in ids]
+    found = [await find_schedule(bank.app.database, MERCHANT.id, each) for each in ids]
     assert [(each.state, each.result_code) for each in found if each] == [
         (ScheduleState.ENDED, "100.150.202"),
         (ScheduleState.ENDED, "100.150.202"),
@@ -202,7 +206,7 @@ async def test_one_of_many_removals_succeeds(bank: Bank) -> None:
 
 async def test_no_change_is_lost_whoever_else_writes(bank: Bank) -> None:
     registration_id, _ = await keep(bank)
-    seen = await look(bank.house.database, registration_id)
+    seen = await look(bank.app.database, registration_id)
     names = [f"customParameters[part_{place}]" for place in range(CROWD)]
 
     codes = await asyncio.gather(
@@ -212,14 +216,14 @@ async def test_no_change_is_lost_whoever_else_writes(bank: Bank) -> None:
     )
 
     assert set(codes) == {"000.100.110"}
-    kept = await look(bank.house.database, registration_id)
+    kept = await look(bank.app.database, registration_id)
     assert set(names) <= set(kept.echo)
     assert kept.revision >= CROWD + 1
 
 
 async def note(bank: Bank, seen: Registration) -> str:
     """A payment that uses the account at the same time."""
-    await note_use(bank.house.database, seen, seen.used_at + DAY, seen.keep_until + DAY)
+    await note_use(bank.app.database, seen, seen.used_at + DAY, seen.keep_until + DAY)
     return "000.100.110"
 
 
@@ -236,14 +240,14 @@ async def test_a_removal_wins_over_whatever_is_changed_at_the_same_time(bank: Ba
         assert removed == "000.100.110"
         assert changed in ("000.100.110", "100.350.101")
         assert extended in ("000.100.110", "100.350.316")
-        row = await read_row(bank.house.database, registration_id)
+        row = await read_row(bank.app.database, registration_id)
         assert (row["sealed_account"], row["fingerprint"], row["echo"]) == (None, None, "{}")
         assert "Smith" not in str(row)
 
 
 async def test_a_change_too_often_overtaken_gives_up_and_says_so(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     registration_id, _ = await keep(bank)
-    write = type(bank.house.database).write
+    write = type(bank.app.database).write
 
     async def overtaken(database: Any, steps: Any) -> bool:
         if any("seen_revision" in step.params for step in steps):
@@ -251,10 +255,10 @@ async def test_a_change_too_often_overtaken_gives_up_and_says_so(bank: Bank, mon
             await note_use(database, seen, seen.used_at + 1, seen.keep_until)
         return await write(database, steps)
 
-    monkeypatch.setattr(type(bank.house.database), "write", overtaken)
+    monkeypatch.setattr(type(bank.app.database), "write", overtaken)
 
     assert await tell(change(bank, registration_id, ("card.holder", "Jane Smith"))) == "800.600.100"
-    card = (await look(bank.house.database, registration_id)).card
+    card = (await look(bank.app.database, registration_id)).card
     assert card is not None
     assert card.holder == "Jane Jones"
 
@@ -263,47 +267,49 @@ async def test_a_change_too_often_overtaken_gives_up_and_says_so(bank: Bank, mon
 
 
 async def test_a_key_is_claimed_with_its_answer_or_not_at_all(bank: Bank) -> None:
-    db, claim = bank.house.database, make_claim("key-1")
+    db, idempotency_key = bank.app.database, make_idempotency_key("key-1")
     first, second = Answer(200, b"first"), Answer(200, b"second")
 
-    assert await db.write(steps_claim_answered(claim, MERCHANT.id, first))
-    assert not await db.write(steps_claim_answered(claim, MERCHANT.id, second))
+    assert await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, first))
+    assert not await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, second))
 
-    stored = await find_claim(db, claim.channel_id, claim.key, 0)
+    stored = await find_idempotency_record(db, idempotency_key.channel_id, idempotency_key.key, 0)
     assert stored is not None
     assert (stored.payment_id, stored.status, stored.body) == (NO_PAYMENT, 200, b"first")
 
 
 async def test_without_a_key_nothing_is_claimed(bank: Bank) -> None:
-    assert steps_keep_answer(bank.house, None, MERCHANT.id, Answer(200, b"")) == []
+    assert keep_answer_writes(bank.app, None, MERCHANT.id, Answer(200, b"")) == []
 
 
 async def test_a_key_that_outlived_its_time_is_taken_over_with_its_new_answer(bank: Bank) -> None:
-    db, claim = bank.house.database, make_claim("key-1")
-    later: Claim = msgspec.structs.replace(claim, created_at=claim.created_at + 2 * DAY, fingerprint=b"other")
-    await db.write(steps_claim_answered(claim, MERCHANT.id, Answer(200, b"first")))
+    db, idempotency_key = bank.app.database, make_idempotency_key("key-1")
+    later: IdempotencyKey = msgspec.structs.replace(
+        idempotency_key, created_at=idempotency_key.created_at + 2 * DAY, fingerprint=b"other"
+    )
+    await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, Answer(200, b"first")))
 
-    assert await db.write(steps_claim_answered(later, MERCHANT.id, Answer(400, b"second")))
+    assert await db.write(answered_idempotency_writes(later, MERCHANT.id, Answer(400, b"second")))
 
-    stored = await find_claim(db, claim.channel_id, claim.key, later.created_at)
+    stored = await find_idempotency_record(db, idempotency_key.channel_id, idempotency_key.key, later.created_at)
     assert stored is not None
     assert (stored.fingerprint, stored.status, stored.body) == (b"other", 400, b"second")
 
 
 async def test_one_key_makes_one_registration_and_everybody_is_told_the_same(bank: Bank) -> None:
-    claim = make_claim("key-1", created_at=bank.clock.at)
+    idempotency_key = make_idempotency_key("key-1", created_at=bank.clock.at)
 
-    stored = await asyncio.gather(*[keep(bank, claim) for _ in range(CROWD)])
+    stored = await asyncio.gather(*[keep(bank, idempotency_key) for _ in range(CROWD)])
 
     assert len({answer.body for _, answer in stored}) == 1
     assert len(await list_told(bank, stored[0][0])) == 1
 
 
 async def test_an_audit_takes_no_offence_at_keys_that_made_no_payment(bank: Bank) -> None:
-    registration_id, _ = await keep(bank, make_claim("key-1", created_at=bank.clock.at))
-    await change(bank, registration_id, ("card.holder", "Jane Smith"), claim=make_claim("key-2"))
-    await remove(bank, registration_id, make_claim("key-3"))
+    registration_id, _ = await keep(bank, make_idempotency_key("key-1", created_at=bank.clock.at))
+    await change(bank, registration_id, ("card.holder", "Jane Smith"), idempotency_key=make_idempotency_key("key-2"))
+    await remove(bank, registration_id, make_idempotency_key("key-3"))
 
-    report = await verify(bank.house.database, bank.house.keyring, lambda *_: None, pauses_s=())
+    report = await verify(bank.app.database, bank.app.keyring, lambda *_: None, pauses_s=())
 
     assert report.findings == []

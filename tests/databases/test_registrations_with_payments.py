@@ -14,15 +14,15 @@ from msgspec.structs import replace
 from databases.test_plans import explain_sqlite
 from postgres import PostgresCluster
 from tollgate.catalog import LIMITS
-from tollgate.flows import GoHome, look_up, settle_overdue
+from tollgate.flows import GoHome, complete_overdue, look_up
+from tollgate.operations import App, conclude, open_registration
 from tollgate.payments import Outcome, Payment, RegistrationEvent, RegistrationState, State, Verdict, wipe
-from tollgate.steps import House, conclude, open_stored
 from tollgate.store import (
     Database,
+    change_registration_writes,
     find_sealed_registration,
     list_overdue,
     registrations,
-    steps_change_registration,
 )
 from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, Refusal
@@ -41,7 +41,7 @@ from unit.flows.keeping import (
 )
 from unit.flows.shopping import BASE_URL, BROWSER_FIELDS, CHALLENGE, Bank, Shopper, run_due, tick
 from unit.flows.telling import DECLINED, PENDING, read, run_only_job
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_house
+from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_app
 
 pytestmark = pytest.mark.anyio
 ROUNDS = 5
@@ -59,11 +59,11 @@ def wire() -> ScriptedWire:
 
 
 @pytest.fixture
-async def house(db: Database, wire: ScriptedWire) -> House:
-    return await furnish_house(db, wire)
+async def app(db: Database, wire: ScriptedWire) -> App:
+    return await furnish_app(db, wire)
 
 
-async def leave_started(house: House, wire: ScriptedWire) -> Payment:
+async def leave_started(app: App, wire: ScriptedWire) -> Payment:
     """A payment that shall leave its card behind, whose process died while the acquirer was asked."""
 
     async def die() -> None:
@@ -71,22 +71,22 @@ async def leave_started(house: House, wire: ScriptedWire) -> Payment:
 
     wire.meanwhile = die
     with pytest.raises(ZeroDivisionError):
-        await send(house, CARD, KEEP)
+        await send(app, CARD, KEEP)
     wire.meanwhile = None
-    [left] = await list_overdue(house.database, NOW * 2, 10)
+    [left] = await list_overdue(app.database, NOW * 2, 10)
     return left
 
 
-async def check_end(house: House, payment_id: str) -> RegistrationState:
+async def check_end(app: App, payment_id: str) -> RegistrationState:
     """Payment, registration, what is sealed of it and what is announced of it tell one story."""
-    payment = await read(house, payment_id)
-    registration = await look_at(house, payment.echo["registrationId"])
+    payment = await read(app, payment_id)
+    registration = await look_at(app, payment.echo["registrationId"])
     assert registration.state is FATES[payment.state]
     is_active = registration.state is RegistrationState.ACTIVE
     assert registration.result_code == payment.result_code
-    assert await is_sealed(house, registration.id) is is_active
+    assert await is_sealed(app, registration.id) is is_active
     assert (registration.fingerprint is not None) is (registration.initial is not None) is is_active
-    announced = [event.topic for event in await list_announced(house) if event.subject_id == registration.id]
+    announced = [event.topic for event in await list_announced(app) if event.subject_id == registration.id]
     assert announced == [RegistrationEvent.CREATED] * is_active
     return registration.state
 
@@ -94,186 +94,184 @@ async def check_end(house: House, payment_id: str) -> RegistrationState:
 # ---- who comes first ----
 
 
-async def test_of_a_result_and_a_worker_that_gave_up_one_decides_both(house: House, wire: ScriptedWire) -> None:
+async def test_of_a_result_and_a_worker_that_gave_up_one_decides_both(app: App, wire: ScriptedWire) -> None:
     for _ in range(ROUNDS):
-        left = await leave_started(house, wire)
+        left = await leave_started(app, wire)
         approved = Verdict(outcome=Outcome.APPROVED, code="000.100.110")
-        tick(house)
+        tick(app)
 
         await asyncio.gather(
-            settle_overdue(house, left), conclude(house, left, approved, None), settle_overdue(house, left)
+            complete_overdue(app, left), conclude(app, left, approved, None), complete_overdue(app, left)
         )
 
-        await check_end(house, left.id)
+        await check_end(app, left.id)
 
 
 @pytest.mark.parametrize("is_worker_first", [False, True])
-async def test_whoever_settles_second_changes_nothing(house: House, wire: ScriptedWire, is_worker_first: bool) -> None:
-    left = await leave_started(house, wire)
+async def test_whoever_settles_second_changes_nothing(app: App, wire: ScriptedWire, is_worker_first: bool) -> None:
+    left = await leave_started(app, wire)
     approved = Verdict(outcome=Outcome.APPROVED, code="000.100.110")
-    tick(house)
+    tick(app)
     if is_worker_first:
-        await settle_overdue(house, left)
-    await conclude(house, left, approved, None)
-    await settle_overdue(house, left)
+        await complete_overdue(app, left)
+    await conclude(app, left, approved, None)
+    await complete_overdue(app, left)
 
     ended = RegistrationState.REJECTED if is_worker_first else RegistrationState.ACTIVE
-    assert await check_end(house, left.id) is ended
+    assert await check_end(app, left.id) is ended
 
 
-async def test_two_tabs_that_come_back_at_once_leave_one_card_behind(house: House, wire: ScriptedWire) -> None:
+async def test_two_tabs_that_come_back_at_once_leave_one_card_behind(app: App, wire: ScriptedWire) -> None:
     bank = Bank(wire, [CHALLENGE])
-    house = replace(house, simulator=bank, base_url=BASE_URL)
-    told = await send(house, CARD, KEEP, INITIAL, BACK, BROWSER_FIELDS)
-    shopper = Shopper(house, bank, told.answer)
+    app = replace(app, simulator=bank, base_url=BASE_URL)
+    told = await send(app, CARD, KEEP, INITIAL, BACK, BROWSER_FIELDS)
+    shopper = Shopper(app, bank, told.answer)
     await shopper.come()
     await shopper.tell_result()
 
     await asyncio.gather(*(shopper.come(has_answer=True) for _ in range(4)))
 
-    assert await check_end(house, told.body["id"]) is RegistrationState.ACTIVE
+    assert await check_end(app, told.body["id"]) is RegistrationState.ACTIVE
     assert len(wire.sent) == 1
 
 
-async def test_of_a_shopper_and_the_end_of_patience_one_decides_both(house: House, wire: ScriptedWire) -> None:
+async def test_of_a_shopper_and_the_end_of_patience_one_decides_both(app: App, wire: ScriptedWire) -> None:
     bank = Bank(wire, [CHALLENGE])
-    house = replace(house, simulator=bank, base_url=BASE_URL)
+    app = replace(app, simulator=bank, base_url=BASE_URL)
     for _ in range(ROUNDS):
-        told = await send(house, CARD, KEEP, BACK, BROWSER_FIELDS)
-        shopper = Shopper(house, bank, told.answer)
+        told = await send(app, CARD, KEEP, BACK, BROWSER_FIELDS)
+        shopper = Shopper(app, bank, told.answer)
         await shopper.come()
         await shopper.tell_result()
-        tick(house, LIMITS.challenge_lifetime)
+        tick(app, LIMITS.challenge_lifetime)
 
-        await asyncio.gather(shopper.come(has_answer=True), run_due(house))
+        await asyncio.gather(shopper.come(has_answer=True), run_due(app))
         assert isinstance(await shopper.come(has_answer=True), GoHome)
 
-        await check_end(house, told.body["id"])
+        await check_end(app, told.body["id"])
 
 
-async def test_a_challenge_that_nobody_answers_leaves_no_card_behind(house: House, wire: ScriptedWire) -> None:
+async def test_a_challenge_that_nobody_answers_leaves_no_card_behind(app: App, wire: ScriptedWire) -> None:
     bank = Bank(wire, [CHALLENGE])
-    house = replace(house, simulator=bank, base_url=BASE_URL)
-    told = await send(house, CARD, KEEP, BACK, BROWSER_FIELDS)
+    app = replace(app, simulator=bank, base_url=BASE_URL)
+    told = await send(app, CARD, KEEP, BACK, BROWSER_FIELDS)
 
-    tick(house, LIMITS.challenge_lifetime)
-    await run_due(house)
+    tick(app, LIMITS.challenge_lifetime)
+    await run_due(app)
 
-    assert await check_end(house, told.body["id"]) is RegistrationState.REJECTED
+    assert await check_end(app, told.body["id"]) is RegistrationState.REJECTED
     assert wire.sent == []
 
 
 @pytest.mark.parametrize(("answer", "ended"), [(approve("REF"), "ACTIVE"), (CANCELLED, "REJECTED")])
 async def test_what_a_provider_decides_on_its_page_is_found_out_by_a_worker(
-    house: House, wire: ScriptedWire, answer: bytes, ended: str
+    app: App, wire: ScriptedWire, answer: bytes, ended: str
 ) -> None:
     wire.script = [ELSEWHERE, answer]
-    told = await send(replace(house, base_url=BASE_URL), WALLET, KEEP)
-    assert (await look_at(house, told.registration_id)).state is RegistrationState.PENDING
+    told = await send(replace(app, base_url=BASE_URL), WALLET, KEEP)
+    assert (await look_at(app, told.registration_id)).state is RegistrationState.PENDING
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    assert await check_end(house, told.body["id"]) is RegistrationState[ended]
+    assert await check_end(app, told.body["id"]) is RegistrationState[ended]
 
 
-async def test_what_a_dead_process_left_is_rejected_and_wiped(house: House, wire: ScriptedWire) -> None:
-    left = await leave_started(house, wire)
-    assert await is_sealed(house, left.echo["registrationId"])
+async def test_what_a_dead_process_left_is_rejected_and_wiped(app: App, wire: ScriptedWire) -> None:
+    left = await leave_started(app, wire)
+    assert await is_sealed(app, left.echo["registrationId"])
 
-    await settle_overdue(house, left)
+    await complete_overdue(app, left)
 
-    assert await check_end(house, left.id) is RegistrationState.REJECTED
+    assert await check_end(app, left.id) is RegistrationState.REJECTED
 
 
 # ---- what others do meanwhile ----
 
 
-async def remove(house: House, registration_id: str) -> bool:
-    seen = await look_at(house, registration_id)
-    steps = steps_change_registration(
-        wipe(seen, RegistrationState.DELETED), None, None, event=RegistrationEvent.DELETED, at=house.clock.now()
+async def remove(app: App, registration_id: str) -> bool:
+    seen = await look_at(app, registration_id)
+    steps = change_registration_writes(
+        wipe(seen, RegistrationState.DELETED), None, None, event=RegistrationEvent.DELETED, at=app.clock.now()
     )
-    return await house.database.write(steps)
+    return await app.database.write(steps)
 
 
 @pytest.mark.parametrize("answer", [approve("REF"), DECLINED])
-async def test_one_that_was_removed_while_it_waited_stays_removed(
-    house: House, wire: ScriptedWire, answer: bytes
-) -> None:
+async def test_one_that_was_removed_while_it_waited_stays_removed(app: App, wire: ScriptedWire, answer: bytes) -> None:
     """The payment is settled all the same, because money does not wait for a card that nobody wants kept."""
     wire.script = [PENDING, answer]
-    told = await send(house, CARD, KEEP)
-    assert await remove(house, told.registration_id)
+    told = await send(app, CARD, KEEP)
+    assert await remove(app, told.registration_id)
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    payment = await look_up(house, MERCHANT.id, told.body["id"])
+    payment = await look_up(app, MERCHANT.id, told.body["id"])
     assert payment is not None
     assert payment.state is (State.DECLINED if answer is DECLINED else State.APPROVED)
-    assert (await look_at(house, told.registration_id)).state is RegistrationState.DELETED
-    assert not await is_sealed(house, told.registration_id)
-    assert [event.topic for event in await list_announced(house)] == [RegistrationEvent.DELETED]
+    assert (await look_at(app, told.registration_id)).state is RegistrationState.DELETED
+    assert not await is_sealed(app, told.registration_id)
+    assert [event.topic for event in await list_announced(app)] == [RegistrationEvent.DELETED]
 
 
-async def test_a_series_that_begins_is_not_overwritten_by_who_has_not_seen_it(house: House, wire: ScriptedWire) -> None:
+async def test_a_series_that_begins_is_not_overwritten_by_who_has_not_seen_it(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(house)
-    found = await find_sealed_registration(house.database, MERCHANT.id, registration_id)
+    registration_id = await keep_card(app)
+    found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     seen, sealed, token = found
 
-    await send(house, INITIAL, stored=registration_id)
-    steps = steps_change_registration(seen, sealed, token, event=RegistrationEvent.UPDATED, at=house.clock.now())
+    await send(app, INITIAL, stored=registration_id)
+    steps = change_registration_writes(seen, sealed, token, event=RegistrationEvent.UPDATED, at=app.clock.now())
 
-    assert not await house.database.write(steps)
-    assert await get_reference(house, registration_id) == "SCHEME2"
+    assert not await app.database.write(steps)
+    assert await get_reference(app, registration_id) == "SCHEME2"
 
 
-async def test_a_removed_card_begins_no_series(house: House, wire: ScriptedWire) -> None:
+async def test_a_removed_card_begins_no_series(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), PENDING, approve("SCHEME2")]
-    registration_id = await keep_card(house)
-    begun = await send(house, INITIAL, stored=registration_id)
-    await remove(house, registration_id)
+    registration_id = await keep_card(app)
+    begun = await send(app, INITIAL, stored=registration_id)
+    await remove(app, registration_id)
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    assert (await read(house, begun.body["id"])).state is State.APPROVED
-    assert await get_reference(house, registration_id) == "SCHEME1"
+    assert (await read(app, begun.body["id"])).state is State.APPROVED
+    assert await get_reference(app, registration_id) == "SCHEME1"
 
 
-async def test_many_payments_from_one_card_at_once_all_go_through(house: House) -> None:
+async def test_many_payments_from_one_card_at_once_all_go_through(app: App) -> None:
     """On a day on which its use has to be noted, too."""
-    registration_id = await keep_card(house)
-    tick(house, DAY)
+    registration_id = await keep_card(app)
+    tick(app, DAY)
 
-    told = await asyncio.gather(*(send(house, ALONE, stored=registration_id) for _ in range(20)))
+    told = await asyncio.gather(*(send(app, ALONE, stored=registration_id) for _ in range(20)))
 
     assert {each.code for each in told} == {"000.100.110"}
     assert len({each.body["id"] for each in told}) == 20
-    registration = await look_at(house, registration_id)
+    registration = await look_at(app, registration_id)
     assert (registration.state, registration.used_at >= NOW + DAY) == (RegistrationState.ACTIVE, True)
 
 
-async def test_a_card_that_is_removed_in_the_middle_is_paid_with_before_and_not_after(house: House) -> None:
-    registration_id = await keep_card(house)
+async def test_a_card_that_is_removed_in_the_middle_is_paid_with_before_and_not_after(app: App) -> None:
+    registration_id = await keep_card(app)
     await asyncio.gather(
-        *(send(house, ALONE, stored=registration_id) for _ in range(5)),
-        remove(house, registration_id),
+        *(send(app, ALONE, stored=registration_id) for _ in range(5)),
+        remove(app, registration_id),
         return_exceptions=True,
     )
 
     with pytest.raises(Refusal) as refused:
-        await open_stored(house, MERCHANT.id, registration_id)
+        await open_registration(app, MERCHANT.id, registration_id)
 
     assert refused.value.result.code == "100.150.202"
 
 
-async def test_a_channel_that_reuses_finds_the_newest_of_several(house: House) -> None:
+async def test_a_channel_that_reuses_finds_the_newest_of_several(app: App) -> None:
     reusing = replace(CHANNEL, reuses_registrations=True)
-    await keep_card(house)
-    newest = await keep_card(house)
+    await keep_card(app)
+    newest = await keep_card(app)
 
-    told = await asyncio.gather(*(send(house, CARD, KEEP, channel=reusing) for _ in range(5)))
+    told = await asyncio.gather(*(send(app, CARD, KEEP, channel=reusing) for _ in range(5)))
 
     assert {each.registration_id for each in told} == {newest}
 
@@ -305,7 +303,7 @@ async def test_sqlite_finds_a_registration_by_an_index(tmp_path: Path, statement
     plan = await explain_sqlite(tmp_path, compiled.text, len(compiled.names))
 
     assert plan[0] == f"SEARCH {way}"
-    assert not [line for line in plan if line.startswith("SCAN")]
+    assert not [entry for entry in plan if entry.startswith("SCAN")]
 
 
 @pytest.mark.parametrize("statement", [row[0] for row in STATEMENTS.values()], ids=STATEMENTS)
@@ -321,8 +319,8 @@ async def test_postgresql_finds_a_registration_by_an_index(
     kinds = [parameter.name for parameter in prepared.get_parameters()]
     nothing = ", ".join(f"NULL::{kind}" for kind in kinds)
     await connection.execute(f"PREPARE it AS {compiled.text}")
-    lines = [record[0] for record in await connection.fetch(f"EXPLAIN EXECUTE it({nothing})")]
+    entries = [record[0] for record in await connection.fetch(f"EXPLAIN EXECUTE it({nothing})")]
     await connection.close()
 
-    assert not [line for line in lines if "Seq Scan" in line], lines
-    assert [line for line in lines if "registrations" in line and "Scan" in line], lines
+    assert not [entry for entry in entries if "Seq Scan" in entry], entries
+    assert [entry for entry in entries if "registrations" in entry and "Scan" in entry], entries

@@ -15,7 +15,7 @@ from databases.crowd import gather_crowd, name_payment
 from databases.samples import MERCHANT, NOON, SHOP
 from postgres import PostgresCluster
 from tollgate.payments import Period, Place, Search
-from tollgate.store import find_payment, list_postings, open_database, reports
+from tollgate.store import find_payment, list_report_entries, open_database, reports
 from tollgate.store.statements import CompiledText, Dialect, Statement
 from tollgate.values import DAY
 
@@ -39,7 +39,7 @@ def ask_payments(search: Search, after: Place | None) -> Page:
 
 def ask_postings(period: Period, after: Place | None) -> Page:
     params = reports.bind_period(SHOP, period, after) | {"limit": LIMIT, "skipped": 0}
-    return reports.make_postings(reports.shape_period(period)), params
+    return reports.make_report_entries(reports.shape_period(period)), params
 
 
 async def fill(url: str) -> dict[str, tuple[Page, Page]]:
@@ -49,8 +49,8 @@ async def fill(url: str) -> dict[str, tuple[Page, Page]]:
     far = await find_payment(db, MERCHANT, name_payment(FAR))
     assert far is not None
     place = Place(far.created_at, far.id)
-    [line] = await list_postings(db, SHOP, PERIOD, None, limit=1, skipped=FAR // 2)
-    posted, early = line.place, Place(0, f"{NOON + DAY // 1000:016x}")
+    [entry] = await list_report_entries(db, SHOP, PERIOD, None, limit=1, skipped=FAR // 2)
+    posted, early = entry.place, Place(0, f"{NOON + DAY // 1000:016x}")
     await db.close()
     return {
         "payments": (ask_payments(EVERYTHING, None), ask_payments(EVERYTHING, place)),

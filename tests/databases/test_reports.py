@@ -9,18 +9,29 @@ from msgspec.structs import replace
 
 from databases.crowd import TIED, gather_crowd, name_payment
 from databases.samples import MERCHANT, NOON, SHOP, make_payment, make_settlement
-from tollgate.payments import Account, Listed, Payment, Period, Place, Posting, Search, State, TestMode, Touch
+from tollgate.payments import (
+    BalanceChange,
+    LedgerAccount,
+    Listed,
+    Payment,
+    Period,
+    Place,
+    ReportEntry,
+    Search,
+    State,
+    TestMode,
+)
 from tollgate.store import (
     Database,
+    complete_payment,
     count_payments,
-    count_postings,
+    count_report_entries,
     list_chains,
-    list_postings,
+    list_report_entries,
     search_payments,
-    settle_payment,
+    start_follow_up_writes,
     start_payment,
-    steps_start_follow_up,
-    sum_postings,
+    sum_report_entries,
 )
 from tollgate.values import DAY, SECOND, ChannelId, Money, PaymentId, make_id
 
@@ -35,7 +46,7 @@ async def find(db: Database, after: Place | None = None, limit: int = 100, **wan
     return [each.row for each in listed if each.row is not None]
 
 
-def list_payment_ids(page: list[Listed[Posting]]) -> list[str]:
+def list_payment_ids(page: list[Listed[ReportEntry]]) -> list[str]:
     return [each.row.payment.id for each in page if each.row is not None]
 
 
@@ -47,16 +58,16 @@ async def write(db: Database, **changes: Any) -> Payment:
 
 async def earn(db: Database, **changes: Any) -> Payment:
     payment = await write(db, **changes)
-    settlement = make_settlement(payment)
-    assert await settle_payment(db, settlement, None)
-    return settlement.payment
+    completion = make_settlement(payment)
+    assert await complete_payment(db, completion, None)
+    return completion.payment
 
 
 async def follow(db: Database, first: Payment, position: int) -> Payment:
     """The bare row; what may follow what is no question of reading."""
     later = make_payment(kind="CP", chain_id=first.id, referenced_id=first.id, position=position)
-    touch = Touch(payment_id=first.id, chain_length=1)
-    assert await db.write(steps_start_follow_up(later, [touch]))
+    balance_change = BalanceChange(payment_id=first.id, chain_length=1)
+    assert await db.write(start_follow_up_writes(later, [balance_change]))
     return later
 
 
@@ -110,7 +121,7 @@ async def test_walking_by_places_meets_every_payment_once(db: Database, referenc
 
 async def test_a_numbered_page_is_the_same_as_the_one_that_a_place_leads_to(db: Database) -> None:
     await gather_crowd(db, CROWD)
-    wanted = Search(kinds=("DB",), begins_at=NOON + 10 * SECOND)
+    wanted = Search(payment_types=("DB",), begins_at=NOON + 10 * SECOND)
 
     numbered = await search_payments(db, SHOP, wanted, None, limit=50, skipped=50)
     first = await search_payments(db, SHOP, wanted, None, limit=50, skipped=0)
@@ -125,9 +136,9 @@ async def test_counting_stops_at_its_bound(db: Database) -> None:
 
     assert await count_payments(db, SHOP, Search(), 700) == 700
     assert await count_payments(db, SHOP, Search(), CROWD * 2) == CROWD
-    assert await count_payments(db, SHOP, Search(reference="the-same-again", kinds=("PA",)), 700) == 0
-    assert await count_postings(db, SHOP, ALWAYS, 700) == 700
-    assert await count_postings(db, SHOP, ALWAYS, CROWD) == CROWD // 2
+    assert await count_payments(db, SHOP, Search(reference="the-same-again", payment_types=("PA",)), 700) == 0
+    assert await count_report_entries(db, SHOP, ALWAYS, 700) == 700
+    assert await count_report_entries(db, SHOP, ALWAYS, CROWD) == CROWD // 2
 
 
 async def test_several_chains_are_read_at_once_each_in_its_order(db: Database) -> None:
@@ -163,28 +174,32 @@ async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: 
     await earn(db, money=Money(999, "EUR"), kind="PA")
     await earn(db, money=Money(999, "EUR"), channel_id=ChannelId("8a" + "7" * 30))
 
-    tallies = await sum_postings(db, SHOP, ALWAYS)
+    tallies = await sum_report_entries(db, SHOP, ALWAYS)
 
-    assert [(tally.day, tally.currency, tally.kind, tally.count, tally.gain) for tally in tallies] == [
+    assert [(tally.day, tally.currency, tally.payment_type, tally.count, tally.gain) for tally in tallies] == [
         (day, "EUR", "CD", 1, -30),
         (day, "EUR", "DB", 2, 350),
         (day, "USD", "DB", 1, 70),
         (day + 1, "EUR", "DB", 1, 5),
     ]
-    assert await sum_postings(db, SHOP, replace(ALWAYS, ends_at=day * DAY)) == []
-    assert [tally.gain for tally in await sum_postings(db, SHOP, replace(ALWAYS, currency="USD"))] == [70]
-    assert [tally.gain for tally in await sum_postings(db, SHOP, replace(ALWAYS, test_mode=TestMode.EXTERNAL))] == []
+    assert await sum_report_entries(db, SHOP, replace(ALWAYS, ends_at=day * DAY)) == []
+    assert [tally.gain for tally in await sum_report_entries(db, SHOP, replace(ALWAYS, currency="USD"))] == [70]
+    assert [
+        tally.gain for tally in await sum_report_entries(db, SHOP, replace(ALWAYS, test_mode=TestMode.EXTERNAL))
+    ] == []
 
 
 async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> None:
     taken = await earn(db, money=Money(100, "EUR"))
     given = await earn(db, money=Money(30, "EUR"), kind="CD", test_mode=TestMode.EXTERNAL)
     failed = await write(db)
-    settlement = make_settlement(failed, state=State.DECLINED, result_code="800.100.151")
-    assert await settle_payment(db, settlement, None)
+    completion = make_settlement(failed, state=State.DECLINED, result_code="800.100.151")
+    assert await complete_payment(db, completion, None)
 
     async def list_ids(**changes: Any) -> list[str]:
-        return list_payment_ids(await list_postings(db, SHOP, replace(ALWAYS, **changes), None, limit=9, skipped=0))
+        return list_payment_ids(
+            await list_report_entries(db, SHOP, replace(ALWAYS, **changes), None, limit=9, skipped=0)
+        )
 
     assert await list_ids() == [taken.id, given.id]
     assert await list_ids(is_newest_first=True) == [given.id, taken.id]
@@ -192,11 +207,15 @@ async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> N
     assert await list_ids(kinds=("CD",)) == [given.id]
     assert await list_ids(kinds=()) == []
     assert await list_ids(test_mode=TestMode.INTERNAL) == [taken.id]
-    [listed] = await list_postings(db, SHOP, replace(ALWAYS, kinds=("CD",)), None, limit=9, skipped=0)
-    posting = listed.row
-    assert posting is not None
-    assert (posting.gain, posting.line.target, posting.line.posted_at) == (-30, Account.SHOPPER, given.settled_at)
-    assert posting.payment.merchant_transaction_id == "order-1234"
+    [listed] = await list_report_entries(db, SHOP, replace(ALWAYS, payment_types=("CD",)), None, limit=9, skipped=0)
+    report_entry = listed.row
+    assert report_entry is not None
+    assert (report_entry.gain, report_entry.entry.target, report_entry.entry.posted_at) == (
+        -30,
+        LedgerAccount.SHOPPER,
+        given.completed_at,
+    )
+    assert report_entry.payment.merchant_transaction_id == "order-1234"
 
 
 @pytest.mark.parametrize("is_newest_first", [False, True])
@@ -206,7 +225,7 @@ async def test_walking_through_the_book_meets_every_posting_once(db: Database, i
     met: list[str] = []
     after: Place | None = None
 
-    while page := await list_postings(db, SHOP, period, after, limit=999, skipped=0):
+    while page := await list_report_entries(db, SHOP, period, after, limit=999, skipped=0):
         met += list_payment_ids(page)
         after = page[-1].place
 

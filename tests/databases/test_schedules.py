@@ -12,8 +12,9 @@ import msgspec
 import pytest
 
 from databases.test_plans import explain_sqlite
-from databases.timekeeping import BEGIN, CountingWire, keep_time, open_house, set_time
+from databases.timekeeping import BEGIN, CountingWire, keep_time, open_app, set_time
 from postgres import PostgresCluster
+from tollgate.operations import App
 from tollgate.payments import (
     CronPlan,
     Run,
@@ -24,22 +25,21 @@ from tollgate.payments import (
     name_run_payment,
     parse_plan,
 )
-from tollgate.steps import House
 from tollgate.store import (
     Database,
+    end_schedule_writes,
+    end_schedules_writes,
+    fall_due_writes,
     find_run,
     find_schedule,
     halt_schedule,
     list_due_schedules,
     list_runs,
     list_schedules,
+    move_run_writes,
     open_database,
     retire_schedules,
     schedules,
-    steps_end_schedule,
-    steps_end_schedules,
-    steps_fall_due,
-    steps_move_run,
     update_channel,
 )
 from tollgate.store.statements import Dialect, Statement
@@ -64,8 +64,8 @@ PLANS: list[tuple[dict[str, str], CronPlan]] = [
 class Pair:
     """Two processes on one store."""
 
-    first: House
-    second: House
+    first: App
+    second: App
     wire: CountingWire
 
 
@@ -73,7 +73,7 @@ class Pair:
 async def pair(url: str, tmp_path: Path) -> AsyncIterator[Pair]:
     keyring, wire = make_keyring(), CountingWire(tmp_path / "charges")
     databases = [await open_database(url) for _ in range(2)]
-    first, second = [await open_house(db, wire, keyring, is_first=not n) for n, db in enumerate(databases)]
+    first, second = [await open_app(db, wire, keyring, is_first=not n) for n, db in enumerate(databases)]
     await register_card(first)
     yield Pair(first, second, wire)
     for db in databases:
@@ -124,7 +124,7 @@ async def test_two_processes_that_race_over_years_charge_every_due_time_once(pai
 async def test_after_months_two_processes_that_wake_at_once_make_up_for_the_last_time_only(pair: Pair) -> None:
     made = [await plan_payments(pair.first, MONTH_END) for _ in range(20)]
 
-    await asyncio.gather(*[keep_time(house, at("2027-06-15"), 300 * DAY) for house in (pair.first, pair.second)])
+    await asyncio.gather(*[keep_time(app, at("2027-06-15"), 300 * DAY) for app in (pair.first, pair.second)])
 
     assert len(pair.wire.list_charges()) == len(set(pair.wire.list_charges())) == 20
     for schedule in made:
@@ -139,9 +139,9 @@ async def test_real_processes_on_one_server_charge_every_due_time_once(
     database, wire = await open_database(url), CountingWire(tmp_path / "charges")
     keyring = make_keyring()
     save_keyring(keyring, tmp_path / "keys.json")
-    house = await open_house(database, wire, keyring, is_first=True)
-    await register_card(house)
-    made = [await plan_payments(house, plan) for plan, _ in PLANS for _ in range(3)]
+    app = await open_app(database, wire, keyring, is_first=True)
+    await register_card(app)
+    made = [await plan_payments(app, plan) for plan, _ in PLANS for _ in range(3)]
     until = at("2027-12-01")
     script = [sys.executable, str(TESTS / "databases" / "timekeeper.py"), url, str(tmp_path / "keys.json")]
     script += [str(tmp_path / "charges"), str(until)]
@@ -163,9 +163,9 @@ async def test_real_processes_on_one_server_charge_every_due_time_once(
 
 async def test_of_two_who_order_a_run_one_does(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, MONTH_END)
-    unit = steps_fall_due(schedule, NEXT, [], 0, make_run(schedule))
+    unit = fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
 
-    written = await asyncio.gather(*[house.database.write(unit) for house in (pair.first, pair.second)])
+    written = await asyncio.gather(*[app.database.write(unit) for app in (pair.first, pair.second)])
 
     assert sorted(written) == [False, True]
     assert len(await list_all_runs(pair.first.database, schedule)) == 1
@@ -174,8 +174,8 @@ async def test_of_two_who_order_a_run_one_does(pair: Pair) -> None:
 async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pair) -> None:
     for _ in range(10):
         schedule = await plan_payments(pair.first, MONTH_END)
-        ending = steps_end_schedule(schedule, ScheduleState.ENDED, FIRST)
-        falling = steps_fall_due(schedule, NEXT, [], 0, make_run(schedule))
+        ending = end_schedule_writes(schedule, ScheduleState.ENDED, FIRST)
+        falling = fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
 
         ended, fell = await asyncio.gather(pair.first.database.write(ending), pair.second.database.write(falling))
 
@@ -186,15 +186,15 @@ async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pa
 async def test_a_try_is_told_of_once(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, MONTH_END)
     run = make_run(schedule)
-    assert await pair.first.database.write(steps_fall_due(schedule, NEXT, [], 0, run))
-    tried = msgspec.structs.replace(run, tries=1, result_code="800.100.203", settled_at=FIRST)
+    assert await pair.first.database.write(fall_due_writes(schedule, NEXT, [], 0, run))
+    tried = msgspec.structs.replace(run, tries=1, result_code="800.100.203", completed_at=FIRST)
     made = msgspec.structs.replace(tried, tries=2, state=RunState.MADE)
 
     told = [
-        await pair.first.database.write(steps_move_run(run, tried)),
-        await pair.second.database.write(steps_move_run(run, tried)),
-        await pair.second.database.write(steps_move_run(tried, made)),
-        await pair.first.database.write(steps_move_run(made, tried)),
+        await pair.first.database.write(move_run_writes(run, tried)),
+        await pair.second.database.write(move_run_writes(run, tried)),
+        await pair.second.database.write(move_run_writes(tried, made)),
+        await pair.first.database.write(move_run_writes(made, tried)),
     ]
 
     assert told == [True, False, True, False]
@@ -245,15 +245,15 @@ async def test_a_closed_channel_is_not_due(pair: Pair) -> None:
 async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> None:
     database = pair.first.database
     replaced, ended, halted = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
-    assert await database.write(steps_end_schedule(replaced, ScheduleState.REPLACED, BEGIN))
-    assert await database.write(steps_end_schedules(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"))
+    assert await database.write(end_schedule_writes(replaced, ScheduleState.REPLACED, BEGIN))
+    assert await database.write(end_schedules_writes(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"))
     other = await plan_payments(pair.first, MONTH_END)
     assert await halt_schedule(database, other)
 
     assert await list_due_schedules(database, FIRST, 10) == []
-    assert not await database.write(steps_end_schedule(replaced, ScheduleState.ENDED, BEGIN))
+    assert not await database.write(end_schedule_writes(replaced, ScheduleState.ENDED, BEGIN))
     assert not await halt_schedule(database, ended)
-    assert await database.write(steps_end_schedule(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False))
+    assert await database.write(end_schedule_writes(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False))
     assert (await get(database, replaced)).result_code == ""
     assert {(await get(database, each)).result_code for each in (ended, halted)} == {"100.150.202"}
     assert (await get(database, other)).mac == other.mac
@@ -262,13 +262,13 @@ async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> Non
 async def test_only_what_is_never_due_again_and_decided_retires(pair: Pair) -> None:
     database = pair.first.database
     going, waiting, done = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
-    assert await database.write(steps_fall_due(going, NEXT, [], 0, make_run(going)))
-    assert await database.write(steps_fall_due(waiting, None, [], 0, make_run(waiting)))
-    assert await database.write(steps_fall_due(done, None, [], 0, make_run(done)))
+    assert await database.write(fall_due_writes(going, NEXT, [], 0, make_run(going)))
+    assert await database.write(fall_due_writes(waiting, None, [], 0, make_run(waiting)))
+    assert await database.write(fall_due_writes(done, None, [], 0, make_run(done)))
     made = msgspec.structs.replace(make_run(done), state=RunState.MADE, tries=1)
-    assert await database.write(steps_move_run(make_run(done), made))
+    assert await database.write(move_run_writes(make_run(done), made))
 
-    retired = await asyncio.gather(*[retire_schedules(house.database, 10) for house in (pair.first, pair.second)])
+    retired = await asyncio.gather(*[retire_schedules(app.database, 10) for app in (pair.first, pair.second)])
 
     assert sorted(retired) == [0, 1]
     states = [(await get(database, each)).state for each in (going, waiting, done)]

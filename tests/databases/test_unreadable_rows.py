@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from databases.banking import open_bank
 from databases.storing import order_card, read_row, store
 from tollgate.payments import RegistrationState
-from tollgate.store import Database, Step
+from tollgate.store import Database, Write
 from tollgate.store.statements import Statement
 from tollgate.workers.retention import erase_registrations
 
@@ -22,9 +22,9 @@ async def test_a_registration_that_cannot_be_read_keeps_no_other_from_being_eras
     bank = await open_bank(db)
     broken, sound = await store(bank, order_card()), await store(bank, order_card())
     spoil = Statement(sa.text(f"UPDATE registrations SET {column} = '[' WHERE id = :id"), is_write=True)
-    assert await db.write([Step(spoil, {"id": broken}, rows=1)])
+    assert await db.write([Write(spoil, {"id": broken}, rows=1)])
 
     bank.wait(DECADES)
 
-    assert await erase_registrations(bank.house) == 1
+    assert await erase_registrations(bank.app) == 1
     assert (await read_row(db, sound))["state"] == RegistrationState.ERASED

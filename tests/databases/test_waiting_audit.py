@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from databases.lives import Killed, Lives, open_lives
 from tollgate.catalog import LIMITS
-from tollgate.flows import search, settle_overdue, verify
-from tollgate.payments import Errand, Finding, Proof, Search, Stage, State, Window
+from tollgate.flows import complete_overdue, search, verify
+from tollgate.payments import Finding, Proof, RecoveryTask, Search, Stage, State, Window
 from tollgate.store import Database
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.wire import Silent
 from unit.flows.shopping import (
     BROWSER_FIELDS,
@@ -35,36 +35,36 @@ PENDING = b'{"status":"pending"}'
 
 
 async def audit(lives: Lives) -> list[Finding]:
-    report = await verify(lives.house.database, lives.keyring, lambda *_: None, pauses_s=())
+    report = await verify(lives.app.database, lives.keyring, lambda *_: None, pauses_s=())
     return report.findings
 
 
 async def run(db: Database, text: str) -> None:
-    assert await db.write([Step(Statement(sa.text(text), is_write=True), {})])
+    assert await db.write([Write(Statement(sa.text(text), is_write=True), {})])
 
 
 async def send_shoppers_out(db: Database) -> tuple[Lives, dict[str, Shopper]]:
     """One shopper in every state that a payment can be in because of its shopper."""
     lives = await open_lives(db)
-    house, bank = open_bank(lives.house, lives.wire)
-    lives.house = house
+    app, bank = open_bank(lives.app, lives.wire)
+    lives.app = app
     alone = make_order({"paymentType": None}, operation="three_d_secure")
     shoppers = {
-        "open": await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS))),
-        "challenged": await go_shopping(house, bank),
-        "authorisation": await go_shopping(house, bank, order=make_order({"paymentType": "PA"})),
-        "alone": await go_shopping(house, bank, order=alone),
-        "alone and done": await _walk(await go_shopping(house, bank, order=alone)),
-        "done": await _walk(await go_shopping(house, bank)),
-        "failed": await _walk(await go_shopping(house, bank), status="N"),
-        "answered": await go_shopping(house, bank),
+        "open": await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS))),
+        "challenged": await go_shopping(app, bank),
+        "authorisation": await go_shopping(app, bank, order=make_order({"paymentType": "PA"})),
+        "alone": await go_shopping(app, bank, order=alone),
+        "alone and done": await _walk(await go_shopping(app, bank, order=alone)),
+        "done": await _walk(await go_shopping(app, bank)),
+        "failed": await _walk(await go_shopping(app, bank), status="N"),
+        "answered": await go_shopping(app, bank),
     }
     await shoppers["answered"].tell_result()
     await _answer_oddly(lives, bank, shoppers)
     bank.answers = [FRICTIONLESS]
-    shoppers["frictionless"] = await go_shopping(house, bank)
+    shoppers["frictionless"] = await go_shopping(app, bank)
     bank.answers = [REFUSED]
-    shoppers["refused"] = await go_shopping(house, bank)
+    shoppers["refused"] = await go_shopping(app, bank)
     return lives, shoppers
 
 
@@ -75,10 +75,10 @@ async def _walk(shopper: Shopper, status: str = "Y") -> Shopper:
 
 async def _answer_oddly(lives: Lives, bank: Bank, shoppers: dict[str, Shopper]) -> None:
     lives.wire.script = [PENDING]
-    shoppers["pending"] = await _walk(await go_shopping(lives.house, bank))
+    shoppers["pending"] = await _walk(await go_shopping(lives.app, bank))
     lives.wire.script = [Silent()]
-    shoppers["silent"] = await _walk(await go_shopping(lives.house, bank))
-    shoppers["killed"] = await go_shopping(lives.house, bank)
+    shoppers["silent"] = await _walk(await go_shopping(lives.app, bank))
+    shoppers["killed"] = await go_shopping(lives.app, bank)
     lives.wire.script = [Killed()]
     with pytest.raises(Killed):
         await shoppers["killed"].walk()
@@ -98,10 +98,10 @@ async def test_shoppers_on_their_way_are_nothing_to_be_found(db: Database) -> No
 
 async def test_nor_are_those_who_came_too_late(db: Database) -> None:
     lives, shoppers = await send_shoppers_out(db)
-    tick(lives.house, LIMITS.challenge_lifetime)
+    tick(lives.app, LIMITS.challenge_lifetime)
 
-    await settle_overdue(lives.house, await shoppers["killed"].look())
-    await run_due(lives.house)
+    await complete_overdue(lives.app, await shoppers["killed"].look())
+    await run_due(lives.app)
 
     assert await audit(lives) == []
     codes = {name: (await shopper.look()).result_code for name, shopper in shoppers.items()}
@@ -121,7 +121,7 @@ async def test_nor_are_those_who_came_too_late(db: Database) -> None:
         ("alone", "kind = 'DB'"),
         ("pending", "mac = NULL"),
         ("alone and done", "result_code = '000.400.110'"),
-        ("killed", "settled_at = created_at"),
+        ("killed", "completed_at = created_at"),
     ],
 )
 async def test_a_hand_on_a_waiting_row_is_found(db: Database, name: str, change: str) -> None:
@@ -134,29 +134,29 @@ async def test_a_hand_on_a_waiting_row_is_found(db: Database, name: str, change:
 
 
 @pytest.mark.parametrize(
-    ("name", "errand"),
+    ("name", "recovery_task"),
     [
-        ("challenged", Errand.EXPIRE),
-        ("alone", Errand.EXPIRE),
-        ("silent", Errand.REVERSE),
+        ("challenged", RecoveryTask.EXPIRE),
+        ("alone", RecoveryTask.EXPIRE),
+        ("silent", RecoveryTask.REVERSE),
     ],
 )
-async def test_an_errand_that_is_gone_is_missed(db: Database, name: str, errand: Errand) -> None:
+async def test_an_errand_that_is_gone_is_missed(db: Database, name: str, recovery_task: RecoveryTask) -> None:
     lives, shoppers = await send_shoppers_out(db)
     payment_id = shoppers[name].body["id"]
 
-    await run(db, f"DELETE FROM jobs WHERE id = '{errand}.{payment_id}'")
+    await run(db, f"DELETE FROM jobs WHERE id = '{recovery_task}.{payment_id}'")
 
     [finding] = await audit(lives)
     assert finding.proof is Proof.JOB
-    assert f"{errand}.{payment_id}" in finding.row_id
+    assert f"{recovery_task}.{payment_id}" in finding.row_id
 
 
 async def test_the_question_to_the_acquirer_is_missed_once_the_wait_has_ended(db: Database) -> None:
     lives, shoppers = await send_shoppers_out(db)
     lives.wire.script = [PENDING] * 9
-    tick(lives.house, LIMITS.challenge_lifetime)
-    await run_due(lives.house)
+    tick(lives.app, LIMITS.challenge_lifetime)
+    await run_due(lives.app)
 
     await run(db, f"DELETE FROM jobs WHERE id = 'inquire.{shoppers['pending'].body['id']}'")
 
@@ -175,8 +175,8 @@ async def test_an_event_of_a_result_that_was_never_there_is_found(db: Database) 
 async def test_reports_list_authentications_by_themselves_like_payments(db: Database) -> None:
     lives, shoppers = await send_shoppers_out(db)
 
-    page = await search(lives.house, CHANNEL, Search(kinds=("3D",)), Window(rows_max=10))
+    page = await search(lives.app, CHANNEL, Search(payment_types=("3D",)), Window(rows_max=10))
 
     assert {row.id for row in page.rows} == {shoppers[name].body["id"] for name in ("alone", "alone and done")}
-    everything = await search(lives.house, CHANNEL, Search(reference="order-0001"), Window(rows_max=100))
+    everything = await search(lives.app, CHANNEL, Search(reference="order-0001"), Window(rows_max=100))
     assert len(everything.rows) == len(shoppers)

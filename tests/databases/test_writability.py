@@ -11,7 +11,7 @@ import pytest
 
 from databases.samples import MERCHANT, make_payment, make_settlement
 from postgres import PostgresCluster
-from tollgate.store import Damaged, Database, Unavailable, find_payment, open_database, settle_payment, start_payment
+from tollgate.store import Damaged, Database, Unavailable, complete_payment, find_payment, open_database, start_payment
 from tollgate.store import write_health as watching
 from tollgate.store.postgres import POOL_MAX
 from tollgate.store.sqlite import SqliteDatabase
@@ -98,7 +98,7 @@ async def test_what_cannot_be_written_is_told_and_nothing_is_half_done(stage: St
     with pytest.raises((Damaged, Unavailable)):
         await start_payment(db, during, None, None)
     with pytest.raises((Damaged, Unavailable)):
-        await settle_payment(db, make_settlement(before), None)
+        await complete_payment(db, make_settlement(before), None)
     assert "written" in (await db.find_trouble() or "")
     assert await find_payment(db, MERCHANT, during.id) is None
     assert await find_payment(db, MERCHANT, before.id) == before

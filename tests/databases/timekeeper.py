@@ -6,15 +6,15 @@ import asyncio
 import sys
 from pathlib import Path
 
-from databases.timekeeping import CountingWire, keep_time, open_house
+from databases.timekeeping import CountingWire, keep_time, open_app
 from tollgate.store import open_database
 from tollgate.vault import load_keyring
 
 
 async def main(url: str, key_path: str, charges_path: str, until: str, step: str) -> None:
     database = await open_database(url)
-    house = await open_house(database, CountingWire(Path(charges_path)), load_keyring(Path(key_path)), is_first=False)
-    await keep_time(house, int(until), int(step))
+    app = await open_app(database, CountingWire(Path(charges_path)), load_keyring(Path(key_path)), is_first=False)
+    await keep_time(app, int(until), int(step))
     await database.close()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tollgate.connectors import WireReply, WireRequest
 from tollgate.contract import Envelope
-from tollgate.steps import Directory, House
+from tollgate.operations import App, MerchantCache
 from tollgate.store import Database, insert_channel, insert_merchant
 from tollgate.values import DAY, Instant, to_instant
 from tollgate.vault import Keyring
@@ -51,37 +51,37 @@ class CountingWire:
         return [key for path, key in lines if path == "/v1/charges"]
 
 
-async def open_house(db: Database, wire: CountingWire, keyring: Keyring, *, is_first: bool) -> House:
+async def open_app(db: Database, wire: CountingWire, keyring: Keyring, *, is_first: bool) -> App:
     if is_first:
         await insert_merchant(db, MERCHANT)
         await insert_channel(db, CHANNEL)
-    directory = Directory()
-    await directory.refresh(db)
-    return House(
+    merchants = MerchantCache()
+    await merchants.refresh(db)
+    return App(
         database=db,
-        directory=directory,
+        merchants=merchants,
         keyring=keyring,
         clock=MovedClock(BEGIN),
         envelope=Envelope("build"),
         is_live=False,
         acquirer_timeout_s=5.0,
-        settle_margin_s=5.0,
+        completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
         find_wire=lambda _address: wire,
         simulator=wire,
     )
 
 
-def set_time(house: House, at: Instant) -> None:
-    assert isinstance(house.clock, MovedClock)
-    house.clock.at = at
+def set_time(app: App, at: Instant) -> None:
+    assert isinstance(app.clock, MovedClock)
+    app.clock.at = at
 
 
-async def keep_time(house: House, until: Instant, step: Instant) -> None:
+async def keep_time(app: App, until: Instant, step: Instant) -> None:
     """A process that looks in now and then."""
-    at = house.clock.now()
+    at = app.clock.now()
     while at < until:
         at = min(at + step, until)
-        set_time(house, at)
-        while await order_runs(house) + await pay_runs(house):
+        set_time(app, at)
+        while await order_runs(app) + await pay_runs(app):
             pass

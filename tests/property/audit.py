@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from acquirer_ledger import Entry
 from acquirer_ledger import Fate as AcquirerFate
-from property.plain_words import SILENT, TAKEN, Deed, Fate, Memory, is_given_back, list_postings
-from tollgate.steps import House, seal_facts
+from property.plain_words import SILENT, TAKEN, Deed, Fate, Memory, is_given_back, list_report_entries
+from tollgate.operations import App, sign_payment
 from tollgate.store import Database, find_payment
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
@@ -35,7 +35,7 @@ class Row:
     deadline_at: int
     referenced_id: str | None
     result_code: str
-    settled_at: int | None
+    completed_at: int | None
     action: str | None
     chain_id: str | None
     position: int
@@ -90,7 +90,7 @@ def check_tables(tables: Tables, memory: Memory, ledger: dict[str, Entry]) -> No
         check_balance(row, deed, memory)
         check_owed(row, deed, memory, tables)
         check_against_ledger(row, deed, tables, ledger.get(row.id))
-        assert row.settled_at is None or (row.id, row.settled_at, row.result_code) in tables.events
+        assert row.completed_at is None or (row.id, row.completed_at, row.result_code) in tables.events
     for first in memory.deeds.values():
         if first.named is None:
             check_chain([tables.rows[deed.id] for deed in memory.chain(first)])
@@ -104,7 +104,7 @@ def check_row(row: Row, deed: Deed) -> None:
     facts = (row.kind, row.amount, row.currency, row.action or "", row.releases, row.referenced_id, row.chain_id)
     assert facts == (deed.kind, deed.amount, deed.currency, deed.does, deed.releases, named_id, first_id)
     assert (row.fate, row.result_code) == (deed.fate, deed.code), f"{deed.kind} {deed.does}"
-    assert (row.mac is None) == (row.settled_at is None) == (row.fate is Fate.WRITTEN)
+    assert (row.mac is None) == (row.completed_at is None) == (row.fate is Fate.WRITTEN)
 
 
 def check_balance(row: Row, deed: Deed, memory: Memory) -> None:
@@ -171,14 +171,14 @@ def check_book(tables: Tables, memory: Memory) -> None:
     assert not any(totals.values())
     assert all(balance >= 0 for (_, _, account), balance in sums.items() if account == "held")
     for deed in memory.deeds.values():
-        assert sorted(lines[deed.id]) == list_postings(deed)
+        assert sorted(lines[deed.id]) == list_report_entries(deed)
     for first in memory.deeds.values():
         if first.named is None:
             assert tables.rows[first.id].chain_net == memory.net(first)
 
 
-async def check_seals(house: House, rows: list[Row]) -> None:
+async def check_seals(app: App, rows: list[Row]) -> None:
     for row in rows:
-        payment = await find_payment(house.database, MerchantId(row.merchant_id), row.id)
+        payment = await find_payment(app.database, MerchantId(row.merchant_id), row.id)
         assert payment is not None
-        assert payment.mac == seal_facts(payment, house.keyring)
+        assert payment.mac == sign_payment(payment, app.keyring)

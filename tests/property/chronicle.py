@@ -27,7 +27,7 @@ from property.plain_words import (
     is_given_back,
 )
 from tollgate.contract import Answer
-from tollgate.payments import Claim, Payment
+from tollgate.payments import IdempotencyKey, Payment
 from tollgate.values import HOUR, FixedClock, Refusal
 
 KEY_LIFETIME = 24 * HOUR
@@ -56,14 +56,14 @@ class Chronicle:
         self.memory = Memory()
         self.promises: dict[str, Promise] = {}
 
-    def is_replay(self, claim: Claim | None, called: Called) -> bool:
+    def is_replay(self, idempotency_key: IdempotencyKey | None, called: Called) -> bool:
         """Whether the key was taken; then the answer must be the one that was promised."""
-        promise = self.promises.get(claim.key) if claim else None
-        if claim is None or promise is None or claim.created_at - promise.made_at > KEY_LIFETIME:
+        promise = self.promises.get(idempotency_key.key) if idempotency_key else None
+        if idempotency_key is None or promise is None or idempotency_key.created_at - promise.made_at > KEY_LIFETIME:
             return False
         if called is None:
             return True
-        if promise.fingerprint != claim.fingerprint:
+        if promise.fingerprint != idempotency_key.fingerprint:
             assert read_code(called) == KEY_MISUSED
         elif self.memory.deeds[promise.deed_id].fate is Fate.WRITTEN:
             assert read_code(called) == KEY_BUSY
@@ -130,11 +130,13 @@ class Chronicle:
         if told != "overtaken":
             deed.fate, deed.code = conclude(deed.kind, told)
 
-    def keep(self, deed: Deed, claim: Claim | None, called: Called) -> None:
+    def keep(self, deed: Deed, idempotency_key: IdempotencyKey | None, called: Called) -> None:
         self.memory.deeds[deed.id] = deed
-        if claim is not None:
+        if idempotency_key is not None:
             body = called.body if isinstance(called, Answer) else None
-            self.promises[claim.key] = Promise(claim.fingerprint, claim.created_at, deed.id, body)
+            self.promises[idempotency_key.key] = Promise(
+                idempotency_key.fingerprint, idempotency_key.created_at, deed.id, body
+            )
 
     def learn(self, tables: Tables) -> None:
         """Only what was open may have become something, and only what the acquirer says it is."""

@@ -322,7 +322,7 @@ POSTINGS = {
 }
 
 
-def list_postings(deed: Deed) -> list[tuple[str, str, int]]:
+def list_report_entries(deed: Deed) -> list[tuple[str, str, int]]:
     if deed.fate is not Fate.DONE or deed.does == "technical_reversal":
         return []
     source, target = POSTINGS[deed.does or deed.kind]

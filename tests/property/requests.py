@@ -20,6 +20,7 @@ from tollgate.contract import (
     check_offer,
     check_prepared,
     choose_brand,
+    choose_checkout_kind,
     find_mode,
     find_reference,
     find_registration_id,
@@ -31,7 +32,7 @@ from tollgate.contract import (
     keep_prepared,
     list_offered,
     merge_echo,
-    override_kind,
+    override_payment_type,
     read_aggregation,
     read_days,
     read_fields,
@@ -41,9 +42,16 @@ from tollgate.contract import (
     read_registration_order,
     read_reschedule,
     read_schedule,
-    tell_kind,
 )
-from tollgate.payments import BankAccount, CardAccount, Channel, Creditor, OpenedCard, StoredAccount, make_card_face
+from tollgate.payments import (
+    BankAccount,
+    CardAccount,
+    Channel,
+    Creditor,
+    OpenedCard,
+    RegisteredAccount,
+    make_card_summary,
+)
 from tollgate.values import ChannelId, MerchantId, Secret
 from unit.catalog.rule_fields import (
     ALONE,
@@ -64,7 +72,7 @@ from unit.contract.test_schedules import ACTIVE, NOW
 
 TODAY = date(2026, 11, 15)
 _CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="12", expiry_year="2030")
-_OPENED = OpenedCard(account=_CARD, face=make_card_face("4200000000000000", _CARD), network="VISA", eci="05")
+_OPENED = OpenedCard(account=_CARD, card_summary=make_card_summary("4200000000000000", _CARD), network="VISA", eci="05")
 _STORED_CARD = make_stored(_CARD)
 _STORED_BANK = make_stored(
     BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), bic="COBADEFFXXX"),
@@ -119,7 +127,7 @@ class Sample:
     understand: Callable[[Asking], object]
 
 
-def _order(asking: Asking, fields: Fields, stored: StoredAccount | None = None) -> object:
+def _order(asking: Asking, fields: Fields, stored: RegisteredAccount | None = None) -> object:
     has_token = stored is None and find_wallet_call(fields) is not None
     return read_order(
         fields,
@@ -132,7 +140,7 @@ def _order(asking: Asking, fields: Fields, stored: StoredAccount | None = None) 
     )
 
 
-def _begin(operation: str, stored: StoredAccount = _STORED_CARD) -> Callable[[Asking], object]:
+def _begin(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callable[[Asking], object]:
     def understand(asking: Asking) -> object:
         fields = asking.read(operation)
         if find_reference(fields) is not None:
@@ -158,7 +166,7 @@ def _register(asking: Asking) -> object:
     return read_registration_order(fields, asking.channel, today=TODAY, is_live=False, opened=opened)
 
 
-def _change(operation: str, stored: StoredAccount = _STORED_CARD) -> Callable[[Asking], object]:
+def _change(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callable[[Asking], object]:
     def understand(asking: Asking) -> object:
         fields = asking.read(operation)
         mode = find_mode(fields, stored.registration, is_live=False)
@@ -177,7 +185,7 @@ def _check_prepared(asking: Asking) -> object:
     fields = asking.read("checkout")
     check_prepared(fields, asking.channel, today=TODAY, is_live=False)
     kept = keep_prepared(fields)
-    return tell_kind(kept), find_return_url(kept), list_offered(kept), asks_for_integrity(fields.values)
+    return choose_checkout_kind(kept), find_return_url(kept), list_offered(kept), asks_for_integrity(fields.values)
 
 
 def _change_checkout(asking: Asking) -> object:
@@ -190,10 +198,10 @@ def _submit(asking: Asking) -> object:
     fields = read_fields(join_form(_PREPARED, sent), asking.situate("checkout_payment"))
     get_return_url(fields)
     if check_offer(fields, _PREPARED) is not None:
-        return _order(asking, override_kind(fields, _PREPARED, "VISA"), _STORED_CARD)
+        return _order(asking, override_payment_type(fields, _PREPARED, "VISA"), _STORED_CARD)
     opened = _OPENED if find_wallet_call(fields) else None
     brand = choose_brand(fields.values, asking.is_lenient, opened).code
-    return _order(asking, override_kind(fields, _PREPARED, brand))
+    return _order(asking, override_payment_type(fields, _PREPARED, brand))
 
 
 def _schedule(asking: Asking) -> object:

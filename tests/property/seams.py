@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from property.moody_wire import Killed
-from tollgate.store import Database, Step
+from tollgate.store import Database, Write
 from tollgate.store.database import Row
 from tollgate.store.hot import HotWrite
 from tollgate.store.statements import Dialect, Statement
@@ -31,7 +31,7 @@ class MortalDatabase:
     async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
         return await self._real.fetch_one(statement, params)
 
-    async def write(self, steps: Sequence[Step]) -> bool:
+    async def write(self, steps: Sequence[Write]) -> bool:
         self._die_or_go_on()
         return await self._real.write(steps)
 

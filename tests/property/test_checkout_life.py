@@ -17,7 +17,7 @@ from unit.premises import CHANNEL, MERCHANT
 PAYPAL = {"paymentBrand": "PAYPAL"}
 
 Deed = tuple[str, int, Mood]
-Step = tuple[Deed, Deed | None]
+Write = tuple[Deed, Deed | None]
 
 PAYING = ("provider", "enrolled", "card", "pass", "approve", "back")
 DEEDS = (*PAYING, *PAYING, "decline", "change", "ask", "work")
@@ -45,7 +45,7 @@ def tell(till: Till, deed: Deed) -> Story:
     return stories[name]
 
 
-async def live(database: Database, life: list[tuple[Step, int]]) -> None:
+async def live(database: Database, life: list[tuple[Write, int]]) -> None:
     till = await open_till(database)
     for (one, other), pause in life:
         both = [deed for deed in (one, other) if deed is not None]
@@ -85,7 +85,7 @@ def test_whatever_happens_a_checkout_is_paid_once_or_not_at_all(url: str) -> Non
                 ((("back", 0, willing), ("back", 1, willing)), 0),
             ]
         )
-        def check(life: list[tuple[Step, int]]) -> None:
+        def check(life: list[tuple[Write, int]]) -> None:
             runner.run(live(database, life))
 
         try:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from property.wire_answers import Answer, DrawnWire, answers
 from tollgate.catalog import LIMITS, RESULTS, Protocol
 from tollgate.connectors import Connector, Exchange, WireReply, card, find_connector, redirect, sepa
+from tollgate.operations import dispatch
 from tollgate.payments import (
     BankAccount,
     CardAccount,
@@ -25,9 +26,8 @@ from tollgate.payments import (
     State,
     Verdict,
     VirtualAccount,
-    make_card_face,
+    make_card_summary,
 )
-from tollgate.steps import dispatch
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
 from tollgate.wire import Silent, Unsent
 
@@ -35,19 +35,24 @@ APPROVED_CODE = "000.100.110"
 
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
 CARD_ORDER = Order(
-    kind="DB",
+    payment_type="DB",
     money=Money(9200, "EUR"),
     brand="VISA",
     network="VISA",
     method="CC",
     account=CARD,
-    face=make_card_face("4200000000000000", CARD),
+    card_summary=make_card_summary("4200000000000000", CARD),
     statement="Shop",
     descriptor="Shop",
     short_id="1234.5678.9012",
 )
 WALLET_ORDER = replace(
-    CARD_ORDER, brand="PAYPAL", network="PAYPAL", method="VA", account=VirtualAccount(account_id="jane"), face=None
+    CARD_ORDER,
+    brand="PAYPAL",
+    network="PAYPAL",
+    method="VA",
+    account=VirtualAccount(account_id="jane"),
+    card_summary=None,
 )
 DEBIT_ORDER = replace(
     WALLET_ORDER,
@@ -60,7 +65,7 @@ REFUND = Payment(
     id=PaymentId("8a02"),
     merchant_id=MerchantId("8a" + "1" * 30),
     channel_id=ChannelId("8a" + "2" * 30),
-    kind="RF",
+    payment_type="RF",
     state=State.STARTED,
     money=Money(4000, "EUR"),
     brand="VISA",

@@ -16,21 +16,21 @@ from hypothesis import strategies as st
 from tollgate.catalog import LIMITS, RESULTS, is_pending, is_review, is_success
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
 from tollgate.contract import Envelope, answer_payment
+from tollgate.operations import dispatch
 from tollgate.payments import (
     MOVES,
     NATURES,
     CardAccount,
-    Errand,
     Nature,
     Order,
     Outcome,
     Payment,
+    RecoveryTask,
     State,
     Verdict,
-    make_card_face,
-    settle,
+    complete,
+    make_card_summary,
 )
-from tollgate.steps import dispatch
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
 from tollgate.wire import Silent, Unsent
 
@@ -46,12 +46,12 @@ def make_order(kind: str) -> Order:
     number = "4200000000000000"
     account = CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034")
     return Order(
-        kind=kind,
+        payment_type=kind,
         money=Money(9200, "EUR"),
         brand="VISA",
         method="CC",
         account=account,
-        face=make_card_face(number, account),
+        card_summary=make_card_summary(number, account),
         statement="Shop",
         descriptor="Shop",
         short_id="1234.5678.9012",
@@ -69,7 +69,7 @@ def start(kind: str) -> Payment:
         id=PaymentId(KEY),
         merchant_id=MerchantId("m"),
         channel_id=ChannelId("c"),
-        kind=kind,
+        payment_type=kind,
         state=State.STARTED,
         money=Money(9200, "EUR"),
         brand="VISA",
@@ -175,46 +175,46 @@ def test_the_table_of_moves_is_total() -> None:
 
 @given(kind=kinds, verdict=verdicts)
 def test_settling_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
-    settled = settle(start(kind), verdict, NOW + 1)
-    assert settled.payment.state is not State.STARTED
-    assert settled.payment.result_code in RESULTS
-    assert settled.payment.settled_at == NOW + 1
+    completed = complete(start(kind), verdict, NOW + 1)
+    assert completed.payment.state is not State.STARTED
+    assert completed.payment.result_code in RESULTS
+    assert completed.payment.completed_at == NOW + 1
 
 
 @given(kind=kinds, verdict=verdicts)
 def test_what_is_not_decided_and_nothing_else_leaves_an_errand(kind: str, verdict: Verdict) -> None:
-    errand = settle(start(kind), verdict, NOW).errand
+    recovery_task = complete(start(kind), verdict, NOW).recovery_task
     owed = {
         Nature.TAKES: {
-            Outcome.SILENT: Errand.REVERSE,
-            Outcome.LATE: Errand.REVERSE,
-            Outcome.STALE: Errand.REVERSE,
-            Outcome.ABANDONED: Errand.REVERSE,
-            Outcome.WAITING: Errand.INQUIRE,
+            Outcome.SILENT: RecoveryTask.REVERSE,
+            Outcome.LATE: RecoveryTask.REVERSE,
+            Outcome.STALE: RecoveryTask.REVERSE,
+            Outcome.ABANDONED: RecoveryTask.REVERSE,
+            Outcome.WAITING: RecoveryTask.INQUIRE,
         },
-        Nature.GIVES: {Outcome.SILENT: Errand.INQUIRE, Outcome.WAITING: Errand.INQUIRE},
-        Nature.FOLLOWS: {Outcome.SILENT: Errand.REPEAT, Outcome.WAITING: Errand.REPEAT},
+        Nature.GIVES: {Outcome.SILENT: RecoveryTask.INQUIRE, Outcome.WAITING: RecoveryTask.INQUIRE},
+        Nature.FOLLOWS: {Outcome.SILENT: RecoveryTask.REPEAT, Outcome.WAITING: RecoveryTask.REPEAT},
     }
-    waits = Errand.EXPIRE if verdict.outcome is Outcome.CHALLENGED else None
-    assert errand == (owed[NATURES[kind]].get(verdict.outcome) or waits)
+    waits = RecoveryTask.EXPIRE if verdict.outcome is Outcome.CHALLENGED else None
+    assert recovery_task == (owed[NATURES[kind]].get(verdict.outcome) or waits)
 
 
 @given(kind=kinds, reply=replies)
 def test_what_is_answered_agrees_with_the_state_whatever_was_replied(kind: str, reply: WireReply) -> None:
-    settled = settle(start(kind), talk(speak_for(kind), reply), NOW)
-    code = settled.payment.result_code
+    completed = complete(start(kind), talk(speak_for(kind), reply), NOW)
+    code = completed.payment.result_code
     expected = {
         State.APPROVED: is_success(code) or is_review(code),
         State.WAITING: is_pending(code),
         State.UNRESOLVED: is_pending(code),
         State.DECLINED: not (is_success(code) or is_review(code) or is_pending(code)),
     }
-    assert expected[settled.payment.state]
+    assert expected[completed.payment.state]
 
 
 @given(kind=kinds, reply=replies)
 def test_any_settled_payment_can_be_answered_and_stored(kind: str, reply: WireReply) -> None:
-    payment = settle(start(kind), talk(speak_for(kind), reply), NOW).payment
+    payment = complete(start(kind), talk(speak_for(kind), reply), NOW).payment
     answer = answer_payment(payment, Envelope("build"))
     assert answer.status == RESULTS[payment.result_code].http_status
     assert orjson.loads(answer.body)["result"]["code"] == payment.result_code

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from acquirer_ledger import Fate
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from property.seams import MortalDatabase, bury
+from tollgate.operations import App
 from tollgate.payments import CronPlan, Run, RunState, Schedule, name_run_payment, parse_plan
-from tollgate.steps import House
 from tollgate.store import list_runs
 from tollgate.values import DAY, HOUR, MINUTE, Instant
-from tollgate.workers.reconcile import reconcile, run_errands
+from tollgate.workers.recover import recover_payments, run_recovery_tasks
 from tollgate.workers.schedules import order_runs, pay_runs
 from unit.flows.scheduling import get_clock, plan_payments, register_card
-from unit.premises import MERCHANT, NOW, ScriptedWire, open_house
+from unit.premises import MERCHANT, NOW, ScriptedWire, open_app
 
 TRIES_MAX = 5
 SETTLED = frozenset({RunState.MADE, RunState.FAILED, RunState.MISSED})
@@ -36,12 +36,12 @@ PLANS = (
     ({"dayOfMonth": "*/10"}, CronPlan(day_of_month="*/10")),
     ({"dayOfWeek": "MON,THU"}, CronPlan(day_of_week="MON,THU")),
 )
-Worker = Callable[[House], Awaitable[int]]
-WORKERS: tuple[Worker, ...] = (order_runs, pay_runs, run_errands, reconcile)
+Worker = Callable[[App], Awaitable[int]]
+WORKERS: tuple[Worker, ...] = (order_runs, pay_runs, run_recovery_tasks, recover_payments)
 
 
 @dataclass(frozen=True)
-class Step:
+class Write:
     pause: Instant
     mood: Mood
     writes_left: int | None
@@ -51,7 +51,7 @@ class Step:
 
 
 steps = st.builds(
-    Step,
+    Write,
     pause=st.sampled_from((MINUTE, HOUR, DAY, 2 * DAY, 5 * DAY, 40 * DAY)),
     mood=st.sampled_from([mood for mood in Mood if mood is not Mood.OVERTAKEN]),
     writes_left=st.one_of(st.none(), st.none(), st.integers(0, 12)),
@@ -60,19 +60,19 @@ steps = st.builds(
 
 
 class Life:
-    def __init__(self, house: House, wire: MoodyWire, schedule: Schedule, plan: CronPlan) -> None:
-        self.mortal = MortalDatabase(house.database)
-        self.house = msgspec.structs.replace(house, database=self.mortal)
+    def __init__(self, app: App, wire: MoodyWire, schedule: Schedule, plan: CronPlan) -> None:
+        self.mortal = MortalDatabase(app.database)
+        self.app = msgspec.structs.replace(app, database=self.mortal)
         self.wire, self.schedule, self.cron = wire, schedule, parse_plan(plan)
 
-    async def live(self, step: Step) -> None:
-        get_clock(self.house).at += step.pause
+    async def live(self, step: Write) -> None:
+        get_clock(self.app).at += step.pause
         MOOD.set(step.mood)
         self.mortal.writes_left = step.writes_left
         before = asyncio.all_tasks()
         try:
             for work in step.turns:
-                await work(self.house)
+                await work(self.app)
         except Killed:
             await bury(before)
         self.mortal.writes_left = None
@@ -82,7 +82,7 @@ class Life:
     async def finish(self) -> None:
         """Everybody is in a good mood until nothing is open any more."""
         for _ in range(200):
-            await self.live(Step(6 * HOUR, Mood.WILLING, None, WORKERS))
+            await self.live(Write(6 * HOUR, Mood.WILLING, None, WORKERS))
             runs = await self.list_runs()
             if {run.state for run in runs} <= SETTLED and runs:
                 break
@@ -117,27 +117,27 @@ class Life:
         return times[1:]
 
     async def list_runs(self) -> list[Run]:
-        return (await list_runs(self.house.database, MERCHANT.id, self.schedule.id, 10_000))[::-1]
+        return (await list_runs(self.app.database, MERCHANT.id, self.schedule.id, 10_000))[::-1]
 
 
-async def live_through(folder: Path, number: int, story: Sequence[Step]) -> None:
+async def live_through(folder: Path, number: int, story: Sequence[Write]) -> None:
     fields, plan = PLANS[number]
     wire = MoodyWire()
-    house = await open_house(folder, ScriptedWire())
-    house = msgspec.structs.replace(house, simulator=wire)
+    app = await open_app(folder, ScriptedWire())
+    app = msgspec.structs.replace(app, simulator=wire)
     try:
-        await register_card(house)
-        life = Life(house, wire, await plan_payments(house, fields), plan)
+        await register_card(app)
+        life = Life(app, wire, await plan_payments(app, fields), plan)
         for step in story:
             await life.live(step)
         await life.finish()
     finally:
-        await house.database.close()
+        await app.database.close()
 
 
 @pytest.mark.timeout(3600)
 @settings(max_examples=min(settings().max_examples // 2, 500))
 @given(number=st.integers(0, len(PLANS) - 1), story=st.lists(steps, min_size=1, max_size=25))
-def test_every_time_is_told_of_once_and_no_two_charges_for_it_ever_stand(number: int, story: list[Step]) -> None:
+def test_every_time_is_told_of_once_and_no_two_charges_for_it_ever_stand(number: int, story: list[Write]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(live_through(Path(folder), number, story))

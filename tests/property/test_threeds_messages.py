@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tollgate.catalog import COUNTRIES, CURRENCIES, RESULTS
 from tollgate.connectors import WireReply, threeds
-from tollgate.payments import Acceptor, Address, AuthenticationCase, AuthenticationWish, Browser, Customer, Details
+from tollgate.payments import Acceptor, Address, AuthenticationCase, AuthenticationRequest, Browser, Customer, Details
 from tollgate.sandbox.directory_rules import find_faults
 from tollgate.values import Money
 from unit.connectors.samples import CARD
@@ -186,7 +186,7 @@ SAID = st.fixed_dictionaries(
     },
 )
 WISHES = st.builds(
-    AuthenticationWish,
+    AuthenticationRequest,
     device=texts(40),
     challenge_indicator=st.sampled_from((None, "1", "04", "9")),
     is_decoupled=st.booleans(),
@@ -208,7 +208,7 @@ def test_whatever_a_shop_sends_makes_a_request_that_a_strict_directory_takes(
     details: Details,
     browser: Browser,
     said: dict[str, str],
-    wish: AuthenticationWish,
+    wish: AuthenticationRequest,
     money: Money,
     holder: str | None,
     statement: str,

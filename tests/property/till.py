@@ -21,7 +21,7 @@ from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from property.seams import MortalDatabase, TickingClock, bury
 from tollgate.catalog import LIMITS, Situation
 from tollgate.connectors import WireReply, WireRequest, threeds
-from tollgate.contract import Envelope, Submission, read_fields, write_ticket
+from tollgate.contract import Envelope, Submission, read_fields, write_shopper_token
 from tollgate.flows import (
     Arrival,
     arrive,
@@ -32,8 +32,8 @@ from tollgate.flows import (
     submit_checkout,
     verify,
 )
+from tollgate.operations import App, MerchantCache
 from tollgate.payments import CheckoutKind, CheckoutState, State
-from tollgate.steps import Directory, House
 from tollgate.store import Database, find_checkout
 from tollgate.store.statements import Statement
 from tollgate.values import HOUR, MINUTE, SECOND, Refusal
@@ -90,14 +90,14 @@ class TillWire:
 class Away:
     """A shopper at the issuer's page, in a window of its own."""
 
-    ticket: str
+    shopper_token: str
     results_ticket: str
     server_id: str
 
 
 @dataclass
 class Till:
-    house: House
+    app: App
     wire: TillWire
     clock: TickingClock
     checkout_ids: list[str] = field(default_factory=list)
@@ -109,11 +109,13 @@ class Till:
         asked = len(self.wire.bank.asked)
         pairs = list({"paymentBrand": "VISA", **account}.items())
         sent = Submission(pairs=pairs, address="127.0.0.1", accept="*/*", user_agent="Test")
-        done = await submit_checkout(self.house, self.checkout_ids[place], CheckoutKind.PAYMENT, sent)
+        done = await submit_checkout(self.app, self.checkout_ids[place], CheckoutKind.PAYMENT, sent)
         if done.going_on.kind == "challenge":
             question = self.wire.bank.asked[asked]
-            ticket, results = (url.rsplit("/", 1)[1] for url in (done.going_on.url, question["threeDSServerURL"]))
-            self.away.append(Away(ticket, results, question["threeDSServerTransID"]))
+            shopper_token, results = (
+                url.rsplit("/", 1)[1] for url in (done.going_on.url, question["threeDSServerURL"])
+            )
+            self.away.append(Away(shopper_token, results, question["threeDSServerTransID"]))
 
     async def pass_challenge(self, place: int) -> None:
         if not self.away:
@@ -130,9 +132,9 @@ class Till:
             "eci": "05",
             "authenticationValue": PROOF,
         }
-        await hear_result(self.house, away.results_ticket, json.dumps(message).encode())
-        page_url = f"{BASE_URL}/v1/shopper/{away.ticket}"
-        await arrive(self.house, Arrival(page_url=page_url, ticket=away.ticket, has_answer=True))
+        await hear_result(self.app, away.results_ticket, json.dumps(message).encode())
+        page_url = f"{BASE_URL}/v1/shopper/{away.shopper_token}"
+        await arrive(self.app, Arrival(page_url=page_url, shopper_token=away.shopper_token, has_answer=True))
 
     async def decide(self, place: int, word: str) -> None:
         """The shopper does, at the provider."""
@@ -144,20 +146,22 @@ class Till:
 
         known = self.list_sessions("open", "approved", "declined", "cancelled")
         if known:
-            ticket = write_ticket(MERCHANT.id, known[place % len(known)])
-            await arrive(self.house, Arrival(page_url=f"{BASE_URL}/v1/shopper/{ticket}", ticket=ticket))
+            shopper_token = write_shopper_token(MERCHANT.id, known[place % len(known)])
+            await arrive(
+                self.app, Arrival(page_url=f"{BASE_URL}/v1/shopper/{shopper_token}", shopper_token=shopper_token)
+            )
 
     async def change(self, place: int, amount: str) -> None:
         fields = read_fields([("amount", amount)], Situation("checkout_update", None, False, False))
-        await change_checkout(self.house, fields, self.checkout_ids[place], CHANNEL, "", None)
+        await change_checkout(self.app, fields, self.checkout_ids[place], CHANNEL, "", None)
 
     async def ask(self, place: int) -> None:
-        await read_checkout(self.house, self.checkout_ids[place], CheckoutKind.PAYMENT, CHANNEL)
+        await read_checkout(self.app, self.checkout_ids[place], CheckoutKind.PAYMENT, CHANNEL)
 
     async def work(self) -> None:
         self.clock.at += PATIENCE
-        await _RUN["reconcile"](self.house)
-        await _RUN["errands"](self.house)
+        await _RUN["reconcile"](self.app)
+        await _RUN["errands"](self.app)
 
     async def meanwhile(self) -> None:
         """While one is being charged, others approve at the provider and come back."""
@@ -190,7 +194,7 @@ class Till:
     async def check(self) -> None:
         approved = await self._list_approved()
         for checkout_id in self.checkout_ids:
-            checkout = await find_checkout(self.house.database, MERCHANT.id, checkout_id)
+            checkout = await find_checkout(self.app.database, MERCHANT.id, checkout_id)
             assert checkout is not None
             standing = approved[checkout_id]
             expected = [checkout.subject_id] if checkout.state >= CheckoutState.DONE else []
@@ -198,7 +202,7 @@ class Till:
 
     async def _list_approved(self) -> dict[str, list[str]]:
         approved: dict[str, list[str]] = {checkout_id: [] for checkout_id in self.checkout_ids}
-        for payment_id, ndc, state in await self.house.database.fetch(_firsts, {}):
+        for payment_id, ndc, state in await self.app.database.fetch(_firsts, {}):
             if state == State.APPROVED:
                 approved[ndc].append(payment_id)
         return approved
@@ -210,7 +214,7 @@ class Till:
         for _ in range(ROUNDS_MAX):
             await self.work()
             await self.check()
-            if not await self.house.database.fetch(_owed, {}):
+            if not await self.app.database.fetch(_owed, {}):
                 break
             self.clock.at += HOUR
         else:
@@ -219,35 +223,35 @@ class Till:
         paid = sorted(payment_id for each in (await self._list_approved()).values() for payment_id in each)
         books = self.wire.moody.read_ledger().values()
         assert sorted(entry.key for entry in books if entry.fate is Fate.APPROVED) == paid
-        report = await verify(self.house.database, self.house.keyring, lambda *_: None, pauses_s=())
+        report = await verify(self.app.database, self.app.keyring, lambda *_: None, pauses_s=())
         assert list(report.findings) == []
 
 
 async def open_till(db: Database) -> Till:
     for statement in _empty:
         await db.fetch(statement, {})
-    wire, clock, directory = TillWire(), TickingClock(NOW), Directory()
-    house = House(
+    wire, clock, merchants = TillWire(), TickingClock(NOW), MerchantCache()
+    app = App(
         database=MortalDatabase(db),
-        directory=directory,
+        merchants=merchants,
         keyring=make_keyring(),
         clock=clock,
         envelope=Envelope("build"),
         is_live=False,
         acquirer_timeout_s=5.0,
-        settle_margin_s=5.0,
+        completion_margin_s=5.0,
         authorization_lifetime=7 * 24 * HOUR,
         find_wire=lambda _address: wire,
         simulator=wire,
         base_url=BASE_URL,
-        chance=random.Random(1).randbytes,
+        random_bytes=random.Random(1).randbytes,
     )
-    await directory.refresh(db)
-    till = Till(house, wire, clock)
+    await merchants.refresh(db)
+    till = Till(app, wire, clock)
     wire.moody.meanwhile = till.meanwhile
     for _ in range(CHECKOUTS):
         fields = read_fields(list(PREPARED.items()), Situation("checkout", None, False, False))
-        answer = await prepare_checkout(house, fields, CHANNEL, None)
+        answer = await prepare_checkout(app, fields, CHANNEL, None)
         till.checkout_ids.append(json.loads(answer.body)["id"])
     return till
 

@@ -31,8 +31,8 @@ from property.plain_words import (
 from property.seams import Alarm, MortalDatabase, TickingClock, bury
 from tollgate.contract import Answer, Envelope
 from tollgate.flows import follow_up, pay, record, verify
-from tollgate.payments import Claim, FollowUp, Payment
-from tollgate.steps import Directory, House
+from tollgate.operations import App, MerchantCache
+from tollgate.payments import FollowUp, IdempotencyKey, Payment
 from tollgate.store import Database, insert_channel, insert_merchant
 from tollgate.store.statements import Statement
 from tollgate.values import HOUR, SECOND, Money, Refusal
@@ -61,7 +61,7 @@ async def begin_world(db: Database) -> World:
     for statement in _empty:
         await db.fetch(statement, {})
     world = World(db)
-    await world.house.directory.refresh(db)
+    await world.app.merchants.refresh(db)
     return world
 
 
@@ -74,19 +74,19 @@ class World:
         self.past = Chronicle(self.wire, self.clock)
         self.alarm = Alarm()
         self._sealed: set[tuple[str, int | None]] = set()
-        self.house = House(
+        self.app = App(
             database=self.mortal,
-            directory=Directory(),
+            merchants=MerchantCache(),
             keyring=make_keyring(),
             clock=self.clock,
             envelope=Envelope("build"),
             is_live=False,
             acquirer_timeout_s=5.0,
-            settle_margin_s=5.0,
+            completion_margin_s=5.0,
             authorization_lifetime=AUTHORISED_FOR,
             find_wire=lambda _address: self.wire,
             simulator=self.wire,
-            chance=random.Random(1).randbytes,
+            random_bytes=random.Random(1).randbytes,
         )
         logging.getLogger("tollgate.worker").addHandler(self.alarm)
 
@@ -116,15 +116,15 @@ class World:
         finally:
             self.mortal.writes_left = None
 
-    def make_claim(self, key: str | None, *facts: object) -> Claim | None:
+    def make_idempotency_key(self, key: str | None, *facts: object) -> IdempotencyKey | None:
         if key is None:
             return None
         print_of_request = hashlib.sha256(repr(facts).encode()).digest()
-        return Claim(channel_id=SHOP.id, key=key, fingerprint=print_of_request, created_at=self.clock.now())
+        return IdempotencyKey(channel_id=SHOP.id, key=key, fingerprint=print_of_request, created_at=self.clock.now())
 
-    def call_for(self, wanted: Wanted, named: Deed, claim: Claim | None) -> Call:
+    def call_for(self, wanted: Wanted, named: Deed, idempotency_key: IdempotencyKey | None) -> Call:
         request = FollowUp(
-            kind=wanted.kind,
+            payment_type=wanted.kind,
             amount=wanted.amount,
             currency=wanted.currency,
             practice=wanted.practice,
@@ -135,8 +135,8 @@ class World:
             echo={"sequence": "FINAL"} if wanted.is_final else {},
         )
         if wanted.by_merchant:
-            return lambda: follow_up(self.house, request, named.id, SHOP, "ndc", claim)
-        return lambda: record(self.house, request, named.id, SHOP, "ndc")
+            return lambda: follow_up(self.app, request, named.id, SHOP, "ndc", idempotency_key)
+        return lambda: record(self.app, request, named.id, SHOP, "ndc")
 
     # ---- stories ----
 
@@ -145,10 +145,12 @@ class World:
     ) -> None:
         objection = NOTHING if money.hundredths == 0 and kind != "PA" else None
         echo = {} if captures_max is None else {"numberOfCaptures": str(captures_max)}
-        order = msgspec.structs.replace(ORDER, kind=kind, money=money, echo=echo, objection=objection)
-        claim = self.make_claim(key, kind, money, captures_max)
-        called = await self.attempt_mortally(lambda: pay(self.house, order, SHOP, "ndc", claim), mood, writes_left)
-        if self.past.is_replay(claim, called):
+        order = msgspec.structs.replace(ORDER, payment_type=kind, money=money, echo=echo, objection=objection)
+        idempotency_key = self.make_idempotency_key(key, kind, money, captures_max)
+        called = await self.attempt_mortally(
+            lambda: pay(self.app, order, SHOP, "ndc", idempotency_key), mood, writes_left
+        )
+        if self.past.is_replay(idempotency_key, called):
             return
         row = self.past.find_new(await read_tables(self.mortal), called)
         if row is None:
@@ -159,15 +161,15 @@ class World:
             deed.fate, deed.code = Fate.FAILED, objection
         elif called is not None:
             self.past.hear(deed)
-        self.past.keep(deed, claim, called)
+        self.past.keep(deed, idempotency_key, called)
 
     async def follow(
         self, wanted: Wanted, named: Deed, mood: Mood, writes_left: int | None = None, key: str | None = None
     ) -> None:
         ruling = self.past.memory.judge(wanted, named, self.clock.at)
-        claim = self.make_claim(key, wanted, named.id)
-        called = await self.attempt_mortally(self.call_for(wanted, named, claim), mood, writes_left)
-        if self.past.is_replay(claim, called):
+        idempotency_key = self.make_idempotency_key(key, wanted, named.id)
+        called = await self.attempt_mortally(self.call_for(wanted, named, idempotency_key), mood, writes_left)
+        if self.past.is_replay(idempotency_key, called):
             return
         row = self.past.find_new(await read_tables(self.mortal), called)
         if row is None:
@@ -175,20 +177,20 @@ class World:
         else:
             deed = self.past.make_deed(wanted, named, ruling, row, called)
             self.past.expect_consent(deed)
-            self.past.keep(deed, claim, called)
+            self.past.keep(deed, idempotency_key, called)
 
     async def click_twice(self, wanted: Wanted, named: Deed, mood: Mood, key: str) -> None:
         """One key, two requests at the same moment: one is carried out, the other waits or hears the same."""
         ruling = self.past.memory.judge(wanted, named, self.clock.at)
-        claim = self.make_claim(key, wanted, named.id)
-        call = self.call_for(wanted, named, claim)
+        idempotency_key = self.make_idempotency_key(key, wanted, named.id)
+        call = self.call_for(wanted, named, idempotency_key)
         both = await asyncio.gather(self.attempt(call, mood), self.attempt(call, mood))
         answers = [each for each in both if isinstance(each, Answer)]
         assert len({answer.body for answer in answers}) == 1
         assert all(isinstance(each, Answer) or read_code(each) == KEY_BUSY for each in both)
         row = self.past.find_new(await read_tables(self.mortal), answers[0])
         assert row is not None
-        self.past.keep(self.past.make_deed(wanted, named, ruling, row, answers[0]), claim, answers[0])
+        self.past.keep(self.past.make_deed(wanted, named, ruling, row, answers[0]), idempotency_key, answers[0])
 
     async def follow_both(self, one: tuple[Wanted, Deed, Mood], other: tuple[Wanted, Deed, Mood]) -> None:
         """Two requests at the same moment end as if one had been written before the other."""
@@ -231,15 +233,15 @@ class World:
 
     async def work(self, name: str, mood: Mood = Mood.WILLING, writes_left: int | None = None) -> None:
         async def run() -> Any:
-            return await _RUN[name](self.house)
+            return await _RUN[name](self.app)
 
         await self.attempt_mortally(run, mood, writes_left)
 
     async def overtake(self) -> None:
         """Whoever waits for an answer is given up, and what it began is finished by others."""
         self.clock.at += PATIENCE
-        await _RUN["reconcile"](self.house)
-        await _RUN["errands"](self.house)
+        await _RUN["reconcile"](self.app)
+        await _RUN["errands"](self.app)
 
     async def finish(self) -> None:
         """Whatever happened: with patience everything becomes final."""
@@ -255,15 +257,15 @@ class World:
             raise AssertionError("something never becomes final")
         self.wire.deliver_belated()
         await self.check()
-        report = await verify(self.mortal, self.house.keyring, lambda *_: None, pauses_s=())
+        report = await verify(self.mortal, self.app.keyring, lambda *_: None, pauses_s=())
         assert list(report.findings) == []
 
     async def check(self) -> Tables:
         tables = await read_tables(self.mortal)
         self.past.learn(tables)
         check_tables(tables, self.past.memory, self.wire.read_ledger())
-        fresh = [row for row in tables.rows.values() if row.mac and (row.id, row.settled_at) not in self._sealed]
-        await check_seals(self.house, fresh)
-        self._sealed.update((row.id, row.settled_at) for row in fresh)
+        fresh = [row for row in tables.rows.values() if row.mac and (row.id, row.completed_at) not in self._sealed]
+        await check_seals(self.app, fresh)
+        self._sealed.update((row.id, row.completed_at) for row in fresh)
         assert [record.exc_info for record in self.alarm.records] == []
         return tables

@@ -19,7 +19,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("payments", "vault"),
     ("contract", "connectors", "store"),
     ("wire",),
-    ("steps",),
+    ("operations",),
     ("flows",),
     ("workers", "web"),
     ("widget", "office", "sandbox"),

@@ -10,8 +10,8 @@ from pathlib import Path
 from empty_store import open_empty_store
 from tollgate.connectors import WireReply, WireRequest
 from tollgate.contract import Envelope
-from tollgate.payments import CardAccount, Channel, Merchant, Order, TestMode, make_card_face
-from tollgate.steps import Directory, House
+from tollgate.operations import App, MerchantCache
+from tollgate.payments import CardAccount, Channel, Merchant, Order, TestMode, make_card_summary
 from tollgate.store import Database, insert_channel, insert_merchant
 from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
 from tollgate.vault import make_keyring
@@ -23,12 +23,12 @@ MERCHANT = Merchant(id=MerchantId("8a" + "1" * 30), name="Merchant", created_at=
 CHANNEL = Channel(id=ChannelId("8a" + "2" * 30), merchant_id=MERCHANT.id, name="Shop", created_at=NOW)
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", cvv=Secret("731"))
 ORDER = Order(
-    kind="DB",
+    payment_type="DB",
     money=Money(9200, "EUR"),
     brand="VISA",
     method="CC",
     account=CARD,
-    face=make_card_face("4200000000000000", CARD),
+    card_summary=make_card_summary("4200000000000000", CARD),
     statement="Shop",
     descriptor="Shop",
     short_id="1234.5678.9012",
@@ -57,25 +57,25 @@ class ScriptedWire:
         return WireReply(200, next_line)
 
 
-async def open_house(folder: Path, wire: ScriptedWire, *, is_live: bool = False) -> House:
-    return await furnish_house(await open_empty_store(folder / "store.db"), wire, is_live=is_live)
+async def open_app(folder: Path, wire: ScriptedWire, *, is_live: bool = False) -> App:
+    return await furnish_app(await open_empty_store(folder / "store.db"), wire, is_live=is_live)
 
 
-async def furnish_house(database: Database, wire: ScriptedWire, *, is_live: bool = False) -> House:
+async def furnish_app(database: Database, wire: ScriptedWire, *, is_live: bool = False) -> App:
     """On a store that is open already."""
     await insert_merchant(database, MERCHANT)
     await insert_channel(database, CHANNEL)
-    directory = Directory()
-    await directory.refresh(database)
-    return House(
+    merchants = MerchantCache()
+    await merchants.refresh(database)
+    return App(
         database=database,
-        directory=directory,
+        merchants=merchants,
         keyring=make_keyring(),
         clock=FixedClock(NOW),
         envelope=Envelope("build"),
         is_live=is_live,
         acquirer_timeout_s=5.0,
-        settle_margin_s=5.0,
+        completion_margin_s=5.0,
         authorization_lifetime=7 * DAY,
         find_wire=lambda _address: wire,
         simulator=None if is_live else wire,

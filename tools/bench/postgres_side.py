@@ -135,17 +135,17 @@ def render_script(specimen: Specimen) -> str:
         "deadline_at": _NOW,
     }
     started = _render_values(specimen.started, varied)
-    settled = _render_values(specimen.settled, {"settled_at": _NOW})
-    timed_id = f"lpad(to_hex(settled_at), {INSTANT_DIGITS}, '0') || id"
-    event = _render_values(specimen.event, {"id": timed_id, "subject_id": "id", "created_at": "settled_at"})
-    line = _render_values(specimen.line, {"id": timed_id, "payment_id": "id", "posted_at": "settled_at"})
+    completed = _render_values(specimen.completed, {"completed_at": _NOW})
+    timed_id = f"lpad(to_hex(completed_at), {INSTANT_DIGITS}, '0') || id"
+    event = _render_values(specimen.event, {"id": timed_id, "subject_id": "id", "created_at": "completed_at"})
+    line = _render_values(specimen.line, {"id": timed_id, "payment_id": "id", "posted_at": "completed_at"})
     key = f"merchant_id = {_quote(specimen.payment['merchant_id'])} AND id = {payment_id}"
     return (
         "\\set n random(1, 9000000000000000000)\n"
         f"INSERT INTO payments ({', '.join(started)}) VALUES ({', '.join(started.values())});\n"
-        f"WITH settled AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in settled.items())}"
+        f"WITH settled AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in completed.items())}"
         # Written so that no planner takes the index of attempts in flight for the way to one row.
-        f" WHERE {key} AND state + 0 = 0 RETURNING id, settled_at),"
+        f" WHERE {key} AND state + 0 = 0 RETURNING id, completed_at),"
         f" posted AS ({_render_insert('book', line)} FROM settled)"
         f" {_render_insert('outbox', event)} FROM settled;\n"
     )
@@ -156,7 +156,7 @@ def render_fill(specimen: Specimen) -> tuple[str, ...]:
     payment_id = "('8a' || substr(md5(n::text), 3))"
     instant = f"({_quote(specimen.payment['created_at'])} - {FILLED_BEFORE_US} + n)"
     varied = {"id": payment_id, "merchant_transaction_id": "('stored-' || n::text)", "created_at": instant}
-    payment = _render_values(specimen.payment, {**varied, "settled_at": instant})
+    payment = _render_values(specimen.payment, {**varied, "completed_at": instant})
     timed_id = f"(lpad(to_hex({instant}), {INSTANT_DIGITS}, '0') || {payment_id})"
     event = _render_values(specimen.event, {"id": timed_id, "subject_id": payment_id, "created_at": instant})
     line = _render_values(specimen.line, {"id": timed_id, "payment_id": payment_id, "posted_at": instant})

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from tollgate.steps import seal_facts
+from tollgate.operations import sign_payment
 from tollgate.store import find_payment, list_merchants, open_database
 from tollgate.store.schema import payments
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.vault import load_keyring
 
 _seal = Statement(
@@ -36,8 +36,8 @@ async def _seal_all(address: str, key_path: Path, ids: Iterable[str]) -> None:
             payment = await find_payment(database, merchant.id, payment_id)
             if payment is None:
                 raise LookupError(f"payment {payment_id} was picked and is gone")
-            params = {"of_merchant_id": merchant.id, "of_id": payment.id, "new_mac": seal_facts(payment, keyring)}
-            steps.append(Step(_seal, params, rows=1))
+            params = {"of_merchant_id": merchant.id, "of_id": payment.id, "new_mac": sign_payment(payment, keyring)}
+            steps.append(Write(_seal, params, rows=1))
         await database.write(steps)
     finally:
         await database.close()

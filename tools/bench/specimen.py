@@ -10,7 +10,7 @@ Value = str | int | bytes | None
 READ_PAYMENT = "SELECT * FROM payments WHERE state = 1 LIMIT 1"
 READ_EVENT = "SELECT * FROM outbox LIMIT 1"
 READ_LINE = "SELECT * FROM book LIMIT 1"
-COUNT_SETTLED = """SELECT (SELECT count(*) FROM payments WHERE state = 1 AND settled_at IS NOT NULL) AS payments,
+COUNT_SETTLED = """SELECT (SELECT count(*) FROM payments WHERE state = 1 AND completed_at IS NOT NULL) AS payments,
  (SELECT count(*) FROM outbox) AS events"""
 # Two scans instead of a join: the book has no index by payment, and the count is taken once.
 COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE kind = 'RF' AND state = 1) AS refunds,
@@ -18,7 +18,7 @@ COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE kind = 'RF' AND s
 PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'stored-%' AND kind = 'DB'
  ORDER BY random() LIMIT """
 
-AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}", "settled_at": None, "mac": None}
+AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}", "completed_at": None, "mac": None}
 """What the second commit changes, as the first one leaves it."""
 
 INSTANT_DIGITS = 16
@@ -44,7 +44,7 @@ class Specimen:
                 raise ValueError("what was written beside the payment is another's, or its id is made in another way")
 
     @property
-    def settled(self) -> dict[str, Value]:
+    def completed(self) -> dict[str, Value]:
         """The columns of the second commit."""
         return {name: self.payment[name] for name in AT_START}
 

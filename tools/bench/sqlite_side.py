@@ -110,10 +110,10 @@ class _Loop:
     def __init__(self, cursor: apsw.Cursor, specimen: Specimen) -> None:
         self._execute = cursor.execute
         self._start = _render_insert("payments", specimen.payment)
-        changes = ", ".join(f"{name} = ?" for name in specimen.settled)
-        self._settle = f"UPDATE payments SET {changes} WHERE merchant_id = ? AND id = ? AND +state = 0"
+        changes = ", ".join(f"{name} = ?" for name in specimen.completed)
+        self._complete = f"UPDATE payments SET {changes} WHERE merchant_id = ? AND id = ? AND +state = 0"
         self._announce, self._post = _render_insert("outbox", specimen.event), _render_insert("book", specimen.line)
-        self._started, self._settled = specimen.started, specimen.settled
+        self._started, self._settled = specimen.started, specimen.completed
         self._event, self._line = dict(specimen.event), dict(specimen.line)
         self._merchant_id = specimen.payment["merchant_id"]
 
@@ -122,12 +122,12 @@ class _Loop:
         payment_id, now = f"8a{os.urandom(15).hex()}", time.time_ns() // 1000
         started = {"id": payment_id, "merchant_transaction_id": f"limit-{payment_id}", "created_at": now}
         execute(self._start, tuple((self._started | started | {"deadline_at": now}).values()))
-        settled = tuple((self._settled | {"settled_at": now}).values())
+        completed = tuple((self._settled | {"completed_at": now}).values())
         timed_id = f"{now:0{INSTANT_DIGITS}x}{payment_id}"
         event = {"id": timed_id, "subject_id": payment_id, "created_at": now}
         line = {"id": timed_id, "payment_id": payment_id, "posted_at": now}
         execute("BEGIN IMMEDIATE")
-        execute(self._settle, (*settled, self._merchant_id, payment_id))
+        execute(self._complete, (*completed, self._merchant_id, payment_id))
         execute(self._announce, tuple((self._event | event).values()))
         execute(self._post, tuple((self._line | line).values()))
         execute("COMMIT")
@@ -141,7 +141,7 @@ def _make_rows(specimen: Specimen, first: int, count: int) -> Iterator[tuple[tup
         payment_id, instant = f"8a{os.urandom(15).hex()}", began_at + n
         timed_id = f"{instant:0{INSTANT_DIGITS}x}{payment_id}"
         payment |= {"id": payment_id, "merchant_transaction_id": f"stored-{n}"}
-        payment |= {"created_at": instant, "settled_at": instant}
+        payment |= {"created_at": instant, "completed_at": instant}
         event |= {"id": timed_id, "subject_id": payment_id, "created_at": instant}
         line |= {"id": timed_id, "payment_id": payment_id, "posted_at": instant}
         yield tuple(payment.values()), tuple(event.values()), tuple(line.values())

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from postgres import PostgresCluster
-from tollgate.store.hot import SETTLE, START, Row
+from tollgate.store.hot import COMPLETE, START, Row
 
 # The same columns and about the same bytes as a payment of the store's benchmark; ids are made on the server, because
 # pgbench has no text variables.
@@ -27,7 +27,7 @@ INSERT INTO payments (merchant_id, id, channel_id, kind, state, amount, currency
  '1234.5678.9012 demo shop', '1234.5678.9012', repeat('c', 32), 1794750379364778, 1794750379364778,
  'order-' || :a::bigint, repeat('x', 100), repeat('y', 400), '', '{{}}', decode(repeat('ab', 220), 'hex'));
 WITH settled AS (UPDATE payments SET state = 1, result_code = '000.100.110', details = repeat('z', 80),
- settled_at = 1794750379364778, mac = decode(repeat('cd', 33), 'hex')
+ completed_at = 1794750379364778, mac = decode(repeat('cd', 33), 'hex')
  WHERE merchant_id = repeat('a', 32) AND id = {PAYMENT_ID} AND state + 0 = 0 RETURNING merchant_id, id),
 posted AS (INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)
  SELECT merchant_id, repeat('0', 16) || id, id, repeat('b', 32), 'EUR', 'shopper', 'earned', 9200, 1794750379364778
@@ -69,7 +69,7 @@ def run_bare_loop(path: Path, pairs: Sequence[tuple[Row, Row]], group: int) -> f
     begun = time.perf_counter()
     for at in range(0, len(pairs), group):
         _commit(execute, [(START.write_row, start) for start, _ in pairs[at : at + group]], run)
-        _commit(execute, [(SETTLE.write_row, settle) for _, settle in pairs[at : at + group]], run)
+        _commit(execute, [(COMPLETE.write_row, complete) for _, complete in pairs[at : at + group]], run)
     spent = time.perf_counter() - begun
     connection.close()
     return len(pairs) / spent

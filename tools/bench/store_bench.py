@@ -18,8 +18,8 @@ import uvloop
 from tools.bench.store_baseline import run_bare_loop, run_pgbench
 
 from postgres import PostgresCluster
-from tollgate.payments import CardFace, Payment, Settlement, State
-from tollgate.store import Database, open_database, settle_payment, start_payment
+from tollgate.payments import CardSummary, Completion, Payment, State
+from tollgate.store import Database, complete_payment, open_database, start_payment
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, make_id
 
 ECHO = {f"customer.field{n}": "some text of a usual length" for n in range(8)}
@@ -35,7 +35,7 @@ def make_payment() -> Payment:
         id=PaymentId(make_id()),
         merchant_id=MERCHANT,
         channel_id=CHANNEL,
-        kind="DB",
+        payment_type="DB",
         state=State.STARTED,
         money=Money(9200, "EUR"),
         brand="VISA",
@@ -46,21 +46,21 @@ def make_payment() -> Payment:
         created_at=now,
         deadline_at=now + 60_000_000,
         merchant_transaction_id=f"order-{now}",
-        card=CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jones"),
+        card=CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jones"),
         echo=ECHO,
     )
 
 
-def make_settlement(payment: Payment) -> Settlement:
-    settled = msgspec.structs.replace(
+def make_settlement(payment: Payment) -> Completion:
+    completed = msgspec.structs.replace(
         payment,
         state=State.APPROVED,
         result_code="000.100.110",
         details={"ConnectorTxID1": make_id(), "AcquirerResponse": "00"},
-        settled_at=payment.created_at + 1000,
+        completed_at=payment.created_at + 1000,
         mac=MAC,
     )
-    return Settlement(payment=settled, errand=None)
+    return Completion(payment=completed, recovery_task=None)
 
 
 async def pay_in_a_row(db: Database, until: float, waits: list[float]) -> None:
@@ -68,7 +68,7 @@ async def pay_in_a_row(db: Database, until: float, waits: list[float]) -> None:
         payment = make_payment()
         if not await start_payment(db, payment, SEALED, None):
             raise RuntimeError("a payment without a key was refused")
-        if not await settle_payment(db, make_settlement(payment), None):
+        if not await complete_payment(db, make_settlement(payment), None):
             raise RuntimeError("a payment was settled by somebody else")
         waits.append(time.perf_counter() - begun)
 
@@ -103,7 +103,7 @@ async def make_rows(count: int) -> list[tuple[Any, Any]]:
         capture.rows = []
         payment = make_payment()
         await start_payment(capture, payment, SEALED, None)  # type: ignore[arg-type]
-        await settle_payment(capture, make_settlement(payment), None)  # type: ignore[arg-type]
+        await complete_payment(capture, make_settlement(payment), None)  # type: ignore[arg-type]
         pairs.append((capture.rows[0], capture.rows[1]))
     return pairs
 

@@ -3,7 +3,7 @@ Nothing here does more than answer.
 """
 
 from tollgate.catalog.banking_days import add_banking_days, find_banking_day, is_banking_day
-from tollgate.catalog.brand_rows import Account, Brand, Protocol
+from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
 from tollgate.catalog.card_numbers import (
     CARD_NUMBER_MIN,
@@ -29,7 +29,6 @@ from tollgate.catalog.ibans import (
     is_in_sepa,
     list_sepa_lengths,
 )
-from tollgate.catalog.kinds import AUTHENTICATION, FOLLOW_UP_KINDS, INITIAL_KINDS, KINDS, Direction, Kind, Role
 from tollgate.catalog.limits import LIMITS, Limits
 from tollgate.catalog.mandates import MANDATE_TEXTS, render_mandate
 from tollgate.catalog.parameters import (
@@ -43,6 +42,15 @@ from tollgate.catalog.parameters import (
     find_parameter,
     resolve,
 )
+from tollgate.catalog.payment_types import (
+    AUTHENTICATION,
+    FOLLOW_UP_PAYMENT_TYPES,
+    INITIAL_PAYMENT_TYPES,
+    PAYMENT_TYPES,
+    Direction,
+    PaymentType,
+    Role,
+)
 from tollgate.catalog.postal_codes import POSTAL_CODES, find_state_code
 from tollgate.catalog.result_causes import CAUSES, Cause, Origin
 from tollgate.catalog.results import GROUPS, RESULTS, get_result, is_pending, is_review, is_success
@@ -53,7 +61,7 @@ from tollgate.catalog.rules import RULES, check_rules
 from tollgate.catalog.shape import WEB_SCHEMES, Shape, is_true, is_unsafe_scheme, may_return_to
 from tollgate.catalog.suggestions import suggest_name
 from tollgate.catalog.test_accounts import TEST_ACCOUNTS, TestAccount
-from tollgate.catalog.test_cards import LEVERS, TEST_CARDS, Behaviour, Lever, TestCard
+from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES, TEST_CARDS, Behaviour, SimulatorOverride, TestCard
 from tollgate.catalog.throttles import THROTTLES, WRONG_TOKEN, Throttle
 from tollgate.catalog.wallets import WALLET_SHEETS, Wallet, WalletSheet
 
@@ -67,12 +75,10 @@ __all__ = [
     "COUNTRIES",
     "CURRENCIES",
     "DECLINES",
-    "FOLLOW_UP_KINDS",
+    "FOLLOW_UP_PAYMENT_TYPES",
     "GROUPS",
     "IGNORED_BESIDE",
-    "INITIAL_KINDS",
-    "KINDS",
-    "LEVERS",
+    "INITIAL_PAYMENT_TYPES",
     "LIMITS",
     "MANDATE_TEXTS",
     "MANDATORY_BILLING_FIELDS",
@@ -80,17 +86,19 @@ __all__ = [
     "OPERATIONS",
     "OWN_NUMBER_MIN",
     "PARAMETERS",
+    "PAYMENT_TYPES",
     "POSTAL_CODES",
     "RESULTS",
     "RETURN_REASONS",
     "RULES",
+    "SIMULATOR_OVERRIDES",
     "TEST_ACCOUNTS",
     "TEST_CARDS",
     "THROTTLES",
     "WALLET_SHEETS",
     "WEB_SCHEMES",
     "WRONG_TOKEN",
-    "Account",
+    "AccountType",
     "Behaviour",
     "Brand",
     "Cause",
@@ -99,12 +107,11 @@ __all__ = [
     "Decline",
     "Direction",
     "Facts",
-    "Kind",
-    "Lever",
     "Limits",
     "Need",
     "Origin",
     "Parameter",
+    "PaymentType",
     "Protocol",
     "Resolved",
     "ReturnReason",
@@ -112,6 +119,7 @@ __all__ = [
     "Rule",
     "Secrecy",
     "Shape",
+    "SimulatorOverride",
     "Situation",
     "TestAccount",
     "TestCard",

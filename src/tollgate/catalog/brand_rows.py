@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Account(Enum):
+class AccountType(Enum):
     """Which structure carries what is charged."""
 
     CARD = "card"
@@ -35,7 +35,7 @@ class AccountName(Enum):
 
 _ALL = frozenset(["PA", "DB", "CD", "PA.CP", "CP", "RV", "RF", "RB", "RC", "CB", "CR"])
 
-METHOD_KINDS: dict[str, frozenset[str]] = {
+METHOD_PAYMENT_TYPES: dict[str, frozenset[str]] = {
     "CC": _ALL,
     "DC": _ALL,
     "DD": _ALL - {"PA.CP"},
@@ -50,7 +50,7 @@ METHOD_KINDS: dict[str, frozenset[str]] = {
 @dataclass(frozen=True, slots=True)
 class Brand:
     code: str
-    account: Account
+    account: AccountType
     method: str
     """CC card, DC debit card, DD direct debit, VA virtual account, OT online transfer, PP prepayment."""
     label: str
@@ -73,23 +73,23 @@ class Brand:
     """Parameters without which the provider cannot start."""
     strict_needs: tuple[str, ...] = ()
     """Parameters that a strict channel asks for besides."""
-    lenient_kinds: frozenset[str] = frozenset()
+    lenient_types: frozenset[str] = frozenset()
     """Payment types that a lenient channel takes besides, because clients of this brand send them."""
     currencies: tuple[str, ...] = ()
     """Empty: any."""
     account_name: AccountName = AccountName.ANY
 
     @property
-    def kinds(self) -> frozenset[str]:
-        return METHOD_KINDS[self.method]
+    def payment_types(self) -> frozenset[str]:
+        return METHOD_PAYMENT_TYPES[self.method]
 
-    def list_kinds(self, *, lenient: bool) -> frozenset[str]:
+    def list_payment_types(self, *, lenient: bool) -> frozenset[str]:
         """The payment types that a channel takes for this brand."""
-        return self.kinds | self.lenient_kinds if lenient else self.kinds
+        return self.payment_types | self.lenient_types if lenient else self.payment_types
 
     @property
     def protocol(self) -> Protocol:
-        if self.account in (Account.CARD, Account.WALLET):
+        if self.account in (AccountType.CARD, AccountType.WALLET):
             return Protocol.CARD
         return Protocol.SEPA if self.method == "DD" else Protocol.REDIRECT
 
@@ -118,7 +118,7 @@ def _card(
 ) -> Brand:
     return Brand(
         code,
-        Account.CARD,
+        AccountType.CARD,
         method,
         label,
         tuple(prefixes.split()),
@@ -137,7 +137,7 @@ def _store_card(code: str, label: str) -> Brand:
 
 
 def _wallet(code: str, label: str, wallet: str = "", aliases: str = "") -> Brand:
-    return Brand(code, Account.WALLET, "CC", label, wallet=wallet, aliases=tuple(aliases.split()))
+    return Brand(code, AccountType.WALLET, "CC", label, wallet=wallet, aliases=tuple(aliases.split()))
 
 
 _RESERVING = frozenset({"PA", "CP", "RV"})
@@ -146,17 +146,17 @@ _RESERVING = frozenset({"PA", "CP", "RV"})
 
 def _transfer(code: str, label: str, aliases: str = "") -> Brand:
     names = tuple(aliases.split())
-    return Brand(code, Account.BANK, "OT", label, is_async=True, aliases=names, lenient_kinds=_RESERVING)
+    return Brand(code, AccountType.BANK, "OT", label, is_async=True, aliases=names, lenient_types=_RESERVING)
 
 
 def _slip(code: str, label: str, aliases: str = "", strict_needs: tuple[str, ...] = ()) -> Brand:
     """A voucher or an account number that the shopper pays to later."""
     names = tuple(aliases.split())
-    return Brand(code, Account.BANK, "PP", label, is_async=True, aliases=names, strict_needs=strict_needs)
+    return Brand(code, AccountType.BANK, "PP", label, is_async=True, aliases=names, strict_needs=strict_needs)
 
 
 def _debit(code: str, label: str, aliases: str = "") -> Brand:
-    return Brand(code, Account.BANK, "DD", label, currencies=("EUR",), aliases=tuple(aliases.split()))
+    return Brand(code, AccountType.BANK, "DD", label, currencies=("EUR",), aliases=tuple(aliases.split()))
 
 
 def _virtual(
@@ -164,7 +164,7 @@ def _virtual(
 ) -> Brand:
     names = tuple(aliases.split())
     return Brand(
-        code, Account.VIRTUAL, "VA", label, is_async=True, needs=needs, aliases=names, account_name=account_name
+        code, AccountType.VIRTUAL, "VA", label, is_async=True, needs=needs, aliases=names, account_name=account_name
     )
 
 

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tollgate.catalog.brand_rows import ROWS, Account, Brand
+from tollgate.catalog.brand_rows import ROWS, AccountType, Brand
 
 _KEY_DIGITS = 8
 """No published range needs more digits than the eight of a modern issuer number."""
@@ -112,4 +112,4 @@ _RANGES: Mapping[str, tuple[tuple[int, int], ...]] = {
     for row in ROWS
 }
 
-CARD_BRANDS = tuple(row for row in ROWS if row.account is Account.CARD)
+CARD_BRANDS = tuple(row for row in ROWS if row.account is AccountType.CARD)

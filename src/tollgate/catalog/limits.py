@@ -87,7 +87,7 @@ class Limits:
 
     # Durable work.
     job_batch: int = 100
-    reconcile_batch: int = 100
+    recovery_batch: int = 100
     job_failures_max: int = 10
     """Failures in a row, some 15 to 25 minutes of them, after which an audit names a job."""
     rewrap_batch: int = 500

@@ -58,7 +58,7 @@ class Situation:
     """What is being asked for, besides the fields."""
 
     operation: str
-    kind: str | None
+    payment_type: str | None
     """The payment type as it was sent."""
     is_lenient: bool = False
     host_is_live: bool = False

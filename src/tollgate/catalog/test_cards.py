@@ -1,4 +1,4 @@
-"""Test data as rows: cards a test host knows by number, and the levers that force a simulator's answer.
+"""Test data as rows: cards a test host knows by number, and the simulator_overrides that force a simulator's answer.
 Nothing is simulated here.
 """
 
@@ -61,7 +61,7 @@ class TestCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Lever:
+class SimulatorOverride:
     key: str
     shape: Shape
     effect: str
@@ -125,8 +125,8 @@ _ROWS = (
 
 TEST_CARDS: Mapping[str, TestCard] = MappingProxyType({row.number: row for row in _ROWS})
 
-LEVERS = (
-    Lever(
+SIMULATOR_OVERRIDES = (
+    SimulatorOverride(
         "forceResultCode",
         pattern(
             r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}",
@@ -138,10 +138,12 @@ LEVERS = (
         ),
         "the answer is this code",
     ),
-    Lever("3DS2_enrolled", loose_boolean(), "true takes any card as enrolled"),
-    Lever("3DS2_flow", choice("challenge", "frictionless"), "which way 3D Secure goes"),
-    Lever("simulatorDelay", number(0, 30_000), "the simulated acquirer answers that many milliseconds late"),
-    Lever(
+    SimulatorOverride("3DS2_enrolled", loose_boolean(), "true takes any card as enrolled"),
+    SimulatorOverride("3DS2_flow", choice("challenge", "frictionless"), "which way 3D Secure goes"),
+    SimulatorOverride(
+        "simulatorDelay", number(0, 30_000), "the simulated acquirer answers that many milliseconds late"
+    ),
+    SimulatorOverride(
         "simulatorFault",
         choice("unsent", "dropped", "lost", "garbled"),
         "the line breaks before sending, before the acquirer, behind the acquirer, or the answer is unreadable",

@@ -14,8 +14,8 @@ from tollgate.cli.people import with_store
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.connectors import sepa
 from tollgate.flows import ReturnReport, export_file, take_returns
+from tollgate.operations import App
 from tollgate.payments import Creditor
-from tollgate.steps import House
 from tollgate.store import (
     BankFile,
     Database,
@@ -28,7 +28,7 @@ from tollgate.store import (
     open_database,
 )
 from tollgate.values import render_hundredths, render_timestamp, to_datetime
-from tollgate.wiring import open_house
+from tollgate.wiring import open_app
 
 _T = TypeVar("_T")
 
@@ -40,19 +40,19 @@ def bank() -> None:
     """Files for banks, and what banks send back."""
 
 
-def with_house(flags: dict[str, Any], work: Callable[[House], Awaitable[_T]]) -> _T:
+def with_app(flags: dict[str, Any], work: Callable[[App], Awaitable[_T]]) -> _T:
     settings = read_settings(flags)
 
     async def run() -> _T:
         # The store first: a wrong folder lacks the keys too, and the message about the store names the folder.
         await (await open_database(settings.database_url, read_only=True)).close()
-        house, wires = await open_house(settings, exclusive=False)
+        app, wires = await open_app(settings, exclusive=False)
         try:
-            await house.directory.refresh(house.database)
-            return await work(house)
+            await app.merchants.refresh(app.database)
+            return await work(app)
         finally:
             await wires.close()
-            await house.database.close()
+            await app.database.close()
 
     return run_async(run())
 
@@ -84,13 +84,13 @@ def describe_file(file: BankFile) -> str:
 def export(file_id: str, output: Path | None, **flags: Any) -> None:
     """Take a file out, to be brought to the bank; it may be taken out again."""
 
-    async def take_out(house: House) -> bytes:
-        file = await find_bank_file(house.database, file_id)
+    async def take_out(app: App) -> bytes:
+        file = await find_bank_file(app.database, file_id)
         if file is None:
             sys.exit(f"tollgate: no file {file_id}")
-        return await export_file(house.database, house.keyring, file, house.clock.now())
+        return await export_file(app.database, app.keyring, file, app.clock.now())
 
-    body = with_house(flags, take_out)
+    body = with_app(flags, take_out)
     if output is None:
         click.echo(body, nl=False)
     else:
@@ -114,7 +114,7 @@ def take_in(path: Path, **flags: Any) -> None:
     except ValueError as fault:
         click.echo(f"tollgate: {path}: {fault}", err=True)
         sys.exit(NOT_READ)
-    report = with_house(flags, lambda house: take_returns(house, returns))
+    report = with_app(flags, lambda app: take_returns(app, returns))
     click.echo(render_report(report))
     if report.unknown:
         sys.exit(FOUND)

@@ -21,7 +21,7 @@ class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     body: bytes
     key: str
-    levers: Mapping[str, str] = {}
+    simulator_overrides: Mapping[str, str] = {}
     """What a simulator is asked to do; a wire to a real system drops it."""
 
 
@@ -48,7 +48,7 @@ class Connector(Protocol):
         approved_code: str,
         *,
         is_final: bool = False,
-        levers: Mapping[str, str] = {},
+        simulator_overrides: Mapping[str, str] = {},
     ) -> Exchange:
         """Do something with an earlier transaction, such as capturing or refunding it."""
 

@@ -28,6 +28,7 @@ from tollgate.contract.checkouts import (
     asks_for_integrity,
     check_offer,
     check_prepared,
+    choose_checkout_kind,
     find_prepared_brand,
     find_ways,
     get_return_url,
@@ -35,9 +36,8 @@ from tollgate.contract.checkouts import (
     keep_prepared,
     list_offered,
     make_session_refusal,
-    override_kind,
+    override_payment_type,
     read_prepared_money,
-    tell_kind,
 )
 from tollgate.contract.cursors import read_cursor, render_cursor
 from tollgate.contract.fields import (
@@ -65,7 +65,7 @@ from tollgate.contract.links import (
     LINK_PATH,
     Asked,
     CartLine,
-    LinkFace,
+    LinkPage,
     answer_ended_link,
     answer_link,
     answer_new_link,
@@ -75,7 +75,7 @@ from tollgate.contract.links import (
     is_link_url,
     make_link_refusal,
     make_link_url,
-    read_link_face,
+    read_link_page,
 )
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import (
@@ -112,7 +112,7 @@ from tollgate.contract.schedules import (
     read_schedule,
     refuse_shopper_brands,
 )
-from tollgate.contract.settlements import answer_aggregations, answer_postings, read_aggregation, read_days
+from tollgate.contract.settlements import answer_aggregations, answer_report_entries, read_aggregation, read_days
 from tollgate.contract.sources import (
     choose_brand,
 )
@@ -127,15 +127,15 @@ from tollgate.contract.stored import (
 )
 from tollgate.contract.tickets import (
     METHOD_FIELD,
-    Ticket,
+    ShopperToken,
     find_handover,
     get_resource_path,
     make_checkout_return_url,
     make_return_url,
     name_checkout_path,
     name_handover,
-    read_ticket,
-    write_ticket,
+    read_shopper_token,
+    write_shopper_token,
 )
 
 __all__ = [
@@ -157,15 +157,15 @@ __all__ = [
     "Identity",
     "JobPlan",
     "Json",
-    "LinkFace",
+    "LinkPage",
     "Next",
     "Pairs",
     "Question",
     "RegistrationLink",
     "RegistrationOrder",
     "ScheduleOrder",
+    "ShopperToken",
     "Submission",
-    "Ticket",
     "WalletCall",
     "answer_aggregations",
     "answer_chain",
@@ -176,10 +176,10 @@ __all__ = [
     "answer_new_link",
     "answer_payment",
     "answer_payment_page",
-    "answer_postings",
     "answer_refusal",
     "answer_registration",
     "answer_removal",
+    "answer_report_entries",
     "answer_schedule",
     "answer_schedules",
     "answer_submission",
@@ -197,6 +197,7 @@ __all__ = [
     "check_prepared",
     "check_reference",
     "choose_brand",
+    "choose_checkout_kind",
     "count_captures",
     "describe_initial",
     "encode_answer",
@@ -239,7 +240,7 @@ __all__ = [
     "name_handover",
     "name_merchant",
     "name_registration",
-    "override_kind",
+    "override_payment_type",
     "read_aggregation",
     "read_collected_browser",
     "read_cursor",
@@ -248,7 +249,7 @@ __all__ = [
     "read_follow_up",
     "read_form",
     "read_identity",
-    "read_link_face",
+    "read_link_page",
     "read_order",
     "read_plan",
     "read_prepared_money",
@@ -256,7 +257,7 @@ __all__ = [
     "read_registration_order",
     "read_reschedule",
     "read_schedule",
-    "read_ticket",
+    "read_shopper_token",
     "recall_order",
     "recall_plan",
     "refuse_numbers",
@@ -266,7 +267,6 @@ __all__ = [
     "render_plan",
     "says_final",
     "tell_end",
-    "tell_kind",
     "tell_registration",
-    "write_ticket",
+    "write_shopper_token",
 ]

@@ -10,16 +10,16 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import Account, Brand, Protocol, Wallet, build_iban, find_bic, get_result
+from tollgate.catalog import AccountType, Brand, Protocol, Wallet, build_iban, find_bic, get_result
 from tollgate.contract.fields import Fields
 from tollgate.payments import (
     BankAccount,
     CardAccount,
-    CardFace,
+    CardSummary,
     Instrument,
     TokenAccount,
     VirtualAccount,
-    make_card_face,
+    make_card_summary,
 )
 from tollgate.values import Refusal, Secret
 
@@ -46,15 +46,15 @@ def find_wallet_call(fields: Fields) -> WalletCall | None:
     return None
 
 
-def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardFace | None]:
+def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardSummary | None]:
     """The account, and what of a card may be stored in clear."""
     values = fields.values
     if "tokenAccount.number" in values and brand.protocol is Protocol.CARD:
         return _read_token(values), None
     match brand.account:
-        case Account.BANK:
+        case AccountType.BANK:
             return _read_bank(values), None
-        case Account.VIRTUAL:
+        case AccountType.VIRTUAL:
             return VirtualAccount(account_id=values.get("virtualAccount.accountId")), None
         case _:
             return _read_card(fields)
@@ -93,7 +93,7 @@ def hide_middle(text: str) -> str:
     return text[:head] + "*" * (len(text) - head - tail) + text[len(text) - tail :]
 
 
-def _read_card(fields: Fields) -> tuple[CardAccount, CardFace]:
+def _read_card(fields: Fields) -> tuple[CardAccount, CardSummary]:
     values = fields.values
     if not values.keys() >= _CARD_NEEDS:
         raise Refusal(get_result("600.200.201"), "send the card's number and expiry")
@@ -111,7 +111,7 @@ def _read_card(fields: Fields) -> tuple[CardAccount, CardFace]:
         number_type=values.get("card.numberType", "DPAN" if wallet else "PAN"),
         wallet=wallet,
     )
-    return card, make_card_face(values["card.number"], card)
+    return card, make_card_summary(values["card.number"], card)
 
 
 def _read_token(values: Mapping[str, str]) -> TokenAccount:

@@ -16,7 +16,7 @@ import orjson
 from tollgate.catalog import RESULTS, Wallet, get_result, hide_card_numbers, is_true
 from tollgate.contract.fields import NAMES_KEPT, first_word
 from tollgate.contract.standing import find_scheme_reference, tell_series_reference
-from tollgate.payments import CardFace, Payment, State
+from tollgate.payments import CardSummary, Payment, State
 from tollgate.values import Fault, Instant, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
 Json = dict[str, Any]
@@ -100,7 +100,7 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
         body |= {"registrationId": registration_id, "registration": {"id": registration_id}}
     if payment.referenced_id:
         body["referencedId"] = payment.referenced_id
-    body["paymentType"] = payment.kind
+    body["paymentType"] = payment.payment_type
     if payment.brand:
         body["paymentBrand"] = payment.brand
     body["amount"] = payment.money.render()
@@ -116,7 +116,7 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
 
 def render_rest(
     code: str,
-    card: CardFace | None,
+    card: CardSummary | None,
     echo: Mapping[str, str],
     details: Mapping[str, str] = {},
     handover: Mapping[str, str] = {},
@@ -143,13 +143,13 @@ def render_rest(
     return body
 
 
-def render_card(card: CardFace) -> Json:
-    face = {"bin": card.bin, "last4Digits": card.last_digits}
+def render_card(card: CardSummary) -> Json:
+    card_summary = {"bin": card.bin, "last4Digits": card.last_digits}
     if card.holder:
-        face["holder"] = card.holder
-    face["expiryMonth"] = card.expiry_month
-    face["expiryYear"] = card.expiry_year
-    return face
+        card_summary["holder"] = card.holder
+    card_summary["expiryMonth"] = card.expiry_month
+    card_summary["expiryYear"] = card.expiry_year
+    return card_summary
 
 
 def answer_refusal(refusal: Refusal, envelope: Envelope, ndc: str, now: int) -> Answer:

@@ -9,7 +9,7 @@ from tollgate.contract.fields import Fields
 from tollgate.contract.standing import begins_series, is_by_merchant
 from tollgate.contract.stored import asks_to_register
 from tollgate.contract.structures import read_browser
-from tollgate.payments import AuthenticationWish, Browser, CardAccount, Instrument
+from tollgate.payments import AuthenticationRequest, Browser, CardAccount, Instrument
 from tollgate.values import Fault, InvalidParameters
 
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
@@ -17,13 +17,15 @@ _AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", AUTHENTICATION})
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
 _TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "recurringType", "customParameters"})
 _MANDATED = "04"
-_UNSAID = AuthenticationWish()
+_UNSAID = AuthenticationRequest()
 
 
-def read_authentication_wish(fields: Fields, kind: str, account: Instrument | None) -> AuthenticationWish | None:
+def read_authentication_request(
+    fields: Fields, payment_type: str, account: Instrument | None
+) -> AuthenticationRequest | None:
     """None where nobody is to be authenticated: it was done elsewhere, or there is nobody to ask."""
     values = fields.values
-    if kind not in _AUTHENTICABLE or not isinstance(account, CardAccount) or account.number_type != "PAN":
+    if payment_type not in _AUTHENTICABLE or not isinstance(account, CardAccount) or account.number_type != "PAN":
         return None
     if fields.groups.isdisjoint(_TELLING):
         # Nobody could come back, so nothing is asked; but nothing forbids it either.
@@ -33,7 +35,7 @@ def read_authentication_wish(fields: Fields, kind: str, account: Instrument | No
         return None
     if is_by_merchant(values) and reason is None:
         return None
-    return AuthenticationWish(
+    return AuthenticationRequest(
         browser=read_browser(fields),
         device=values.get("threeDSecure.deviceInfo"),
         challenge_indicator=_find_indicator(values),

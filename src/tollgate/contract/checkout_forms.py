@@ -13,7 +13,7 @@ from tollgate.catalog import (
     LIMITS,
     POSTAL_CODES,
     WALLET_SHEETS,
-    Account,
+    AccountType,
     Brand,
     Protocol,
     Wallet,
@@ -23,7 +23,7 @@ from tollgate.catalog import (
     render_mandate,
 )
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
-from tollgate.contract.checkouts import name_kind
+from tollgate.contract.checkouts import find_payment_type
 from tollgate.contract.fields import first_word
 from tollgate.contract.tickets import make_checkout_return_url
 from tollgate.payments import Checkout, CheckoutKind, CheckoutState, Registration, WalletPublic
@@ -37,14 +37,14 @@ _FORM_KINDS = {
     "VA": "virtualAccount",
     "PP": "prepayment",
 }
-_STATES = {CheckoutState.OPEN: "open", CheckoutState.CLAIMED: "busy"}
+_STATES = {CheckoutState.OPEN: "open", CheckoutState.LOCKED: "busy"}
 _ASKED_GROUPS = frozenset({"customer", "billing", "bankAccount", "virtualAccount", "createRegistration"})
 _BRANDS_MAX = 200
 _LANGUAGES_MAX = 5
 _STORED_NAMES = {
-    Account.BANK: ("bankAccount.iban", "bankAccount.number"),
-    Account.VIRTUAL: ("virtualAccount.accountId",),
-    Account.WALLET: (),
+    AccountType.BANK: ("bankAccount.iban", "bankAccount.number"),
+    AccountType.VIRTUAL: ("virtualAccount.accountId",),
+    AccountType.WALLET: (),
 }
 """By which an account is known again."""
 _DEBIT_NEEDS = ("bankAccount.holder", "bankAccount.iban")
@@ -127,8 +127,8 @@ def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTer
 
 def _find_obstacle(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
     """Why the shopper could only be refused, for whoever builds the page."""
-    kind = name_kind(prepared, brand.code)
-    if kind is not None and kind not in brand.list_kinds(lenient=terms.is_lenient):
+    kind = find_payment_type(prepared, brand.code)
+    if kind is not None and kind not in brand.list_payment_types(lenient=terms.is_lenient):
         return _OTHER_KIND
     if checkout.kind is CheckoutKind.REGISTRATION and not _can_store(brand, prepared):
         return _NOT_STORED
@@ -138,7 +138,7 @@ def _find_obstacle(brand: Brand, checkout: Checkout, prepared: Mapping[str, str]
         return None if terms.takes_debits else _NO_CREDITOR
     if not terms.has_acquirer:
         return _NO_ACQUIRER
-    return _find_wallet_obstacle(brand, terms) if brand.account is Account.WALLET else None
+    return _find_wallet_obstacle(brand, terms) if brand.account is AccountType.WALLET else None
 
 
 def _find_wallet_obstacle(brand: Brand, terms: FormTerms) -> str | None:
@@ -149,7 +149,7 @@ def _find_wallet_obstacle(brand: Brand, terms: FormTerms) -> str | None:
 
 def _can_store(brand: Brand, prepared: Mapping[str, str]) -> bool:
     """A provider's page asks for an account without telling it; without a number there is nothing to keep."""
-    if brand.account is Account.CARD or brand.protocol is Protocol.SEPA:
+    if brand.account is AccountType.CARD or brand.protocol is Protocol.SEPA:
         return True
     return any(name in brand.needs or name in prepared for name in _STORED_NAMES[brand.account])
 
@@ -160,7 +160,7 @@ def _is_expired(registration: Registration, today: date) -> bool:
 
 
 def _show_brand(brand: Brand, prepared: Mapping[str, str], terms: FormTerms) -> Mapping[str, Any]:
-    kind = "wallet" if brand.account is Account.WALLET else _FORM_KINDS[brand.method]
+    kind = "wallet" if brand.account is AccountType.WALLET else _FORM_KINDS[brand.method]
     needs = _DEBIT_NEEDS if kind == "directDebit" else (*brand.needs, *brand.strict_needs)
     return {
         "label": brand.label,

@@ -13,7 +13,6 @@ from tollgate.contract.addresses import spell_address
 from tollgate.contract.answers import Answer, Envelope, encode_answer
 from tollgate.contract.fields import Fields, first_word, is_never_stored
 from tollgate.contract.form import Pairs
-from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import (
     find_amount_objection,
     find_content_objection,
@@ -21,6 +20,7 @@ from tollgate.contract.objections import (
     find_proof_objection,
 )
 from tollgate.contract.orders import check_fit, read_test_mode
+from tollgate.contract.simulator_overrides import read_simulator_overrides
 from tollgate.contract.structures import read_details
 from tollgate.contract.tickets import make_checkout_return_url
 from tollgate.payments import Channel, Checkout, CheckoutKind, TestMode, list_amounts
@@ -66,7 +66,7 @@ class Next(msgspec.Struct, frozen=True):
 RESULT, CHALLENGE, PROVIDER = "result", "challenge", "provider"
 
 
-def tell_kind(values: Mapping[str, str]) -> CheckoutKind:
+def choose_checkout_kind(values: Mapping[str, str]) -> CheckoutKind:
     return CheckoutKind.PAYMENT if "paymentType" in values else CheckoutKind.REGISTRATION
 
 
@@ -84,14 +84,14 @@ def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bo
     values = fields.values
     test_mode = read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL)
     if not is_live:
-        read_levers(values)
+        read_simulator_overrides(values)
     money = read_prepared_money(values)
     objection = None if money is None else _find_money_objection(fields, money)
     objection = objection or find_content_objection(fields, channel, today)
     if objection:
         raise Refusal(get_result(objection))
     brand = find_prepared_brand(values, channel)
-    kind = None if brand is None else name_kind(values, brand.code)
+    kind = None if brand is None else find_payment_type(values, brand.code)
     if brand is not None and kind is not None and money is not None:
         check_fit(brand, kind, money, channel)
     return test_mode
@@ -192,7 +192,7 @@ def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
     return chosen
 
 
-def name_kind(prepared: Mapping[str, str], brand: str) -> str | None:
+def find_payment_type(prepared: Mapping[str, str], brand: str) -> str | None:
     """The type that a payment with this brand would have; None where nothing is paid."""
     return _find_override(prepared, brand) or prepared.get("paymentType")
 
@@ -207,7 +207,7 @@ def _find_override(prepared: Mapping[str, str], brand: str) -> str | None:
     return next((text for row, text in found if row is not None and row.code == brand), None)
 
 
-def override_kind(fields: Fields, prepared: Mapping[str, str], brand: str) -> Fields:
+def override_payment_type(fields: Fields, prepared: Mapping[str, str], brand: str) -> Fields:
     kind = _find_override(prepared, brand)
     if kind is None:
         return fields

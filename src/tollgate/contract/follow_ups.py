@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from tollgate.catalog import get_result
 from tollgate.contract.fields import Fields
-from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_test_mode
+from tollgate.contract.simulator_overrides import read_simulator_overrides
 from tollgate.payments import Channel, FollowUp
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
 
@@ -23,7 +23,7 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
     currency = values.get("currency")
     test_mode = read_test_mode(values.get("testMode"), is_live)
     return FollowUp(
-        kind=values["paymentType"],
+        payment_type=values["paymentType"],
         amount=amount,
         currency=currency,
         practice=values.get("standingInstruction.industryPractice"),
@@ -37,7 +37,9 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         # A lenient channel takes whatever name a client sends along: the payment named has a brand of its own.
         brand=None if channel.is_lenient else values.get("paymentBrand"),
         objection=_find_objection(amount, currency),
-        levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
+        simulator_overrides=read_simulator_overrides(values)
+        if "customParameters" in fields.groups and not is_live
+        else {},
         echo=fields.echo,
     )
 

@@ -73,7 +73,7 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
     ends_at: Instant | None
     """The first instant at which it is over."""
     name: str | None
-    kind: str | None
+    payment_type: str | None
     """The payment type of its runs."""
     notice_number: int | None
     notice_unit: str | None
@@ -85,7 +85,7 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
 def read_plan(fields: Fields, now: Instant) -> JobPlan:
     sent = {name.removeprefix(_PREFIX): text for name, text in fields.values.items() if name.startswith(_PREFIX)}
     _check_presence(sent)
-    _check_kind(sent)
+    _check_payment_type(sent)
     _check_counts(sent)
     _check_expression(sent)
     plan = recall_plan(sent)
@@ -99,7 +99,7 @@ def read_plan(fields: Fields, now: Instant) -> JobPlan:
         starts_at=starts_at,
         ends_at=ends_at,
         name=sent.get("name"),
-        kind=sent.get("action"),
+        payment_type=sent.get("action"),
         notice_number=int(sent["noticeNumber"]) if "noticeNumber" in sent else None,
         notice_unit=sent.get("noticeUnit"),
         is_notice_callable=is_true(sent.get("noticeCallable")),
@@ -131,7 +131,7 @@ def _check_presence(sent: Mapping[str, str]) -> None:
         raise _refuse(code, _EXPRESSION, _MISSING, sent)
 
 
-def _check_kind(sent: Mapping[str, str]) -> None:
+def _check_payment_type(sent: Mapping[str, str]) -> None:
     if "action" in sent and sent["action"] not in _KINDS:
         raise _refuse("100.250.105", "action", f"must be one of [{', '.join(_KINDS)}]", sent)
 

@@ -48,7 +48,7 @@ class CartLine(msgspec.Struct, frozen=True):
     money: Money | None
 
 
-class LinkFace(msgspec.Struct, frozen=True, kw_only=True):
+class LinkPage(msgspec.Struct, frozen=True, kw_only=True):
     """Holds all that the shopper sees of a link, apart from the form."""
 
     merchant: str
@@ -106,10 +106,10 @@ def fill_link_checkout(prepared: Mapping[str, str], url: str) -> dict[str, str]:
     return {**kept, "shopperResultUrl": url}
 
 
-def read_link_face(prepared: Mapping[str, str], channel_name: str) -> LinkFace:
+def read_link_page(prepared: Mapping[str, str], channel_name: str) -> LinkPage:
     currency = prepared["currency"]
     mandatory = is_true(prepared.get("mandatoryBilling"))
-    return LinkFace(
+    return LinkPage(
         merchant=prepared.get("merchant.name") or channel_name,
         money=Money(read_hundredths(prepared["amount"]), currency),
         lines=tuple(_list_lines(prepared, currency)),

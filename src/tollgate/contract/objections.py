@@ -9,7 +9,7 @@ from datetime import date
 from tollgate.catalog import (
     AUTHENTICATION,
     CURRENCIES,
-    Account,
+    AccountType,
     Brand,
     Facts,
     Protocol,
@@ -37,7 +37,7 @@ def find_account_objection(
 ) -> str | None:
     match account:
         case CardAccount():
-            network = brand if brand.account is Account.CARD else detect_brand(values["card.number"])
+            network = brand if brand.account is AccountType.CARD else detect_brand(values["card.number"])
             if network is None:
                 return "100.100.101"
             expiry = int(account.expiry_year), int(account.expiry_month)
@@ -110,8 +110,8 @@ def find_content_objection(fields: Fields, channel: Channel, today: date, brand:
     return find_decline(fields.values, fields.groups, facts, is_lenient=channel.is_lenient)
 
 
-def find_amount_objection(kind: str, money: Money) -> str | None:
-    if money.hundredths == 0 and kind not in ZERO_ALLOWED_FOR:
+def find_amount_objection(payment_type: str, money: Money) -> str | None:
+    if money.hundredths == 0 and payment_type not in ZERO_ALLOWED_FOR:
         return "100.550.300"
     return find_fraction_objection([money])
 

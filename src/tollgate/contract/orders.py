@@ -7,16 +7,16 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import AUTHENTICATION, BRANDS, Account, Brand, Protocol, get_result
-from tollgate.contract.authentications import read_authentication_wish
+from tollgate.catalog import AUTHENTICATION, BRANDS, AccountType, Brand, Protocol, get_result
+from tollgate.contract.authentications import read_authentication_request
 from tollgate.contract.fields import Fields, first_word
-from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import (
     find_amount_objection,
     find_content_objection,
     find_fraction_objection,
     find_proof_objection,
 )
+from tollgate.contract.simulator_overrides import read_simulator_overrides
 from tollgate.contract.sources import Source, find_network, take_source, tell_number
 from tollgate.contract.standing import find_series_fields, find_series_objection, read_sequence
 from tollgate.contract.stored import asks_to_register
@@ -30,7 +30,7 @@ from tollgate.payments import (
     Order,
     Payment,
     ProcessingCode,
-    StoredAccount,
+    RegisteredAccount,
     TestMode,
     list_amounts,
 )
@@ -49,26 +49,29 @@ def read_order(
     short_id: str,
     is_live: bool,
     opened: OpenedCard | str | None = None,
-    stored: StoredAccount | None = None,
+    stored: RegisteredAccount | None = None,
 ) -> Order:
     """`opened` is the card inside a wallet's token, or the code that says why it did not open."""
     if stored is not None:
         fields = _join_series(fields, stored)
     values = fields.values
     # An authentication by itself needs no type: it is one.
-    kind, is_registering = values.get("paymentType", AUTHENTICATION), stored is None and asks_to_register(values)
+    payment_type, makes_registration = (
+        values.get("paymentType", AUTHENTICATION),
+        stored is None and asks_to_register(values),
+    )
     money = Money(read_hundredths(values["amount"]), values["currency"])
     source = take_source(fields, channel, today=today, opened=opened, stored=stored)
-    _check_brand(source.brand, kind, money, channel, values)
+    _check_brand(source.brand, payment_type, money, channel, values)
     details = _add_wallet_proof(read_details(fields, money.currency), opened)
     descriptor = make_descriptor(values.get("descriptor"), short_id, channel)
     return Order(
-        kind=kind,
+        payment_type=payment_type,
         money=money,
         brand=source.brand.code,
         method=source.brand.method,
         account=source.account,
-        face=source.face,
+        card_summary=source.card_summary,
         network=source.network,
         statement=values.get("merchant.name") or descriptor,
         merchant_name=name_merchant(values, channel),
@@ -80,19 +83,21 @@ def read_order(
         lifecycle_id=values.get("lifecycleId"),
         return_url=values.get("shopperResultUrl"),
         due_on=_read_date(values.get("transactionDueDate")),
-        sequence=read_sequence(values, is_stored=stored is not None, is_registering=is_registering),
-        registers=is_registering and kind != AUTHENTICATION,
-        authentication=read_authentication_wish(fields, kind, source.account),
+        sequence=read_sequence(values, is_stored=stored is not None, makes_registration=makes_registration),
+        registers=makes_registration and payment_type != AUTHENTICATION,
+        authentication=read_authentication_request(fields, payment_type, source.account),
         details=details,
-        levers=read_levers(values) if "customParameters" in fields.groups and not is_live else {},
-        objection=_find_objection(kind, money, details, source, stored)
+        simulator_overrides=read_simulator_overrides(values)
+        if "customParameters" in fields.groups and not is_live
+        else {},
+        objection=_find_objection(payment_type, money, details, source, stored)
         or find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
         hidden=find_hidden(fields),
     )
 
 
-def _join_series(fields: Fields, stored: StoredAccount) -> Fields:
+def _join_series(fields: Fields, stored: RegisteredAccount) -> Fields:
     """A repeat names the payment that its series began with, also where the merchant leaves that to us."""
     known = find_series_fields(fields.values, stored)
     if not known:
@@ -109,15 +114,15 @@ def _add_wallet_proof(details: Details, opened: OpenedCard | str | None) -> Deta
 
 
 def _find_objection(
-    kind: str, money: Money, details: Details, source: Source, stored: StoredAccount | None
+    payment_type: str, money: Money, details: Details, source: Source, stored: RegisteredAccount | None
 ) -> str | None:
     found = (
-        find_amount_objection(kind, money)
+        find_amount_objection(payment_type, money)
         or find_fraction_objection(list_amounts(details))
         or source.objection
         or find_proof_objection(details.authentication)
     )
-    if found or kind == AUTHENTICATION:
+    if found or payment_type == AUTHENTICATION:
         return found
     return find_series_objection(details.standing_instruction, source.account, stored)
 
@@ -145,12 +150,12 @@ def recall_order(
     values = {**payment.echo, **hidden}
     fields = Fields(values, frozenset(map(first_word, values)), values)
     return Order(
-        kind=payment.kind,
+        payment_type=payment.payment_type,
         money=payment.money,
         brand=payment.brand,
         method=payment.method,
         account=account,
-        face=payment.card,
+        card_summary=payment.card,
         network=find_network(BRANDS[payment.brand], tell_number(payment.card), None),
         statement=values.get("merchant.name") or payment.descriptor,
         merchant_name=name_merchant(values, channel),
@@ -160,9 +165,9 @@ def recall_order(
         test_mode=payment.test_mode,
         merchant_transaction_id=payment.merchant_transaction_id,
         return_url=values.get("shopperResultUrl"),
-        authentication=read_authentication_wish(fields, payment.kind, account),
+        authentication=read_authentication_request(fields, payment.payment_type, account),
         details=read_details(fields, payment.money.currency),
-        levers={} if payment.test_mode is None else read_levers(values),
+        simulator_overrides={} if payment.test_mode is None else read_simulator_overrides(values),
         echo=payment.echo,
         hidden=hidden,
     )
@@ -183,15 +188,15 @@ def find_shop_origin(echo: Mapping[str, str]) -> str:
     return echo.get("shopOrigin", "")
 
 
-def check_fit(brand: Brand, kind: str, money: Money, channel: Channel) -> None:
+def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -> None:
     """Whether the brand can do what is asked for, on this channel."""
-    if kind == AUTHENTICATION:
+    if payment_type == AUTHENTICATION:
         if brand.protocol is not Protocol.CARD:
             raise Refusal(get_result("600.200.310"), f"{brand.code} has no authentication of its own")
         return
-    if kind not in brand.list_kinds(lenient=channel.is_lenient):
-        raise Refusal(get_result("600.200.310"), f"{brand.code} does not take paymentType {kind}")
-    if brand.account is Account.CARD:
+    if payment_type not in brand.list_payment_types(lenient=channel.is_lenient):
+        raise Refusal(get_result("600.200.310"), f"{brand.code} does not take paymentType {payment_type}")
+    if brand.account is AccountType.CARD:
         return
     if brand.currencies and money.currency not in brand.currencies:
         raise Refusal(get_result("600.200.500"), f"{brand.code} is paid in {', '.join(brand.currencies)}")
@@ -199,9 +204,9 @@ def check_fit(brand: Brand, kind: str, money: Money, channel: Channel) -> None:
         raise Refusal(get_result("600.200.201"), "the channel has no creditor for direct debits")
 
 
-def _check_brand(brand: Brand, kind: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
-    check_fit(brand, kind, money, channel)
-    if brand.needs_return and kind != AUTHENTICATION and "shopperResultUrl" not in values:
+def _check_brand(brand: Brand, payment_type: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
+    check_fit(brand, payment_type, money, channel)
+    if brand.needs_return and payment_type != AUTHENTICATION and "shopperResultUrl" not in values:
         raise InvalidParameters(get_result("200.300.404"), [Fault("shopperResultUrl", "may not be empty")])
 
 

@@ -14,16 +14,16 @@ import msgspec
 from tollgate.catalog import BRANDS, Brand, Protocol, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
 from tollgate.contract.fields import Fields, merge_echo
-from tollgate.contract.levers import read_levers
 from tollgate.contract.objections import find_content_objection, find_fraction_objection
 from tollgate.contract.orders import read_test_mode
+from tollgate.contract.simulator_overrides import read_simulator_overrides
 from tollgate.contract.sources import take_source
 from tollgate.contract.standing import read_migrated
-from tollgate.contract.stored import check_brand, find_stored_objection, keep_for_registration
+from tollgate.contract.stored import check_brand, find_registration_objection, keep_for_registration
 from tollgate.payments import (
     BankAccount,
     CardAccount,
-    CardFace,
+    CardSummary,
     Channel,
     InitialPayment,
     Instrument,
@@ -57,7 +57,7 @@ class RegistrationOrder(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     account: Instrument | None
     """None where it could not be opened, and then there is an objection."""
-    face: CardFace | None
+    card_summary: CardSummary | None
     test_mode: TestMode | None
     objection: str | None
     """The result code of a check that failed; such an order is recorded as rejected."""
@@ -82,7 +82,9 @@ def read_registration_order(
 ) -> RegistrationOrder:
     """`opened` as in an order to pay."""
     values = fields.values
-    levers = read_levers(values) if "customParameters" in fields.groups and not is_live else {}
+    simulator_overrides = (
+        read_simulator_overrides(values) if "customParameters" in fields.groups and not is_live else {}
+    )
     source = take_source(fields, channel, today=today, opened=opened)
     brand = source.brand
     initial = read_migrated(values, values.get("currency")) if "recurringMigration" in fields.groups else None
@@ -90,12 +92,12 @@ def read_registration_order(
         brand=brand.code,
         method=brand.method,
         account=source.account,
-        face=source.face,
+        card_summary=source.card_summary,
         test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
         objection=source.objection
         or _find_objection(source.account, brand, initial)
         or find_content_objection(fields, channel, today, brand),
-        forced_code=values.get(_FORCED_CODE) if levers else None,
+        forced_code=values.get(_FORCED_CODE) if simulator_overrides else None,
         echo=source.echo,
         initial=initial,
     )
@@ -107,7 +109,7 @@ def _find_objection(account: Instrument | None, brand: Brand, initial: InitialPa
             return _NOTHING_TO_STORE
     if initial is None:
         return None
-    may_go_on = brand.protocol in _SERIES_PROTOCOLS and initial.kind in brand.kinds
+    may_go_on = brand.protocol in _SERIES_PROTOCOLS and initial.payment_type in brand.payment_types
     if not may_go_on:
         return _NO_SERIES
     return None if initial.amount is None else find_fraction_objection([initial.amount])
@@ -143,17 +145,19 @@ def apply_update(
     brand = BRANDS[registration.brand]
     check_brand(fields, brand, is_lenient=channel.is_lenient)
     changes = _read_changes(fields, account)
-    face, objection = registration.card, None
+    card_summary, objection = registration.card, None
     if account is not None and changes:
         account = msgspec.structs.replace(account, **changes)
-        objection = find_stored_objection(fields, account, brand, cvv_required=False, today=today)
+        objection = find_registration_objection(fields, account, brand, cvv_required=False, today=today)
     objection = objection or find_content_objection(fields, channel, today, brand)
     if objection:
         raise Refusal(get_result(objection))
-    if face is not None:
-        face = msgspec.structs.replace(face, **{name: text for name, text in changes.items() if name in _FACE})
+    if card_summary is not None:
+        card_summary = msgspec.structs.replace(
+            card_summary, **{name: text for name, text in changes.items() if name in _FACE}
+        )
     echo = merge_echo(registration.echo, keep_for_registration(fields.echo))
-    return msgspec.structs.replace(registration, card=face, echo=echo), account
+    return msgspec.structs.replace(registration, card=card_summary, echo=echo), account
 
 
 def _read_changes(fields: Fields, account: Instrument | None) -> dict[str, Any]:

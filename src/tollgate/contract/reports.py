@@ -32,7 +32,7 @@ def read_question(pairs: Pairs, situation: Situation, rows_max: int) -> Question
             reference=fields.get("merchantTransactionId"),
             lifecycle_id=fields.get("lifecycleId"),
             short_id=fields.get("shortId"),
-            kinds=_read_list(fields.get("paymentTypes")),
+            payment_types=_read_list(fields.get("paymentTypes")),
             methods=_read_list(fields.get("paymentMethods")),
             begins_at=read_begin(fields.get("date.from")),
             ends_at=read_end(fields.get("date.to")),

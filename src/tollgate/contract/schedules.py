@@ -13,13 +13,13 @@ from tollgate.catalog import BRANDS, Wallet, get_result
 from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, render_rest, render_result
 from tollgate.contract.fields import Fields, first_word, merge_echo
 from tollgate.contract.jobs import JobPlan, read_plan, render_plan
-from tollgate.payments import Run, Schedule, ScheduleState, StoredAccount
+from tollgate.payments import RegisteredAccount, Run, Schedule, ScheduleState
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths, render_timestamp
 
 SCHEDULES, RESCHEDULES, DESCHEDULES = "SD", "RS", "DS"
-_DEFAULT_KIND = "DB"
-_KINDS = (SCHEDULES, _DEFAULT_KIND, "PA", "CD")
-_UNKNOWN_KIND, _OTHER_KIND = "100.360.201", "100.250.105"
+_DEFAULT_TYPE = "DB"
+_KINDS = (SCHEDULES, _DEFAULT_TYPE, "PA", "CD")
+_UNKNOWN_TYPE, _OTHER_KIND = "100.360.201", "100.250.105"
 _PLAN_GROUP = "job"
 
 _NOT_CARRIED = frozenset(
@@ -45,7 +45,7 @@ class ScheduleOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be charged, and when, understood."""
 
     registration_id: str
-    kind: str
+    payment_type: str
     money: Money
     plan: Mapping[str, str]
     starts_at: Instant
@@ -63,7 +63,7 @@ def read_schedule(fields: Fields, now: Instant) -> ScheduleOrder:
     _check_series(values)
     return ScheduleOrder(
         registration_id=values["registrationId"],
-        kind=_read_kind(values.get("paymentType", SCHEDULES), plan),
+        payment_type=_read_payment_type(values.get("paymentType", SCHEDULES), plan),
         money=Money(read_hundredths(values["amount"]), values["currency"]),
         plan=plan.sent,
         starts_at=now if plan.starts_at is None else plan.starts_at,
@@ -83,7 +83,7 @@ def read_reschedule(fields: Fields, active: Schedule, now: Instant) -> ScheduleO
     amount = read_hundredths(values["amount"]) if "amount" in values else active.money.hundredths
     kept = ScheduleOrder(
         registration_id=values.get("registrationId", active.registration_id),
-        kind=active.kind if plan is None or plan.kind is None else plan.kind,
+        payment_type=active.payment_type if plan is None or plan.payment_type is None else plan.payment_type,
         money=Money(amount, values.get("currency", active.money.currency)),
         plan=active.plan,
         starts_at=active.starts_at,
@@ -99,19 +99,19 @@ def read_reschedule(fields: Fields, active: Schedule, now: Instant) -> ScheduleO
     )
 
 
-def check_change(fields: Fields, kind: str) -> None:
+def check_change(fields: Fields, payment_type: str) -> None:
     """The path says what shall happen, so a type that says something else is none."""
-    if fields.values.get("paymentType", kind) != kind:
-        raise Refusal(get_result(_UNKNOWN_KIND))
+    if fields.values.get("paymentType", payment_type) != payment_type:
+        raise Refusal(get_result(_UNKNOWN_TYPE))
 
 
-def _read_kind(sent: str, plan: JobPlan) -> str:
+def _read_payment_type(sent: str, plan: JobPlan) -> str:
     if sent not in _KINDS:
-        raise Refusal(get_result(_UNKNOWN_KIND))
+        raise Refusal(get_result(_UNKNOWN_TYPE))
     if sent == SCHEDULES:
-        return plan.kind or _DEFAULT_KIND
-    if plan.kind not in (None, sent):
-        fault = Fault("job.action", f"does not go together with paymentType {sent}", plan.kind)
+        return plan.payment_type or _DEFAULT_TYPE
+    if plan.payment_type not in (None, sent):
+        fault = Fault("job.action", f"does not go together with paymentType {sent}", plan.payment_type)
         raise InvalidParameters(get_result(_OTHER_KIND), [fault])
     return sent
 
@@ -132,13 +132,13 @@ def _keep(fields: Fields) -> dict[str, str]:
 # ---- payments ----
 
 
-def make_run_fields(kind: str, money: Money, echo: Mapping[str, str]) -> Fields:
+def make_run_fields(payment_type: str, money: Money, echo: Mapping[str, str]) -> Fields:
     """What a payment of a schedule would have been asked for with, had somebody asked for it."""
-    values = {"paymentType": kind, "amount": money.render(), "currency": money.currency, **_SERIES, **echo}
+    values = {"paymentType": payment_type, "amount": money.render(), "currency": money.currency, **_SERIES, **echo}
     return Fields(values, frozenset(map(first_word, values)), dict(values))
 
 
-def refuse_shopper_brands(stored: StoredAccount) -> None:
+def refuse_shopper_brands(stored: RegisteredAccount) -> None:
     brand = BRANDS[stored.registration.brand]
     if brand.needs_return:
         raise Refusal(get_result("600.200.310"), f"{brand.code} is paid by a shopper who is there")
@@ -152,13 +152,13 @@ def answer_schedule(
     code: str,
     envelope: Envelope,
     *,
-    kind: str = SCHEDULES,
+    payment_type: str = SCHEDULES,
     ndc: str | None = None,
     at: Instant | None = None,
     runs: Sequence[Run] | None = None,
 ) -> Answer:
     """As it stands. What changes it is answered with its own trace and time, a later read with those of its making."""
-    body = render_schedule(schedule, code, kind)
+    body = render_schedule(schedule, code, payment_type)
     if runs is not None:
         body["runs"] = [_render_run(run) for run in runs]
         if schedule.skipped:
@@ -174,11 +174,11 @@ def answer_schedules(
     return finish_answer(body, envelope, now, ndc)
 
 
-def render_schedule(schedule: Schedule, code: str, kind: str) -> Json:
+def render_schedule(schedule: Schedule, code: str, payment_type: str) -> Json:
     body: Json = {"id": schedule.id, "registrationId": schedule.registration_id}
     if schedule.series_id != schedule.id:
         body["referencedId"] = schedule.series_id
-    body |= {"paymentType": kind, "amount": schedule.money.render(), "currency": schedule.money.currency}
+    body |= {"paymentType": payment_type, "amount": schedule.money.render(), "currency": schedule.money.currency}
     if "descriptor" in schedule.echo:
         body["descriptor"] = schedule.echo["descriptor"]
     rest = render_rest(code, None, schedule.echo)
@@ -188,7 +188,7 @@ def render_schedule(schedule: Schedule, code: str, kind: str) -> Json:
 
 def _render_state(schedule: Schedule) -> Json:
     is_active = schedule.state is ScheduleState.ACTIVE
-    shown: Json = {"active": is_active, "paymentType": schedule.kind}
+    shown: Json = {"active": is_active, "paymentType": schedule.payment_type}
     if is_active and schedule.next_at is not None:
         shown["nextRun"] = render_timestamp(schedule.next_at)
     if schedule.result_code:

@@ -1,4 +1,4 @@
-"""Settlement reports as merchants ask for them and read them: sums per day and currency, and what is in a sum.
+"""Completion reports as merchants ask for them and read them: sums per day and currency, and what is in a sum.
 
 What was earned is told by the book; nothing is added up here that it did not post.
 """
@@ -16,7 +16,7 @@ from tollgate.contract.fields import Fields
 from tollgate.contract.form import Pairs
 from tollgate.contract.report_answers import answer_page
 from tollgate.contract.reports import read_begin, read_end, read_report_fields, read_window
-from tollgate.payments import Page, Period, Posting, Tally, TestMode, Window
+from tollgate.payments import Page, Period, ReportEntry, Tally, TestMode, Window
 from tollgate.values import DAY, Instant, render_hundredths, render_timestamp, to_datetime, to_instant
 
 _SETTLED, _CHARGEBACK, _CHARGEBACK_REVERSAL = "SETTLED", "CHARGEBACK", "CHARGEBACK REVERSAL"
@@ -29,7 +29,7 @@ RECONCILIATIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Which payment types a reconciliation type is made of. Nobody charges a fee here, so none is ever settled."""
 
-_TYPES = {kind: name for name, kinds in RECONCILIATIONS.items() for kind in kinds}
+_TYPES = {payment_type: name for name, payment_types in RECONCILIATIONS.items() for payment_type in payment_types}
 _ID = re.compile("([0-9]{8})-([A-Z]{3})")
 
 
@@ -58,7 +58,7 @@ def read_aggregation(
         ends_at=begins_at + DAY,
         currency=currency,
         test_mode=_read_test_mode(fields),
-        kinds=RECONCILIATIONS[wanted] if wanted else None,
+        payment_types=RECONCILIATIONS[wanted] if wanted else None,
         is_newest_first=(fields.get("sortOrder") or "").upper() == "DESC",
     )
     return period, read_window(fields, rows_max)
@@ -73,20 +73,22 @@ def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, 
     return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, aggregations=rows))
 
 
-def answer_postings(page: Page[Posting], envelope: Envelope, ndc: str, now: Instant) -> Answer:
-    rows = [_render_posting(posting) for posting in page.rows]
+def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+    rows = [_render_report_entry(report_entry) for report_entry in page.rows]
     return answer_page({"reconciliations": rows}, page, envelope, ndc, now)
 
 
 def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally]) -> Json:
     """Every sum can be had from the records by adding the amounts of one type."""
     day = to_datetime(begins_at)
-    settled = [tally.gain for tally in tallies if _TYPES[tally.kind] == _SETTLED]
+    settled = [tally.gain for tally in tallies if _TYPES[tally.payment_type] == _SETTLED]
     sums = {
         "grossAmount": sum(gain for gain in settled if gain > 0),
         "refundAmount": -sum(gain for gain in settled if gain < 0),
-        "chargebackAmount": -sum(tally.gain for tally in tallies if _TYPES[tally.kind] == _CHARGEBACK),
-        "chargebackReversalAmount": sum(tally.gain for tally in tallies if _TYPES[tally.kind] == _CHARGEBACK_REVERSAL),
+        "chargebackAmount": -sum(tally.gain for tally in tallies if _TYPES[tally.payment_type] == _CHARGEBACK),
+        "chargebackReversalAmount": sum(
+            tally.gain for tally in tallies if _TYPES[tally.payment_type] == _CHARGEBACK_REVERSAL
+        ),
         "netAmount": sum(tally.gain for tally in tallies),
     }
     return {
@@ -98,21 +100,21 @@ def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally])
     }
 
 
-def _render_posting(posting: Posting) -> Json:
-    line, payment = posting.line, posting.payment
+def _render_report_entry(report_entry: ReportEntry) -> Json:
+    entry, payment = report_entry.entry, report_entry.payment
     row: Json = {"id": payment.id}
     if payment.referenced_id:
         row["referencedId"] = payment.referenced_id
     if payment.merchant_transaction_id:
         row["merchantTransactionId"] = payment.merchant_transaction_id
-    row["paymentType"] = payment.kind
+    row["paymentType"] = payment.payment_type
     if payment.brand:
         row["paymentBrand"] = payment.brand
     return row | {
-        "amount": render_hundredths(posting.gain),
-        "currency": line.currency,
-        "settlementTxDate": render_timestamp(line.posted_at),
-        "reconciliationType": _TYPES[payment.kind],
+        "amount": render_hundredths(report_entry.gain),
+        "currency": entry.currency,
+        "settlementTxDate": render_timestamp(entry.posted_at),
+        "reconciliationType": _TYPES[payment.payment_type],
         # The book has a line only because of its transaction, so there is always exactly one.
         "matchedTransactions": [{"status": "MATCHED", "id": payment.id}],
     }

@@ -16,9 +16,9 @@ from tollgate.payments import (
     InitialPayment,
     Instrument,
     Payment,
+    RegisteredAccount,
     Sequence,
     StandingInstruction,
-    StoredAccount,
     TokenAccount,
 )
 from tollgate.values import Money, read_hundredths, to_datetime, to_instant
@@ -99,28 +99,28 @@ def read_migrated(values: Mapping[str, str], currency: str | None) -> InitialPay
     return InitialPayment(
         # The last of them is where our own answers tell the scheme's.
         reference=next((each for each in reversed(ids) if each), None),
-        kind=values[_MIGRATED_TYPE],
+        payment_type=values[_MIGRATED_TYPE],
         amount=Money(read_hundredths(amount), currency) if amount and currency else None,
         made_at=to_instant(datetime.fromisoformat(made).replace(tzinfo=UTC)) if made else None,
         connector_ids=ids,
     )
 
 
-def describe_initial(settled: Payment) -> InitialPayment:
+def describe_initial(completed: Payment) -> InitialPayment:
     """Later payments go back to this one, or to an earlier payment of another provider that it goes back to itself."""
-    echo, details = settled.echo, settled.details
+    echo, details = completed.echo, completed.details
     named = None if begins_series(echo) else echo.get(_REFERENCE)
     if named:
         # Amount, time and ids of this payment are not those of the one that the reference names.
-        words = {_MIGRATED_TYPE: settled.kind, **echo}
-        migrated = read_migrated(words, settled.money.currency)
-        return msgspec.structs.replace(migrated, reference=named, payment_id=settled.id)
+        words = {_MIGRATED_TYPE: completed.payment_type, **echo}
+        migrated = read_migrated(words, completed.money.currency)
+        return msgspec.structs.replace(migrated, reference=named, payment_id=completed.id)
     return InitialPayment(
         reference=find_scheme_reference(details),
-        kind=settled.kind,
-        amount=settled.money,
-        made_at=settled.settled_at,
-        payment_id=settled.id,
+        payment_type=completed.payment_type,
+        amount=completed.money,
+        made_at=completed.completed_at,
+        payment_id=completed.id,
         connector_ids=_list_ids(details, _ANSWERED_IDS),
     )
 
@@ -135,7 +135,7 @@ def tell_series_reference(values: Mapping[str, str], reference: str | None) -> M
     return {_REFERENCE: reference} if reference and begins_series(values) else {}
 
 
-def find_series_fields(values: Mapping[str, str], stored: StoredAccount | None) -> Mapping[str, str]:
+def find_series_fields(values: Mapping[str, str], stored: RegisteredAccount | None) -> Mapping[str, str]:
     """A repeat has to name the first payment of its series; these fields do it where the merchant did not.
 
     They are stored and sent with the others, so that a repeat that waits for its shopper still has them.
@@ -162,7 +162,7 @@ def _tell_initial(initial: InitialPayment, currency: str | None) -> dict[str, st
 
 
 def find_series_objection(
-    standing: StandingInstruction | None, account: Instrument | None, stored: StoredAccount | None
+    standing: StandingInstruction | None, account: Instrument | None, stored: RegisteredAccount | None
 ) -> str | None:
     """A merchant alone may only charge a card that its holder left here, or whose first payment it can name."""
     if standing is None or standing.source != BY_MERCHANT or stored is not None:
@@ -171,10 +171,10 @@ def find_series_objection(
     return _UNSTORED if is_card and standing.initial_transaction_id is None else None
 
 
-def read_sequence(values: Mapping[str, str], *, is_stored: bool = False, is_registering: bool = False) -> Sequence:
+def read_sequence(values: Mapping[str, str], *, is_stored: bool = False, makes_registration: bool = False) -> Sequence:
     """Which debit under its mandate: one whose account is kept belongs to a series, although nobody said so."""
     mode = _get_mode(values)
-    if mode == _FIRST or (is_registering and mode is None):
+    if mode == _FIRST or (makes_registration and mode is None):
         return Sequence.FIRST
     if mode == _LATER or is_stored:
         return Sequence.LAST if values.get("sequence") == "FINAL" else Sequence.LATER

@@ -12,10 +12,10 @@ from tollgate.contract.accounts import hide_proof
 from tollgate.contract.fields import Fields, first_word
 from tollgate.contract.objections import find_token_expiry
 from tollgate.contract.standing import begins_series
-from tollgate.payments import BankAccount, CardAccount, CardFace, Instrument, StoredAccount, TokenAccount
+from tollgate.payments import BankAccount, CardAccount, CardSummary, Instrument, RegisteredAccount, TokenAccount
 from tollgate.values import Fault, InvalidParameters, Secret
 
-_ID, _WISH, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
+_ID, _CREATE, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
 _KEPT_GROUPS = frozenset(
     {"customer", "billing", "shipping", "bankAccount", "virtualAccount", "tokenAccount", "customParameters"}
     | {"merchantTransactionId", "merchantInvoiceId", "merchantMemo"}
@@ -39,12 +39,12 @@ def find_registration_id(fields: Fields) -> str | None:
 
 
 def asks_to_register(values: Mapping[str, str]) -> bool:
-    return _WISH in values and is_true(values[_WISH]) and _ID not in values
+    return _CREATE in values and is_true(values[_CREATE]) and _ID not in values
 
 
 def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: bool) -> dict[str, str]:
     """The echo of a payment that belongs to a registration; the wish for one stays only where it was made."""
-    kept = dict(echo) if is_new else {name: text for name, text in echo.items() if name != _WISH}
+    kept = dict(echo) if is_new else {name: text for name, text in echo.items() if name != _CREATE}
     return {**kept, _ID: registration_id}
 
 
@@ -56,7 +56,7 @@ def tell_registration(echo: Mapping[str, str]) -> RegistrationLink | None:
     registration_id = echo.get(_ID)
     if registration_id is None:
         return None
-    return RegistrationLink(registration_id, is_true(echo.get(_WISH)), begins_series(echo))
+    return RegistrationLink(registration_id, is_true(echo.get(_CREATE)), begins_series(echo))
 
 
 def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
@@ -67,24 +67,24 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
         raise InvalidParameters(get_result("200.300.404"), [Fault("paymentBrand", message, named)])
 
 
-def take_stored(fields: Fields, stored: StoredAccount) -> tuple[Instrument, CardFace | None]:
+def take_registered(fields: Fields, stored: RegisteredAccount) -> tuple[Instrument, CardSummary | None]:
     """The account for this payment: with the security code that came along, and a holder where none is stored."""
-    values, account, face = fields.values, stored.account, stored.registration.card
+    values, account, card_summary = fields.values, stored.account, stored.registration.card
     may_override = is_true(values.get(_OVERRIDE))
     if isinstance(account, CardAccount):
         cvv, holder = values.get("card.cvv"), values.get("card.holder")
         account = msgspec.structs.replace(account, cvv=Secret(cvv) if cvv else None)
         if may_override and holder and not account.holder:
             account = msgspec.structs.replace(account, holder=holder)
-            face = None if face is None else msgspec.structs.replace(face, holder=holder)
+            card_summary = None if card_summary is None else msgspec.structs.replace(card_summary, holder=holder)
     elif isinstance(account, BankAccount):
         holder = values.get("bankAccount.holder")
         if may_override and holder and not account.holder:
             account = msgspec.structs.replace(account, holder=holder)
-    return account, face
+    return account, card_summary
 
 
-def find_stored_objection(
+def find_registration_objection(
     fields: Fields, account: Instrument, brand: Brand, *, cvv_required: bool, today: date
 ) -> str | None:
     """What was checked when it was stored and may have changed since, or came along."""
@@ -100,7 +100,7 @@ def find_stored_objection(
     return None if len(cvv) == brand.cvv_length else "100.100.601"
 
 
-def show_stored(fields: Fields, stored: StoredAccount, account: Instrument | None) -> dict[str, str]:
+def show_registered(fields: Fields, stored: RegisteredAccount, account: Instrument | None) -> dict[str, str]:
     """The echo of a payment with a stored account: what was sent, but of the account what is charged."""
     sent = hide_proof(fields.echo, account)
     kept = {name: text for name, text in sent.items() if not name.startswith(_ACCOUNT_GROUPS)}

@@ -21,7 +21,7 @@ _LENGTH_MAX = 128
 METHOD_FIELD = "threeDSMethodData"
 
 
-class Ticket(msgspec.Struct, frozen=True):
+class ShopperToken(msgspec.Struct, frozen=True):
     """Whose payment, which one, and the key that only the holder of the address has; empty where none is needed."""
 
     merchant_id: MerchantId
@@ -29,12 +29,12 @@ class Ticket(msgspec.Struct, frozen=True):
     key: Secret
 
 
-def write_ticket(merchant_id: str, payment_id: str, key: bytes = b"") -> str:
+def write_shopper_token(merchant_id: str, payment_id: str, key: bytes = b"") -> str:
     """One word for a path. It is a secret where it has a key, so it belongs into no log."""
     return _encode(bytes.fromhex(merchant_id) + bytes.fromhex(payment_id) + key)
 
 
-def read_ticket(text: str) -> Ticket | None:
+def read_shopper_token(text: str) -> ShopperToken | None:
     """None for what was never written here."""
     if len(text) > _LENGTH_MAX:
         return None
@@ -45,7 +45,7 @@ def read_ticket(text: str) -> Ticket | None:
     if len(raw) not in _LENGTHS:
         return None
     merchant, payment, key = raw[:_ID_BYTES], raw[_ID_BYTES : 2 * _ID_BYTES], raw[2 * _ID_BYTES :]
-    return Ticket(MerchantId(merchant.hex()), PaymentId(payment.hex()), Secret(_encode(key)))
+    return ShopperToken(MerchantId(merchant.hex()), PaymentId(payment.hex()), Secret(_encode(key)))
 
 
 def make_return_url(address: str, payment: Payment) -> str:
@@ -74,7 +74,7 @@ def _make_return_url(address: str, subject_id: str, path: str) -> str:
 
 
 def get_resource_path(payment: Payment) -> str:
-    noun = "threeDSecure" if payment.kind == AUTHENTICATION else "payments"
+    noun = "threeDSecure" if payment.payment_type == AUTHENTICATION else "payments"
     return f"/v1/{noun}/{payment.id}"
 
 

@@ -18,7 +18,7 @@ from tollgate.flows.export_file import export_file
 from tollgate.flows.extend_life import extend_life
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.hear import hear_method, hear_result
-from tollgate.flows.idempotency import find_earlier_answer, make_claim
+from tollgate.flows.idempotency import find_earlier_answer, make_idempotency_key
 from tollgate.flows.look_up import look_up, look_up_registration, show_registration
 from tollgate.flows.open_link import (
     OpenedLink,
@@ -27,10 +27,10 @@ from tollgate.flows.open_link import (
 )
 from tollgate.flows.pay import pay
 from tollgate.flows.record import record
-from tollgate.flows.recover import run_errand, settle_overdue
+from tollgate.flows.recover import complete_overdue, run_recovery_task
 from tollgate.flows.register import register
 from tollgate.flows.remind import remind
-from tollgate.flows.report import list_all_settled, list_settled, search, show_chain, show_chains, sum_up
+from tollgate.flows.report import list_all_completed, list_completed, search, show_chain, show_chains, sum_up
 from tollgate.flows.reregister import reregister
 from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Next, Wait, arrive
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
@@ -80,6 +80,7 @@ __all__ = [
     "cancel_prepared",
     "change_checkout",
     "collect",
+    "complete_overdue",
     "count_retired",
     "create_schedule",
     "deregister",
@@ -98,11 +99,11 @@ __all__ = [
     "hear_result",
     "hear_token_event",
     "leave_link_attempt",
-    "list_all_settled",
-    "list_settled",
+    "list_all_completed",
+    "list_completed",
     "look_up",
     "look_up_registration",
-    "make_claim",
+    "make_idempotency_key",
     "make_payment_link",
     "make_run",
     "open_link",
@@ -118,9 +119,8 @@ __all__ = [
     "reregister",
     "reschedule",
     "rewrap_everything",
-    "run_errand",
+    "run_recovery_task",
     "search",
-    "settle_overdue",
     "show_chain",
     "show_chains",
     "show_form",

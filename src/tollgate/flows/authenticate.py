@@ -9,36 +9,36 @@ import msgspec
 
 from tollgate.catalog import AUTHENTICATION, LIMITS
 from tollgate.connectors import threeds
-from tollgate.contract import Answer, answer_payment, name_handover, write_ticket
+from tollgate.contract import Answer, answer_payment, name_handover, write_shopper_token
+from tollgate.operations import (
+    App,
+    DirectoryServerRoute,
+    Route,
+    charge,
+    choose_directory_server,
+    complete_signed,
+    conclude,
+    converse,
+    get_payment,
+    keep_answer,
+    make_shopper_url,
+    sign_authentication,
+)
 from tollgate.payments import (
     AuthenticationCase,
+    AuthenticationRequest,
     AuthenticationRow,
-    AuthenticationWish,
     Browser,
     CardAccount,
     Channel,
-    Claim,
+    IdempotencyKey,
     Order,
     Outcome,
     Payment,
     Stage,
     Verdict,
 )
-from tollgate.steps import (
-    DirectoryRoute,
-    House,
-    Route,
-    charge,
-    choose_directory,
-    conclude,
-    converse,
-    get_payment,
-    keep_answer,
-    make_shopper_url,
-    seal_case,
-    settle_sealed,
-)
-from tollgate.store import steps_insert_authentication, steps_settle
+from tollgate.store import completion_writes, insert_authentication_writes
 from tollgate.vault import hash_once_key, make_once_key, name_owner, seal_once
 
 _FRICTIONLESS_CODE = "000.400.110"
@@ -48,27 +48,27 @@ _AWAY = Verdict(outcome=Outcome.CHALLENGED, code="000.200.000")
 class Enrolment(msgspec.Struct, frozen=True):
     """A card that can be authenticated, and by whom."""
 
-    directory: DirectoryRoute
+    directory: DirectoryServerRoute
     range: threeds.CardRange
 
 
-async def find_enrolment(house: House, order: Order, channel: Channel) -> Enrolment | None:
+async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment | None:
     """None where the payment goes on without: nobody wishes it, nobody could come back, or the card takes no part."""
-    wish, account = order.authentication, order.account
-    if wish is None or wish.is_unwanted or order.objection or not isinstance(account, CardAccount):
+    request, account = order.authentication, order.account
+    if request is None or request.is_unwanted or order.objection or not isinstance(account, CardAccount):
         return None
-    directory = choose_directory(house, channel, order.test_mode)
-    if directory is None or (order.return_url is None and wish.requestor_reason is None):
+    directory = choose_directory_server(app, channel, order.test_mode)
+    if directory is None or (order.return_url is None and request.requestor_reason is None):
         return None
-    forced = threeds.read_enrolment_lever(order.levers)
+    forced = threeds.read_enrolment_override(order.simulator_overrides)
     if forced is False:
         return None
-    found = await house.ranges.find(
+    found = await app.ranges.find(
         directory.address,
         directory.wire,
         account,
-        wall_now=house.clock.wall(),
-        timeout_s=house.acquirer_timeout_s,
+        wall_now=app.clock.wall(),
+        timeout_s=app.acquirer_timeout_s,
     )
     if found is None and forced:
         found = threeds.ANY_CARD
@@ -76,43 +76,43 @@ async def find_enrolment(house: House, order: Order, channel: Channel) -> Enrolm
 
 
 async def authenticate_first(
-    house: House, order: Order, started: Payment, enrolment: Enrolment, route: Route, claim: Claim | None
+    app: App, order: Order, started: Payment, enrolment: Enrolment, route: Route, idempotency_key: IdempotencyKey | None
 ) -> Answer:
-    wish = order.authentication or AuthenticationWish()
-    key = make_once_key(house.chance)
+    request = order.authentication or AuthenticationRequest()
+    key = make_once_key(app.random_bytes)
     case = AuthenticationCase(
-        server_id=threeds.make_server_id(house.chance),
+        server_id=threeds.make_server_id(app.random_bytes),
         version=enrolment.range.version,
-        method_url=enrolment.range.method_url if uses_browser(wish) else None,
+        method_url=enrolment.range.method_url if uses_browser(request) else None,
     )
-    if uses_browser(wish) and (wish.browser is None or case.method_url):
+    if uses_browser(request) and (request.browser is None or case.method_url):
         # The browser has to come by before the issuer can be asked.
-        return await hand_over(house, order, started, case, Stage.OPEN, key, claim)
-    page_url = make_shopper_url(house, started, key)
-    case = await ask_directory(house, order, case, enrolment.directory, wish.browser, started, page_url)
+        return await hand_over(app, order, started, case, Stage.OPEN, key, idempotency_key)
+    page_url = make_shopper_url(app, started, key)
+    case = await ask_directory_server(app, order, case, enrolment.directory, request.browser, started, page_url)
     if case.result is None:
-        return await hand_over(house, order, started, case, Stage.CHALLENGED, key, claim)
-    verdict = await pass_on(house, order, started, route, case)
-    return await conclude(house, started, verdict, claim)
+        return await hand_over(app, order, started, case, Stage.CHALLENGED, key, idempotency_key)
+    verdict = await pass_on(app, order, started, route, case)
+    return await conclude(app, started, verdict, idempotency_key)
 
 
-def uses_browser(wish: AuthenticationWish) -> bool:
+def uses_browser(request: AuthenticationRequest) -> bool:
     """An app brings its own data, and a merchant that asks without the shopper has none."""
-    return wish.device is None and wish.requestor_reason is None
+    return request.device is None and request.requestor_reason is None
 
 
-async def ask_directory(
-    house: House,
+async def ask_directory_server(
+    app: App,
     order: Order,
     case: AuthenticationCase,
-    directory: DirectoryRoute,
+    directory: DirectoryServerRoute,
     browser: Browser | None,
     payment: Payment,
     page_url: str,
 ) -> AuthenticationCase:
     """The result of a challenge comes to an address that only the directory server learns: nobody else can send it."""
-    results_key = make_once_key(house.chance)
-    ticket = write_ticket(payment.merchant_id, payment.id, results_key)
+    results_key = make_once_key(app.random_bytes)
+    shopper_token = write_shopper_token(payment.merchant_id, payment.id, results_key)
     asked = msgspec.structs.replace(case, results_hash=hash_once_key(results_key))
     conversation = threeds.authenticate(
         order,
@@ -120,30 +120,30 @@ async def ask_directory(
         terms=directory.terms,
         browser=browser,
         method_done="U" if case.method_url is None else "Y" if case.is_method_done else "N",
-        now=house.clock.now(),
+        now=app.clock.now(),
         notification_url=page_url,
-        results_url=f"{house.base_url}/v1/threeDSecure/results/{ticket}",
-        levers=order.levers,
+        results_url=f"{app.base_url}/v1/threeDSecure/results/{shopper_token}",
+        simulator_overrides=order.simulator_overrides,
     )
-    answered = await converse(conversation, directory.wire, timeout_s=house.acquirer_timeout_s)
+    answered = await converse(conversation, directory.wire, timeout_s=app.acquirer_timeout_s)
     return answered or threeds.fail_case(asked, threeds.UNREACHABLE)
 
 
 async def hand_over(
-    house: House,
+    app: App,
     order: Order,
     started: Payment,
     case: AuthenticationCase,
     stage: Stage,
     key: bytes,
-    claim: Claim | None,
+    idempotency_key: IdempotencyKey | None,
 ) -> Answer:
     """The payment waits for its shopper. The security code waits too, under a key that only the shopper's address has.
 
     So neither the row nor the answer kept for an Idempotency-Key holds that address: it is told once.
     """
-    now = house.clock.now()
-    case = msgspec.structs.replace(case, ticket_hash=hash_once_key(key))
+    now = app.clock.now()
+    case = msgspec.structs.replace(case, shopper_token_hash=hash_once_key(key))
     cvv = order.account.cvv if isinstance(order.account, CardAccount) else None
     row = AuthenticationRow(
         merchant_id=started.merchant_id,
@@ -152,37 +152,37 @@ async def hand_over(
         created_at=now,
         expires_at=now + LIMITS.challenge_lifetime,
         body=case,
-        sealed_secret=seal_once(cvv, key, owner=name_secret(started), chance=house.chance),
+        sealed_secret=seal_once(cvv, key, owner=name_secret(started), random_bytes=app.random_bytes),
     )
-    settlement = settle_sealed(house, started, msgspec.structs.replace(_AWAY, details=threeds.describe_case(case)))
-    told = answer_payment(settlement.payment, house.envelope)
-    kept = keep_answer(house, claim, started.merchant_id, started.id, told)
-    unit = [*steps_settle(settlement, kept), *steps_insert_authentication(seal_case(house, row))]
-    if not await house.database.write(unit):
-        return answer_payment(await get_payment(house, started, started.id), house.envelope)
-    data = threeds.make_method_data(case, make_method_url(house, started)) if case.method_url else ""
-    handover = name_handover(make_shopper_url(house, started, key), case.method_url, data)
-    return answer_payment(settlement.payment, house.envelope, handover)
+    completion = complete_signed(app, started, msgspec.structs.replace(_AWAY, details=threeds.describe_case(case)))
+    told = answer_payment(completion.payment, app.envelope)
+    kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, told)
+    unit = [*completion_writes(completion, kept), *insert_authentication_writes(sign_authentication(app, row))]
+    if not await app.database.write(unit):
+        return answer_payment(await get_payment(app, started, started.id), app.envelope)
+    data = threeds.make_method_data(case, make_method_url(app, started)) if case.method_url else ""
+    handover = name_handover(make_shopper_url(app, started, key), case.method_url, data)
+    return answer_payment(completion.payment, app.envelope, handover)
 
 
-def make_method_url(house: House, payment: Payment) -> str:
+def make_method_url(app: App, payment: Payment) -> str:
     """Where the issuer's hidden page reports that it is done."""
-    return f"{house.base_url}/v1/threeDSecure/method/{write_ticket(payment.merchant_id, payment.id)}"
+    return f"{app.base_url}/v1/threeDSecure/method/{write_shopper_token(payment.merchant_id, payment.id)}"
 
 
 def name_secret(payment: Payment) -> str:
     return name_owner("authentication", payment.merchant_id, payment.id)
 
 
-async def pass_on(house: House, order: Order, started: Payment, route: Route, case: AuthenticationCase) -> Verdict:
+async def pass_on(app: App, order: Order, started: Payment, route: Route, case: AuthenticationCase) -> Verdict:
     """From what was proven to what the payment comes to: the end, or the charge with the proof."""
     told = threeds.describe_case(case)
     refusal = threeds.judge_result(case)
     if refusal is not None:
         return Verdict(outcome=Outcome.DECLINED, code=refusal, details=told)
-    if started.kind == AUTHENTICATION:
+    if started.payment_type == AUTHENTICATION:
         code = _FRICTIONLESS_CODE if case.flow == "frictionless" else route.approved_code
         return Verdict(outcome=Outcome.APPROVED, code=code, details=told)
     details = msgspec.structs.replace(order.details, authentication=threeds.make_authentication(case))
-    verdict = await charge(house, msgspec.structs.replace(order, details=details), started, route)
+    verdict = await charge(app, msgspec.structs.replace(order, details=details), started, route)
     return msgspec.structs.replace(verdict, details={**verdict.details, **told})

@@ -13,20 +13,20 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import KINDS, LIMITS, Direction, add_banking_days, find_banking_day
+from tollgate.catalog import LIMITS, PAYMENT_TYPES, Direction, add_banking_days, find_banking_day
 from tollgate.connectors import sepa
+from tollgate.operations import App, TamperedRow, trust
 from tollgate.payments import BankAccount, Creditor, Sequence
-from tollgate.steps import BrokenSeal, House, trust
 from tollgate.store import (
     BankFile,
     Batch,
     DueInstruction,
+    file_instructions_writes,
+    insert_bank_file_writes,
     list_due,
     list_due_batches,
     list_file_days,
     postpone_due,
-    steps_file,
-    steps_insert_bank_file,
 )
 from tollgate.values import make_id, to_datetime
 from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_account, seal
@@ -39,37 +39,37 @@ _DIRECTIONS = {Direction.TAKE: sepa.Direction.DEBIT, Direction.GIVE: sepa.Direct
 FILE_NOUN = "bank_file"
 
 
-async def collect(house: House) -> int:
+async def collect(app: App) -> int:
     """How many files were made."""
-    today = find_banking_day(to_datetime(house.clock.now()).date())
+    today = find_banking_day(to_datetime(app.clock.now()).date())
     due_on = add_banking_days(today, LIMITS.bank_lead_days)
     made = 0
-    for batch in await list_due_batches(house.database, due_on):
-        channel = house.directory.find_channel(batch.channel_id)
+    for batch in await list_due_batches(app.database, due_on):
+        channel = app.merchants.find_channel(batch.channel_id)
         if channel is None or channel.creditor is None:
             _log.warning("a channel has instructions and no creditor", extra={"channel": batch.channel_id})
             continue
-        made += await collect_batch(house, batch, channel.creditor, due_on)
+        made += await collect_batch(app, batch, channel.creditor, due_on)
     return made
 
 
-async def collect_batch(house: House, batch: Batch, creditor: Creditor, due_on: date) -> bool:
+async def collect_batch(app: App, batch: Batch, creditor: Creditor, due_on: date) -> bool:
     """Whatever was due earlier is due on the first day that banks can still do."""
     scheme = _SCHEMES[sepa.Direction(batch.direction)]
     taken = await list_file_days(
-        house.database, batch.merchant_id, batch.channel_id, scheme, batch.sequence, since=due_on
+        app.database, batch.merchant_id, batch.channel_id, scheme, batch.sequence, since=due_on
     )
     if due_on in taken:
-        await postpone_due(house.database, batch, due_on, find_free_day(due_on, taken))
+        await postpone_due(app.database, batch, due_on, find_free_day(due_on, taken))
         return False
-    due = await list_due(house.database, batch, due_on, LIMITS.bank_file_entries_max)
+    due = await list_due(app.database, batch, due_on, LIMITS.bank_file_entries_max)
     # In a thread, because ten thousand accounts take a while to open.
-    entries = await asyncio.to_thread(make_entries, house, due)
+    entries = await asyncio.to_thread(make_entries, app, due)
     if not entries:
         return False
     head = sepa.FileHead(
-        message_id=make_id(house.chance),
-        created_at=to_datetime(house.clock.now()),
+        message_id=make_id(app.random_bytes),
+        created_at=to_datetime(app.clock.now()),
         scheme=scheme,
         creditor=creditor,
         due_on=due_on,
@@ -77,10 +77,10 @@ async def collect_batch(house: House, batch: Batch, creditor: Creditor, due_on: 
         currency=batch.currency,
     )
     body = await asyncio.to_thread(sepa.build_file, head, entries)
-    return await write_file(house, batch, head, entries, body)
+    return await write_file(app, batch, head, entries, body)
 
 
-async def write_file(house: House, batch: Batch, head: sepa.FileHead, entries: Series[sepa.Entry], body: bytes) -> bool:
+async def write_file(app: App, batch: Batch, head: sepa.FileHead, entries: Series[sepa.Entry], body: bytes) -> bool:
     """False: one of the rows, or the day, was taken meanwhile; the next round looks again."""
     file = BankFile(
         merchant_id=batch.merchant_id,
@@ -92,12 +92,15 @@ async def write_file(house: House, batch: Batch, head: sepa.FileHead, entries: S
         currency=head.currency,
         entries=len(entries),
         total=sum(entry.amount for entry in entries),
-        created_at=house.clock.now(),
+        created_at=app.clock.now(),
     )
-    sealed = seal(body, owner=name_owner(FILE_NOUN, file.merchant_id, file.id), keyring=house.keyring)
+    sealed = seal(body, owner=name_owner(FILE_NOUN, file.merchant_id, file.id), keyring=app.keyring)
     ids = [entry.id for entry in entries]
-    steps = [*steps_insert_bank_file(file, sealed), *steps_file(file.merchant_id, ids, file.id, file.due_on)]
-    is_written = await house.database.write(steps)
+    writes = [
+        *insert_bank_file_writes(file, sealed),
+        *file_instructions_writes(file.merchant_id, ids, file.id, file.due_on),
+    ]
+    is_written = await app.database.write(writes)
     if is_written:
         _log.info("a bank file was made", extra={"file": file.id, "entries": file.entries})
     return is_written
@@ -110,33 +113,33 @@ def find_free_day(after: date, taken: set[date]) -> date:
     return day
 
 
-def make_entries(house: House, due: Series[DueInstruction]) -> list[sepa.Entry]:
+def make_entries(app: App, due: Series[DueInstruction]) -> list[sepa.Entry]:
     """One that cannot be trusted or opened stays where it is, and stops no other."""
     entries = []
     for each in due:
         try:
-            entries.append(make_entry(house, each))
-        except (BrokenSeal, EnvelopeError, KeyringError, ValueError, msgspec.MsgspecError) as fault:
+            entries.append(make_entry(app, each))
+        except (TamperedRow, EnvelopeError, KeyringError, ValueError, msgspec.MsgspecError) as fault:
             _log.error("an instruction cannot be filed", extra={"payment": each.payment.id, "why": str(fault)})
     return entries
 
 
-def make_entry(house: House, due: DueInstruction) -> sepa.Entry:
-    instruction, payment = due.instruction, trust(house, due.payment)
-    money, direction = payment.money, _DIRECTIONS.get(KINDS[payment.kind].direction)
+def make_entry(app: App, due: DueInstruction) -> sepa.Entry:
+    instruction, payment = due.instruction, trust(app, due.payment)
+    money, direction = payment.money, _DIRECTIONS.get(PAYMENT_TYPES[payment.payment_type].direction)
     told = (instruction.channel_id, instruction.amount, instruction.currency, instruction.direction)
     # A debit turned into a credit would pay out, and one of another channel would go to another creditor.
     if told != (payment.channel_id, money.hundredths, money.currency, direction):
         raise ValueError("the instruction is not what the payment says")
     if instruction.account_of != payment.first_id:
         raise ValueError("the instruction names the account of another payment")
-    if house.is_live is not (payment.test_mode is None):
+    if app.is_live is not (payment.test_mode is None):
         # Stores get copied: nothing about a real payment may leave a test host, nor the other way round.
         raise ValueError("the payment belongs to another environment")
     if due.sealed_account is None:
         raise ValueError("the payment has no account")
     owner = name_owner("payment", instruction.merchant_id, instruction.account_of)
-    account = open_account(due.sealed_account, owner=owner, keyring=house.keyring)
+    account = open_account(due.sealed_account, owner=owner, keyring=app.keyring)
     if not isinstance(account, BankAccount) or account.iban is None:
         raise ValueError("the account is no bank account")
     return sepa.Entry(

@@ -8,17 +8,17 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.catalog import LIMITS
+from tollgate.operations import App
 from tollgate.payments import UNUSABLE, Channel, Registration, RegistrationEvent, RegistrationState, wipe
-from tollgate.steps import House
 from tollgate.store import (
-    Aged,
+    OutlivedAccount,
+    change_registration_writes,
+    end_schedules_writes,
     get_setting,
     has_open_chain,
-    list_aged,
+    list_outlived_accounts,
     put_setting,
     replace_setting,
-    steps_change_registration,
-    steps_end_schedules,
     wipe_account,
 )
 from tollgate.values import DAY, Instant
@@ -37,51 +37,55 @@ class Bookmark(msgspec.Struct, frozen=True, omit_defaults=True):
 _read_bookmark = msgspec.json.Decoder(Bookmark).decode
 
 
-async def erase_registration(house: House, outlived: Registration) -> bool:
+async def erase_registration(app: App, outlived: Registration) -> bool:
     """False: it was used, changed or extended meanwhile, so that its time is not over any more."""
-    now = house.clock.now()
+    now = app.clock.now()
     erased = wipe(outlived, RegistrationState.ERASED)
     # Of one that nobody ever confirmed, its merchant was never told that it was there.
     event = RegistrationEvent.DELETED if outlived.state is RegistrationState.ACTIVE else None
     unit = [
-        *steps_change_registration(erased, None, None, event=event, at=now),
-        *steps_end_schedules(erased.merchant_id, erased.id, now, UNUSABLE[RegistrationState.ERASED]),
+        *change_registration_writes(erased, None, None, event=event, at=now),
+        *end_schedules_writes(erased.merchant_id, erased.id, now, UNUSABLE[RegistrationState.ERASED]),
     ]
-    return await house.database.write(unit)
+    return await app.database.write(unit)
 
 
-async def wipe_old_accounts(house: House, channel: Channel) -> int:
+async def wipe_old_accounts(app: App, channel: Channel) -> int:
     """One page further through a channel's payments, oldest first; zero where there is nothing to do at this moment.
 
     Every member of a chain tries when its own time is over, so the youngest one succeeds.
     """
     name = BOOKMARKS + channel.id
-    written = await get_setting(house.database, name)
+    written = await get_setting(app.database, name)
     if not written:
         written = msgspec.json.encode(Bookmark()).decode()
-        await put_setting(house.database, name, written)
+        await put_setting(app.database, name, written)
     mark = _read_bookmark(written)
-    before = house.clock.now() - house.retention.payment_days * DAY
+    before = app.clock.now() - app.retention.payment_days * DAY
     may_go_on = len(mark.left) < LIMITS.accounts_left_max
-    page = await list_aged(house.database, channel, mark.at, mark.id, before, LIMITS.erase_batch) if may_go_on else []
+    page = (
+        await list_outlived_accounts(app.database, channel, mark.at, mark.id, before, LIMITS.erase_batch)
+        if may_go_on
+        else []
+    )
     firsts = dict.fromkeys([*mark.left, *[each.first_id for each in page if each.has_account]])
-    left = tuple([first_id for first_id in firsts if not await _wipe(house, channel, first_id, before)])
+    left = tuple([first_id for first_id in firsts if not await _wipe(app, channel, first_id, before)])
     moved = _move_on(mark, page, left)
     if moved != mark:
         # Another process may have gone the same way; then its bookmark stays, and nothing is lost with this one.
-        await replace_setting(house.database, name, written, msgspec.json.encode(moved).decode())
+        await replace_setting(app.database, name, written, msgspec.json.encode(moved).decode())
     return len(page) + max(0, len(mark.left) - len(left))
 
 
-async def _wipe(house: House, channel: Channel, first_id: str, before: Instant) -> bool:
+async def _wipe(app: App, channel: Channel, first_id: str, before: Instant) -> bool:
     """False: something in its chain is still open, so it has to be asked again. A younger member asks by itself."""
-    if await has_open_chain(house.database, channel.merchant_id, first_id):
+    if await has_open_chain(app.database, channel.merchant_id, first_id):
         return False
-    if await wipe_account(house.database, channel.merchant_id, first_id, before):
+    if await wipe_account(app.database, channel.merchant_id, first_id, before):
         return True
     # Refused: something followed it this very moment, or somebody else has wiped it.
-    return not await has_open_chain(house.database, channel.merchant_id, first_id)
+    return not await has_open_chain(app.database, channel.merchant_id, first_id)
 
 
-def _move_on(mark: Bookmark, page: list[Aged], left: tuple[str, ...]) -> Bookmark:
+def _move_on(mark: Bookmark, page: list[OutlivedAccount], left: tuple[str, ...]) -> Bookmark:
     return Bookmark(page[-1].created_at, page[-1].id, left) if page else Bookmark(mark.at, mark.id, left)

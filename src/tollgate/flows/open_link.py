@@ -10,10 +10,11 @@ from contextlib import suppress
 import msgspec
 
 from tollgate.catalog import LIMITS
-from tollgate.contract import LinkFace, fill_link_checkout, find_handover, make_link_url, read_link_face
+from tollgate.contract import LinkPage, fill_link_checkout, find_handover, make_link_url, read_link_page
 from tollgate.flows.abandon import abandon_attempt
 from tollgate.flows.check_out import find_promised_script
 from tollgate.flows.send_link import find_link_checkout, find_link_payment
+from tollgate.operations import App, find_any_link, open_link_fields, seal_prepared, sign_link
 from tollgate.payments import (
     Channel,
     Checkout,
@@ -27,7 +28,6 @@ from tollgate.payments import (
     must_be_replaced,
     tell_link_status,
 )
-from tollgate.steps import House, find_any_link, open_link_fields, seal_prepared, sign_link
 from tollgate.store import find_authentication, give_checkout
 from tollgate.values import Instant, Refusal, make_checkout_id
 
@@ -37,7 +37,7 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
 
     link: PaymentLink
     status: LinkStatus
-    face: LinkFace | None
+    page: LinkPage | None
     """It is None once the prepared fields are wiped."""
     checkout: Checkout | None = None
     payment: Payment | None = None
@@ -48,7 +48,7 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_being_paid(self) -> bool:
-        return self.checkout is not None and self.checkout.state is CheckoutState.CLAIMED
+        return self.checkout is not None and self.checkout.state is CheckoutState.LOCKED
 
     @property
     def may_be_given_up(self) -> bool:
@@ -67,38 +67,38 @@ class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
         return self.checkout.expires_at
 
 
-async def open_link(house: House, link_id: str, *, makes_checkout: bool = True) -> OpenedLink | None:
+async def open_link(app: App, link_id: str, *, makes_checkout: bool = True) -> OpenedLink | None:
     """Returns None for a link that does not exist. Of several shoppers at once all get the same checkout."""
     for _ in range(LIMITS.reservation_tries_max):
-        link = await find_any_link(house, link_id)
-        channel = None if link is None else house.directory.find_channel(link.channel_id)
+        link = await find_any_link(app, link_id)
+        channel = None if link is None else app.merchants.find_channel(link.channel_id)
         if link is None or channel is None:
             return None
-        opened = await _describe(house, channel, link)
-        if opened.status is not LinkStatus.OPEN or not makes_checkout or not _needs_checkout(house, opened):
+        opened = await _describe(app, channel, link)
+        if opened.status is not LinkStatus.OPEN or not makes_checkout or not _needs_checkout(app, opened):
             return opened
-        await _make_checkout(house, channel, link)
+        await _make_checkout(app, channel, link)
     raise LookupError("a payment link changed whenever it was looked at")
 
 
-async def leave_link_attempt(house: House, link_id: str, attempt_id: str) -> PaymentLink | None:
+async def leave_link_attempt(app: App, link_id: str, attempt_id: str) -> PaymentLink | None:
     """Gives up an attempt that waits at a provider, so that its shopper can pay another way.
 
     What cannot be given up stays as it is, and whoever looks at the link again is told so.
     """
-    link = await find_any_link(house, link_id)
+    link = await find_any_link(app, link_id)
     if link is not None and link.checkout_id is not None:
         with suppress(Refusal):
-            await abandon_attempt(house, link.checkout_id, attempt_id)
+            await abandon_attempt(app, link.checkout_id, attempt_id)
     return link
 
 
-def _needs_checkout(house: House, opened: OpenedLink) -> bool:
+def _needs_checkout(app: App, opened: OpenedLink) -> bool:
     checkout = opened.checkout
-    return checkout is None or must_be_replaced(checkout, house.clock.now(), is_awaited=opened.is_awaited)
+    return checkout is None or must_be_replaced(checkout, app.clock.now(), is_awaited=opened.is_awaited)
 
 
-async def _is_awaited(house: House, checkout: Checkout | None, payment: Payment | None) -> bool:
+async def _is_awaited(app: App, checkout: Checkout | None, payment: Payment | None) -> bool:
     """Tells whether the attempt may still take money.
 
     One whose shopper is being asked by the bank takes none before the answer, and ends by itself within minutes. What
@@ -108,17 +108,17 @@ async def _is_awaited(house: House, checkout: Checkout | None, payment: Payment 
         return False
     if payment is None or payment.state is not State.WAITING:
         return False
-    asked = await find_authentication(house.database, payment.merchant_id, payment.id)
+    asked = await find_authentication(app.database, payment.merchant_id, payment.id)
     return asked is None or asked.stage is Stage.CLOSED
 
 
-async def _make_checkout(house: House, channel: Channel, link: PaymentLink) -> None:
+async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
     """Writes nothing if another process was faster: the caller looks again and finds the other's checkout."""
-    now, checkout_id = house.clock.now(), make_checkout_id(link.merchant_id, house.chance)
-    prepared = open_link_fields(house, link)
+    now, checkout_id = app.clock.now(), make_checkout_id(link.merchant_id, app.random_bytes)
+    prepared = open_link_fields(app, link)
     if prepared is None:
         raise LookupError("what was prepared for a payment link was wiped before its end")
-    url = make_link_url(link.id, house.base_url)
+    url = make_link_url(link.id, app.base_url)
     checkout = Checkout(
         id=checkout_id,
         merchant_id=link.merchant_id,
@@ -128,26 +128,26 @@ async def _make_checkout(house: House, channel: Channel, link: PaymentLink) -> N
         # Nobody pays after the link's own end.
         expires_at=min(now + LIMITS.checkout_lifetime, link.expires_at),
         return_url=url,
-        script=house.script.version,
-        sealed_fields=seal_prepared(house, link.merchant_id, checkout_id, fill_link_checkout(prepared, url)),
+        script=app.script.version,
+        sealed_fields=seal_prepared(app, link.merchant_id, checkout_id, fill_link_checkout(prepared, url)),
     )
-    changed = sign_link(house, msgspec.structs.replace(link, checkout_id=checkout_id))
-    await give_checkout(house.database, link, changed, checkout, now)
+    changed = sign_link(app, msgspec.structs.replace(link, checkout_id=checkout_id))
+    await give_checkout(app.database, link, changed, checkout, now)
 
 
-async def _describe(house: House, channel: Channel, link: PaymentLink) -> OpenedLink:
-    checkout = await find_link_checkout(house, link)
-    payment = await find_link_payment(house, checkout)
-    status = tell_link_status(link, checkout, house.clock.now())
-    prepared = open_link_fields(house, link)
-    promised = await find_promised_script(house, checkout.id) if checkout else None
+async def _describe(app: App, channel: Channel, link: PaymentLink) -> OpenedLink:
+    checkout = await find_link_checkout(app, link)
+    payment = await find_link_payment(app, checkout)
+    status = tell_link_status(link, checkout, app.clock.now())
+    prepared = open_link_fields(app, link)
+    promised = await find_promised_script(app, checkout.id) if checkout else None
     return OpenedLink(
         link=link,
         # A payment that was made counts, whatever became of the channel.
         status=LinkStatus.ENDED if channel.is_closed and status is LinkStatus.OPEN else status,
-        face=None if prepared is None else read_link_face(prepared, channel.name),
+        page=None if prepared is None else read_link_page(prepared, channel.name),
         checkout=checkout,
         payment=payment,
-        integrity=(promised or house.script).integrity,
-        is_awaited=await _is_awaited(house, checkout, payment),
+        integrity=(promised or app.script).integrity,
+        is_awaited=await _is_awaited(app, checkout, payment),
     )

@@ -9,63 +9,63 @@ import msgspec
 from tollgate.catalog import is_pending, is_success
 from tollgate.contract import Answer, RegistrationOrder, answer_registration
 from tollgate.flows.idempotency import answer_taken_key
-from tollgate.payments import Channel, Claim, NewRegistration, Registration, RegistrationState
-from tollgate.steps import (
+from tollgate.operations import (
     SUCCESS_CODES,
-    House,
+    App,
     find_same,
+    keep_answer_writes,
     seal_registration,
     sign_mandate,
     start_registration,
-    steps_keep_answer,
 )
-from tollgate.store import Step, steps_insert_registration
+from tollgate.payments import Channel, IdempotencyKey, NewRegistration, Registration, RegistrationState
+from tollgate.store import Write, insert_registration_writes
 from tollgate.values import RegistrationId, make_id
 
-Guard = Callable[[Registration], list[Step]]
+Guard = Callable[[Registration], list[Write]]
 """What has to hold, and happens, in the commit that answers with this registration."""
 
 
-def no_guard(_registration: Registration) -> list[Step]:
+def no_guard(_registration: Registration) -> list[Write]:
     return []
 
 
 async def register(
-    house: House,
+    app: App,
     order: RegistrationOrder,
     channel: Channel,
     ndc: str,
-    claim: Claim | None,
+    idempotency_key: IdempotencyKey | None,
     *,
     guard: Guard = no_guard,
 ) -> Answer:
     """What is refused is written down too, without its account, so that the merchant can read why."""
-    known = await _find_known(house, order, channel)
+    known = await _find_known(app, order, channel)
     if known is not None:
-        return await _write(house, guard(known), known, claim)
-    new = _make(house, order, channel, ndc)
-    unit = [*guard(new.registration), *steps_insert_registration(new)]
-    return await _write(house, unit, new.registration, claim)
+        return await _write(app, guard(known), known, idempotency_key)
+    new = _make(app, order, channel, ndc)
+    unit = [*guard(new.registration), *insert_registration_writes(new)]
+    return await _write(app, unit, new.registration, idempotency_key)
 
 
-async def _find_known(house: House, order: RegistrationOrder, channel: Channel) -> Registration | None:
+async def _find_known(app: App, order: RegistrationOrder, channel: Channel) -> Registration | None:
     if order.account is None or order.objection or order.forced_code:
         return None
-    return await find_same(house, channel, order.account, order.brand, order.face)
+    return await find_same(app, channel, order.account, order.brand, order.card_summary)
 
 
-def _make(house: House, order: RegistrationOrder, channel: Channel, ndc: str) -> NewRegistration:
-    registration_id = RegistrationId(make_id(house.chance))
+def _make(app: App, order: RegistrationOrder, channel: Channel, ndc: str) -> NewRegistration:
+    registration_id = RegistrationId(make_id(app.random_bytes))
     code = order.objection or order.forced_code or SUCCESS_CODES[order.test_mode]
     registration = msgspec.structs.replace(
-        start_registration(house, order, channel, ndc, registration_id),
+        start_registration(app, order, channel, ndc, registration_id),
         state=judge(code),
         result_code=code,
         initial=order.initial,
     )
     if order.account is None or registration.state is RegistrationState.REJECTED:
         return NewRegistration(registration, None)
-    return seal_registration(house, registration, sign_mandate(order.account, registration_id, house.clock.now()))
+    return seal_registration(app, registration, sign_mandate(order.account, registration_id, app.clock.now()))
 
 
 def judge(code: str) -> RegistrationState:
@@ -74,9 +74,11 @@ def judge(code: str) -> RegistrationState:
     return RegistrationState.PENDING if is_pending(code) else RegistrationState.REJECTED
 
 
-async def _write(house: House, unit: list[Step], registration: Registration, claim: Claim | None) -> Answer:
-    answer = answer_registration(registration, house.envelope)
-    unit = [*unit, *steps_keep_answer(house, claim, registration.merchant_id, answer)]
-    if not unit or await house.database.write(unit):
+async def _write(
+    app: App, unit: list[Write], registration: Registration, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    answer = answer_registration(registration, app.envelope)
+    unit = [*unit, *keep_answer_writes(app, idempotency_key, registration.merchant_id, answer)]
+    if not unit or await app.database.write(unit):
         return answer
-    return await answer_taken_key(house, claim)
+    return await answer_taken_key(app, idempotency_key)

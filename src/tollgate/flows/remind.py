@@ -10,25 +10,25 @@ import logging
 
 from tollgate.catalog import LIMITS
 from tollgate.contract import is_link_url, make_checkout_return_url
+from tollgate.operations import App
 from tollgate.payments import Checkout, CheckoutState, Reminder
-from tollgate.steps import House
-from tollgate.store import Job, find_checkout, finish_job, steps_finish_job, steps_note_reminder
+from tollgate.store import Job, find_checkout, finish_job, finish_job_writes, note_reminder_writes
 from tollgate.values import hide_checkout_ids
 from tollgate.wire import Forbidden, Silent, Unsent
 
 _log = logging.getLogger("tollgate.reminder")
 
 
-async def remind(house: House, job: Job) -> bool:
+async def remind(app: App, job: Job) -> bool:
     """True when it is decided and its job gone; False asks for another try soon."""
-    checkout = await find_checkout(house.database, job.merchant_id, job.subject_id)
+    checkout = await find_checkout(app.database, job.merchant_id, job.subject_id)
     if checkout is None or checkout.reminder == Reminder.SENT:
-        return await finish_job(house.database, job)
-    word = _find_word(house, job, checkout) or await _call(house, checkout)
+        return await finish_job(app.database, job)
+    word = _find_word(app, job, checkout) or await _call(app, checkout)
     if word is None:
         return False
-    noting = steps_note_reminder(checkout, word, house.clock.now())
-    is_done = await house.database.write([*noting, *steps_finish_job(job)])
+    noting = note_reminder_writes(checkout, word, app.clock.now())
+    is_done = await app.database.write([*noting, *finish_job_writes(job)])
     if is_done:
         level = logging.WARNING if word in (Reminder.MISSED, Reminder.FAILED) else logging.INFO
         facts = {"checkout": hide_checkout_ids(checkout.id), "reminder": word.value}
@@ -36,23 +36,23 @@ async def remind(house: House, job: Job) -> bool:
     return is_done
 
 
-def _find_word(house: House, job: Job, checkout: Checkout) -> Reminder | None:
+def _find_word(app: App, job: Job, checkout: Checkout) -> Reminder | None:
     """What is decided without a call."""
     if not checkout.is_unread or checkout.state is CheckoutState.CANCELLED:
         return Reminder.UNNEEDED
     if is_link_url(checkout.return_url):
         # Its shopper comes back to a page of this host, and its merchant asks for the link.
         return Reminder.UNNEEDED
-    if checkout.expires_at <= house.clock.now():
+    if checkout.expires_at <= app.clock.now():
         return Reminder.MISSED if job.tries <= 1 else Reminder.FAILED
     return Reminder.IMPOSSIBLE if checkout.return_url is None else None
 
 
-async def _call(house: House, checkout: Checkout) -> Reminder | None:
+async def _call(app: App, checkout: Checkout) -> Reminder | None:
     """None: nobody could be reached. Whoever was reached was told, whatever came back."""
     url = make_checkout_return_url(checkout.return_url or "", checkout)
     try:
-        status = await house.courier.get(url, LIMITS.notification_timeout_s)
+        status = await app.notifier.get(url, LIMITS.notification_timeout_s)
     except Forbidden:
         return Reminder.IMPOSSIBLE
     except Unsent:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import read_cursor, render_cursor
+from tollgate.operations import App, has_valid_signature, report_tampering
 from tollgate.payments import (
     Channel,
     Listed,
@@ -18,97 +19,96 @@ from tollgate.payments import (
     Payment,
     Period,
     Place,
-    Posting,
+    ReportEntry,
     Search,
     Tally,
     Window,
-    list_lines,
+    list_entries,
 )
-from tollgate.steps import House, has_sound_seal, report_tampering
 from tollgate.store import (
     count_payments,
-    count_postings,
+    count_report_entries,
     list_chains,
-    list_postings,
+    list_report_entries,
     search_payments,
-    sum_postings,
+    sum_report_entries,
 )
 from tollgate.values import Fault, InvalidParameters, Refusal
 
 Row = TypeVar("Row")
 
 
-async def search(house: House, channel: Channel, wanted: Search, window: Window) -> Page[Payment]:
+async def search(app: App, channel: Channel, wanted: Search, window: Window) -> Page[Payment]:
     """Oldest first, because clients take the last one as the newest attempt."""
-    after = _find_place(house, channel, wanted, window)
+    after = _find_place(app, channel, wanted, window)
     limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
-    rows = await search_payments(house.database, channel, wanted, after, limit=limit, skipped=skipped)
+    rows = await search_payments(app.database, channel, wanted, after, limit=limit, skipped=skipped)
     return await _make_page(
         rows,
         window,
-        lambda payment: has_sound_seal(payment, house.keyring),
-        lambda most: count_payments(house.database, channel, wanted, most),
-        lambda place: render_cursor(place, channel, wanted, house.keyring),
+        lambda payment: has_valid_signature(payment, app.keyring),
+        lambda most: count_payments(app.database, channel, wanted, most),
+        lambda place: render_cursor(place, channel, wanted, app.keyring),
     )
 
 
-async def show_chain(house: House, payment: Payment) -> list[Payment]:
+async def show_chain(app: App, payment: Payment) -> list[Payment]:
     """A payment and all that is linked with it, in the order they came."""
     first_id = payment.first_id
-    chains = await list_chains(house.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
-    return [member for member in chains[first_id] if has_sound_seal(member, house.keyring)]
+    chains = await list_chains(app.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
+    return [member for member in chains[first_id] if has_valid_signature(member, app.keyring)]
 
 
-async def show_chains(house: House, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
+async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
     """The chains of a whole page with one statement; who stands alone is not looked for."""
     first_ids = {payment.first_id for payment in payments if payment.chain_id or payment.balance.chain_length > 1}
     if not first_ids:
         return {}
-    chains = await list_chains(house.database, channel.merchant_id, sorted(first_ids), LIMITS.linked_max + 1)
+    chains = await list_chains(app.database, channel.merchant_id, sorted(first_ids), LIMITS.linked_max + 1)
     if sum(map(len, chains.values())) > LIMITS.linked_max:
         message = f"more than {LIMITS.linked_max} transactions are linked with this page; ask for a shorter one"
         raise InvalidParameters(get_result("200.300.404"), [Fault("limit", message)])
     return {
-        first_id: [member for member in chain if has_sound_seal(member, house.keyring)]
+        first_id: [member for member in chain if has_valid_signature(member, app.keyring)]
         for first_id, chain in chains.items()
     }
 
 
-async def sum_up(house: House, channel: Channel, period: Period) -> list[Tally]:
-    return await sum_postings(house.database, channel, period)
+async def sum_up(app: App, channel: Channel, period: Period) -> list[Tally]:
+    return await sum_report_entries(app.database, channel, period)
 
 
-async def list_settled(house: House, channel: Channel, period: Period, window: Window) -> Page[Posting]:
-    after = _find_place(house, channel, period, window)
+async def list_completed(app: App, channel: Channel, period: Period, window: Window) -> Page[ReportEntry]:
+    after = _find_place(app, channel, period, window)
     limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
-    rows = await list_postings(house.database, channel, period, after, limit=limit, skipped=skipped)
+    rows = await list_report_entries(app.database, channel, period, after, limit=limit, skipped=skipped)
     return await _make_page(
         rows,
         window,
-        lambda posting: _is_sound(house, posting),
-        lambda most: count_postings(house.database, channel, period, most),
-        lambda place: render_cursor(place, channel, period, house.keyring),
+        lambda report_entry: _is_sound(app, report_entry),
+        lambda most: count_report_entries(app.database, channel, period, most),
+        lambda place: render_cursor(place, channel, period, app.keyring),
     )
 
 
-async def list_all_settled(house: House, channel: Channel, period: Period) -> Page[Posting]:
+async def list_all_completed(app: App, channel: Channel, period: Period) -> Page[ReportEntry]:
     """Everything at once, for clients that know no pages; a day that is too long for that is refused, never cut."""
     most = LIMITS.settlement_records_max
-    rows = await list_postings(house.database, channel, period, None, limit=most + 1, skipped=0)
+    rows = await list_report_entries(app.database, channel, period, None, limit=most + 1, skipped=0)
     if len(rows) > most:
         detail = f"there are more than {most} records; read them by pages, under /reports/v2"
         raise Refusal(get_result("200.300.404"), detail)
-    sound = await asyncio.to_thread(_keep_sound, rows, lambda posting: _is_sound(house, posting))
+    sound = await asyncio.to_thread(_keep_sound, rows, lambda report_entry: _is_sound(app, report_entry))
     return Page(rows=sound, pages=None, page_no=None, cursor=None)
 
 
-def _is_sound(house: House, posting: Posting) -> bool:
+def _is_sound(app: App, report_entry: ReportEntry) -> bool:
     """A line has no MAC of its own: it says what its payment says, which has one."""
-    if not has_sound_seal(posting.payment, house.keyring):
+    if not has_valid_signature(report_entry.payment, app.keyring):
         return False
-    is_sound = posting.line in list_lines(posting.payment)
+    is_sound = report_entry.entry in list_entries(report_entry.payment)
     if not is_sound:
-        report_tampering("line", posting.line.id)
+        report_tampering("line", report_entry.entry.id)
     return is_sound
 
 
@@ -117,8 +117,8 @@ def _keep_sound(listed: Iterable[Listed[Row]], is_sound: Callable[[Row], bool]) 
     return [each.row for each in listed if each.row is not None and is_sound(each.row)]
 
 
-def _find_place(house: House, channel: Channel, filters: Search | Period, window: Window) -> Place | None:
-    return None if window.cursor is None else read_cursor(window.cursor, channel, filters, house.keyring)
+def _find_place(app: App, channel: Channel, filters: Search | Period, window: Window) -> Place | None:
+    return None if window.cursor is None else read_cursor(window.cursor, channel, filters, app.keyring)
 
 
 async def _make_page(

@@ -14,30 +14,44 @@ import msgspec
 from tollgate.catalog import AUTHENTICATION, is_success, may_return_to
 from tollgate.connectors import threeds
 from tollgate.contract import (
-    Ticket,
+    ShopperToken,
     find_return_url,
     find_shop_origin,
     find_window,
     make_return_url,
     read_prepared_money,
-    read_ticket,
+    read_shopper_token,
     recall_order,
 )
 from tollgate.flows.authenticate import (
-    ask_directory,
+    ask_directory_server,
     make_method_url,
     name_secret,
     pass_on,
     uses_browser,
 )
 from tollgate.flows.recover import OUT_OF_TIME
+from tollgate.operations import (
+    App,
+    check_authentication,
+    check_lateness,
+    choose_directory_server,
+    choose_route,
+    complete_signed,
+    conclude,
+    dispatch,
+    get_payment,
+    open_prepared,
+    sign_authentication,
+    trust,
+)
 from tollgate.payments import (
     DECIDED,
     PAID_TWICE_CODE,
     SESSION_OVER_CODE,
     AuthenticationCase,
+    AuthenticationRequest,
     AuthenticationRow,
-    AuthenticationWish,
     Browser,
     CardAccount,
     CheckoutState,
@@ -48,39 +62,25 @@ from tollgate.payments import (
     State,
     Verdict,
 )
-from tollgate.steps import (
-    House,
-    choose_directory,
-    choose_route,
-    conclude,
-    dispatch,
-    get_payment,
-    open_prepared,
-    seal_case,
-    settle_sealed,
-    trust,
-    trust_case,
-    weigh_lateness,
-)
 from tollgate.store import (
-    Step,
+    Write,
+    completion_writes,
+    end_authentication_writes,
     find_authentication,
     find_checkout,
     find_payment,
     get_sealed_account,
+    lock_checkout_writes,
     move_authentication,
-    steps_claim_checkout,
-    steps_end_authentication,
-    steps_move_authentication,
-    steps_reopen,
-    steps_settle,
+    move_authentication_writes,
+    reopen_writes,
 )
 from tollgate.values import SECOND, CheckoutId, Secret, find_checkout_id
 from tollgate.vault import hash_once_key, name_owner, open_account, open_hidden, open_once
 
 _SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=SESSION_OVER_CODE)
 _PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=PAID_TWICE_CODE)
-_CLAIMS_MAX = 3
+_IDEMPOTENCY_RECORDS_MAX = 3
 """Between looking at a checkout and claiming it another may come and go."""
 
 
@@ -88,7 +88,7 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     """A browser at the shopper's address, and what it brings."""
 
     page_url: str
-    ticket: str
+    shopper_token: str
     browser: Browser | None = None
     """What our own page collected; None where it was not shown yet."""
     has_answer: bool = False
@@ -131,115 +131,121 @@ class Lost(msgspec.Struct, frozen=True):
 Next = GoHome | Forward | Collect | Wait | Lost
 
 
-async def arrive(house: House, arrival: Arrival) -> Next:
-    ticket = read_ticket(arrival.ticket)
-    payment = None if ticket is None else await find_payment(house.database, ticket.merchant_id, ticket.payment_id)
-    if ticket is None or payment is None:
+async def arrive(app: App, arrival: Arrival) -> Next:
+    shopper_token = read_shopper_token(arrival.shopper_token)
+    payment = (
+        None
+        if shopper_token is None
+        else await find_payment(app.database, shopper_token.merchant_id, shopper_token.payment_id)
+    )
+    if shopper_token is None or payment is None:
         return Lost()
-    trust(house, payment)
-    row = await find_authentication(house.database, ticket.merchant_id, ticket.payment_id)
+    trust(app, payment)
+    row = await find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
     if row is None:
-        return await return_from_provider(house, payment) if len(ticket.key) == 0 else Lost()
-    return await _go_on(house, payment, row, ticket, arrival)
+        return await return_from_provider(app, payment) if len(shopper_token.key) == 0 else Lost()
+    return await _go_on(app, payment, row, shopper_token, arrival)
 
 
-async def return_from_provider(house: House, payment: Payment) -> Next:
+async def return_from_provider(app: App, payment: Payment) -> Next:
     """The provider is asked, whatever the browser says; what is still open is asked again by the worker."""
-    if await ask_provider(house, payment) is not None:
-        payment = await get_payment(house, payment, payment.id)
-    return go_home(house, payment)
+    if await ask_provider(app, payment) is not None:
+        payment = await get_payment(app, payment, payment.id)
+    return go_home(app, payment)
 
 
-async def ask_provider(house: House, payment: Payment) -> Verdict | None:
+async def ask_provider(app: App, payment: Payment) -> Verdict | None:
     """Asks the provider about a payment that waits, and settles what it has decided. Returns what it answered.
 
     Only about what begins a chain: no shopper is sent away for what follows, and it is asked about in another way.
     """
     if payment.state is not State.WAITING or payment.chain_id is not None:
         return None
-    channel = house.directory.get_channel(payment.channel_id)
-    route = choose_route(house, channel, payment.test_mode, payment.brand)
+    channel = app.merchants.get_channel(payment.channel_id)
+    route = choose_route(app, channel, payment.test_mode, payment.brand)
     question = route.connector.inquire(payment.id, route.approved_code)
-    verdict = await dispatch(question, route.wire, timeout_s=house.acquirer_timeout_s)
-    verdict = await weigh_lateness(house, payment, verdict)
+    verdict = await dispatch(question, route.wire, timeout_s=app.acquirer_timeout_s)
+    verdict = await check_lateness(app, payment, verdict)
     if verdict.outcome in DECIDED:
-        await house.database.write(steps_settle(settle_sealed(house, payment, verdict), expected=State.WAITING))
+        await app.database.write(completion_writes(complete_signed(app, payment, verdict), expected=State.WAITING))
     return verdict
 
 
-async def _go_on(house: House, payment: Payment, row: AuthenticationRow, ticket: Ticket, arrival: Arrival) -> Next:
-    if not compare_digest(hash_once_key(ticket.key), row.body.ticket_hash):
+async def _go_on(
+    app: App, payment: Payment, row: AuthenticationRow, shopper_token: ShopperToken, arrival: Arrival
+) -> Next:
+    if not compare_digest(hash_once_key(shopper_token.key), row.body.shopper_token_hash):
         return Lost()
     if row.stage is Stage.CLOSED or row.sealed_secret is None or payment.state is not State.WAITING:
-        return Wait() if payment.state is State.STARTED else go_home(house, payment)
-    cvv = open_once(row.sealed_secret, ticket.key, owner=name_secret(payment))
+        return Wait() if payment.state is State.STARTED else go_home(app, payment)
+    cvv = open_once(row.sealed_secret, shopper_token.key, owner=name_secret(payment))
     if cvv is None:
         return Lost()
-    trust_case(house, row)
-    if row.expires_at <= house.clock.now():
-        await close(house, payment, OUT_OF_TIME)
-        return go_home(house, payment)
+    check_authentication(app, row)
+    if row.expires_at <= app.clock.now():
+        await close(app, payment, OUT_OF_TIME)
+        return go_home(app, payment)
     if row.stage is Stage.OPEN:
-        found = await _ask_issuer(house, payment, row, arrival)
+        found = await _ask_issuer(app, payment, row, arrival)
         if isinstance(found, Collect):
             return found
         row = found
     if row.stage is Stage.CHALLENGED:
         if not arrival.has_answer:
             return _show_challenge(payment, row.body)
-        row = await _note_unanswered(house, row)
-    await finish(house, payment, row.body, cvv)
-    return go_home(house, await get_payment(house, payment, payment.id))
+        row = await _note_unanswered(app, row)
+    await finish(app, payment, row.body, cvv)
+    return go_home(app, await get_payment(app, payment, payment.id))
 
 
 async def _ask_issuer(
-    house: House, payment: Payment, row: AuthenticationRow, arrival: Arrival
+    app: App, payment: Payment, row: AuthenticationRow, arrival: Arrival
 ) -> AuthenticationRow | Collect:
-    order = await _recall(house, payment, None)
-    wish = order.authentication or AuthenticationWish()
-    browser = wish.browser or arrival.browser
+    order = await _recall(app, payment, None)
+    request = order.authentication or AuthenticationRequest()
+    browser = request.browser or arrival.browser
     case = row.body
     is_method_due = case.method_url is not None and not case.is_method_done
-    if uses_browser(wish) and arrival.browser is None and (browser is None or is_method_due):
-        data = threeds.make_method_data(case, make_method_url(house, payment)) if is_method_due else ""
+    if uses_browser(request) and arrival.browser is None and (browser is None or is_method_due):
+        data = threeds.make_method_data(case, make_method_url(app, payment)) if is_method_due else ""
         return Collect(case.method_url if is_method_due else None, data, order.return_url)
-    case = await _note_asked(house, row)
-    channel = house.directory.get_channel(payment.channel_id)
-    directory = choose_directory(house, channel, payment.test_mode)
+    case = await _note_asked(app, row)
+    channel = app.merchants.get_channel(payment.channel_id)
+    directory = choose_directory_server(app, channel, payment.test_mode)
     if directory is None:
         answered = threeds.fail_case(case, threeds.UNREACHABLE)
     else:
-        answered = await ask_directory(house, order, case, directory, browser, payment, arrival.page_url)
+        answered = await ask_directory_server(app, order, case, directory, browser, payment, arrival.page_url)
     stage = Stage.CHALLENGED if answered.result is None else Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
-    if await move_authentication(house.database, seal_case(house, moved), Stage.OPEN):
+    if await move_authentication(app.database, sign_authentication(app, moved), Stage.OPEN):
         return moved
     # Another tab was faster: what it heard is the truth.
-    fresh = await find_authentication(house.database, payment.merchant_id, payment.id)
-    return moved if fresh is None else trust_case(house, fresh)
+    fresh = await find_authentication(app.database, payment.merchant_id, payment.id)
+    return moved if fresh is None else check_authentication(app, fresh)
 
 
-async def _note_asked(house: House, row: AuthenticationRow) -> AuthenticationCase:
+async def _note_asked(app: App, row: AuthenticationRow) -> AuthenticationCase:
     """The case under which to ask. A directory server refuses what it was asked before, which says nothing of the
     shopper: so whoever reloads the page, or comes back after a process died, asks under another name."""
     if row.body.is_asked:
-        server_id = threeds.make_server_id(house.chance)
+        server_id = threeds.make_server_id(app.random_bytes)
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
-    noted = seal_case(house, msgspec.structs.replace(row, body=asked))
-    await house.database.write(steps_move_authentication(noted, Stage.OPEN))
+    noted = sign_authentication(app, msgspec.structs.replace(row, body=asked))
+    await app.database.write(move_authentication_writes(noted, Stage.OPEN))
     return asked
 
 
-async def _note_unanswered(house: House, row: AuthenticationRow) -> AuthenticationRow:
+async def _note_unanswered(app: App, row: AuthenticationRow) -> AuthenticationRow:
     """The issuer tells its result before it sends the shopper back, so there is none. Unless it is told this very
     moment: then it counts, because the issuer hears that it does."""
     failed = threeds.fail_case(row.body, threeds.UNANSWERED)
     moved = msgspec.structs.replace(row, stage=Stage.ANSWERED, body=failed)
-    if await move_authentication(house.database, seal_case(house, moved), Stage.CHALLENGED):
+    if await move_authentication(app.database, sign_authentication(app, moved), Stage.CHALLENGED):
         return moved
-    fresh = await find_authentication(house.database, row.merchant_id, row.id)
-    return moved if fresh is None else trust_case(house, fresh)
+    fresh = await find_authentication(app.database, row.merchant_id, row.id)
+    return moved if fresh is None else check_authentication(app, fresh)
 
 
 def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
@@ -250,75 +256,75 @@ def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
     return Forward(case.acs_url, threeds.make_challenge(case, find_window(payment.echo)), is_nested)
 
 
-async def finish(house: House, payment: Payment, case: AuthenticationCase, cvv: Secret | None) -> None:
+async def finish(app: App, payment: Payment, case: AuthenticationCase, cvv: Secret | None) -> None:
     """The end of the wait.
 
     Before money is asked for, the payment is put back into flight, which only one can do, and once: if it waits again
     after that, it waits for the acquirer. Whoever dies then leaves a started attempt like any other.
     """
-    channel = house.directory.get_channel(payment.channel_id)
-    route = choose_route(house, channel, payment.test_mode, payment.brand)
-    order = await _recall(house, payment, cvv)
-    if threeds.judge_result(case) is not None or payment.kind == AUTHENTICATION:
-        await close(house, payment, await pass_on(house, order, payment, route, case))
+    channel = app.merchants.get_channel(payment.channel_id)
+    route = choose_route(app, channel, payment.test_mode, payment.brand)
+    order = await _recall(app, payment, cvv)
+    if threeds.judge_result(case) is not None or payment.payment_type == AUTHENTICATION:
+        await close(app, payment, await pass_on(app, order, payment, route, case))
         return
     checkout_id = find_checkout_id(payment.ndc)
-    for _ in range(_CLAIMS_MAX):
-        claiming = [] if checkout_id is None else await _claim(house, payment, checkout_id)
+    for _ in range(_IDEMPOTENCY_RECORDS_MAX):
+        claiming = [] if checkout_id is None else await _idempotency_key(app, payment, checkout_id)
         if claiming is None:
             return
-        deadline_at = house.clock.wall() + int(house.patience_s * SECOND)
-        ending = steps_end_authentication(payment.merchant_id, payment.id)
-        if await house.database.write([*claiming, *steps_reopen(payment, deadline_at), *ending]):
-            started = await get_payment(house, payment, payment.id)
-            await conclude(house, started, await pass_on(house, order, started, route, case), None)
+        deadline_at = app.clock.wall() + int(app.patience_s * SECOND)
+        ending = end_authentication_writes(payment.merchant_id, payment.id)
+        if await app.database.write([*claiming, *reopen_writes(payment, deadline_at), *ending]):
+            started = await get_payment(app, payment, payment.id)
+            await conclude(app, started, await pass_on(app, order, started, route, case), None)
             return
         if checkout_id is None:
             return
 
 
-async def _claim(house: House, payment: Payment, checkout_id: CheckoutId) -> list[Step] | None:
+async def _idempotency_key(app: App, payment: Payment, checkout_id: CheckoutId) -> list[Write] | None:
     """None: it was given up before any money was asked for, because another attempt has the checkout, or because
     what it pays for is over or was changed. A tab beside this one is no other attempt."""
-    checkout, now = await find_checkout(house.database, payment.merchant_id, checkout_id), house.clock.now()
+    checkout, now = await find_checkout(app.database, payment.merchant_id, checkout_id), app.clock.now()
     if checkout is None or checkout.expires_at <= now or checkout.state is CheckoutState.CANCELLED:
-        await close(house, payment, _SESSION_OVER)
+        await close(app, payment, _SESSION_OVER)
         return None
     if checkout.state is not CheckoutState.OPEN:
         if checkout.subject_id != payment.id:
-            await close(house, payment, _PAID_ELSEWHERE)
+            await close(app, payment, _PAID_ELSEWHERE)
         return None
-    if read_prepared_money(open_prepared(house, checkout)) != payment.money:
-        await close(house, payment, _SESSION_OVER)
+    if read_prepared_money(open_prepared(app, checkout)) != payment.money:
+        await close(app, payment, _SESSION_OVER)
         return None
-    return steps_claim_checkout(checkout, payment.id, now)
+    return lock_checkout_writes(checkout, payment.id, now)
 
 
-async def close(house: House, payment: Payment, verdict: Verdict) -> bool:
+async def close(app: App, payment: Payment, verdict: Verdict) -> bool:
     """Ends what waited without a money message. False: another was faster."""
-    settlement = settle_sealed(house, payment, verdict)
+    completion = complete_signed(app, payment, verdict)
     unit = [
-        *steps_settle(settlement, expected=State.WAITING),
-        *steps_end_authentication(payment.merchant_id, payment.id),
+        *completion_writes(completion, expected=State.WAITING),
+        *end_authentication_writes(payment.merchant_id, payment.id),
     ]
-    return await house.database.write(unit)
+    return await app.database.write(unit)
 
 
-async def _recall(house: House, payment: Payment, cvv: Secret | None) -> Order:
-    sealed = await get_sealed_account(house.database, payment.merchant_id, payment.id)
+async def _recall(app: App, payment: Payment, cvv: Secret | None) -> Order:
+    sealed = await get_sealed_account(app.database, payment.merchant_id, payment.id)
     if sealed is None:
         raise LookupError(f"payment {payment.id} waits for its shopper and has no account")
     owner = name_owner("payment", payment.merchant_id, payment.id)
-    account = open_account(sealed, owner=owner, keyring=house.keyring)
-    hidden = open_hidden(sealed, owner=owner, keyring=house.keyring)
+    account = open_account(sealed, owner=owner, keyring=app.keyring)
+    hidden = open_hidden(sealed, owner=owner, keyring=app.keyring)
     if isinstance(account, CardAccount) and cvv is not None and len(cvv):
         account = msgspec.structs.replace(account, cvv=cvv)
-    return recall_order(payment, account, house.directory.get_channel(payment.channel_id), hidden)
+    return recall_order(payment, account, app.merchants.get_channel(payment.channel_id), hidden)
 
 
-def go_home(house: House, payment: Payment) -> GoHome:
+def go_home(app: App, payment: Payment) -> GoHome:
     """Returns the shopper to the shop, if the channel still allows the address."""
-    address, channel = find_return_url(payment.echo), house.directory.get_channel(payment.channel_id)
+    address, channel = find_return_url(payment.echo), app.merchants.get_channel(payment.channel_id)
     if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
         return GoHome(None)
     origin = find_shop_origin(payment.echo)

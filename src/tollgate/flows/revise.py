@@ -12,9 +12,9 @@ import msgspec
 from tollgate.catalog import LIMITS, get_result
 from tollgate.contract import Answer, Fields
 from tollgate.flows.idempotency import find_earlier_answer
-from tollgate.payments import Claim, Registration, RegistrationState
-from tollgate.steps import House, name_registration_owner, refuse_exposed_sealed, steps_keep_answer
-from tollgate.store import Step, find_sealed_registration
+from tollgate.operations import App, keep_answer_writes, name_registration_owner, refuse_exposed_sealed
+from tollgate.payments import IdempotencyKey, Registration, RegistrationState
+from tollgate.store import Write, find_sealed_registration
 from tollgate.values import Conflict, MerchantId, Refusal, is_id
 
 
@@ -29,7 +29,7 @@ class Kept(msgspec.Struct, frozen=True):
 class Revision(msgspec.Struct, frozen=True):
     """What shall be written, and what is answered if it was."""
 
-    unit: list[Step]
+    unit: list[Write]
     answer: Answer
 
 
@@ -41,38 +41,38 @@ class Objections(msgspec.Struct, frozen=True):
 
 
 async def revise(
-    house: House,
+    app: App,
     merchant_id: MerchantId,
     registration_id: str,
     fields: Fields,
-    claim: Claim | None,
+    idempotency_key: IdempotencyKey | None,
     objections: Objections,
     plan: Callable[[Kept], Revision],
 ) -> Answer:
     """Another merchant's is as unknown as none."""
     for _ in range(LIMITS.reservation_tries_max):
-        found = await _find(house, merchant_id, registration_id, objections)
+        found = await _find(app, merchant_id, registration_id, objections)
         if isinstance(found, Refusal):
             # It may have been done meanwhile, by the same request sent twice: then the key has its answer.
-            earlier = await find_earlier_answer(house, claim)
+            earlier = await find_earlier_answer(app, idempotency_key)
             if earlier is None:
                 raise found
             return earlier
         owner = name_registration_owner(found.registration)
-        refuse_exposed_sealed(found.sealed_account, owner, fields.echo, claim, house)
+        refuse_exposed_sealed(found.sealed_account, owner, fields.echo, idempotency_key, app)
         revision = plan(found)
-        claimed = steps_keep_answer(house, claim, merchant_id, revision.answer)
-        if await house.database.write([*revision.unit, *claimed]):
+        claimed = keep_answer_writes(app, idempotency_key, merchant_id, revision.answer)
+        if await app.database.write([*revision.unit, *claimed]):
             return revision.answer
-        earlier = await find_earlier_answer(house, claim)
+        earlier = await find_earlier_answer(app, idempotency_key)
         if earlier is not None:
             return earlier
     raise Conflict(get_result("800.600.100"), "too many requests about this registration at once")
 
 
-async def _find(house: House, merchant_id: MerchantId, registration_id: str, objections: Objections) -> Kept | Refusal:
+async def _find(app: App, merchant_id: MerchantId, registration_id: str, objections: Objections) -> Kept | Refusal:
     found = (
-        await find_sealed_registration(house.database, merchant_id, registration_id) if is_id(registration_id) else None
+        await find_sealed_registration(app.database, merchant_id, registration_id) if is_id(registration_id) else None
     )
     if found is None:
         return Refusal(get_result(objections.unknown))

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from tollgate.catalog import LIMITS
 from tollgate.flows.collect import FILE_NOUN
-from tollgate.steps import (
+from tollgate.operations import (
     CHECKOUT_NOUN,
     LINK_NOUN,
     REGISTRATION_NOUN,

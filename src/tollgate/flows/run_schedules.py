@@ -12,11 +12,21 @@ import msgspec
 from tollgate.catalog import LIMITS
 from tollgate.flows.idempotency import NotStarted
 from tollgate.flows.pay import pay
+from tollgate.operations import (
+    App,
+    TamperedRow,
+    check_schedule,
+    check_schedule_times,
+    make_run_order,
+    open_registration,
+    recall_cron,
+    trust,
+)
 from tollgate.payments import (
     Cron,
-    Errand,
     Payment,
     Reaction,
+    RecoveryTask,
     Run,
     RunState,
     Schedule,
@@ -28,33 +38,23 @@ from tollgate.payments import (
     is_time_of,
     name_run_payment,
 )
-from tollgate.steps import (
-    BrokenSeal,
-    House,
-    make_run_order,
-    open_stored,
-    recall_cron,
-    trust,
-    trust_schedule,
-    trust_times,
-)
 from tollgate.store import (
     Job,
-    Step,
+    Write,
+    end_schedule_writes,
+    fall_due_writes,
     find_job_ids,
     find_payment,
     find_run,
     find_schedule,
     finish_job,
+    finish_job_writes,
     halt_schedule,
+    hold_job_writes,
+    hold_schedule_writes,
     list_runs,
-    steps_end_schedule,
-    steps_fall_due,
-    steps_finish_job,
-    steps_hold_job,
-    steps_hold_schedule,
-    steps_move_run,
-    steps_postpone_job,
+    move_run_writes,
+    postpone_job_writes,
 )
 from tollgate.values import PaymentId, Refusal, make_id
 
@@ -64,153 +64,153 @@ _UNUSABLE_GROUP = "registration_validation"
 # ---- a time has come ----
 
 
-async def fall_due(house: House, schedule: Schedule) -> None:
+async def fall_due(app: App, schedule: Schedule) -> None:
     """Of all times that have come the last one is paid; the others were missed, and are written down as such."""
     try:
-        cron = trust_times(house, schedule)
-        await refuse_set_back(house, schedule)
-    except BrokenSeal:
-        await halt_schedule(house.database, schedule)
+        cron = check_schedule_times(app, schedule)
+        await refuse_set_back(app, schedule)
+    except TamperedRow:
+        await halt_schedule(app.database, schedule)
         raise
     if schedule.next_at is None:
         return
-    due = find_due(cron, schedule.next_at, schedule.ends_at, house.clock.now())
+    due = find_due(cron, schedule.next_at, schedule.ends_at, app.clock.now())
     run = Run(merchant_id=schedule.merchant_id, schedule_id=schedule.id, due_at=due.due_at, state=RunState.DUE)
     # Refused where another process was faster, or somebody ended the schedule; then that is the truth.
-    await house.database.write(steps_fall_due(schedule, due.next_at, due.missed, due.skipped, run))
+    await app.database.write(fall_due_writes(schedule, due.next_at, due.missed, due.skipped, run))
 
 
-async def refuse_set_back(house: House, schedule: Schedule) -> None:
+async def refuse_set_back(app: App, schedule: Schedule) -> None:
     """A time that was due before is not due again, although somebody wrote so."""
-    runs = await list_runs(house.database, schedule.merchant_id, schedule.id, 1)
+    runs = await list_runs(app.database, schedule.merchant_id, schedule.id, 1)
     if not runs or schedule.next_at is None or runs[0].due_at < schedule.next_at:
         return
     # Read again, because another process may have moved it on: both move in one commit.
-    now_stored = await find_schedule(house.database, schedule.merchant_id, schedule.id)
+    now_stored = await find_schedule(app.database, schedule.merchant_id, schedule.id)
     if now_stored is not None and now_stored.next_at == schedule.next_at:
-        raise BrokenSeal(f"schedule {schedule.id} was set back: run `tollgate verify`")
+        raise TamperedRow(f"schedule {schedule.id} was set back: run `tollgate verify`")
 
 
 # ---- its payment is made ----
 
 
-async def make_run(house: House, job: Job) -> bool:
+async def make_run(app: App, job: Job) -> bool:
     """True when this try is told of and its job gone or put off; False asks to look again later."""
-    run = await find_run(house.database, job.merchant_id, job.subject_id, int(job.body))
-    schedule = await find_schedule(house.database, job.merchant_id, job.subject_id)
+    run = await find_run(app.database, job.merchant_id, job.subject_id, int(job.body))
+    schedule = await find_schedule(app.database, job.merchant_id, job.subject_id)
     if run is None or schedule is None:
         raise LookupError(f"job {job.id} speaks of a run that does not exist")
     if run.state is not RunState.DUE:
-        return await finish_job(house.database, job)
+        return await finish_job(app.database, job)
     payment_id = name_run_payment(schedule.id, run.due_at, run.tries + 1)
-    payment: Payment | Refusal | None = await find_payment(house.database, schedule.merchant_id, payment_id)
+    payment: Payment | Refusal | None = await find_payment(app.database, schedule.merchant_id, payment_id)
     if payment is None:
-        end = await find_end(house, schedule, run)
+        end = await find_end(app, schedule, run)
         if end is not None:
-            return await drop_run(house, job, run, end)
-        if await is_doubtful(house, run):
+            return await drop_run(app, job, run, end)
+        if await is_doubtful(app, run):
             return False
-        payment = await try_to_pay(house, job, schedule, payment_id)
+        payment = await try_to_pay(app, job, schedule, payment_id)
     if isinstance(payment, Refusal):
-        return await end_unpayable(house, job, run, schedule, payment.result.code)
-    return payment is not None and await judge_try(house, job, run, schedule, trust(house, payment))
+        return await end_unpayable(app, job, run, schedule, payment.result.code)
+    return payment is not None and await judge_try(app, job, run, schedule, trust(app, payment))
 
 
-async def find_end(house: House, schedule: Schedule, run: Run) -> RunState | None:
+async def find_end(app: App, schedule: Schedule, run: Run) -> RunState | None:
     """What becomes of a run that is not tried any more; None: it is."""
     if schedule.state is not ScheduleState.ACTIVE:
         # What is over makes no payment; what was tried before it ended has failed.
         return RunState.FAILED if run.tries else RunState.DROPPED
-    now, cron = house.clock.now(), recall_cron(trust_schedule(house, schedule))
-    tries = await list_tries(house, schedule, run, cron)
+    now, cron = app.clock.now(), recall_cron(check_schedule(app, schedule))
+    tries = await list_tries(app, schedule, run, cron)
     if not is_overtaken(cron, run.due_at, schedule.ends_at, now):
         return None
     # A later time is paid instead of what nobody began in time, or tried again in time.
     if tries:
-        return RunState.FAILED if now > tries[0].created_at + house.retrying.lasts else None
+        return RunState.FAILED if now > tries[0].created_at + app.retrying.lasts else None
     return RunState.MISSED if now > run.due_at + LIMITS.run_lateness else None
 
 
-async def list_tries(house: House, schedule: Schedule, run: Run, cron: Cron) -> list[Payment]:
+async def list_tries(app: App, schedule: Schedule, run: Run, cron: Cron) -> list[Payment]:
     """The payments that were declined so far. A run is not sealed: it is believed only where they say the same."""
     tries: list[Payment] = []
-    for attempt in range(1, min(run.tries, house.retrying.tries_max) + 1):
+    for attempt in range(1, min(run.tries, app.retrying.tries_max) + 1):
         name = name_run_payment(schedule.id, run.due_at, attempt)
-        payment = await find_payment(house.database, schedule.merchant_id, name)
-        if payment is not None and trust(house, payment).state is State.DECLINED:
+        payment = await find_payment(app.database, schedule.merchant_id, name)
+        if payment is not None and trust(app, payment).state is State.DECLINED:
             tries.append(payment)
-    is_due = is_time_of(cron, run.due_at) and schedule.starts_at <= run.due_at <= house.clock.now()
+    is_due = is_time_of(cron, run.due_at) and schedule.starts_at <= run.due_at <= app.clock.now()
     is_behind = schedule.next_at is None or run.due_at < schedule.next_at
     is_within = schedule.ends_at is None or run.due_at < schedule.ends_at
     if len(tries) == run.tries and is_due and is_behind and is_within:
         return tries
-    raise BrokenSeal(f"{run.job_id} is not a run of its schedule: run `tollgate verify`")
+    raise TamperedRow(f"{run.job_id} is not a run of its schedule: run `tollgate verify`")
 
 
-async def is_doubtful(house: House, run: Run) -> bool:
+async def is_doubtful(app: App, run: Run) -> bool:
     """Whether the last try may have been charged although nobody answered, and is not undone yet.
 
     What is owed was written in the commit that ended the try, and goes in the one that tells of the reversal.
     """
     if run.payment_id is None:
         return False
-    owed = f"{Errand.REVERSE}.{run.payment_id}"
-    return owed in await find_job_ids(house.database, run.merchant_id, [owed])
+    owed = f"{RecoveryTask.REVERSE}.{run.payment_id}"
+    return owed in await find_job_ids(app.database, run.merchant_id, [owed])
 
 
-async def try_to_pay(house: House, job: Job, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:
+async def try_to_pay(app: App, job: Job, schedule: Schedule, payment_id: PaymentId) -> Payment | Refusal | None:
     """The payment, whatever became of it; why the account can no longer be charged; None: not now.
 
     However long this process slept since it looked: the payment starts only while its schedule goes on and nobody else
     has taken the run over.
     """
-    channel = house.directory.find_channel(schedule.channel_id)
+    channel = app.merchants.find_channel(schedule.channel_id)
     if channel is None or channel.is_closed:
         return None
     try:
-        stored = await open_stored(house, schedule.merchant_id, schedule.registration_id)
+        stored = await open_registration(app, schedule.merchant_id, schedule.registration_id)
     except Refusal as refusal:
         if refusal.result.group == _UNUSABLE_GROUP:
             return refusal
         raise
-    order = make_run_order(house, channel, schedule.kind, schedule.money, schedule.echo, stored)
+    order = make_run_order(app, channel, schedule.payment_type, schedule.money, schedule.echo, stored)
     # A trace of its own: by it the store tells this attempt from one that another process makes under the same name.
-    ndc = f"{channel.id}_{make_id(house.chance)}"
-    guards = [*steps_hold_schedule(schedule), *steps_hold_job(job)]
+    ndc = f"{channel.id}_{make_id(app.random_bytes)}"
+    guards = [*hold_schedule_writes(schedule), *hold_job_writes(job)]
     with suppress(NotStarted):
-        await pay(house, order, channel, ndc, None, payment_id=payment_id, guards=guards)
-    return await find_payment(house.database, schedule.merchant_id, payment_id)
+        await pay(app, order, channel, ndc, None, payment_id=payment_id, guards=guards)
+    return await find_payment(app.database, schedule.merchant_id, payment_id)
 
 
-async def judge_try(house: House, job: Job, run: Run, schedule: Schedule, payment: Payment) -> bool:
+async def judge_try(app: App, job: Job, run: Run, schedule: Schedule, payment: Payment) -> bool:
     if payment.state not in (State.APPROVED, State.DECLINED):
         # Somebody is still at it: its own process, reconcile, or a worker that asks the acquirer.
         return False
-    now, code = house.clock.now(), payment.result_code
-    tried = msgspec.structs.replace(run, tries=run.tries + 1, payment_id=payment.id, result_code=code, settled_at=now)
+    now, code = app.clock.now(), payment.result_code
+    tried = msgspec.structs.replace(run, tries=run.tries + 1, payment_id=payment.id, result_code=code, completed_at=now)
     if payment.state is State.APPROVED:
         made = msgspec.structs.replace(tried, state=RunState.MADE)
-        return await house.database.write([*steps_move_run(run, made), *steps_finish_job(job)])
-    pause = house.retrying.find_pause(tried.tries, code)
+        return await app.database.write([*move_run_writes(run, made), *finish_job_writes(job)])
+    pause = app.retrying.find_pause(tried.tries, code)
     if pause is not None and schedule.state is ScheduleState.ACTIVE:
-        return await house.database.write([*steps_move_run(run, tried), *steps_postpone_job(job, now + pause)])
+        return await app.database.write([*move_run_writes(run, tried), *postpone_job_writes(job, now + pause)])
     failed = msgspec.structs.replace(tried, state=RunState.FAILED)
-    ending = _steps_stop(schedule, code, house) if find_reaction(code) is Reaction.STOP else []
-    return await house.database.write([*steps_move_run(run, failed), *ending, *steps_finish_job(job)])
+    ending = _stop_writes(schedule, code, app) if find_reaction(code) is Reaction.STOP else []
+    return await app.database.write([*move_run_writes(run, failed), *ending, *finish_job_writes(job)])
 
 
-async def end_unpayable(house: House, job: Job, run: Run, schedule: Schedule, code: str) -> bool:
-    failed = msgspec.structs.replace(run, state=RunState.FAILED, result_code=code, settled_at=house.clock.now())
-    return await house.database.write(
-        [*steps_move_run(run, failed), *_steps_stop(schedule, code, house), *steps_finish_job(job)]
+async def end_unpayable(app: App, job: Job, run: Run, schedule: Schedule, code: str) -> bool:
+    failed = msgspec.structs.replace(run, state=RunState.FAILED, result_code=code, completed_at=app.clock.now())
+    return await app.database.write(
+        [*move_run_writes(run, failed), *_stop_writes(schedule, code, app), *finish_job_writes(job)]
     )
 
 
-async def drop_run(house: House, job: Job, run: Run, state: RunState) -> bool:
-    ended = msgspec.structs.replace(run, state=state, settled_at=house.clock.now())
-    return await house.database.write([*steps_move_run(run, ended), *steps_finish_job(job)])
+async def drop_run(app: App, job: Job, run: Run, state: RunState) -> bool:
+    ended = msgspec.structs.replace(run, state=state, completed_at=app.clock.now())
+    return await app.database.write([*move_run_writes(run, ended), *finish_job_writes(job)])
 
 
-def _steps_stop(schedule: Schedule, code: str, house: House) -> list[Step]:
+def _stop_writes(schedule: Schedule, code: str, app: App) -> list[Write]:
     """It may be over already."""
-    return steps_end_schedule(schedule, ScheduleState.ENDED, house.clock.now(), code, is_guarded=False)
+    return end_schedule_writes(schedule, ScheduleState.ENDED, app.clock.now(), code, is_guarded=False)

@@ -23,28 +23,28 @@ from tollgate.contract import (
 )
 from tollgate.flows.idempotency import answer_taken_key, find_earlier_answer
 from tollgate.flows.look_up import look_up_registration
-from tollgate.payments import Channel, Claim, Schedule, ScheduleState, TestMode
-from tollgate.steps import (
+from tollgate.operations import (
     SUCCESS_CODES,
-    House,
+    App,
     choose_route,
+    keep_answer_writes,
     make_run_order,
     name_registration_owner,
-    open_stored,
+    open_registration,
     refuse_exposed,
     refuse_exposed_sealed,
-    seal_schedule,
-    steps_keep_answer,
+    sign_schedule,
 )
+from tollgate.payments import Channel, IdempotencyKey, Schedule, ScheduleState, TestMode
 from tollgate.store import (
+    end_schedule_writes,
     find_active_schedule,
     find_schedule,
     find_sealed_registration,
+    insert_schedule_writes,
     list_runs,
     list_schedules,
-    steps_end_schedule,
-    steps_insert_schedule,
-    steps_replace_schedule,
+    replace_schedule_writes,
 )
 from tollgate.values import Conflict, MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, is_id, make_id
 
@@ -53,36 +53,38 @@ _NOT_LIVE = "100.360.400"
 _UNKNOWN = "700.400.580"
 
 
-async def create_schedule(house: House, fields: Fields, channel: Channel, ndc: str, claim: Claim | None) -> Answer:
-    order = read_schedule(fields, house.clock.now())
-    test_mode = await check_payable(house, order, channel, fields, claim)
-    schedule = start_schedule(house, order, channel, ndc, test_mode)
-    answer = answer_schedule(schedule, SUCCESS_CODES[test_mode], house.envelope)
-    claimed = steps_keep_answer(house, claim, channel.merchant_id, answer)
-    if await house.database.write([*steps_insert_schedule(schedule), *claimed]):
+async def create_schedule(
+    app: App, fields: Fields, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    order = read_schedule(fields, app.clock.now())
+    test_mode = await check_payable(app, order, channel, fields, idempotency_key)
+    schedule = start_schedule(app, order, channel, ndc, test_mode)
+    answer = answer_schedule(schedule, SUCCESS_CODES[test_mode], app.envelope)
+    claimed = keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)
+    if await app.database.write([*insert_schedule_writes(schedule), *claimed]):
         return answer
-    return await answer_taken_key(house, claim)
+    return await answer_taken_key(app, idempotency_key)
 
 
 async def reschedule(
-    house: House, fields: Fields, named_id: str, channel: Channel, ndc: str, claim: Claim | None
+    app: App, fields: Fields, named_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
 ) -> Answer:
     """Any id of the series names it. Its payments stay on the channel on which it began."""
     for _ in range(LIMITS.reservation_tries_max):
-        active = await find_active(house, channel.merchant_id, named_id, RESCHEDULES)
-        its_channel = house.directory.get_channel(active.channel_id)
-        order = read_reschedule(fields, active, house.clock.now())
-        test_mode = await check_payable(house, order, its_channel, fields, claim)
-        schedule = start_schedule(house, order, its_channel, ndc, test_mode, active.series_id)
-        answer = answer_schedule(schedule, SUCCESS_CODES[test_mode], house.envelope, kind=RESCHEDULES)
+        active = await find_active(app, channel.merchant_id, named_id, RESCHEDULES)
+        its_channel = app.merchants.get_channel(active.channel_id)
+        order = read_reschedule(fields, active, app.clock.now())
+        test_mode = await check_payable(app, order, its_channel, fields, idempotency_key)
+        schedule = start_schedule(app, order, its_channel, ndc, test_mode, active.series_id)
+        answer = answer_schedule(schedule, SUCCESS_CODES[test_mode], app.envelope, payment_type=RESCHEDULES)
         unit = [
-            *steps_replace_schedule(active, schedule.created_at),
-            *steps_insert_schedule(schedule),
-            *steps_keep_answer(house, claim, channel.merchant_id, answer),
+            *replace_schedule_writes(active, schedule.created_at),
+            *insert_schedule_writes(schedule),
+            *keep_answer_writes(app, idempotency_key, channel.merchant_id, answer),
         ]
-        if await house.database.write(unit):
+        if await app.database.write(unit):
             return answer
-        earlier = await find_earlier_answer(house, claim)
+        earlier = await find_earlier_answer(app, idempotency_key)
         if earlier is not None:
             return earlier
         # It fell due, or a neighbour replaced or ended it, between reading and writing: what may be is judged again.
@@ -90,84 +92,86 @@ async def reschedule(
 
 
 async def deschedule(
-    house: House, fields: Fields, named_id: str, channel: Channel, ndc: str, claim: Claim | None
+    app: App, fields: Fields, named_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
 ) -> Answer:
     check_change(fields, DESCHEDULES)
     for _ in range(LIMITS.reservation_tries_max):
-        active = await find_active(house, channel.merchant_id, named_id, DESCHEDULES)
-        await _refuse_exposed_registration(house, active, fields, claim)
-        now = house.clock.now()
+        active = await find_active(app, channel.merchant_id, named_id, DESCHEDULES)
+        await _refuse_exposed_registration(app, active, fields, idempotency_key)
+        now = app.clock.now()
         ended = msgspec.structs.replace(active, state=ScheduleState.ENDED)
         answer = answer_schedule(
-            ended, SUCCESS_CODES[active.test_mode], house.envelope, kind=DESCHEDULES, ndc=ndc, at=now
+            ended, SUCCESS_CODES[active.test_mode], app.envelope, payment_type=DESCHEDULES, ndc=ndc, at=now
         )
-        claimed = steps_keep_answer(house, claim, channel.merchant_id, answer)
-        if await house.database.write([*steps_end_schedule(active, ScheduleState.ENDED, now), *claimed]):
+        claimed = keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)
+        if await app.database.write([*end_schedule_writes(active, ScheduleState.ENDED, now), *claimed]):
             return answer
-        earlier = await find_earlier_answer(house, claim)
+        earlier = await find_earlier_answer(app, idempotency_key)
         if earlier is not None:
             return earlier
     raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")
 
 
-async def show_schedule(house: House, merchant_id: MerchantId, named_id: str, ndc: str) -> Answer:
+async def show_schedule(app: App, merchant_id: MerchantId, named_id: str, ndc: str) -> Answer:
     """A schedule with its latest runs, or all schedules of a registration."""
-    schedule = await find_schedule(house.database, merchant_id, named_id) if is_id(named_id) else None
+    schedule = await find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
     if schedule is not None:
-        runs = await list_runs(house.database, merchant_id, schedule.id, LIMITS.runs_shown)
-        return answer_schedule(schedule, SUCCESS_CODES[schedule.test_mode], house.envelope, runs=runs)
-    registration = await look_up_registration(house, merchant_id, named_id)
+        runs = await list_runs(app.database, merchant_id, schedule.id, LIMITS.runs_shown)
+        return answer_schedule(schedule, SUCCESS_CODES[schedule.test_mode], app.envelope, runs=runs)
+    registration = await look_up_registration(app, merchant_id, named_id)
     if registration is None:
         raise NotFound(get_result(_UNKNOWN))
-    found = await list_schedules(house.database, merchant_id, registration.id, LIMITS.schedules_shown)
+    found = await list_schedules(app.database, merchant_id, registration.id, LIMITS.schedules_shown)
     code = SUCCESS_CODES[registration.test_mode]
-    return answer_schedules(registration.id, found, code, house.envelope, ndc, house.clock.now())
+    return answer_schedules(registration.id, found, code, app.envelope, ndc, app.clock.now())
 
 
-async def find_active(house: House, merchant_id: MerchantId, named_id: str, kind: str) -> Schedule:
+async def find_active(app: App, merchant_id: MerchantId, named_id: str, payment_type: str) -> Schedule:
     """Another merchant's is as unknown as none, and what is unknown is not scheduled."""
-    named = await find_schedule(house.database, merchant_id, named_id) if is_id(named_id) else None
-    active = None if named is None else await find_active_schedule(house.database, merchant_id, named.series_id)
+    named = await find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
+    active = None if named is None else await find_active_schedule(app.database, merchant_id, named.series_id)
     if active is None:
-        raise Refusal(get_result(_NOT_SCHEDULED[kind]))
+        raise Refusal(get_result(_NOT_SCHEDULED[payment_type]))
     return active
 
 
 async def check_payable(
-    house: House, order: ScheduleOrder, channel: Channel, fields: Fields, claim: Claim | None
+    app: App, order: ScheduleOrder, channel: Channel, fields: Fields, idempotency_key: IdempotencyKey | None
 ) -> TestMode | None:
     """Its first payment is prepared as if it were due now: what could never be paid is refused at once."""
-    stored = await open_stored(house, channel.merchant_id, order.registration_id)
-    refuse_exposed(stored.account, fields.echo, claim)
+    stored = await open_registration(app, channel.merchant_id, order.registration_id)
+    refuse_exposed(stored.account, fields.echo, idempotency_key)
     refuse_shopper_brands(stored)
-    payment = make_run_order(house, channel, order.kind, order.money, order.echo, stored)
+    payment = make_run_order(app, channel, order.payment_type, order.money, order.echo, stored)
     if payment.objection is not None:
         raise Refusal(get_result(payment.objection))
     try:
-        choose_route(house, channel, payment.test_mode, payment.brand)
+        choose_route(app, channel, payment.test_mode, payment.brand)
     except Refusal:
-        if house.is_live:
+        if app.is_live:
             raise Refusal(get_result(_NOT_LIVE)) from None
         raise
     return payment.test_mode
 
 
-async def _refuse_exposed_registration(house: House, active: Schedule, fields: Fields, claim: Claim | None) -> None:
-    found = await find_sealed_registration(house.database, active.merchant_id, active.registration_id)
+async def _refuse_exposed_registration(
+    app: App, active: Schedule, fields: Fields, idempotency_key: IdempotencyKey | None
+) -> None:
+    found = await find_sealed_registration(app.database, active.merchant_id, active.registration_id)
     if found is not None:
         registration, sealed, _ = found
-        refuse_exposed_sealed(sealed, name_registration_owner(registration), fields.echo, claim, house)
+        refuse_exposed_sealed(sealed, name_registration_owner(registration), fields.echo, idempotency_key, app)
 
 
 def start_schedule(
-    house: House,
+    app: App,
     order: ScheduleOrder,
     channel: Channel,
     ndc: str,
     test_mode: TestMode | None,
     series_id: ScheduleId | None = None,
 ) -> Schedule:
-    schedule_id = ScheduleId(make_id(house.chance))
+    schedule_id = ScheduleId(make_id(app.random_bytes))
     schedule = Schedule(
         id=schedule_id,
         merchant_id=channel.merchant_id,
@@ -175,15 +179,15 @@ def start_schedule(
         series_id=series_id or schedule_id,
         registration_id=RegistrationId(order.registration_id),
         state=ScheduleState.ACTIVE,
-        kind=order.kind,
+        payment_type=order.payment_type,
         money=order.money,
         plan=order.plan,
         ndc=ndc,
-        created_at=house.clock.now(),
+        created_at=app.clock.now(),
         starts_at=order.starts_at,
         ends_at=order.ends_at,
         next_at=order.next_at,
         test_mode=test_mode,
         echo=order.echo,
     )
-    return seal_schedule(house, schedule)
+    return sign_schedule(app, schedule)

@@ -13,8 +13,8 @@ import msgspec
 from tollgate.catalog import LIMITS, find_notice
 from tollgate.connectors import sepa
 from tollgate.flows.record import record
+from tollgate.operations import App, get_payment
 from tollgate.payments import Channel, FollowUp, Payment, State
-from tollgate.steps import House, get_payment
 from tollgate.store import (
     Instruction,
     InstructionState,
@@ -49,16 +49,16 @@ class _Found(msgspec.Struct, frozen=True):
     instruction: Instruction | None
 
 
-async def take_returns(house: House, returns: Series[sepa.BankReturn]) -> ReturnReport:
-    channels = {channel.id: channel for channel in await list_channels(house.database) if channel.creditor}
+async def take_returns(app: App, returns: Series[sepa.BankReturn]) -> ReturnReport:
+    channels = {channel.id: channel for channel in await list_channels(app.database) if channel.creditor}
     notes: dict[str, list[ReturnNote]] = {"taken": [], "known": [], "unknown": []}
-    for found in await find_all(house, returns, sorted({channel.merchant_id for channel in channels.values()})):
-        group, text = await take_one(house, found, channels)
+    for found in await find_all(app, returns, sorted({channel.merchant_id for channel in channels.values()})):
+        group, text = await take_one(app, found, channels)
         notes[group].append(ReturnNote(found.returned.id or found.returned.message_id, found.returned.reason, text))
     return ReturnReport(**{group: tuple(each) for group, each in notes.items()})
 
 
-async def find_all(house: House, returns: Series[sepa.BankReturn], merchant_ids: Series[MerchantId]) -> list[_Found]:
+async def find_all(app: App, returns: Series[sepa.BankReturn], merchant_ids: Series[MerchantId]) -> list[_Found]:
     """A bank names no merchant, but an id belongs to one alone.
 
     A file refused as a whole stands for its entries, but for those that are listed with a reason of their own.
@@ -68,9 +68,9 @@ async def find_all(house: House, returns: Series[sepa.BankReturn], merchant_ids:
     of_files: list[_Found] = []
     known_files: set[str] = set()
     for merchant_id in merchant_ids:
-        instructions |= await find_instructions(house.database, merchant_id, ids) if ids else {}
+        instructions |= await find_instructions(app.database, merchant_id, ids) if ids else {}
         for whole in [returned for returned in returns if not returned.id and returned.message_id]:
-            filed = await list_filed(house.database, merchant_id, whole.message_id)
+            filed = await list_filed(app.database, merchant_id, whole.message_id)
             known_files |= {whole.message_id} if filed else set()
             unlisted = [each for each in filed if each.id not in ids]
             of_files += [_Found(msgspec.structs.replace(whole, id=each.id), each) for each in unlisted]
@@ -78,32 +78,32 @@ async def find_all(house: House, returns: Series[sepa.BankReturn], merchant_ids:
     return [*(_Found(returned, instructions.get(returned.id)) for returned in listed), *of_files]
 
 
-async def take_one(house: House, found: _Found, channels: Mapping[ChannelId, Channel]) -> tuple[str, str]:
+async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel]) -> tuple[str, str]:
     """(taken, known or unknown; what to say of it)"""
     instruction = found.instruction
     objection = find_objection(found)
     if objection is not None or instruction is None:
         return "unknown", objection or "no instruction has this reference"
-    payment = await find_payment(house.database, instruction.merchant_id, instruction.id)
+    payment = await find_payment(app.database, instruction.merchant_id, instruction.id)
     channel = channels.get(instruction.channel_id)
     if payment is None or channel is None:
         return "unknown", "its payment or its channel is gone"
-    earlier = await find_chargeback(house, payment)
+    earlier = await find_chargeback(app, payment)
     if earlier is not None:
         return "known", f"chargeback {earlier.id}"
-    fact = make_fact(house, payment, instruction)
+    fact = make_fact(app, payment, instruction)
     try:
         notice = find_notice(found.returned.reason)
-        chargeback = await record(house, fact, payment.id, channel, make_id(house.chance), notice)
+        chargeback = await record(app, fact, payment.id, channel, make_id(app.random_bytes), notice)
     except Refusal as refusal:
         # Somebody who read the same file at the same time may have been faster.
-        earlier = await find_chargeback(house, await get_payment(house, payment, payment.id))
+        earlier = await find_chargeback(app, await get_payment(app, payment, payment.id))
         return (
             ("unknown", f"refused as {refusal.result.code}")
             if earlier is None
             else ("known", f"chargeback {earlier.id}")
         )
-    return "taken", f"chargeback {chargeback.id} of {payment.kind} {payment.id} as {chargeback.result_code}"
+    return "taken", f"chargeback {chargeback.id} of {payment.payment_type} {payment.id} as {chargeback.result_code}"
 
 
 def find_objection(found: _Found) -> str | None:
@@ -120,27 +120,29 @@ def find_objection(found: _Found) -> str | None:
     return None
 
 
-def make_fact(house: House, payment: Payment, instruction: Instruction) -> FollowUp:
+def make_fact(app: App, payment: Payment, instruction: Instruction) -> FollowUp:
     return FollowUp(
-        kind=_CHARGEBACK,
+        payment_type=_CHARGEBACK,
         amount=instruction.amount,
         currency=instruction.currency,
         practice=None,
         is_final=False,
         descriptor=payment.descriptor,
-        short_id=make_short_id(house.chance),
+        short_id=make_short_id(app.random_bytes),
         test_mode=payment.test_mode,
     )
 
 
-async def find_chargeback(house: House, payment: Payment) -> Payment | None:
+async def find_chargeback(app: App, payment: Payment) -> Payment | None:
     """A bank sends one debit back once."""
-    chain = await list_chain(house.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
+    chain = await list_chain(app.database, payment.merchant_id, payment.first_id, LIMITS.chain_rows_max)
     return next(
         (
             each
             for each in chain
-            if each.kind == _CHARGEBACK and each.referenced_id == payment.id and each.state is not State.DECLINED
+            if each.payment_type == _CHARGEBACK
+            and each.referenced_id == payment.id
+            and each.state is not State.DECLINED
         ),
         None,
     )

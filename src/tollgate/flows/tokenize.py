@@ -12,34 +12,34 @@ from hmac import compare_digest
 import msgspec
 
 from tollgate.connectors import Conversation, tokens
-from tollgate.contract import read_ticket, write_ticket
-from tollgate.payments import (
-    CardAccount,
-    CardFace,
-    NetworkToken,
-    Registration,
-    RegistrationEvent,
-    RegistrationState,
-    TokenState,
-    renew_face,
-)
-from tollgate.steps import (
-    House,
+from tollgate.contract import read_shopper_token, write_shopper_token
+from tollgate.operations import (
+    App,
     TokenVault,
     choose_token_vault,
     converse,
     name_registration_owner,
     name_token_owner,
 )
+from tollgate.payments import (
+    CardAccount,
+    CardSummary,
+    NetworkToken,
+    Registration,
+    RegistrationEvent,
+    RegistrationState,
+    TokenState,
+    renew_card_summary,
+)
 from tollgate.store import (
     Job,
-    Step,
+    Write,
+    change_registration_writes,
+    ensure_job_writes,
     find_sealed_registration,
     finish_job,
+    finish_job_writes,
     make_token_job,
-    steps_change_registration,
-    steps_ensure_job,
-    steps_finish_job,
 )
 from tollgate.values import RegistrationId
 from tollgate.vault import hash_once_key, make_mac, open_account, seal_account
@@ -52,81 +52,83 @@ _TRIES_MAX = 15
 _Stored = tuple[Registration, bytes | None, bytes | None]
 
 
-async def follow_token(house: House, job: Job) -> bool:
+async def follow_token(app: App, job: Job) -> bool:
     """True when it is done and its job gone; False asks for another try later."""
     for _ in range(_LOOKS_MAX):
-        stored = await find_sealed_registration(house.database, job.merchant_id, job.subject_id)
+        stored = await find_sealed_registration(app.database, job.merchant_id, job.subject_id)
         if stored is None:
             raise LookupError(f"job {job.id} speaks of a registration that does not exist")
-        is_done = await _BY_STATE[stored[0].state](house, job, stored)
+        is_done = await _BY_STATE[stored[0].state](app, job, stored)
         if is_done is not None:
             return is_done
     return False
 
 
-async def hear_token_event(house: House, ticket_text: str, body: bytes) -> bool:
+async def hear_token_event(app: App, token_text: str, body: bytes) -> bool:
     """Something happened to a token; what it was is asked for. False: not from who was given the address."""
-    ticket = read_ticket(ticket_text)
-    if ticket is None:
+    shopper_token = read_shopper_token(token_text)
+    if shopper_token is None:
         return False
-    registration_id = RegistrationId(ticket.payment_id)
-    expected = hash_once_key(_make_events_key(house, ticket.merchant_id, registration_id))
+    registration_id = RegistrationId(shopper_token.payment_id)
+    expected = hash_once_key(_make_events_key(app, shopper_token.merchant_id, registration_id))
     event = tokens.read_event(body, registration_id)
-    if event is None or not compare_digest(hash_once_key(ticket.key), expected):
+    if event is None or not compare_digest(hash_once_key(shopper_token.key), expected):
         return False
-    job = make_token_job(ticket.merchant_id, registration_id, house.clock.now(), event.id)
-    return await house.database.write(steps_ensure_job(job))
+    job = make_token_job(shopper_token.merchant_id, registration_id, app.clock.now(), event.id)
+    return await app.database.write(ensure_job_writes(job))
 
 
-def make_events_url(house: House, registration: Registration) -> str:
+def make_events_url(app: App, registration: Registration) -> str:
     """Where the vault tells of a token's life. It follows from the keys, so that asking twice names one address."""
-    key = _make_events_key(house, registration.merchant_id, registration.id)
-    return f"{house.base_url}/v1/networkTokens/events/{write_ticket(registration.merchant_id, registration.id, key)}"
+    key = _make_events_key(app, registration.merchant_id, registration.id)
+    return (
+        f"{app.base_url}/v1/networkTokens/events/{write_shopper_token(registration.merchant_id, registration.id, key)}"
+    )
 
 
-def _make_events_key(house: House, merchant_id: str, registration_id: str) -> bytes:
-    return make_mac("token events", (merchant_id, registration_id), house.keyring)[1:]
+def _make_events_key(app: App, merchant_id: str, registration_id: str) -> bytes:
+    return make_mac("token events", (merchant_id, registration_id), app.keyring)[1:]
 
 
 # ---- what a registration's state calls for; None: it was changed meanwhile, so it has to be looked at again ----
 
 
-async def _wait(_house: House, _job: Job, _stored: _Stored) -> bool | None:
+async def _wait(_app: App, _job: Job, _stored: _Stored) -> bool | None:
     return False
 
 
-async def _finish(house: House, job: Job, _stored: _Stored) -> bool | None:
-    return await finish_job(house.database, job)
+async def _finish(app: App, job: Job, _stored: _Stored) -> bool | None:
+    return await finish_job(app.database, job)
 
 
-async def _update(house: House, job: Job, stored: _Stored) -> bool | None:
+async def _update(app: App, job: Job, stored: _Stored) -> bool | None:
     registration = stored[0]
-    told = await _ask(house, stored)
+    told = await _ask(app, stored)
     if told is not None and told.reason is not None and told.reason.is_passing:
-        return job.tries >= _TRIES_MAX and await finish_job(house.database, job)
-    token = None if told is None else _choose_token(house, registration.network_token, told)
+        return job.tries >= _TRIES_MAX and await finish_job(app.database, job)
+    token = None if told is None else _choose_token(app, registration.network_token, told)
     if told is None or token is None:
-        return await finish_job(house.database, job)
-    card = renew_face(registration.card, told.card)
+        return await finish_job(app.database, job)
+    card = renew_card_summary(registration.card, told.card)
     if card == registration.card and _is_same(token, registration.network_token):
-        return await finish_job(house.database, job)
-    unit = _write_change(house, stored, token, told, card)
-    return True if await house.database.write([*unit, *steps_finish_job(job)]) else None
+        return await finish_job(app.database, job)
+    unit = _write_change(app, stored, token, told, card)
+    return True if await app.database.write([*unit, *finish_job_writes(job)]) else None
 
 
-async def _remove(house: House, job: Job, stored: _Stored) -> bool | None:
+async def _remove(app: App, job: Job, stored: _Stored) -> bool | None:
     """Also a token that was issued while its registration ended, of which the row knows nothing."""
     registration = stored[0]
-    vault = _find_vault(house, registration)
+    vault = _find_vault(app, registration)
     if vault is None:
         # Who issued it cannot be asked; once an address is configured again, it is.
-        return registration.network_token is None and await finish_job(house.database, job)
+        return registration.network_token is None and await finish_job(app.database, job)
     removal = tokens.remove(registration.id, requestor=vault.terms.requestor_id)
-    is_removed = await converse(removal, vault.wire, timeout_s=house.acquirer_timeout_s)
-    return await finish_job(house.database, job) if is_removed else False
+    is_removed = await converse(removal, vault.wire, timeout_s=app.acquirer_timeout_s)
+    return await finish_job(app.database, job) if is_removed else False
 
 
-_BY_STATE: Mapping[RegistrationState, Callable[[House, Job, _Stored], Awaitable[bool | None]]] = {
+_BY_STATE: Mapping[RegistrationState, Callable[[App, Job, _Stored], Awaitable[bool | None]]] = {
     RegistrationState.PENDING: _wait,
     RegistrationState.ACTIVE: _update,
     RegistrationState.REJECTED: _finish,
@@ -135,48 +137,48 @@ _BY_STATE: Mapping[RegistrationState, Callable[[House, Job, _Stored], Awaitable[
 }
 
 
-def _find_vault(house: House, registration: Registration) -> TokenVault | None:
-    channel = house.directory.find_channel(registration.channel_id)
-    return None if channel is None else choose_token_vault(house, channel, registration.test_mode)
+def _find_vault(app: App, registration: Registration) -> TokenVault | None:
+    channel = app.merchants.find_channel(registration.channel_id)
+    return None if channel is None else choose_token_vault(app, channel, registration.test_mode)
 
 
-async def _ask(house: House, stored: _Stored) -> tokens.TokenTold | None:
+async def _ask(app: App, stored: _Stored) -> tokens.TokenTold | None:
     """What the vault says; None where there is nobody or nothing to ask."""
     registration, sealed_account, _ = stored
-    vault = _find_vault(house, registration)
+    vault = _find_vault(app, registration)
     if vault is None or sealed_account is None:
         return None
-    question = _choose_question(house, registration, sealed_account, vault.terms.requestor_id)
+    question = _choose_question(app, registration, sealed_account, vault.terms.requestor_id)
     if question is None:
         return None
-    told = await converse(question, vault.wire, timeout_s=house.acquirer_timeout_s)
+    told = await converse(question, vault.wire, timeout_s=app.acquirer_timeout_s)
     return told or tokens.TokenTold(state=TokenState.REFUSED, reason=tokens.SILENT)
 
 
 def _choose_question(
-    house: House, registration: Registration, sealed_account: bytes, requestor: str
+    app: App, registration: Registration, sealed_account: bytes, requestor: str
 ) -> Conversation[tokens.TokenTold] | None:
-    token, channel = registration.network_token, house.directory.get_channel(registration.channel_id)
+    token, channel = registration.network_token, app.merchants.get_channel(registration.channel_id)
     if token is not None:
         is_issued = token.state is not TokenState.REFUSED
         return tokens.inquire(registration.id, requestor=requestor) if is_issued else None
-    account = open_account(sealed_account, owner=name_registration_owner(registration), keyring=house.keyring)
+    account = open_account(sealed_account, owner=name_registration_owner(registration), keyring=app.keyring)
     if not channel.uses_network_tokens or not isinstance(account, CardAccount):
         return None
     if not tokens.can_have_token(registration.brand, account):
         return None
-    events_url = make_events_url(house, registration)
+    events_url = make_events_url(app, registration)
     return tokens.provision(registration.id, registration.brand, account, requestor=requestor, events_url=events_url)
 
 
-def _choose_token(house: House, known: NetworkToken | None, told: tokens.TokenTold) -> NetworkToken | None:
+def _choose_token(app: App, known: NetworkToken | None, told: tokens.TokenTold) -> NetworkToken | None:
     """As it is to be kept. None: an answer that is no news about a token that is there."""
-    face = tokens.make_token_face(told, house.clock.now())
+    card_summary = tokens.make_network_token(told, app.clock.now())
     if known is None or told.account is not None:
-        return face
+        return card_summary
     if told.state is not TokenState.DELETED:
         return None
-    return msgspec.structs.replace(known, state=TokenState.DELETED, updated_at=face.updated_at)
+    return msgspec.structs.replace(known, state=TokenState.DELETED, updated_at=card_summary.updated_at)
 
 
 def _is_same(token: NetworkToken, known: NetworkToken | None) -> bool:
@@ -184,32 +186,32 @@ def _is_same(token: NetworkToken, known: NetworkToken | None) -> bool:
 
 
 def _write_change(
-    house: House, stored: _Stored, token: NetworkToken, told: tokens.TokenTold, card: CardFace | None
-) -> list[Step]:
+    app: App, stored: _Stored, token: NetworkToken, told: tokens.TokenTold, card: CardSummary | None
+) -> list[Write]:
     """The row anew.
 
     A renewed card's number is known to its token alone: the number in the vault stays, with the new expiry, because
     that decides until when the registration can be paid with.
     """
     registration, sealed_account, _ = stored
-    owner, keyring = name_token_owner(registration), house.keyring
+    owner, keyring = name_token_owner(registration), app.keyring
     sealed_token = None if told.account is None else seal_account(told.account, owner=owner, keyring=keyring)
     changed = msgspec.structs.replace(registration, network_token=token)
     if card == registration.card or card is None:
-        return steps_change_registration(changed, sealed_account, sealed_token, event=None, at=token.updated_at)
-    keep_until = max(registration.keep_until, house.retention.find_end(card, registration.used_at))
+        return change_registration_writes(changed, sealed_account, sealed_token, event=None, at=token.updated_at)
+    keep_until = max(registration.keep_until, app.retention.find_end(card, registration.used_at))
     changed = msgspec.structs.replace(changed, card=card, keep_until=keep_until)
-    return steps_change_registration(
+    return change_registration_writes(
         changed,
-        _reseal(house, registration, sealed_account, card),
+        _reseal(app, registration, sealed_account, card),
         sealed_token,
         event=RegistrationEvent.UPDATED,
         at=token.updated_at,
     )
 
 
-def _reseal(house: House, registration: Registration, sealed: bytes | None, card: CardFace) -> bytes | None:
-    owner, keyring = name_registration_owner(registration), house.keyring
+def _reseal(app: App, registration: Registration, sealed: bytes | None, card: CardSummary) -> bytes | None:
+    owner, keyring = name_registration_owner(registration), app.keyring
     account = None if sealed is None else open_account(sealed, owner=owner, keyring=keyring)
     if not isinstance(account, CardAccount):
         return sealed

@@ -16,7 +16,7 @@ from tollgate.flows.verify_registrations import check_registrations
 from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
 from tollgate.flows.verify_schedules import check_schedules
 from tollgate.flows.verify_strays import check_strays
-from tollgate.steps import seal_facts
+from tollgate.operations import sign_payment
 from tollgate.store import Database, SealedSample, sample_sealed
 from tollgate.vault import Keyring, KeyringError, sealing_key_id
 
@@ -53,7 +53,7 @@ async def refuse_wrong_keys(database: Database, keyring: Keyring) -> None:
 
 def _is_ours(sample: SealedSample, keyring: Keyring) -> bool:
     """Where seals were broken by hand, the account sealed beside them still names its key."""
-    payment, sealed = sample.entry.payment, sample.sealed_account
-    if payment is not None and payment.mac and hmac.compare_digest(payment.mac, seal_facts(payment, keyring)):
+    payment, sealed = sample.payment_row.payment, sample.sealed_account
+    if payment is not None and payment.mac and hmac.compare_digest(payment.mac, sign_payment(payment, keyring)):
         return True
     return sealed is not None and sealing_key_id(sealed) in keyring.key_ids

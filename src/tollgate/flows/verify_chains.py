@@ -14,35 +14,35 @@ import msgspec
 from tollgate.flows.verify_checkouts import find_paid_beside
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.flows.verify_report import Audit, AuditReport, Purse
+from tollgate.operations import sign_payment
 from tollgate.payments import (
     MOVES,
     NATURES,
     OPEN_STATES,
     Action,
-    Errand,
+    Entry,
     Finding,
-    Line,
     Nature,
     Payment,
     Proof,
+    RecoveryTask,
     State,
     check_chain,
-    check_lines,
+    check_entries,
     find_on,
-    list_lines,
+    list_entries,
     may_have_taken,
     tell_accounts,
 )
-from tollgate.steps import seal_facts
 from tollgate.store import (
+    AuditedInstruction,
+    AuditedPayment,
     Database,
-    Entry,
     Event,
-    KeptInstruction,
+    find_audited_instructions,
+    find_entries,
     find_events,
     find_job_ids,
-    find_kept_instructions,
-    find_lines,
     get_setting,
     make_event,
     read_chain,
@@ -54,9 +54,11 @@ from tollgate.vault import Keyring
 EVENTS_KEPT_SINCE = "events_kept_since"
 """The setting in which whoever purges old events writes how far it went; older payments need no event any more."""
 
-ERRANDS: dict[tuple[Nature, State], frozenset[Errand]] = {
+RECOVERY_TASKS: dict[tuple[Nature, State], frozenset[RecoveryTask]] = {
     (nature, state): frozenset(
-        move.errand for (other, _), move in MOVES.items() if (other, move.state) == (nature, state) and move.errand
+        move.recovery_task
+        for (other, _), move in MOVES.items()
+        if (other, move.state) == (nature, state) and move.recovery_task
     )
     for nature in Nature
     for state in OPEN_STATES
@@ -65,7 +67,7 @@ ERRANDS: dict[tuple[Nature, State], frozenset[Errand]] = {
 
 Key = tuple[MerchantId, str]
 """Merchant and first payment of a chain."""
-Chains = Mapping[Key, Sequence[Entry]]
+Chains = Mapping[Key, Sequence[AuditedPayment]]
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -78,10 +80,10 @@ class Rules(msgspec.Struct, frozen=True):
 class Evidence(msgspec.Struct, frozen=True):
     """What the other tables have of a merchant's payments, by id."""
 
-    lines: dict[str, Line]
+    entries: dict[str, Entry]
     events: dict[str, Event]
     job_ids: set[str]
-    instructions: dict[str, KeptInstruction]
+    instructions: dict[str, AuditedInstruction]
 
 
 async def check_chains(audit: Audit) -> None:
@@ -97,31 +99,31 @@ async def check_chains(audit: Audit) -> None:
             fresh = {key: await read_chain(database, *key) for key in doubtful}
             doubtful = await judge_chains(database, rules, fresh)
             chains |= fresh
-        for key, entries in chains.items():
+        for key, payment_rows in chains.items():
             report.add(doubtful.get(key, []))
-            note_accounts(report, entries)
+            note_accounts(report, payment_rows)
         report.add(await find_paid_beside(audit, page))
         report.chains_count += len(chains)
         audit.walk("payments", len(page))
 
 
-def group_chains(page: Iterable[Entry]) -> dict[Key, list[Entry]]:
-    chains: dict[Key, list[Entry]] = {}
-    for entry in page:
-        chains.setdefault((entry.merchant_id, entry.first_id), []).append(entry)
+def group_chains(page: Iterable[AuditedPayment]) -> dict[Key, list[AuditedPayment]]:
+    chains: dict[Key, list[AuditedPayment]] = {}
+    for payment_row in page:
+        chains.setdefault((payment_row.merchant_id, payment_row.first_id), []).append(payment_row)
     return chains
 
 
-def note_accounts(report: AuditReport, entries: Sequence[Entry]) -> None:
-    members = sort_members(entries)
+def note_accounts(report: AuditReport, payment_rows: Sequence[AuditedPayment]) -> None:
+    members = sort_members(payment_rows)
     if members and members[0].chain_id is None:
         first = members[0]
-        report.book(Purse(first.merchant_id, first.channel_id, first.money.currency), tell_accounts(members))
+        report.ledger(Purse(first.merchant_id, first.channel_id, first.money.currency), tell_accounts(members))
 
 
-def sort_members(entries: Sequence[Entry]) -> list[Payment]:
+def sort_members(payment_rows: Sequence[AuditedPayment]) -> list[Payment]:
     """The first payment, then what followed, in the order of their numbers."""
-    readable = [entry.payment for entry in entries if entry.payment is not None]
+    readable = [payment_row.payment for payment_row in payment_rows if payment_row.payment is not None]
     return sorted(readable, key=lambda payment: (payment.chain_id is not None, payment.position, payment.id))
 
 
@@ -131,86 +133,86 @@ def sort_members(entries: Sequence[Entry]) -> list[Payment]:
 async def judge_chains(database: Database, rules: Rules, chains: Chains) -> dict[Key, list[Finding]]:
     """The chains of which something is wrong. Read before what speaks of them, because that is never taken back."""
     by_merchant: dict[MerchantId, list[Payment]] = {}
-    for (merchant_id, _), entries in chains.items():
-        by_merchant.setdefault(merchant_id, []).extend(sort_members(entries))
+    for (merchant_id, _), payment_rows in chains.items():
+        by_merchant.setdefault(merchant_id, []).extend(sort_members(payment_rows))
     evidence = {
         merchant_id: await gather_evidence(database, rules, merchant_id, payments)
         for merchant_id, payments in by_merchant.items()
     }
-    judged = {key: judge_chain(rules, key, entries, evidence[key[0]]) for key, entries in chains.items()}
+    judged = {key: judge_chain(rules, key, payment_rows, evidence[key[0]]) for key, payment_rows in chains.items()}
     return {key: findings for key, findings in judged.items() if findings}
 
 
 async def gather_evidence(
     database: Database, rules: Rules, merchant_id: MerchantId, payments: Sequence[Payment]
 ) -> Evidence:
-    line_ids = [line.id for payment in payments for line in list_lines(payment)]
+    line_ids = [entry.id for payment in payments for entry in list_entries(payment)]
     event_ids = [event.id for payment in payments for event in expect_events(rules, payment)]
     job_ids = [job_id for payment in payments for job_id in expect_jobs(payment)]
     instructed_ids = [payment.id for payment in list_instructed(payments)]
-    lines = await find_lines(database, merchant_id, line_ids)
+    entries = await find_entries(database, merchant_id, line_ids)
     events = await find_events(database, merchant_id, event_ids)
     return Evidence(
-        lines={line.id: line for line in lines},
+        entries={entry.id: entry for entry in entries},
         events={event.id: event for event in events},
         job_ids=await find_job_ids(database, merchant_id, job_ids),
-        instructions=await find_kept_instructions(database, merchant_id, instructed_ids),
+        instructions=await find_audited_instructions(database, merchant_id, instructed_ids),
     )
 
 
 def expect_events(rules: Rules, payment: Payment) -> list[Event]:
-    if payment.state is State.STARTED or payment.settled_at is None or payment.settled_at < rules.events_kept_since:
+    if payment.state is State.STARTED or payment.completed_at is None or payment.completed_at < rules.events_kept_since:
         return []
     return [make_event(payment)]
 
 
 def expect_jobs(payment: Payment) -> list[str]:
     """Each of them will do."""
-    nature = NATURES.get(payment.kind)
-    errands = ERRANDS.get((nature, payment.state), frozenset()) if nature else frozenset()
+    nature = NATURES.get(payment.payment_type)
+    recovery_tasks = RECOVERY_TASKS.get((nature, payment.state), frozenset()) if nature else frozenset()
     if may_have_taken(payment):
-        errands = frozenset({Errand.REVERSE})
-    return [f"{errand}.{payment.id}" for errand in sorted(errands)]
+        recovery_tasks = frozenset({RecoveryTask.REVERSE})
+    return [f"{recovery_task}.{payment.id}" for recovery_task in sorted(recovery_tasks)]
 
 
 # ---- one chain ----
 
 
-def judge_chain(rules: Rules, key: Key, entries: Sequence[Entry], evidence: Evidence) -> list[Finding]:
-    members = sort_members(entries)
+def judge_chain(rules: Rules, key: Key, payment_rows: Sequence[AuditedPayment], evidence: Evidence) -> list[Finding]:
+    members = sort_members(payment_rows)
     findings = [
         Finding(
             proof=Proof.ROW,
             table="payments",
-            merchant_id=entry.merchant_id,
-            row_id=entry.id,
+            merchant_id=payment_row.merchant_id,
+            row_id=payment_row.id,
             text="it cannot be read as a payment: a word, a number or a text in it is none of ours",
         )
-        for entry in entries
-        if entry.payment is None
+        for payment_row in payment_rows
+        if payment_row.payment is None
     ]
     reversed_ids = {payment.referenced_id for payment in members if payment.action is Action.TECHNICAL_REVERSAL}
     for payment in members:
-        findings += check_seal(rules, payment) + check_announced(rules, payment, evidence)
+        findings += check_signature(rules, payment) + check_announced(rules, payment, evidence)
         if payment.id not in reversed_ids:
-            findings += check_errands(payment, evidence)
+            findings += check_recovery_tasks(payment, evidence)
     findings += check_instructed(members, evidence.instructions)
-    if entries and not any(entry.chain_id is None for entry in entries):
+    if payment_rows and not any(payment_row.chain_id is None for payment_row in payment_rows):
         text = f"{key[1]}, the first payment of its chain, is gone or is the first one of none"
         findings += [find_on(payment, Proof.CHAIN, text) for payment in members]
-    if len(members) < len(entries) or not members or members[0].chain_id is not None:
+    if len(members) < len(payment_rows) or not members or members[0].chain_id is not None:
         # Numbers and balances of a chain that is not whole would only repeat that.
-        return findings + [finding for payment in members for finding in check_lines(payment, evidence.lines)]
-    return findings + check_chain(members, evidence.lines)
+        return findings + [finding for payment in members for finding in check_entries(payment, evidence.entries)]
+    return findings + check_chain(members, evidence.entries)
 
 
-def check_seal(rules: Rules, payment: Payment) -> list[Finding]:
+def check_signature(rules: Rules, payment: Payment) -> list[Finding]:
     if payment.state is State.STARTED:
-        is_right, text = payment.mac is None and payment.settled_at is None, "it has no result yet and is sealed"
-    elif payment.mac is None or payment.settled_at is None:
+        is_right, text = payment.mac is None and payment.completed_at is None, "it has no result yet and is sealed"
+    elif payment.mac is None or payment.completed_at is None:
         is_right, text = False, "it has a result and no seal, or does not say since when"
     else:
-        is_right = hmac.compare_digest(payment.mac, seal_facts(payment, rules.keyring))
+        is_right = hmac.compare_digest(payment.mac, sign_payment(payment, rules.keyring))
         text = "its seal does not fit: amount, state, kind, references, times or result were changed, or it was added"
     return [] if is_right else [find_on(payment, Proof.SEAL, text)]
 
@@ -221,16 +223,16 @@ def check_announced(rules: Rules, payment: Payment, evidence: Evidence) -> list[
         found = evidence.events.get(event.id)
         if found != event:
             text = "is missing" if found is None else "does not say what the payment says"
-            text = f"the event of {payment.kind} {payment.id} {text}"
+            text = f"the event of {payment.payment_type} {payment.id} {text}"
             findings.append(_find_in(Proof.EVENT, "outbox", payment, event.id, text))
     return findings
 
 
-def check_errands(payment: Payment, evidence: Evidence) -> list[Finding]:
+def check_recovery_tasks(payment: Payment, evidence: Evidence) -> list[Finding]:
     expected = expect_jobs(payment)
     if not expected or not evidence.job_ids.isdisjoint(expected):
         return []
-    text = f"the errand of {payment.kind} {payment.id}, whose fate is open, is missing"
+    text = f"the errand of {payment.payment_type} {payment.id}, whose fate is open, is missing"
     return [_find_in(Proof.JOB, "jobs", payment, " or ".join(expected), text)]
 
 

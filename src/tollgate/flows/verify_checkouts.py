@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.operations import name_checkout_owner
 from tollgate.payments import (
     NATURES,
     Checkout,
@@ -21,14 +22,13 @@ from tollgate.payments import (
     State,
     find_on,
 )
-from tollgate.steps import name_checkout_owner
 from tollgate.store import (
-    Entry,
-    KeptCheckout,
-    KeptRegistration,
-    find_entries,
-    find_kept_checkouts,
-    find_kept_registrations,
+    AuditedCheckout,
+    AuditedPayment,
+    AuditedRegistration,
+    find_audited_checkouts,
+    find_audited_payments,
+    find_audited_registrations,
     walk_checkouts,
 )
 from tollgate.values import MerchantId, find_checkout_id
@@ -36,8 +36,8 @@ from tollgate.vault import EnvelopeError, Keyring, KeyringError, open_sealed
 
 _NEVER_STORED = frozenset({RegistrationState.PENDING, RegistrationState.REJECTED})
 
-Entries = Mapping[str, Entry]
-Stored = Mapping[str, KeptRegistration]
+AuditedPayments = Mapping[str, AuditedPayment]
+Stored = Mapping[str, AuditedRegistration]
 
 _UNPAID = (CheckoutState.OPEN, CheckoutState.CANCELLED)
 """States in which no attempt has the checkout, whatever was tried before."""
@@ -50,54 +50,56 @@ async def check_checkouts(audit: Audit) -> None:
         audit.walk("checkouts", len(page))
 
 
-async def judge_checkouts(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptCheckout]) -> list[Finding]:
+async def judge_checkouts(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedCheckout]) -> list[Finding]:
     """What looks wrong is read again, and then its attempt: one that ended in between looks right by now."""
     doubtful = await _list_doubtful(audit, merchant_id, rows)
-    again = await find_kept_checkouts(audit.database, merchant_id, [finding.row_id for finding in doubtful])
+    again = await find_audited_checkouts(audit.database, merchant_id, [finding.row_id for finding in doubtful])
     return await _list_doubtful(audit, merchant_id, again)
 
 
-async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptCheckout]) -> list[Finding]:
+async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedCheckout]) -> list[Finding]:
     checkouts = [row.checkout for row in rows if row.checkout]
     paid, stored = [
         sorted({each.subject_id for each in checkouts if each.kind is kind and each.subject_id})
         for kind in (CheckoutKind.PAYMENT, CheckoutKind.REGISTRATION)
     ]
-    entries = await find_entries(audit.database, merchant_id, paid)
-    kept = {each.id: each for each in await find_kept_registrations(audit.database, merchant_id, stored)}
-    findings = [judge_checkout(row, entries, kept, audit.keyring) for row in rows]
+    payment_rows = await find_audited_payments(audit.database, merchant_id, paid)
+    kept = {each.id: each for each in await find_audited_registrations(audit.database, merchant_id, stored)}
+    findings = [judge_checkout(row, payment_rows, kept, audit.keyring) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_checkout(row: KeptCheckout, entries: Entries, kept: Stored, keyring: Keyring) -> Finding | None:
+def judge_checkout(
+    row: AuditedCheckout, payment_rows: AuditedPayments, kept: Stored, keyring: Keyring
+) -> Finding | None:
     checkout = row.checkout
     if checkout is None:
         return _find(Proof.ROW, row, "it cannot be read: a word or a number in it is none of ours")
     is_payment = checkout.kind is CheckoutKind.PAYMENT
-    text = doubt_attempt(checkout, entries) if is_payment else doubt_registration(checkout, kept)
+    text = doubt_attempt(checkout, payment_rows) if is_payment else doubt_registration(checkout, kept)
     text = text or doubt_fields(checkout, keyring)
     return None if text is None else _find(Proof.CHECKOUT, row, text)
 
 
-def doubt_attempt(checkout: Checkout, entries: Entries) -> str | None:
+def doubt_attempt(checkout: Checkout, payment_rows: AuditedPayments) -> str | None:
     if checkout.state in _UNPAID:
         return None
-    entry = entries.get(checkout.subject_id or "")
-    if entry is None:
+    payment_row = payment_rows.get(checkout.subject_id or "")
+    if payment_row is None:
         return f"there is no payment {checkout.subject_id}, which has it"
-    payment = entry.payment
+    payment = payment_row.payment
     if payment is None:
         return None
     if payment.ndc != checkout.id or payment.chain_id is not None:
         return f"payment {payment.id} was not made for it"
-    if checkout.state is CheckoutState.CLAIMED:
+    if checkout.state is CheckoutState.LOCKED:
         return None if _may_hold(payment) else f"payment {payment.id}, which holds it, has ended"
     return None if payment.state is State.APPROVED else f"payment {payment.id} did not pay it"
 
 
 def _may_hold(payment: Payment) -> bool:
     """Only what may move money this moment; what has to wait lets others try, unless it pays out."""
-    waits = payment.state is State.WAITING and NATURES.get(payment.kind) is Nature.GIVES
+    waits = payment.state is State.WAITING and NATURES.get(payment.payment_type) is Nature.GIVES
     return waits or payment.state in (State.STARTED, State.UNRESOLVED)
 
 
@@ -105,7 +107,7 @@ def doubt_registration(checkout: Checkout, kept: Stored) -> str | None:
     """Storing takes one commit, so nobody ever holds it."""
     if checkout.state in _UNPAID:
         return None
-    if checkout.state is CheckoutState.CLAIMED:
+    if checkout.state is CheckoutState.LOCKED:
         return "it is held, and nothing is being stored"
     row = kept.get(checkout.subject_id or "")
     if row is None:
@@ -126,14 +128,14 @@ def doubt_fields(checkout: Checkout, keyring: Keyring) -> str | None:
     return None
 
 
-def _find(proof: Proof, row: KeptCheckout, text: str) -> Finding:
+def _find(proof: Proof, row: AuditedCheckout, text: str) -> Finding:
     return Finding(proof=proof, table="checkouts", merchant_id=row.merchant_id, row_id=row.id, text=text)
 
 
 # ---- from the side of payments ----
 
 
-async def find_paid_beside(audit: Audit, page: Iterable[Entry]) -> list[Finding]:
+async def find_paid_beside(audit: Audit, page: Iterable[AuditedPayment]) -> list[Finding]:
     """Approved payments that their checkouts do not name. Each checkout names one, so no two stand beside each other.
 
     Read before the checkouts, which never forget who paid them.
@@ -142,7 +144,7 @@ async def find_paid_beside(audit: Audit, page: Iterable[Entry]) -> list[Finding]
     findings = []
     for merchant_id, payments in group_by_merchant(approved).items():
         ids = sorted({payment.ndc for payment in payments})
-        rows = {row.id: row.checkout for row in await find_kept_checkouts(audit.database, merchant_id, ids)}
+        rows = {row.id: row.checkout for row in await find_audited_checkouts(audit.database, merchant_id, ids)}
         findings += [doubt_paid(payment, rows.get(payment.ndc)) for payment in payments]
     return [finding for finding in findings if finding is not None]
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from hmac import compare_digest
 
 from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.operations import make_link_mac, name_link_owner
 from tollgate.payments import Finding, PaymentLink, Proof
-from tollgate.steps import make_link_mac, name_link_owner
-from tollgate.store import KeptLink, find_kept_checkouts, find_kept_links, walk_links
+from tollgate.store import AuditedLink, find_audited_checkouts, find_audited_links, walk_links
 from tollgate.values import MerchantId
 from tollgate.vault import EnvelopeError, Keyring, KeyringError, open_sealed
 
@@ -23,21 +23,21 @@ async def check_links(audit: Audit) -> None:
         audit.walk("payment_links", len(page))
 
 
-async def judge_links(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptLink]) -> list[Finding]:
+async def judge_links(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedLink]) -> list[Finding]:
     """Reads a suspect link again: one that was given a checkout or was purged in between looks right by now."""
     doubtful = await _list_doubtful(audit, merchant_id, rows)
-    again = await find_kept_links(audit.database, merchant_id, [finding.row_id for finding in doubtful])
+    again = await find_audited_links(audit.database, merchant_id, [finding.row_id for finding in doubtful])
     return await _list_doubtful(audit, merchant_id, again)
 
 
-async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptLink]) -> list[Finding]:
+async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedLink]) -> list[Finding]:
     named = sorted({row.link.checkout_id for row in rows if row.link and row.link.checkout_id})
-    there = {row.id for row in await find_kept_checkouts(audit.database, merchant_id, named)}
+    there = {row.id for row in await find_audited_checkouts(audit.database, merchant_id, named)}
     findings = [_judge(row, there, audit.keyring) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
-def _judge(row: KeptLink, checkouts: set[str], keyring: Keyring) -> Finding | None:
+def _judge(row: AuditedLink, checkouts: set[str], keyring: Keyring) -> Finding | None:
     if row.link is None:
         return _find(Proof.ROW, row, "it cannot be read: a word or a number in it is none of ours")
     if not compare_digest(row.link.mac, make_link_mac(row.link, keyring)):
@@ -59,5 +59,5 @@ def _opens(link: PaymentLink, keyring: Keyring) -> bool:
     return True
 
 
-def _find(proof: Proof, row: KeptLink, text: str) -> Finding:
+def _find(proof: Proof, row: AuditedLink, text: str) -> Finding:
     return Finding(proof=proof, table="payment_links", merchant_id=row.merchant_id, row_id=row.id, text=text)

@@ -13,6 +13,7 @@ from tollgate.catalog import BRANDS, Protocol
 from tollgate.connectors import sepa
 from tollgate.flows.collect import FILE_NOUN
 from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.operations import has_authentication_signature
 from tollgate.payments import (
     Action,
     AuthenticationCase,
@@ -23,19 +24,18 @@ from tollgate.payments import (
     Stage,
     State,
 )
-from tollgate.steps import fits_case_seal
 from tollgate.store import (
+    AuditedAuthentication,
+    AuditedFile,
+    AuditedInstruction,
+    AuditedPayment,
     Database,
-    Entry,
     FiledGroup,
     InstructionState,
-    KeptAuthentication,
-    KeptFile,
-    KeptInstruction,
-    find_entries,
+    find_audited_authentications,
+    find_audited_payments,
     find_file_ids,
     find_filed_groups,
-    find_kept_authentications,
     find_sealed_body,
     walk_authentications,
     walk_files,
@@ -89,25 +89,27 @@ async def check_methods(audit: Audit) -> None:
 
 
 async def judge_authentications(
-    audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptAuthentication]
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedAuthentication]
 ) -> list[Finding]:
     """What looks wrong is read again after its payment: whatever ended by then has wiped its secret in one commit."""
     keyring = audit.keyring
-    entries = await find_entries(audit.database, merchant_id, [row.id for row in rows])
+    entries = await find_audited_payments(audit.database, merchant_id, [row.id for row in rows])
     doubtful = [row.id for row in rows if judge_authentication(row, entries.get(row.id), keyring)]
-    again = await find_kept_authentications(audit.database, merchant_id, doubtful)
+    again = await find_audited_authentications(audit.database, merchant_id, doubtful)
     findings = [judge_authentication(row, entries.get(row.id), keyring) for row in again]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_authentication(row: KeptAuthentication, entry: Entry | None, keyring: Keyring) -> Finding | None:
-    payment = entry.payment if entry else None
+def judge_authentication(
+    row: AuditedAuthentication, payment_row: AuditedPayment | None, keyring: Keyring
+) -> Finding | None:
+    payment = payment_row.payment if payment_row else None
     read = _read_authentication(row)
     if read is None:
         return _find(Proof.ROW, "authentications", row, _UNREADABLE)
-    if entry is not None and not fits_case_seal(read, keyring):
+    if payment_row is not None and not has_authentication_signature(read, keyring):
         return _find(Proof.SEAL, "authentications", row, "its seal does not fit what it says")
-    if entry is None:
+    if payment_row is None:
         text = f"there is no payment {row.id}"
     elif row.sealed_secret is None or payment is None:
         return None
@@ -118,7 +120,7 @@ def judge_authentication(row: KeptAuthentication, entry: Entry | None, keyring: 
     return _find(Proof.AUTHENTICATION, "authentications", row, text)
 
 
-def _read_authentication(row: KeptAuthentication) -> AuthenticationRow | None:
+def _read_authentication(row: AuditedAuthentication) -> AuthenticationRow | None:
     try:
         return AuthenticationRow(
             merchant_id=row.merchant_id,
@@ -137,32 +139,34 @@ def _read_authentication(row: KeptAuthentication) -> AuthenticationRow | None:
 
 
 async def judge_instructions(
-    database: Database, merchant_id: MerchantId, rows: Sequence[KeptInstruction]
+    database: Database, merchant_id: MerchantId, rows: Sequence[AuditedInstruction]
 ) -> list[Finding]:
     """No second look is needed: payment and file are read after what was written after them."""
-    entries = await find_entries(database, merchant_id, [row.id for row in rows])
+    entries = await find_audited_payments(database, merchant_id, [row.id for row in rows])
     file_ids = await find_file_ids(database, merchant_id, sorted({row.file_id for row in rows if row.file_id}))
     findings = [judge_instruction(row, entries.get(row.id), file_ids) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_instruction(row: KeptInstruction, entry: Entry | None, file_ids: set[str]) -> Finding | None:
+def judge_instruction(
+    row: AuditedInstruction, payment_row: AuditedPayment | None, file_ids: set[str]
+) -> Finding | None:
     if row.state not in set(InstructionState) or row.direction not in set(sepa.Direction):
         return _find(Proof.ROW, "instructions", row, _UNREADABLE)
-    if entry is None:
+    if payment_row is None:
         text: str | None = f"there is no payment {row.id}"
     else:
-        text = _doubt_file(row, file_ids) or (_doubt_payment(row, entry.payment) if entry.payment else None)
+        text = _doubt_file(row, file_ids) or (_doubt_payment(row, payment_row.payment) if payment_row.payment else None)
     return None if text is None else _find(Proof.INSTRUCTION, "instructions", row, text)
 
 
-def _doubt_file(row: KeptInstruction, file_ids: set[str]) -> str | None:
+def _doubt_file(row: AuditedInstruction, file_ids: set[str]) -> str | None:
     if row.state != InstructionState.FILED:
         return None if row.file_id is None else f"it names file {row.file_id}, which has not taken it"
     return None if row.file_id in file_ids else f"there is no file {row.file_id}"
 
 
-def _doubt_payment(row: KeptInstruction, payment: Payment) -> str | None:
+def _doubt_payment(row: AuditedInstruction, payment: Payment) -> str | None:
     succeeded = payment.state is State.APPROVED
     if row.state == InstructionState.BLOCKED:
         return "it is blocked, and its payment succeeded" if succeeded else None
@@ -183,7 +187,7 @@ def find_direction(payment: Payment) -> sepa.Direction | None:
     if brand is None or brand.protocol is not Protocol.SEPA:
         return None
     if payment.action is None:
-        return FIRST_DIRECTIONS.get(payment.kind)
+        return FIRST_DIRECTIONS.get(payment.payment_type)
     return LATER_DIRECTIONS.get(payment.action)
 
 
@@ -192,7 +196,7 @@ def list_instructed(payments: Sequence[Payment]) -> list[Payment]:
     return [each for each in payments if each.state is State.APPROVED and find_direction(each) is not None]
 
 
-def check_instructed(members: Sequence[Payment], instructions: Mapping[str, KeptInstruction]) -> list[Finding]:
+def check_instructed(members: Sequence[Payment], instructions: Mapping[str, AuditedInstruction]) -> list[Finding]:
     taken_back = {
         each.referenced_id for each in members if each.action in _TAKES_BACK and each.state is not State.DECLINED
     }
@@ -200,9 +204,9 @@ def check_instructed(members: Sequence[Payment], instructions: Mapping[str, Kept
     for payment in list_instructed(members):
         kept = instructions.get(payment.id)
         if kept is None:
-            text = f"{payment.kind} {payment.id} succeeded, and no bank is told of it"
+            text = f"{payment.payment_type} {payment.id} succeeded, and no bank is told of it"
         elif kept.state == InstructionState.CANCELLED and payment.id not in taken_back:
-            text = f"{payment.kind} {payment.id} succeeded, and was taken back by nothing in its chain"
+            text = f"{payment.payment_type} {payment.id} succeeded, and was taken back by nothing in its chain"
         else:
             continue
         findings.append(_find(Proof.INSTRUCTION, "instructions", payment, text))
@@ -212,7 +216,7 @@ def check_instructed(members: Sequence[Payment], instructions: Mapping[str, Kept
 # ---- files ----
 
 
-async def judge_files(audit: Audit, merchant_id: MerchantId, files: Sequence[KeptFile]) -> list[Finding]:
+async def judge_files(audit: Audit, merchant_id: MerchantId, files: Sequence[AuditedFile]) -> list[Finding]:
     """No second look is needed: a file and its entries are one commit, and what it took it keeps."""
     groups: dict[str, list[FiledGroup]] = {}
     for group in await find_filed_groups(audit.database, merchant_id, [file.id for file in files]):
@@ -221,7 +225,7 @@ async def judge_files(audit: Audit, merchant_id: MerchantId, files: Sequence[Kep
     return [finding for finding in findings if finding is not None]
 
 
-def judge_file(file: KeptFile, groups: Sequence[FiledGroup]) -> Finding | None:
+def judge_file(file: AuditedFile, groups: Sequence[FiledGroup]) -> Finding | None:
     entries, total = sum(group.entries for group in groups), sum(group.total for group in groups)
     if (entries, total) != (file.entries, file.total):
         text = f"it says {file.entries} entries of {file.total}, its instructions say {entries} of {total}"
@@ -232,7 +236,7 @@ def judge_file(file: KeptFile, groups: Sequence[FiledGroup]) -> Finding | None:
     return _find(Proof.FILE, "bank_files", file, text)
 
 
-async def judge_body(audit: Audit, file: KeptFile) -> Finding | None:
+async def judge_body(audit: Audit, file: AuditedFile) -> Finding | None:
     """One at a time, because a body may be large; what opens is what was written, for this very file."""
     sealed = await find_sealed_body(audit.database, file.merchant_id, file.id)
     try:
@@ -245,7 +249,7 @@ async def judge_body(audit: Audit, file: KeptFile) -> Finding | None:
     return None
 
 
-def _fits(file: KeptFile, group: FiledGroup) -> bool:
+def _fits(file: AuditedFile, group: FiledGroup) -> bool:
     said = (group.state, group.channel_id, group.due_on, group.sequence, group.currency)
     scheme = _SCHEMES.get(sepa.Direction(group.direction)) if group.direction in set(sepa.Direction) else None
     is_same = said == (InstructionState.FILED, file.channel_id, file.due_on, file.sequence, file.currency)
@@ -253,6 +257,6 @@ def _fits(file: KeptFile, group: FiledGroup) -> bool:
 
 
 def _find(
-    proof: Proof, table: str, row: KeptAuthentication | KeptInstruction | KeptFile | Payment, text: str
+    proof: Proof, table: str, row: AuditedAuthentication | AuditedInstruction | AuditedFile | Payment, text: str
 ) -> Finding:
     return Finding(proof=proof, table=table, merchant_id=row.merchant_id, row_id=row.id, text=text)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
 from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.operations import name_registration_owner, name_token_owner
 from tollgate.payments import (
     OPEN_STATES,
     WIPED,
@@ -21,14 +22,13 @@ from tollgate.payments import (
     RegistrationState,
     State,
 )
-from tollgate.steps import name_registration_owner, name_token_owner
 from tollgate.store import (
+    AuditedPayment,
+    AuditedRegistration,
     Database,
-    Entry,
-    KeptRegistration,
-    find_entries,
+    find_audited_payments,
+    find_audited_registrations,
     find_events,
-    find_kept_registrations,
     get_setting,
     is_announced,
     walk_registrations,
@@ -38,7 +38,7 @@ from tollgate.vault import EnvelopeError, Keyring, KeyringError, fingerprint_acc
 
 _UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
 
-Entries = Mapping[str, Entry]
+AuditedPayments = Mapping[str, AuditedPayment]
 
 
 async def check_registrations(audit: Audit) -> None:
@@ -51,29 +51,31 @@ async def check_registrations(audit: Audit) -> None:
         audit.walk("registrations", len(page))
 
 
-async def judge_registrations(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptRegistration]) -> list[Finding]:
+async def judge_registrations(
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedRegistration]
+) -> list[Finding]:
     """What looks wrong is read again, and then its payment: one that was decided in between looks right by now."""
     doubtful = await _list_doubtful(audit, merchant_id, rows)
-    again = await find_kept_registrations(audit.database, merchant_id, [finding.row_id for finding in doubtful])
+    again = await find_audited_registrations(audit.database, merchant_id, [finding.row_id for finding in doubtful])
     return await _list_doubtful(audit, merchant_id, again)
 
 
-async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptRegistration]) -> list[Finding]:
+async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedRegistration]) -> list[Finding]:
     makers = sorted({row.registration.made_by for row in rows if row.registration and row.registration.made_by})
-    entries = await find_entries(audit.database, merchant_id, makers)
-    findings = [judge_registration(row, entries, audit.keyring) for row in rows]
+    payment_rows = await find_audited_payments(audit.database, merchant_id, makers)
+    findings = [judge_registration(row, payment_rows, audit.keyring) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_registration(row: KeptRegistration, entries: Entries, keyring: Keyring) -> Finding | None:
+def judge_registration(row: AuditedRegistration, payment_rows: AuditedPayments, keyring: Keyring) -> Finding | None:
     registration = row.registration
     if registration is None:
         return _find(Proof.ROW, row, "it cannot be read: a word, a number or a text in it is none of ours")
-    text = doubt_end(registration, row) or doubt_maker(registration, entries) or doubt_account(row, keyring)
+    text = doubt_end(registration, row) or doubt_maker(registration, payment_rows) or doubt_account(row, keyring)
     return None if text is None else _find(Proof.REGISTRATION, row, text)
 
 
-def doubt_end(registration: Registration, row: KeptRegistration) -> str | None:
+def doubt_end(registration: Registration, row: AuditedRegistration) -> str | None:
     if registration.state in (RegistrationState.PENDING, RegistrationState.ACTIVE):
         return None
     if row.sealed_account is not None or row.sealed_token is not None or registration.fingerprint is not None:
@@ -84,24 +86,24 @@ def doubt_end(registration: Registration, row: KeptRegistration) -> str | None:
     return None
 
 
-def doubt_maker(registration: Registration, entries: Entries) -> str | None:
+def doubt_maker(registration: Registration, payment_rows: AuditedPayments) -> str | None:
     """A payment that made it decides about it, in one commit with its own end."""
     if registration.made_by is None:
         return None
-    entry = entries.get(registration.made_by)
-    if entry is None:
+    payment_row = payment_rows.get(registration.made_by)
+    if payment_row is None:
         return f"there is no payment {registration.made_by}, which made it"
-    if entry.payment is None:
+    if payment_row.payment is None:
         return None
-    state = entry.payment.state
+    state = payment_row.payment.state
     if registration.state is RegistrationState.PENDING and state not in _UNDECIDED:
-        return f"payment {entry.id}, which made it, is decided, and it still waits"
+        return f"payment {payment_row.id}, which made it, is decided, and it still waits"
     if registration.state is RegistrationState.ACTIVE and state is not State.APPROVED:
-        return f"payment {entry.id}, which made it, did not succeed, and it can be paid with"
+        return f"payment {payment_row.id}, which made it, did not succeed, and it can be paid with"
     return None
 
 
-def doubt_account(row: KeptRegistration, keyring: Keyring) -> str | None:
+def doubt_account(row: AuditedRegistration, keyring: Keyring) -> str | None:
     registration = row.registration
     if registration is None or row.sealed_account is None:
         return None if registration is None or registration.fingerprint is None else "its account is gone"
@@ -111,10 +113,10 @@ def doubt_account(row: KeptRegistration, keyring: Keyring) -> str | None:
             open_account(row.sealed_token, owner=name_token_owner(registration), keyring=keyring)
     except (EnvelopeError, KeyringError):
         return "what is sealed in it does not open there with the keys at hand"
-    return _doubt_face(registration, account, keyring)
+    return _doubt_card_summary(registration, account, keyring)
 
 
-def _doubt_face(registration: Registration, account: Instrument, keyring: Keyring) -> str | None:
+def _doubt_card_summary(registration: Registration, account: Instrument, keyring: Keyring) -> str | None:
     # A network that renewed a card behind its token tells the last digits of the new one, and never its number.
     is_renewed = registration.network_token is not None
     if not shows_face(account, registration.card, is_renewed=is_renewed):
@@ -126,13 +128,15 @@ def _doubt_face(registration: Registration, account: Instrument, keyring: Keyrin
 
 
 async def check_announced(
-    database: Database, merchant_id: MerchantId, active: Sequence[KeptRegistration], events_kept_since: Instant
+    database: Database, merchant_id: MerchantId, active: Sequence[AuditedRegistration], events_kept_since: Instant
 ) -> list[Finding]:
     """Most were announced when they were stored or when their payment ended; where none was, it is looked for."""
     owed = [row.registration for row in active if row.registration]
     owed = [each for each in owed if each.created_at >= events_kept_since]
-    entries = await find_entries(database, merchant_id, sorted({each.made_by for each in owed if each.made_by}))
-    expected = {each.id: expect_event(each, entries) for each in owed}
+    payment_rows = await find_audited_payments(
+        database, merchant_id, sorted({each.made_by for each in owed if each.made_by})
+    )
+    expected = {each.id: expect_event(each, payment_rows) for each in owed}
     events = await find_events(database, merchant_id, sorted(expected.values()))
     found = {(event.id, event.subject_id) for event in events if event.topic == RegistrationEvent.CREATED}
     missing = [each for each in owed if (expected[each.id], each.id) not in found]
@@ -144,12 +148,12 @@ async def check_announced(
     ]
 
 
-def expect_event(registration: Registration, entries: Entries) -> str:
-    entry = entries.get(registration.made_by or "")
-    if entry is None or entry.payment is None or entry.payment.settled_at is None:
+def expect_event(registration: Registration, payment_rows: AuditedPayments) -> str:
+    payment_row = payment_rows.get(registration.made_by or "")
+    if payment_row is None or payment_row.payment is None or payment_row.payment.completed_at is None:
         return make_timed_id(registration.created_at, f"{registration.id}.0")
-    return make_timed_id(entry.payment.settled_at, f"{registration.id}.1")
+    return make_timed_id(payment_row.payment.completed_at, f"{registration.id}.1")
 
 
-def _find(proof: Proof, row: KeptRegistration, text: str) -> Finding:
+def _find(proof: Proof, row: AuditedRegistration, text: str) -> Finding:
     return Finding(proof=proof, table="registrations", merchant_id=row.merchant_id, row_id=row.id, text=text)

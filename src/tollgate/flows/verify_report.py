@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from tollgate.payments import Account, Finding
+from tollgate.payments import Finding, LedgerAccount
 from tollgate.store import Database
 from tollgate.values import ChannelId, MerchantId
 from tollgate.vault import Keyring
@@ -53,14 +53,14 @@ class AuditReport(msgspec.Struct, kw_only=True):
     chains_count: int = 0
     rows: dict[str, int] = {}
     """Walked, by table."""
-    accounts: dict[Purse, dict[Account, int]] = {}
+    accounts: dict[Purse, dict[LedgerAccount, int]] = {}
 
     def add(self, findings: Sequence[Finding]) -> None:
         self.findings_count += len(findings)
         self.findings += findings[: max(0, self.findings_max - len(self.findings))]
 
-    def book(self, purse: Purse, sums: Mapping[Account, int]) -> None:
-        held = self.accounts.setdefault(purse, dict.fromkeys(Account, 0))
+    def ledger(self, purse: Purse, sums: Mapping[LedgerAccount, int]) -> None:
+        held = self.accounts.setdefault(purse, dict.fromkeys(LedgerAccount, 0))
         for account, amount in sums.items():
             held[account] += amount
 

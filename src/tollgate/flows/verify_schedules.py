@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.operations import has_schedule_signature, recall_cron
 from tollgate.payments import (
     Finding,
     Proof,
@@ -20,14 +21,13 @@ from tollgate.payments import (
     is_time_of,
     name_run_payment,
 )
-from tollgate.steps import fits_schedule_seal, recall_cron
 from tollgate.store import (
+    AuditedPayment,
+    AuditedRun,
+    AuditedSchedule,
     Database,
-    Entry,
-    KeptRun,
-    KeptSchedule,
-    find_entries,
-    find_kept_schedules,
+    find_audited_payments,
+    find_audited_schedules,
     find_registration_ids,
     list_runs,
     walk_runs,
@@ -39,7 +39,7 @@ from tollgate.vault import Keyring
 _UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
 _OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
 
-Entries = Mapping[str, Entry]
+AuditedPayments = Mapping[str, AuditedPayment]
 
 
 async def check_schedules(audit: Audit) -> None:
@@ -56,7 +56,7 @@ async def check_schedules(audit: Audit) -> None:
 # ---- schedules ----
 
 
-async def judge_schedules(audit: Audit, merchant_id: MerchantId, rows: Sequence[KeptSchedule]) -> list[Finding]:
+async def judge_schedules(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedSchedule]) -> list[Finding]:
     named = sorted({row.schedule.registration_id for row in rows if row.schedule})
     known = await find_registration_ids(audit.database, merchant_id, named)
     findings = []
@@ -66,11 +66,11 @@ async def judge_schedules(audit: Audit, merchant_id: MerchantId, rows: Sequence[
     return findings
 
 
-def judge_schedule(row: KeptSchedule, registration_ids: set[str], keyring: Keyring) -> Finding | None:
+def judge_schedule(row: AuditedSchedule, registration_ids: set[str], keyring: Keyring) -> Finding | None:
     schedule = row.schedule
     if schedule is None:
         return _find(Proof.ROW, row, _UNREADABLE)
-    if not fits_schedule_seal(schedule, keyring):
+    if not has_schedule_signature(schedule, keyring):
         return _find(Proof.SEAL, row, "its seal does not fit what it says: nothing is paid by it")
     if schedule.state in _OVER and schedule.mac is not None:
         text = "it is over, and carries a seal with which it could go on"
@@ -83,7 +83,7 @@ def judge_schedule(row: KeptSchedule, registration_ids: set[str], keyring: Keyri
     return _find(Proof.SCHEDULE, row, text)
 
 
-async def judge_rest(database: Database, row: KeptSchedule) -> Finding | None:
+async def judge_rest(database: Database, row: AuditedSchedule) -> Finding | None:
     """One that is active and never due again has had all of its times, and ends by itself when the last is paid."""
     schedule = row.schedule
     if schedule is None or schedule.state is not ScheduleState.ACTIVE or schedule.next_at is not None:
@@ -98,13 +98,13 @@ async def judge_rest(database: Database, row: KeptSchedule) -> Finding | None:
 # ---- runs ----
 
 
-async def judge_runs(database: Database, merchant_id: MerchantId, rows: Sequence[KeptRun]) -> list[Finding]:
+async def judge_runs(database: Database, merchant_id: MerchantId, rows: Sequence[AuditedRun]) -> list[Finding]:
     """No second look is needed: payments are read after the run that tells of them, and only its next one may come."""
-    schedules = await find_kept_schedules(database, merchant_id, sorted({row.schedule_id for row in rows}))
+    schedules = await find_audited_schedules(database, merchant_id, sorted({row.schedule_id for row in rows}))
     names = {name for row in rows if row.run for name in list_names(row.run)}
     told = {row.run.payment_id for row in rows if row.run and row.run.payment_id}
-    entries = await find_entries(database, merchant_id, sorted(names | told))
-    findings = [judge_run(row, schedules.get(row.schedule_id), entries) for row in rows]
+    payment_rows = await find_audited_payments(database, merchant_id, sorted(names | told))
+    findings = [judge_run(row, schedules.get(row.schedule_id), payment_rows) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
@@ -113,7 +113,7 @@ def list_names(run: Run) -> list[str]:
     return [name_run_payment(run.schedule_id, run.due_at, attempt) for attempt in range(1, run.tries + 2)]
 
 
-def judge_run(row: KeptRun, kept: KeptSchedule | None, entries: Entries) -> Finding | None:
+def judge_run(row: AuditedRun, kept: AuditedSchedule | None, payment_rows: AuditedPayments) -> Finding | None:
     run = row.run
     if run is None:
         return _find_run(Proof.ROW, row, _UNREADABLE)
@@ -121,17 +121,17 @@ def judge_run(row: KeptRun, kept: KeptSchedule | None, entries: Entries) -> Find
         return _find_run(Proof.SCHEDULE, row, f"there is no schedule {row.schedule_id}")
     if kept.schedule is None:
         return None
-    text = doubt_payments(run, entries) or doubt_time(run, kept.schedule)
+    text = doubt_payments(run, payment_rows) or doubt_time(run, kept.schedule)
     return None if text is None else _find_run(Proof.SCHEDULE, row, text)
 
 
-def doubt_payments(run: Run, entries: Entries) -> str | None:
+def doubt_payments(run: Run, payment_rows: AuditedPayments) -> str | None:
     """A run names the last of its own tries, and at most that one succeeded."""
     names = list_names(run)
     if run.payment_id != (names[run.tries - 1] if run.tries else None):
         return f"payment {run.payment_id} is not the one that it tried last"
-    approved = [name for name in names if _is_approved(entries.get(name))]
-    if run.payment_id is not None and run.payment_id not in entries:
+    approved = [name for name in names if _is_approved(payment_rows.get(name))]
+    if run.payment_id is not None and run.payment_id not in payment_rows:
         return f"there is no payment {run.payment_id}"
     if len(approved) > 1:
         return f"it was paid {len(approved)} times: {', '.join(approved)}"
@@ -145,14 +145,14 @@ def doubt_time(run: Run, schedule: Schedule) -> str | None:
     return None if is_time_of(recall_cron(schedule), run.due_at) else "it was due at none of the times of its plan"
 
 
-def _is_approved(entry: Entry | None) -> bool:
-    return entry is not None and entry.payment is not None and entry.payment.state is State.APPROVED
+def _is_approved(payment_row: AuditedPayment | None) -> bool:
+    return payment_row is not None and payment_row.payment is not None and payment_row.payment.state is State.APPROVED
 
 
-def _find(proof: Proof, row: KeptSchedule, text: str) -> Finding:
+def _find(proof: Proof, row: AuditedSchedule, text: str) -> Finding:
     return Finding(proof=proof, table="schedules", merchant_id=row.merchant_id, row_id=row.id, text=text)
 
 
-def _find_run(proof: Proof, row: KeptRun, text: str) -> Finding:
+def _find_run(proof: Proof, row: AuditedRun, text: str) -> Finding:
     row_id = f"{row.schedule_id}/{row.due_at}"
     return Finding(proof=proof, table="schedule_runs", merchant_id=row.merchant_id, row_id=row_id, text=text)

@@ -11,22 +11,22 @@ from typing import TypeVar
 
 from tollgate.catalog import LIMITS, RESULTS, is_pending
 from tollgate.flows.verify_report import Audit, Owned, group_by_merchant
-from tollgate.payments import Errand, Finding, Line, Payment, Proof, RegistrationEvent, State, list_lines
-from tollgate.steps import open_kept_answer
+from tollgate.operations import open_stored_answer
+from tollgate.payments import Entry, Finding, Payment, Proof, RecoveryTask, RegistrationEvent, State, list_entries
 from tollgate.store import (
     NO_PAYMENT,
-    PAYMENT_SETTLED,
+    PAYMENT_COMPLETED,
+    AuditedPayment,
     Database,
-    Entry,
     Event,
+    IdempotencyRecord,
     Job,
-    StoredClaim,
-    find_entries,
+    find_audited_payments,
     find_registration_ids,
-    walk_book,
-    walk_claims,
     walk_events,
+    walk_idempotency_records,
     walk_jobs,
+    walk_ledger,
 )
 from tollgate.values import MerchantId, make_timed_id
 from tollgate.vault import Keyring
@@ -36,11 +36,17 @@ _Row = TypeVar("_Row", bound=Owned)
 
 async def check_strays(audit: Audit) -> None:
     database = audit.database
-    await _check(audit, "book", walk_book(database), lambda line: line.payment_id, judge_line)
+    await _check(audit, "book", walk_ledger(database), lambda entry: entry.payment_id, check_entry)
     await _check_events(audit)
     await _check(audit, "jobs", walk_jobs(database), lambda job: job.subject_id, judge_job)
-    judge_kept = partial(judge_claim, audit.keyring)
-    await _check(audit, "claims", walk_claims(database), lambda claim: claim.payment_id, judge_kept)
+    judge_kept = partial(check_idempotency_record, audit.keyring)
+    await _check(
+        audit,
+        "claims",
+        walk_idempotency_records(database),
+        lambda idempotency_key: idempotency_key.payment_id,
+        judge_kept,
+    )
 
 
 async def _check(
@@ -48,7 +54,7 @@ async def _check(
     table: str,
     pages: AsyncIterator[list[_Row]],
     name_subject: Callable[[_Row], str],
-    judge: Callable[[_Row, Entry | None], Finding | None],
+    judge: Callable[[_Row, AuditedPayment | None], Finding | None],
 ) -> None:
     """No second look is needed: what speaks of a payment is read before the payment, and shared its commit."""
     async for page in pages:
@@ -58,7 +64,7 @@ async def _check(
 
 async def _check_events(audit: Audit) -> None:
     async for page in walk_events(audit.database):
-        of_payments = [event for event in page if event.topic == PAYMENT_SETTLED]
+        of_payments = [event for event in page if event.topic == PAYMENT_COMPLETED]
         of_registrations = [event for event in page if event.topic in set(RegistrationEvent)]
         audit.report.add(await _judge_page(audit.database, of_payments, lambda event: event.subject_id, judge_event))
         audit.report.add(await _judge_registration_events(audit.database, of_registrations))
@@ -82,29 +88,31 @@ async def _judge_page(
     database: Database,
     page: Sequence[_Row],
     name_subject: Callable[[_Row], str],
-    judge: Callable[[_Row, Entry | None], Finding | None],
+    judge: Callable[[_Row, AuditedPayment | None], Finding | None],
 ) -> list[Finding]:
     findings = []
     for merchant_id, rows in group_by_merchant(page).items():
-        found = await find_entries(database, merchant_id, sorted({name_subject(row) for row in rows}))
+        found = await find_audited_payments(database, merchant_id, sorted({name_subject(row) for row in rows}))
         findings += [judge(row, found.get(name_subject(row))) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_line(line: Line, entry: Entry | None) -> Finding | None:
-    if entry is not None and (entry.payment is None or line.id in {each.id for each in list_lines(entry.payment)}):
+def check_entry(entry: Entry, payment_row: AuditedPayment | None) -> Finding | None:
+    if payment_row is not None and (
+        payment_row.payment is None or entry.id in {each.id for each in list_entries(payment_row.payment)}
+    ):
         # One that cannot be read is told of by itself, and that a line of the right id fits was proven with its chain.
         return None
-    text = _say_absent(line.payment_id) if entry is None else f"payment {line.payment_id} posts no such line"
-    return _find(Proof.BOOK, "book", line.merchant_id, line.id, text)
+    text = _say_absent(entry.payment_id) if payment_row is None else f"payment {entry.payment_id} posts no such line"
+    return _find(Proof.LEDGER, "book", entry.merchant_id, entry.id, text)
 
 
-def judge_event(event: Event, entry: Entry | None) -> Finding | None:
-    if entry is None:
+def judge_event(event: Event, payment_row: AuditedPayment | None) -> Finding | None:
+    if payment_row is None:
         text = _say_absent(event.subject_id)
-    elif entry.payment is None or _may_say(event, entry.payment):
+    elif payment_row.payment is None or _may_say(event, payment_row.payment):
         return None
-    elif entry.payment.state is State.STARTED:
+    elif payment_row.payment.state is State.STARTED:
         text = f"payment {event.subject_id} has no result yet"
     else:
         text = f"payment {event.subject_id} never had this result"
@@ -115,16 +123,16 @@ def _may_say(event: Event, payment: Payment) -> bool:
     """The result it has (proven with its chain), or that it was still open at an earlier time."""
     is_whole = event.id == make_timed_id(event.created_at, payment.id)
     was_open = event.result_code in RESULTS and is_pending(event.result_code)
-    if payment.state is State.STARTED or payment.settled_at is None:
+    if payment.state is State.STARTED or payment.completed_at is None:
         # It waited for its shopper, who is back, so its money message is on the way.
         return is_whole and was_open
-    if event.id == make_timed_id(payment.settled_at, payment.id):
+    if event.id == make_timed_id(payment.completed_at, payment.id):
         return True
-    return is_whole and was_open and event.created_at <= payment.settled_at
+    return is_whole and was_open and event.created_at <= payment.completed_at
 
 
-def judge_job(job: Job, entry: Entry | None) -> Finding | None:
-    return _find_stray_job(job, entry) or _find_failing_job(job)
+def judge_job(job: Job, payment_row: AuditedPayment | None) -> Finding | None:
+    return _find_stray_job(job, payment_row) or _find_failing_job(job)
 
 
 def _find_failing_job(job: Job) -> Finding | None:
@@ -135,26 +143,38 @@ def _find_failing_job(job: Job) -> Finding | None:
     return _find(Proof.JOB, "jobs", job.merchant_id, job.id, text)
 
 
-def _find_stray_job(job: Job, entry: Entry | None) -> Finding | None:
-    if job.topic not in set(Errand):
+def _find_stray_job(job: Job, payment_row: AuditedPayment | None) -> Finding | None:
+    if job.topic not in set(RecoveryTask):
         return None
-    if entry is not None and job.id == f"{job.topic}.{job.subject_id}":
+    if payment_row is not None and job.id == f"{job.topic}.{job.subject_id}":
         return None
-    text = _say_absent(job.subject_id) if entry is None else "its name is not that of its errand"
+    text = _say_absent(job.subject_id) if payment_row is None else "its name is not that of its errand"
     return _find(Proof.JOB, "jobs", job.merchant_id, job.id, text)
 
 
-def judge_claim(keyring: Keyring, claim: StoredClaim, entry: Entry | None) -> Finding | None:
-    is_kept = claim.status is not None or claim.body is not None
-    if claim.payment_id != NO_PAYMENT and entry is None:
-        text = _say_absent(claim.payment_id)
-    elif entry is not None and entry.payment is not None and entry.payment.channel_id != claim.channel_id:
+def check_idempotency_record(
+    keyring: Keyring, idempotency_key: IdempotencyRecord, payment_row: AuditedPayment | None
+) -> Finding | None:
+    is_kept = idempotency_key.status is not None or idempotency_key.body is not None
+    if idempotency_key.payment_id != NO_PAYMENT and payment_row is None:
+        text = _say_absent(idempotency_key.payment_id)
+    elif (
+        payment_row is not None
+        and payment_row.payment is not None
+        and payment_row.payment.channel_id != idempotency_key.channel_id
+    ):
         text = "its payment belongs to another channel"
-    elif is_kept and open_kept_answer(claim, keyring) is None:
+    elif is_kept and open_stored_answer(idempotency_key, keyring) is None:
         text = "the answer kept for it is not the one that was given"
     else:
         return None
-    return _find(Proof.CLAIM, "claims", claim.merchant_id, f"{claim.channel_id}/{claim.key}", text)
+    return _find(
+        Proof.IDEMPOTENCY_KEY,
+        "claims",
+        idempotency_key.merchant_id,
+        f"{idempotency_key.channel_id}/{idempotency_key.key}",
+        text,
+    )
 
 
 def _say_absent(payment_id: str) -> str:

@@ -61,7 +61,7 @@ class VirtualAccount(msgspec.Struct, frozen=True, kw_only=True):
 Instrument = CardAccount | TokenAccount | BankAccount | VirtualAccount
 
 
-class CardFace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CardSummary(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The part of a card that may be stored in clear and shown to the merchant."""
 
     bin: str
@@ -75,15 +75,15 @@ class OpenedCard(msgspec.Struct, frozen=True, kw_only=True):
     """A card that came inside a wallet's token."""
 
     account: CardAccount
-    face: CardFace
+    card_summary: CardSummary
     network: str | None
     """The brand that its number shows."""
     eci: str | None = None
 
 
-def make_card_face(number: str, card: CardAccount) -> CardFace:
+def make_card_summary(number: str, card: CardAccount) -> CardSummary:
     """The caller reveals the number, because revealing is the vault's and the connectors' right."""
-    return CardFace(
+    return CardSummary(
         bin=number[:BIN_LENGTH],
         last_digits=number[-LAST_DIGITS:],
         expiry_month=card.expiry_month,

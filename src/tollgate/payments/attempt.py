@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.payments.account import CardFace
-from tollgate.payments.balance import UNTOUCHED, Balance, Door
+from tollgate.payments.account import CardSummary
+from tollgate.payments.balance import UNTOUCHED, Balance, Closure
 from tollgate.payments.following import TAKEN, Action
 from tollgate.payments.moves import State
 from tollgate.payments.order import TestMode
@@ -23,7 +23,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     id: PaymentId
     merchant_id: MerchantId
     channel_id: ChannelId
-    kind: str
+    payment_type: str
     state: State
     money: Money
     brand: str
@@ -39,11 +39,11 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     lifecycle_id: str | None = None
     """Ties an authorization to what follows it; the merchant's own, and the same in the whole chain."""
     referenced_id: PaymentId | None = None
-    card: CardFace | None = None
+    card: CardSummary | None = None
     echo: Mapping[str, str] = {}
     result_code: str = ""
     details: Mapping[str, str] = {}
-    settled_at: Instant | None = None
+    completed_at: Instant | None = None
     action: Action | None = None
     """What it does to the payment it refers to: nothing, where it begins a chain or was refused at once."""
     chain_id: PaymentId | None = None
@@ -52,7 +52,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     """Its number within the chain, without gaps."""
     releases: int = 0
     """What it gives back of a hold beside its own amount."""
-    closes: int = Door.NONE
+    closes: int = Closure.NONE
     """The doors of the payment it refers to that it closes."""
     balance: Balance = UNTOUCHED
     mac: bytes | None = None
@@ -74,7 +74,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def taken(self) -> int:
         """What it took from the shopper by itself."""
-        return self.money.hundredths if self.kind in TAKEN and self.state is State.APPROVED else 0
+        return self.money.hundredths if self.payment_type in TAKEN and self.state is State.APPROVED else 0
 
     @property
     def is_decided(self) -> bool:
@@ -82,7 +82,7 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
         return self.state is State.STARTED and self.result_code != ""
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class IdempotencyKey(msgspec.Struct, frozen=True, kw_only=True):
     """A promise that an idempotency key belongs to one request."""
 
     channel_id: ChannelId

@@ -13,11 +13,11 @@ import msgspec
 
 from tollgate.payments.attempt import Payment
 from tollgate.payments.balance import Balance
-from tollgate.payments.book import FIRST_POSTINGS, Account, Line
+from tollgate.payments.book import FIRST_ENTRIES, Entry, LedgerAccount
 from tollgate.payments.chain import count_chain
+from tollgate.payments.completion import list_entries
 from tollgate.payments.following import FOLLOWINGS, REFUNDABLE, Action
 from tollgate.payments.moves import State
-from tollgate.payments.settlement import list_lines
 from tollgate.values import MerchantId, render_hundredths
 
 
@@ -29,10 +29,10 @@ class Proof(StrEnum):
     CHAIN = "chain"
     BALANCE = "balance"
     BOUND = "bound"
-    BOOK = "book"
+    LEDGER = "book"
     EVENT = "event"
     JOB = "job"
-    CLAIM = "claim"
+    IDEMPOTENCY_KEY = "claim"
     AUTHENTICATION = "authentication"
     INSTRUCTION = "instruction"
     FILE = "file"
@@ -55,20 +55,20 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.proof}: {self.table} {self.row_id} of merchant {self.merchant_id}: {self.text}"
 
 
-Lines = Mapping[str, Line]
+Entries = Mapping[str, Entry]
 """Lines of the book by their ids."""
 
 
-def check_chain(members: Sequence[Payment], lines: Lines) -> list[Finding]:
+def check_chain(members: Sequence[Payment], entries: Entries) -> list[Finding]:
     """A first payment and all that followed it, with the lines found under the ids that they should have."""
     findings = _check_numbers(members)
     for payment in members:
-        findings += check_lines(payment, lines)
+        findings += check_entries(payment, entries)
     broken = _check_references(members)
     if broken:
         # Whose balance a transaction moves is not known where its reference leads nowhere.
         return findings + broken
-    return [*findings, *_check_balances(members), *_check_bounds(members), *_check_accounts(members, lines)]
+    return [*findings, *_check_balances(members), *_check_bounds(members), *_check_accounts(members, entries)]
 
 
 def find_on(payment: Payment, proof: Proof, text: str) -> Finding:
@@ -194,27 +194,29 @@ def _check_bounds(members: Sequence[Payment]) -> list[Finding]:
     findings = [
         find_on(payment, Proof.BOUND, text)
         for payment in members
-        for is_so, text in _claim_bounds(payment, followers)
+        for is_so, text in _list_bounds(payment, followers)
         if not is_so
     ]
     # Chargebacks are left out: a bank takes them whatever is left.
-    taken = sum(payment.money.hundredths for payment in members if payment.kind in REFUNDABLE and _is_done(payment))
+    taken = sum(
+        payment.money.hundredths for payment in members if payment.payment_type in REFUNDABLE and _is_done(payment)
+    )
     if _add_up_given_back(members, followers) > taken:
         findings.append(find_on(members[0], Proof.BOUND, "its chain gave back more than it took"))
     return findings
 
 
-def _claim_bounds(payment: Payment, followers: Followers) -> Iterable[tuple[bool, str]]:
+def _list_bounds(payment: Payment, followers: Followers) -> Iterable[tuple[bool, str]]:
     """What must be so, and what to say where it is not."""
     balance, total, later = payment.balance, payment.total, followers.get(payment.id, ())
     yield balance.held >= 0, "less than nothing is reserved on it"
     yield balance.drawn >= 0, "less than nothing was taken from it"
     yield balance.drawn + balance.held <= total, "more was taken from it or reserved on it than it has"
     yield 0 <= balance.disputed <= total, "what is charged back is less than nothing or more than it has"
-    if later and payment.kind == "PA":
+    if later and payment.payment_type == "PA":
         authorised = payment.money.hundredths + _add_up(filter(_is_done, later), _RAISES_HOLD)
         yield _add_up(later, _TAKES_FROM_HOLD) <= authorised, "more was captured than was authorised"
-    if later and payment.kind in REFUNDABLE:
+    if later and payment.payment_type in REFUNDABLE:
         given = _add_up_given_back(later, followers)
         yield given <= payment.money.hundredths, "more was given back than it took"
 
@@ -222,36 +224,36 @@ def _claim_bounds(payment: Payment, followers: Followers) -> Iterable[tuple[bool
 # ---- the book ----
 
 
-def check_lines(payment: Payment, lines: Lines) -> list[Finding]:
+def check_entries(payment: Payment, entries: Entries) -> list[Finding]:
     """For one payment alone, where its chain cannot be judged."""
     findings = []
-    for expected in list_lines(payment):
-        found = lines.get(expected.id)
+    for expected in list_entries(payment):
+        found = entries.get(expected.id)
         if found is None:
-            text = f"the line of {payment.kind} {payment.id} is missing"
+            text = f"the line of {payment.payment_type} {payment.id} is missing"
         elif found != expected:
-            names = [name for name in Line.__struct_fields__ if getattr(found, name) != getattr(expected, name)]
-            text = f"its {', '.join(names)} does not fit {payment.kind} {payment.id}"
+            names = [name for name in Entry.__struct_fields__ if getattr(found, name) != getattr(expected, name)]
+            text = f"its {', '.join(names)} does not fit {payment.payment_type} {payment.id}"
         else:
             continue
-        findings.append(find_on_line(expected, text))
+        findings.append(find_on_entry(expected, text))
     return findings
 
 
-def find_on_line(line: Line, text: str) -> Finding:
-    return Finding(proof=Proof.BOOK, table="book", merchant_id=line.merchant_id, row_id=line.id, text=text)
+def find_on_entry(entry: Entry, text: str) -> Finding:
+    return Finding(proof=Proof.LEDGER, table="book", merchant_id=entry.merchant_id, row_id=entry.id, text=text)
 
 
-def sum_accounts(lines: Iterable[Line]) -> dict[Account, int]:
+def sum_accounts(entries: Iterable[Entry]) -> dict[LedgerAccount, int]:
     """What each account received less what it gave."""
-    sums = dict.fromkeys(Account, 0)
-    for line in lines:
-        sums[line.source] -= line.amount
-        sums[line.target] += line.amount
+    sums = dict.fromkeys(LedgerAccount, 0)
+    for entry in entries:
+        sums[entry.source] -= entry.amount
+        sums[entry.target] += entry.amount
     return sums
 
 
-def tell_accounts(members: Sequence[Payment]) -> dict[Account, int]:
+def tell_accounts(members: Sequence[Payment]) -> dict[LedgerAccount, int]:
     """What the balances of a chain say that its accounts hold.
 
     A balance counts what is decided and, of what gives money, what is reserved; the book has settled rows only.
@@ -260,37 +262,37 @@ def tell_accounts(members: Sequence[Payment]) -> dict[Account, int]:
     held = sum(payment.total - payment.balance.drawn for payment in members if _holds(payment))
     earned = first.balance.chain_net
     if first.state is State.APPROVED:
-        source, target = FIRST_POSTINGS.get(first.kind, (None, None))
-        earned += first.money.hundredths * ((target is Account.EARNED) - (source is Account.EARNED))
+        source, target = FIRST_ENTRIES.get(first.payment_type, (None, None))
+        earned += first.money.hundredths * ((target is LedgerAccount.EARNED) - (source is LedgerAccount.EARNED))
     for payment in members[1:]:
         row = FOLLOWINGS.get(payment.action) if payment.action else None
         if row is None or payment.state in (State.APPROVED, State.DECLINED):
             continue
-        if payment.is_decided and row.source is Account.HELD:
+        if payment.is_decided and row.source is LedgerAccount.HELD:
             held += payment.money.hundredths + payment.releases
         if payment.is_decided or row.net < 0:
             earned -= payment.money.hundredths * row.net
-    return {Account.SHOPPER: -held - earned, Account.HELD: held, Account.EARNED: earned}
+    return {LedgerAccount.SHOPPER: -held - earned, LedgerAccount.HELD: held, LedgerAccount.EARNED: earned}
 
 
 def _holds(payment: Payment) -> bool:
     """An increment is part of the hold it raised."""
-    return payment.kind == "PA" and payment.state is State.APPROVED and payment.action is not Action.INCREMENT
+    return payment.payment_type == "PA" and payment.state is State.APPROVED and payment.action is not Action.INCREMENT
 
 
-def _check_accounts(members: Sequence[Payment], lines: Lines) -> list[Finding]:
-    own = [lines[line.id] for payment in members for line in list_lines(payment) if line.id in lines]
-    if any(account not in set(Account) for line in own for account in (line.source, line.target)):
+def _check_accounts(members: Sequence[Payment], entries: Entries) -> list[Finding]:
+    own = [entries[entry.id] for payment in members for entry in list_entries(payment) if entry.id in entries]
+    if any(account not in set(LedgerAccount) for entry in own for account in (entry.source, entry.target)):
         # Said already, by the line that does not fit.
         return []
     posted, told = sum_accounts(own), tell_accounts(members)
     return [
         find_on(
             members[0],
-            Proof.BOOK,
+            Proof.LEDGER,
             f"the book has {render_hundredths(posted[account])} of its chain on {account},"
             f" its balances say {render_hundredths(told[account])}",
         )
-        for account in Account
+        for account in LedgerAccount
         if posted[account] != told[account]
     ]

@@ -28,7 +28,7 @@ class Browser(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ip: str | None = None
 
 
-class AuthenticationWish(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AuthenticationRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the merchant said about it; empty members are left to us."""
 
     browser: Browser | None = None
@@ -92,7 +92,7 @@ class AuthenticationCase(msgspec.Struct, frozen=True, kw_only=True, omit_default
     """Why nobody was asked, as the directory server says it: by the names that answers have."""
     results_hash: str = ""
     """Of the secret in the address to which the result is sent."""
-    ticket_hash: str = ""
+    shopper_token_hash: str = ""
     """The hash of the key in the shopper's address; it is compared also after the sealed code was wiped."""
     result: AuthenticationResult | None = None
 

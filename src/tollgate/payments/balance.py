@@ -16,10 +16,10 @@ NO_BOUND = 2**62
 """Beyond any sum, count or instant, even where a whole chain raises one authorisation by the largest amount."""
 
 
-_DOOR_BITS = 10
+_CLOSURE_BITS = 10
 
 
-class Door(IntFlag):
+class Closure(IntFlag):
     """What may no longer follow once it is closed; the numbers are stored.
 
     Each door has ten bits of one whole number, in which those who closed it are counted: one that fails after all opens
@@ -28,14 +28,14 @@ class Door(IntFlag):
 
     NONE = 0
     CAPTURES = 1
-    REFUNDS = 1 << _DOOR_BITS
-    REBILLS = 1 << 2 * _DOOR_BITS
-    INCREMENTS = 1 << 3 * _DOOR_BITS
+    REFUNDS = 1 << _CLOSURE_BITS
+    REBILLS = 1 << 2 * _CLOSURE_BITS
+    INCREMENTS = 1 << 3 * _CLOSURE_BITS
 
 
-def cover_doors(doors: int) -> int:
+def expand_closures(doors: int) -> int:
     """All bits in which it is counted who closed these doors."""
-    return doors * ((1 << _DOOR_BITS) - 1)
+    return doors * ((1 << _CLOSURE_BITS) - 1)
 
 
 class Balance(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class Balance(msgspec.Struct, frozen=True, kw_only=True):
 UNTOUCHED = Balance()
 
 
-class Touch(msgspec.Struct, frozen=True, kw_only=True):
+class BalanceChange(msgspec.Struct, frozen=True, kw_only=True):
     """How one balance changes, and what must be true of it for that."""
 
     payment_id: PaymentId
@@ -81,37 +81,37 @@ class Touch(msgspec.Struct, frozen=True, kw_only=True):
     draws_max: int = NO_BOUND
     disputed_max: int = NO_BOUND
     """Asked before the change, because what is charged back already stands in the way of more."""
-    barred_by: int = Door.NONE
+    barred_by: int = Closure.NONE
     """Doors that must be open before the change."""
     net_min: int = -NO_BOUND
     """What the chain's net must be at least after the change."""
 
     @property
     def is_idle(self) -> bool:
-        return self == Touch(payment_id=self.payment_id)
+        return self == BalanceChange(payment_id=self.payment_id)
 
 
 _DIFFERENCES = Balance.__struct_fields__
 
 
-def subtract(after: Touch, before: Touch) -> Touch:
+def subtract(after: BalanceChange, before: BalanceChange) -> BalanceChange:
     """What still has to change for a balance that was moved by `before` to be moved by `after`."""
     differences = {name: getattr(after, name) - getattr(before, name) for name in _DIFFERENCES}
-    return Touch(payment_id=after.payment_id, **differences)
+    return BalanceChange(payment_id=after.payment_id, **differences)
 
 
-def join_touches(touches: list[Touch]) -> list[Touch]:
+def join_balance_changes(balance_changes: list[BalanceChange]) -> list[BalanceChange]:
     """One touch for each payment, in a stable order: the payment named comes before the first one of its chain."""
-    joined: dict[str, Touch] = {}
-    for touch in touches:
-        known = joined.get(touch.payment_id)
-        joined[touch.payment_id] = touch if known is None else _join(known, touch)
+    joined: dict[str, BalanceChange] = {}
+    for balance_change in balance_changes:
+        known = joined.get(balance_change.payment_id)
+        joined[balance_change.payment_id] = balance_change if known is None else _join(known, balance_change)
     return list(joined.values())
 
 
-def _join(one: Touch, other: Touch) -> Touch:
+def _join(one: BalanceChange, other: BalanceChange) -> BalanceChange:
     """Of two bounds the narrower one counts; the few that two touches of one payment share are not both narrow."""
-    return Touch(
+    return BalanceChange(
         payment_id=one.payment_id,
         **{name: getattr(one, name) + getattr(other, name) for name in _DIFFERENCES},
         left_min=max(one.left_min, other.left_min),
@@ -123,6 +123,6 @@ def _join(one: Touch, other: Touch) -> Touch:
     )
 
 
-def apply_touch(balance: Balance, touch: Touch) -> Balance:
+def apply_balance_change(balance: Balance, balance_change: BalanceChange) -> Balance:
     """What the store does to a row, for those who count it again."""
-    return Balance(**{name: getattr(balance, name) + getattr(touch, name) for name in _DIFFERENCES})
+    return Balance(**{name: getattr(balance, name) + getattr(balance_change, name) for name in _DIFFERENCES})

@@ -13,7 +13,7 @@ import msgspec
 from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
 
 
-class Account(StrEnum):
+class LedgerAccount(StrEnum):
     """The words are stored."""
 
     SHOPPER = "shopper"
@@ -24,23 +24,23 @@ class Account(StrEnum):
     """The merchant's money at the acquirer."""
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Sorts by time."""
     merchant_id: MerchantId
     payment_id: PaymentId
     channel_id: ChannelId
     currency: str
-    source: Account
-    target: Account
+    source: LedgerAccount
+    target: LedgerAccount
     amount: int
     posted_at: Instant
 
 
-FIRST_POSTINGS: dict[str, tuple[Account, Account]] = {
-    "PA": (Account.SHOPPER, Account.HELD),
-    "DB": (Account.SHOPPER, Account.EARNED),
-    "PA.CP": (Account.SHOPPER, Account.EARNED),
-    "CD": (Account.EARNED, Account.SHOPPER),
+FIRST_ENTRIES: dict[str, tuple[LedgerAccount, LedgerAccount]] = {
+    "PA": (LedgerAccount.SHOPPER, LedgerAccount.HELD),
+    "DB": (LedgerAccount.SHOPPER, LedgerAccount.EARNED),
+    "PA.CP": (LedgerAccount.SHOPPER, LedgerAccount.EARNED),
+    "CD": (LedgerAccount.EARNED, LedgerAccount.SHOPPER),
 }
 """Where the money of a payment that begins a chain goes."""

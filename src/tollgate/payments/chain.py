@@ -15,11 +15,11 @@ from tollgate.payments.balance import (
     NO_BOUND,
     UNTOUCHED,
     Balance,
-    Door,
-    Touch,
-    apply_touch,
-    cover_doors,
-    join_touches,
+    BalanceChange,
+    Closure,
+    apply_balance_change,
+    expand_closures,
+    join_balance_changes,
     subtract,
 )
 from tollgate.payments.following import (
@@ -43,10 +43,10 @@ from tollgate.values import DAY, Instant, Money, PaymentId
 PENDING_STATES = OPEN_STATES | {State.STARTED}
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class FollowUpRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a later transaction is asked to do, whoever asks."""
 
-    kind: str
+    payment_type: str
     money: Money | None = None
     """None where all that is left is meant."""
     currency: str | None = None
@@ -76,7 +76,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     money: Money
     releases: int
     closes: int
-    guards: tuple[Touch, ...]
+    guards: tuple[BalanceChange, ...]
     """What must still be true of the balances when the reservation is written."""
 
 
@@ -84,11 +84,11 @@ class Refused(msgspec.Struct, frozen=True):
     code: str
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class ChainContext(msgspec.Struct, frozen=True, kw_only=True):
     """Where a later transaction hooks in."""
 
     named: Payment
-    bearer: Payment
+    money_source: Payment
     """Whose money it is: the payment named, unless that only moved another's."""
     first: Payment
 
@@ -99,36 +99,38 @@ _ENDS = frozenset({Action.INCREMENT, Action.RETURN})
 """Nothing follows these: an increment raised the authorisation it names, a return gave money back to its payment."""
 
 
-def judge(wish: Wish, link: Link, terms: Terms) -> Plan | Refused:
-    named, refusals = link.named, REFUSALS[wish.kind]
-    row = None if named.action in _ENDS else choose_following(wish.kind, named.kind, wish.practice)
+def judge(request: FollowUpRequest, context: ChainContext, terms: Terms) -> Plan | Refused:
+    named, refusals = context.named, REFUSALS[request.payment_type]
+    row = (
+        None if named.action in _ENDS else choose_following(request.payment_type, named.payment_type, request.practice)
+    )
     if row is None:
         return Refused(refusals.misfit)
-    code = _find_misfit(wish, named, refusals) or _find_obstacle(row, link, terms, refusals)
-    return Refused(code) if code else _weigh_wish(wish, row, link, terms)
+    code = _find_misfit(request, named, refusals) or _find_obstacle(row, context, terms, refusals)
+    return Refused(code) if code else _plan_follow_up(request, row, context, terms)
 
 
-def _find_misfit(wish: Wish, named: Payment, refusals: Refusals) -> str | None:
+def _find_misfit(request: FollowUpRequest, named: Payment, refusals: Refusals) -> str | None:
     if named.state in PENDING_STATES:
         return PENDING
     if named.state is not State.APPROVED:
         return refusals.rejected
-    if (wish.money.currency if wish.money else wish.currency) not in (None, named.money.currency):
+    if (request.money.currency if request.money else request.currency) not in (None, named.money.currency):
         return OTHER_CURRENCY
-    if wish.test_mode is not None and wish.test_mode is not named.test_mode:
+    if request.test_mode is not None and request.test_mode is not named.test_mode:
         return OTHER_MODE
-    if wish.brand not in (None, named.brand):
+    if request.brand not in (None, named.brand):
         return OTHER_BRAND
-    return wish.objection
+    return request.objection
 
 
-def _find_obstacle(row: Following, link: Link, terms: Terms, refusals: Refusals) -> str | None:
-    balance = link.named.balance
-    if row.is_barred_by_dispute and link.bearer.balance.disputed:
+def _find_obstacle(row: Following, context: ChainContext, terms: Terms, refusals: Refusals) -> str | None:
+    balance = context.named.balance
+    if row.is_barred_by_dispute and context.money_source.balance.disputed:
         return refusals.disputed
-    if terms.now >= find_end(row.until, link.named, terms):
+    if terms.now >= find_end(row.until, context.named, terms):
         return refusals.late
-    if balance.closed & cover_doors(row.barred_by):
+    if balance.closed & expand_closures(row.barred_by):
         return refusals.closed
     if row.is_counted and balance.draws >= count_allowed(row, terms):
         return refusals.too_many
@@ -149,37 +151,37 @@ def count_allowed(row: Following, terms: Terms) -> int:
     return terms.captures_max if row.action is Action.CAPTURE else terms.rebills_max
 
 
-def _weigh_wish(wish: Wish, row: Following, link: Link, terms: Terms) -> Plan | Refused:
-    named, first, excess = link.named, link.first, Refused(REFUSALS[wish.kind].excess)
-    amount = _find_amount(wish, row, named)
+def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainContext, terms: Terms) -> Plan | Refused:
+    named, first, excess = context.named, context.first, Refused(REFUSALS[request.payment_type].excess)
+    amount = _find_amount(request, row, named)
     # A chargeback is recorded even where nothing is left; everything else stays within what the chain has taken.
     net_min = -first.taken if row.net < 0 and not row.dispute else -NO_BOUND
     if amount <= 0 or not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
         return excess
-    is_final = wish.is_final and row.closes_when_final != Door.NONE
+    is_final = request.is_final and row.closes_when_final != Closure.NONE
     releases = named.left - amount if is_final and row.releases_when_final else 0
-    closes = row.closes | (row.closes_when_final if is_final else Door.NONE)
+    closes = row.closes | (row.closes_when_final if is_final else Closure.NONE)
     # What takes or releases all that is left must still find exactly that; what takes a part must find enough.
     takes_all = row.draw in (Draw.REST, Draw.WHOLE) or (is_final and row.releases_when_final)
     guards = (
-        Touch(
+        BalanceChange(
             payment_id=named.id,
             left_min=-NO_BOUND if row.draw is Draw.NOTHING else 0,
             left_max=0 if takes_all else NO_BOUND,
             draws_max=count_allowed(row, terms) if row.is_counted else NO_BOUND,
             barred_by=row.barred_by,
         ),
-        Touch(payment_id=link.bearer.id, disputed_max=0 if row.is_barred_by_dispute else NO_BOUND),
-        Touch(payment_id=first.id, net_min=net_min),
+        BalanceChange(payment_id=context.money_source.id, disputed_max=0 if row.is_barred_by_dispute else NO_BOUND),
+        BalanceChange(payment_id=first.id, net_min=net_min),
     )
     money = Money(amount, named.money.currency)
     return Plan(following=row, money=money, releases=releases, closes=closes, guards=guards)
 
 
-def _find_amount(wish: Wish, row: Following, named: Payment) -> int:
+def _find_amount(request: FollowUpRequest, row: Following, named: Payment) -> int:
     """Who names no amount means all that is left, or all of it where only that will do."""
-    if wish.money is not None:
-        return wish.money.hundredths
+    if request.money is not None:
+        return request.money.hundredths
     return named.left if row.draw in (Draw.PART, Draw.REST) else named.money.hundredths
 
 
@@ -195,12 +197,12 @@ def _fits(row: Following, named: Payment, amount: int) -> bool:
             return not row.is_capped or amount <= named.money.hundredths
 
 
-def find_bearer(named: Payment, chain: Mapping[str, Payment]) -> Payment:
+def find_money_source(named: Payment, chain: Mapping[str, Payment]) -> Payment:
     """Disputes and their reversals move the money of the payment at their root; a returned refund that of its own."""
-    bearer = named
-    while bearer.kind in _MOVES_ANOTHERS_MONEY and bearer.referenced_id is not None:
-        bearer = chain[bearer.referenced_id]
-    return bearer
+    money_source = named
+    while money_source.payment_type in _MOVES_ANOTHERS_MONEY and money_source.referenced_id is not None:
+        money_source = chain[money_source.referenced_id]
+    return money_source
 
 
 _MOVES_ANOTHERS_MONEY = frozenset({"CB", "CR", "RF"})
@@ -209,7 +211,7 @@ _MOVES_ANOTHERS_MONEY = frozenset({"CB", "CR", "RF"})
 # ---- what does it move? ----
 
 
-def weigh(payment: Payment, bearer_id: str | None = None) -> list[Touch]:
+def balance_effects(payment: Payment, money_source_id: str | None = None) -> list[BalanceChange]:
     """All that a later transaction has moved: on the payment named, on the money's own payment, on the first one.
 
     Reserved while its fate is open, for good once it succeeded, and only its number once it failed.
@@ -218,10 +220,10 @@ def weigh(payment: Payment, bearer_id: str | None = None) -> list[Touch]:
         return []
     row = FOLLOWINGS.get(payment.action) if payment.action else None
     if row is None or payment.state is State.DECLINED:
-        return [Touch(payment_id=payment.chain_id, chain_length=1)]
+        return [BalanceChange(payment_id=payment.chain_id, chain_length=1)]
     amount, is_done = payment.money.hundredths, payment.state is State.APPROVED or payment.is_decided
     drawn = 0 if row.draw is Draw.NOTHING else amount + payment.releases
-    named = Touch(
+    named = BalanceChange(
         payment_id=payment.referenced_id,
         held=0 if is_done else drawn,
         drawn=drawn if is_done else 0,
@@ -229,30 +231,32 @@ def weigh(payment: Payment, bearer_id: str | None = None) -> list[Touch]:
         draws=1 if row.is_counted else 0,
         closed=payment.closes,
     )
-    touches = [named]
-    if bearer_id is not None and (row.dispute or row.restores):
+    balance_changes = [named]
+    if money_source_id is not None and (row.dispute or row.restores):
         restored = -amount if row.restores else 0
-        touches.append(Touch(payment_id=PaymentId(bearer_id), disputed=amount * row.dispute, drawn=restored))
+        balance_changes.append(
+            BalanceChange(payment_id=PaymentId(money_source_id), disputed=amount * row.dispute, drawn=restored)
+        )
     # What gives money is counted when it is reserved, what takes money when it is certain.
     net = amount * row.net if is_done or row.net < 0 else 0
-    touches.append(Touch(payment_id=payment.chain_id, chain_length=1, chain_net=net))
-    return join_touches(touches)
+    balance_changes.append(BalanceChange(payment_id=payment.chain_id, chain_length=1, chain_net=net))
+    return join_balance_changes(balance_changes)
 
 
-def list_start_touches(payment: Payment, plan: Plan | None, bearer_id: str) -> list[Touch]:
+def list_start_changes(payment: Payment, plan: Plan | None, money_source_id: str) -> list[BalanceChange]:
     """What writing it moves, and what must be true for that; one that is refused is only numbered."""
-    return join_touches([*weigh(payment, bearer_id), *(plan.guards if plan else ())])
+    return join_balance_changes([*balance_effects(payment, money_source_id), *(plan.guards if plan else ())])
 
 
-def list_settle_touches(started: Payment, settled: Payment) -> list[Touch]:
+def list_completion_changes(started: Payment, completed: Payment) -> list[BalanceChange]:
     """What its result still moves. What was decided before it was written has moved everything by then."""
-    before = {touch.payment_id: touch for touch in weigh(started)}
-    after = {touch.payment_id: touch for touch in weigh(settled)}
+    before = {balance_change.payment_id: balance_change for balance_change in balance_effects(started)}
+    after = {balance_change.payment_id: balance_change for balance_change in balance_effects(completed)}
     differences = [
-        subtract(after.get(key, Touch(payment_id=key)), before.get(key, Touch(payment_id=key)))
+        subtract(after.get(key, BalanceChange(payment_id=key)), before.get(key, BalanceChange(payment_id=key)))
         for key in before | after
     ]
-    return [touch for touch in differences if not touch.is_idle]
+    return [balance_change for balance_change in differences if not balance_change.is_idle]
 
 
 def count_chain(members: Iterable[Payment]) -> dict[str, Balance]:
@@ -261,7 +265,9 @@ def count_chain(members: Iterable[Payment]) -> dict[str, Balance]:
     counted = dict.fromkeys(chain, UNTOUCHED)
     for payment in chain.values():
         named = chain.get(payment.referenced_id or "")
-        for touch in weigh(payment, None if named is None else find_bearer(named, chain).id):
-            if touch.payment_id in counted:
-                counted[touch.payment_id] = apply_touch(counted[touch.payment_id], touch)
+        for balance_change in balance_effects(payment, None if named is None else find_money_source(named, chain).id):
+            if balance_change.payment_id in counted:
+                counted[balance_change.payment_id] = apply_balance_change(
+                    counted[balance_change.payment_id], balance_change
+                )
     return counted

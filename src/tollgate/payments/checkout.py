@@ -26,7 +26,7 @@ class CheckoutState(IntEnum):
     """How far it has come; the numbers are stored, so a number is never used again for something else."""
 
     OPEN = 0
-    CLAIMED = 1
+    LOCKED = 1
     """One attempt is about to move money, or may have: no other may begin."""
     DONE = 2
     """Paid, or stored, by the attempt it names. Nothing more can be paid."""

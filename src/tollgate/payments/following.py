@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.balance import Door
-from tollgate.payments.book import Account
+from tollgate.payments.balance import Closure
+from tollgate.payments.book import LedgerAccount
 
 
 class Action(StrEnum):
@@ -64,16 +64,16 @@ class Refusals(msgspec.Struct, frozen=True, kw_only=True):
 
 class Following(msgspec.Struct, frozen=True, kw_only=True):
     action: Action
-    kind: str
+    payment_type: str
     names: frozenset[str]
     """The payment types it may name."""
     draw: Draw = Draw.NOTHING
     is_counted: bool = False
     """Captures and rebills are numbered."""
     until: Until = Until.ANY_TIME
-    barred_by: Door = Door.NONE
-    closes: Door = Door.NONE
-    closes_when_final: Door = Door.NONE
+    barred_by: Closure = Closure.NONE
+    closes: Closure = Closure.NONE
+    closes_when_final: Closure = Closure.NONE
     releases_when_final: bool = False
     """`sequence=FINAL` also gives back what is left."""
     is_barred_by_dispute: bool = False
@@ -87,8 +87,8 @@ class Following(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what is disputed on the money's own payment grows or shrinks."""
     restores: bool = False
     """Gives back to the money's own payment what the payment named had drawn."""
-    source: Account
-    target: Account
+    source: LedgerAccount
+    target: LedgerAccount
     wire_word: str | None = None
     """Its name in messages to the acquirer; None: nothing is sent."""
 
@@ -122,18 +122,18 @@ OTHER_BRAND = "700.100.400"
 OTHER_CURRENCY = "700.100.500"
 OTHER_MODE = "700.100.600"
 
-_SHOPPER, _HELD, _EARNED = Account.SHOPPER, Account.HELD, Account.EARNED
-_NO_MORE_CAPTURES = Door.CAPTURES | Door.INCREMENTS
+_SHOPPER, _HELD, _EARNED = LedgerAccount.SHOPPER, LedgerAccount.HELD, LedgerAccount.EARNED
+_NO_MORE_CAPTURES = Closure.CAPTURES | Closure.INCREMENTS
 
 _ROWS = (
     Following(
         action=Action.CAPTURE,
-        kind="CP",
+        payment_type="CP",
         names=frozenset({"PA"}),
         draw=Draw.PART,
         is_counted=True,
         until=Until.EXPIRY,
-        barred_by=Door.CAPTURES,
+        barred_by=Closure.CAPTURES,
         closes_when_final=_NO_MORE_CAPTURES,
         releases_when_final=True,
         net=1,
@@ -144,7 +144,7 @@ _ROWS = (
     # Needs no open door, only something left: a capture may fail, or a raise succeed, after an earlier one closed all.
     Following(
         action=Action.VOID,
-        kind="RV",
+        payment_type="RV",
         names=frozenset({"PA"}),
         draw=Draw.REST,
         until=Until.EXPIRY,
@@ -155,12 +155,12 @@ _ROWS = (
     ),
     Following(
         action=Action.REVERSAL,
-        kind="RV",
+        payment_type="RV",
         names=TAKEN,
         draw=Draw.WHOLE,
         until=Until.DAY_END,
-        barred_by=Door.REFUNDS,
-        closes=Door.REFUNDS | Door.REBILLS,
+        barred_by=Closure.REFUNDS,
+        closes=Closure.REFUNDS | Closure.REBILLS,
         is_barred_by_dispute=True,
         net=-1,
         source=_EARNED,
@@ -169,11 +169,11 @@ _ROWS = (
     ),
     Following(
         action=Action.REFUND,
-        kind="RF",
+        payment_type="RF",
         names=REFUNDABLE,
         draw=Draw.PART,
-        barred_by=Door.REFUNDS,
-        closes_when_final=Door.REFUNDS,
+        barred_by=Closure.REFUNDS,
+        closes_when_final=Closure.REFUNDS,
         is_barred_by_dispute=True,
         net=-1,
         source=_EARNED,
@@ -182,12 +182,12 @@ _ROWS = (
     ),
     Following(
         action=Action.REBILL,
-        kind="RB",
+        payment_type="RB",
         names=frozenset({"DB", "PA.CP", "CP"}),
         is_counted=True,
         is_capped=True,
-        barred_by=Door.REBILLS,
-        closes_when_final=Door.REBILLS,
+        barred_by=Closure.REBILLS,
+        closes_when_final=Closure.REBILLS,
         is_barred_by_dispute=True,
         net=1,
         source=_SHOPPER,
@@ -196,11 +196,11 @@ _ROWS = (
     ),
     Following(
         action=Action.INCREMENT,
-        kind="PA",
+        payment_type="PA",
         names=frozenset({"PA"}),
         until=Until.EXPIRY,
-        barred_by=Door.INCREMENTS,
-        closes_when_final=Door.INCREMENTS,
+        barred_by=Closure.INCREMENTS,
+        closes_when_final=Closure.INCREMENTS,
         adds=True,
         source=_SHOPPER,
         target=_HELD,
@@ -209,7 +209,7 @@ _ROWS = (
     # A hold of its own, which is why nothing of the one it renews stands in its way.
     Following(
         action=Action.RENEWAL,
-        kind="PA",
+        payment_type="PA",
         names=frozenset({"PA"}),
         source=_SHOPPER,
         target=_HELD,
@@ -217,17 +217,17 @@ _ROWS = (
     ),
     Following(
         action=Action.RECEIPT,
-        kind="RC",
+        payment_type="RC",
         names=frozenset({"PA"}),
         draw=Draw.PART,
-        barred_by=Door.CAPTURES,
+        barred_by=Closure.CAPTURES,
         net=1,
         source=_HELD,
         target=_EARNED,
     ),
     Following(
         action=Action.CHARGEBACK,
-        kind="CB",
+        payment_type="CB",
         names=TAKEN,
         is_capped=True,
         is_barred_by_dispute=True,
@@ -239,7 +239,7 @@ _ROWS = (
     # The bank sends a refund back: the merchant has the money again and may refund once more.
     Following(
         action=Action.RETURN,
-        kind="CB",
+        payment_type="CB",
         names=frozenset({"RF"}),
         draw=Draw.PART,
         net=1,
@@ -249,7 +249,7 @@ _ROWS = (
     ),
     Following(
         action=Action.REPEATED_CHARGEBACK,
-        kind="CB",
+        payment_type="CB",
         names=frozenset({"CR"}),
         draw=Draw.PART,
         is_barred_by_dispute=True,
@@ -260,7 +260,7 @@ _ROWS = (
     ),
     Following(
         action=Action.CHARGEBACK_REVERSAL,
-        kind="CR",
+        payment_type="CR",
         names=frozenset({"CB"}),
         draw=Draw.WHOLE,
         net=1,
@@ -275,10 +275,14 @@ FOLLOWINGS: dict[Action, Following] = {row.action: row for row in _ROWS}
 INCREMENTAL_PRACTICE = "INCREMENTAL_AUTH"
 
 
-def choose_following(kind: str, named_kind: str, practice: str | None = None) -> Following | None:
+def choose_following(payment_type: str, named_type: str, practice: str | None = None) -> Following | None:
     """The row for a request, or None where such a thing may not follow."""
     for row in _ROWS:
-        if row.kind == kind and named_kind in row.names and (kind != "PA" or row.action is name_practice(practice)):
+        if (
+            row.payment_type == payment_type
+            and named_type in row.names
+            and (payment_type != "PA" or row.action is name_practice(practice))
+        ):
             return row
     return None
 

@@ -58,7 +58,7 @@ NATURES: dict[str, Nature] = {
 }
 
 
-class Errand(StrEnum):
+class RecoveryTask(StrEnum):
     """What is still owed after a settlement; each is a durable job."""
 
     REVERSE = "reverse"
@@ -66,17 +66,17 @@ class Errand(StrEnum):
     REPEAT = "repeat"
     EXPIRE = "expire"
     """Ends what nobody took further in time."""
-    SETTLE = "settle"
+    COMPLETE = "settle"
     """Settles a payment whose process died, where that failed at first."""
 
 
-ERRAND_DELAYS: dict[Errand, Instant] = {Errand.EXPIRE: LIMITS.challenge_lifetime}
+RECOVERY_DELAYS: dict[RecoveryTask, Instant] = {RecoveryTask.EXPIRE: LIMITS.challenge_lifetime}
 """How long an errand waits before it is first run; others are run at once."""
 
 
 class Move(msgspec.Struct, frozen=True):
     state: State
-    errand: Errand | None = None
+    recovery_task: RecoveryTask | None = None
     code: str | None = None
     """The result code that the situation dictates; None means the verdict's own."""
 
@@ -94,31 +94,31 @@ ABANDONED_DETAIL = "AbandonedBy"
 MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.TAKES, Outcome.DECLINED): Move(State.DECLINED),
-    (Nature.TAKES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
+    (Nature.TAKES, Outcome.WAITING): Move(State.WAITING, RecoveryTask.INQUIRE),
     # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
-    (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, Errand.REVERSE, SILENT_CODE),
+    (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, RecoveryTask.REVERSE, SILENT_CODE),
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
     # Nobody pays twice for one thing: what came second goes back.
-    (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, Errand.REVERSE, PAID_TWICE_CODE),
+    (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, RecoveryTask.REVERSE, PAID_TWICE_CODE),
     # And nobody has a large thing for the price of a small one.
-    (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, Errand.REVERSE, SESSION_OVER_CODE),
+    (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, RecoveryTask.REVERSE, SESSION_OVER_CODE),
     # The provider may approve until it is told: the reversal cancels the session, or gives back what it took.
-    (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, Errand.REVERSE, ABANDONED_CODE),
+    (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, RecoveryTask.REVERSE, ABANDONED_CODE),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
-    (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, Errand.INQUIRE),
+    (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, RecoveryTask.INQUIRE),
     # Nobody is invited to pay out twice: it stays open until the acquirer says which it was.
-    (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, Errand.INQUIRE, PENDING_CODE),
+    (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, RecoveryTask.INQUIRE, PENDING_CODE),
     (Nature.GIVES, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.CHECKS, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.CHECKS, Outcome.DECLINED): Move(State.DECLINED),
-    (Nature.CHECKS, Outcome.WAITING): Move(State.WAITING, Errand.EXPIRE),
+    (Nature.CHECKS, Outcome.WAITING): Move(State.WAITING, RecoveryTask.EXPIRE),
     (Nature.CHECKS, Outcome.SILENT): Move(State.DECLINED, None, SILENT_CODE),
     (Nature.CHECKS, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.FOLLOWS, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.FOLLOWS, Outcome.DECLINED): Move(State.DECLINED),
-    (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, Errand.REPEAT),
-    (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, Errand.REPEAT, PENDING_CODE),
+    (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, RecoveryTask.REPEAT),
+    (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, RecoveryTask.REPEAT, PENDING_CODE),
     (Nature.FOLLOWS, Outcome.UNSENT): Move(State.DECLINED),
     **{
         (nature, outcome): Move(State.APPROVED)
@@ -133,5 +133,5 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
         if nature is not Nature.TAKES
     },
     # Nothing was sent, so nothing has to be asked for: it ends by itself when nobody comes.
-    **{(nature, Outcome.CHALLENGED): Move(State.WAITING, Errand.EXPIRE) for nature in Nature},
+    **{(nature, Outcome.CHALLENGED): Move(State.WAITING, RecoveryTask.EXPIRE) for nature in Nature},
 }

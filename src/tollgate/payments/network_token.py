@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.account import CardFace
+from tollgate.payments.account import CardSummary
 from tollgate.values import Instant
 
 
@@ -66,17 +66,17 @@ def find_token_obstacle(token: NetworkToken | None) -> str | None:
     return token.code or TOKEN_OBSTACLES[token.state]
 
 
-def renew_face(face: CardFace | None, news: CardNews | None) -> CardFace | None:
+def renew_card_summary(card_summary: CardSummary | None, news: CardNews | None) -> CardSummary | None:
     """The face as it is now; the first digits stay, because a network tells only the last of a new number.
 
     An expiry before the one that is known is old news: its merchant was faster.
     """
-    if face is None or news is None:
-        return face
-    if (news.expiry_year, news.expiry_month) < (face.expiry_year, face.expiry_month):
-        return face
+    if card_summary is None or news is None:
+        return card_summary
+    if (news.expiry_year, news.expiry_month) < (card_summary.expiry_year, card_summary.expiry_month):
+        return card_summary
     return msgspec.structs.replace(
-        face,
+        card_summary,
         last_digits=news.last_digits,
         expiry_month=news.expiry_month,
         expiry_year=news.expiry_year,

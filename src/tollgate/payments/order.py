@@ -8,8 +8,8 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.account import CardFace, Instrument
-from tollgate.payments.authentication import AuthenticationWish
+from tollgate.payments.account import CardSummary, Instrument
+from tollgate.payments.authentication import AuthenticationRequest
 from tollgate.payments.details import NO_DETAILS, Details
 from tollgate.values import Money
 
@@ -39,13 +39,13 @@ class Sequence(StrEnum):
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    kind: str
+    payment_type: str
     money: Money
     brand: str
     method: str
     account: Instrument | None
     """None where it could not be opened, and then there is an objection."""
-    face: CardFace | None
+    card_summary: CardSummary | None
     """What of a card may be stored in clear; what of other accounts may be is in the echo."""
     statement: str
     """What the shopper shall read on the statement: the merchant's name, or else the descriptor."""
@@ -67,10 +67,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     sequence: Sequence = Sequence.ONCE
     registers: bool = False
     """Whether its account shall be stored."""
-    authentication: AuthenticationWish | None = None
+    authentication: AuthenticationRequest | None = None
     """What the merchant said about authenticating the shopper; None where it shall not happen."""
     details: Details = NO_DETAILS
-    levers: Mapping[str, str] = {}
+    simulator_overrides: Mapping[str, str] = {}
     """Custom parameters that a simulator understands; real acquirers never see them."""
     objection: str | None = None
     """The result code of a check that failed before anything was sent; such an order is recorded as declined."""
@@ -87,7 +87,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
     """A request about an earlier payment, understood."""
 
-    kind: str
+    payment_type: str
     amount: int | None
     """In hundredths; None where all that is left is meant."""
     currency: str | None
@@ -103,5 +103,5 @@ class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
     """The named payment must have this brand."""
     objection: str | None = None
     """As in an order."""
-    levers: Mapping[str, str] = {}
+    simulator_overrides: Mapping[str, str] = {}
     echo: Mapping[str, str] = {}

@@ -10,7 +10,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
-from tollgate.payments.account import CardFace, Instrument
+from tollgate.payments.account import CardSummary, Instrument
 from tollgate.payments.network_token import NetworkToken, end_token
 from tollgate.payments.order import TestMode
 from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, add_months, get_month_end
@@ -43,7 +43,7 @@ class InitialPayment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     reference: str | None = None
     """The scheme's."""
-    kind: str
+    payment_type: str
     amount: Money | None = None
     made_at: Instant | None = None
     payment_id: PaymentId | None = None
@@ -67,7 +67,7 @@ class Registration(msgspec.Struct, frozen=True, kw_only=True):
     keep_until: Instant
     test_mode: TestMode | None = None
     result_code: str = ""
-    card: CardFace | None = None
+    card: CardSummary | None = None
     echo: Mapping[str, str] = {}
     """The fields as sent that may be stored and answered again; never an account's number."""
     initial: InitialPayment | None = None
@@ -80,7 +80,7 @@ class Registration(msgspec.Struct, frozen=True, kw_only=True):
     """Counts changes, so that nobody overwrites what he has not seen."""
 
 
-class StoredAccount(msgspec.Struct, frozen=True):
+class RegisteredAccount(msgspec.Struct, frozen=True):
     """A registration that may be paid with, opened."""
 
     registration: Registration
@@ -122,7 +122,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     payment_days: int = 430
     """After a payment and all that followed it: a debit is given back for up to 13 months, to where it came from."""
 
-    def find_end(self, card: CardFace | None, used_at: Instant) -> Instant:
+    def find_end(self, card: CardSummary | None, used_at: Instant) -> Instant:
         if card is None:
             return add_months(used_at, self.idle_months)
         return add_months(get_month_end(int(card.expiry_year), int(card.expiry_month)), self.card_months)

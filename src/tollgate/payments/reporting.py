@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from tollgate.payments.attempt import Payment
-from tollgate.payments.book import Account, Line
+from tollgate.payments.book import Entry, LedgerAccount
 from tollgate.payments.order import TestMode
 from tollgate.values import DAY, Instant
 
@@ -31,7 +31,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     """The merchant's own."""
     lifecycle_id: str | None = None
     short_id: str | None = None
-    kinds: tuple[str, ...] = ()
+    payment_types: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     begins_at: Instant = 0
     ends_at: Instant = FOREVER
@@ -39,7 +39,9 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
 
     def fits(self, payment: Payment) -> bool:
         """Whether kind and method are among those meant."""
-        return (not self.kinds or payment.kind in self.kinds) and (not self.methods or payment.method in self.methods)
+        return (not self.payment_types or payment.payment_type in self.payment_types) and (
+            not self.methods or payment.method in self.methods
+        )
 
 
 class Period(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +51,7 @@ class Period(msgspec.Struct, frozen=True, kw_only=True):
     ends_at: Instant
     currency: str | None = None
     test_mode: TestMode | None = None
-    kinds: tuple[str, ...] | None = None
+    payment_types: tuple[str, ...] | None = None
     """None: all."""
     is_newest_first: bool = False
 
@@ -79,16 +81,16 @@ class Listed(msgspec.Struct, Generic[Row], frozen=True):
     """It is None if the row cannot be read."""
 
 
-class Posting(msgspec.Struct, frozen=True):
+class ReportEntry(msgspec.Struct, frozen=True):
     """A line of the book that changed what the merchant has earned, with the transaction that wrote it."""
 
-    line: Line
+    entry: Entry
     payment: Payment
 
     @property
     def gain(self) -> int:
         """The amount as the merchant's account sees it."""
-        return self.line.amount if self.line.target == Account.EARNED else -self.line.amount
+        return self.entry.amount if self.entry.target == LedgerAccount.EARNED else -self.entry.amount
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,14 +99,14 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     day: int
     """Days since 1970."""
     currency: str
-    kind: str
-    target: Account
+    payment_type: str
+    target: LedgerAccount
     count: int
     amount: int
 
     @property
     def gain(self) -> int:
-        return self.amount if self.target is Account.EARNED else -self.amount
+        return self.amount if self.target is LedgerAccount.EARNED else -self.amount
 
     @property
     def begins_at(self) -> Instant:

@@ -37,7 +37,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """The first of those that replaced each other; any of their ids names the series."""
     registration_id: RegistrationId
     state: ScheduleState
-    kind: str
+    payment_type: str
     """The payment type of its runs."""
     money: Money
     plan: Mapping[str, str]
@@ -82,7 +82,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     payment_id: PaymentId | None = None
     """Of the last try."""
     result_code: str = ""
-    settled_at: Instant | None = None
+    completed_at: Instant | None = None
 
     @property
     def job_id(self) -> str:

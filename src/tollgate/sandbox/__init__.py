@@ -9,7 +9,7 @@ from tollgate.sandbox.provider import SimulatedProvider
 from tollgate.sandbox.routes import ROUTES
 from tollgate.sandbox.simulator import make_simulator
 from tollgate.sandbox.tenant import Tenant, Welcome, ensure_tenant, welcome
-from tollgate.sandbox.wallets import TokenWish, make_wallet_token
+from tollgate.sandbox.wallets import TokenRequest, make_wallet_token
 
 __all__ = [
     "ROUTES",
@@ -17,7 +17,7 @@ __all__ = [
     "SimulatedAcquirer",
     "SimulatedProvider",
     "Tenant",
-    "TokenWish",
+    "TokenRequest",
     "Welcome",
     "ensure_tenant",
     "make_simulator",

@@ -16,7 +16,7 @@ from tollgate.catalog import TEST_CARDS
 from tollgate.connectors import WireReply, WireRequest, card
 from tollgate.payments import Outcome
 from tollgate.sandbox.misbehaving import WORDS, misbehave
-from tollgate.values import Chance, system_chance
+from tollgate.values import RandomBytes, system_random_bytes
 
 _LEDGER_MAX = 100_000
 """Old transactions are forgotten: a simulator on a laptop must not grow for ever."""
@@ -35,23 +35,23 @@ _UNKNOWN = card.AcquirerReply(status="unknown", message="no such transaction")
 class SimulatedAcquirer:
     """A wire with an acquirer at the other end."""
 
-    def __init__(self, chance: Chance = system_chance) -> None:
-        self._chance = chance
+    def __init__(self, random_bytes: RandomBytes = system_random_bytes) -> None:
+        self._random_bytes = random_bytes
         self._ledger: OrderedDict[str, card.AcquirerReply] = OrderedDict()
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        if not request.levers:
+        if not request.simulator_overrides:
             return WireReply(200, self.answer(request.path, request.body))
         return await misbehave(request, timeout_s, self._act)
 
-    def answer(self, path: str, body: bytes, levers: Mapping[str, str] | None = None) -> bytes:
+    def answer(self, path: str, body: bytes, simulator_overrides: Mapping[str, str] | None = None) -> bytes:
         """Act and tell. Which faults happen on the way is the wire's affair."""
         match path:
             case card.CHARGES:
                 charge = _read_charge(body)
-                reply = self._perform(charge.key, levers or {}, _find_response(charge))
+                reply = self._perform(charge.key, simulator_overrides or {}, _find_response(charge))
             case card.FOLLOW_UPS:
-                reply = self._perform(_read_follow_up(body).key, levers or {})
+                reply = self._perform(_read_follow_up(body).key, simulator_overrides or {})
             case card.REVERSALS:
                 reply = self._reverse(_read_key(body).key)
             case card.INQUIRIES:
@@ -61,19 +61,19 @@ class SimulatedAcquirer:
         return _write(reply)
 
     async def _act(self, request: WireRequest) -> WireReply:
-        return WireReply(200, self.answer(request.path, request.body, request.levers))
+        return WireReply(200, self.answer(request.path, request.body, request.simulator_overrides))
 
-    def _perform(self, key: str, levers: Mapping[str, str], own_response: str = "") -> card.AcquirerReply:
+    def _perform(self, key: str, simulator_overrides: Mapping[str, str], own_response: str = "") -> card.AcquirerReply:
         known = self._ledger.get(key)
         if known is not None:
             # The same key is the same transaction: a repeat is told what the first one was told.
             return known
-        reply = self._decide(levers.get(card.FORCED_CODE, ""), own_response)
+        reply = self._decide(simulator_overrides.get(card.FORCED_CODE, ""), own_response)
         self._remember(key, reply)
         return reply
 
     def _decide(self, forced_code: str, own_response: str) -> card.AcquirerReply:
-        dice = self._chance(9).hex()
+        dice = self._random_bytes(9).hex()
         outcome = card.classify(forced_code) if forced_code else Outcome.DECLINED if own_response else Outcome.APPROVED
         # In the words of the protocol, so that a later inquiry tells the same as the first answer.
         status, response_code, message = WORDS[outcome]

@@ -16,7 +16,7 @@ import msgspec
 from tollgate.catalog import CURRENCIES
 from tollgate.connectors import threeds
 from tollgate.store import Database, SimulatedSession, find_simulated_session, insert_simulated_session
-from tollgate.values import Chance, Instant
+from tollgate.values import Instant, RandomBytes
 from tollgate.vault import EnvelopeError, Keyring, KeyringError, open_sealed, seal
 
 OPEN = "open"
@@ -49,7 +49,7 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_digits: str
 
     @property
-    def ticket(self) -> str:
+    def shopper_token(self) -> str:
         """Opens the door at which the result is told."""
         return self.results_url.rpartition("/")[2]
 
@@ -102,12 +102,12 @@ class OpenChallenge(msgspec.Struct, frozen=True):
 
 
 async def insert_challenge(
-    database: Database, keyring: Keyring, challenge: Challenge, now: Instant, chance: Chance
+    database: Database, keyring: Keyring, challenge: Challenge, now: Instant, random_bytes: RandomBytes
 ) -> str:
     """The token that opens its page; nobody can guess it."""
-    token = chance(_TOKEN_BYTES).hex()
+    token = random_bytes(_TOKEN_BYTES).hex()
     session_id = _ID_PREFIX + token
-    sealed = seal(msgspec.json.encode(challenge), owner=session_id, keyring=keyring, chance=chance)
+    sealed = seal(msgspec.json.encode(challenge), owner=session_id, keyring=keyring, random_bytes=random_bytes)
     body = base64.b64encode(sealed).decode()
     await insert_simulated_session(database, SimulatedSession(id=session_id, status=OPEN, created_at=now, body=body))
     return token

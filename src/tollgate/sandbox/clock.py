@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from tollgate.catalog import get_result
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.store import add_to_setting
 from tollgate.values import SECOND, Fault, Instant, InvalidParameters, SystemClock, to_datetime
 from tollgate.web import Access, Caller, Reply, Request, RouteRow
@@ -14,16 +14,16 @@ from tollgate.workers import CLOCK_OFFSET
 _ADVANCE_S_MAX = 100 * 366 * 24 * 3600
 
 
-async def read_clock(_request: Request, house: House) -> Reply:
-    return _tell(house.clock.now())
+async def read_clock(_request: Request, app: App) -> Reply:
+    return _tell(app.clock.now())
 
 
-async def advance_clock(request: Request, _caller: Caller, house: House) -> Reply:
+async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
     advance_s = _read_advance(request)
-    offset = await add_to_setting(house.database, CLOCK_OFFSET, advance_s * SECOND)
-    if isinstance(house.clock, SystemClock):
-        house.clock.offset = offset
-    return _tell(house.clock.now())
+    offset = await add_to_setting(app.database, CLOCK_OFFSET, advance_s * SECOND)
+    if isinstance(app.clock, SystemClock):
+        app.clock.offset = offset
+    return _tell(app.clock.now())
 
 
 def _read_advance(request: Request) -> int:

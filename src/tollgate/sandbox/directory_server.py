@@ -15,7 +15,7 @@ from tollgate.connectors import WireReply, WireRequest, threeds
 from tollgate.sandbox.challenges import Challenge, insert_challenge, locate_challenge
 from tollgate.sandbox.directory_rules import find_faults
 from tollgate.store import Database
-from tollgate.values import Chance, Clock, system_chance
+from tollgate.values import Clock, RandomBytes, system_random_bytes
 from tollgate.vault import Keyring
 
 VERSION = "2.2.0"
@@ -56,24 +56,29 @@ _ENROLLED = (Behaviour.CHALLENGE, Behaviour.FRICTIONLESS, Behaviour.ATTEMPT)
 _FLOWS = {"challenge": Behaviour.CHALLENGE, "frictionless": Behaviour.FRICTIONLESS}
 
 
-class SimulatedDirectory:
+class SimulatedDirectoryServer:
     """A wire with a directory server at the other end, and every issuer behind it."""
 
     def __init__(
-        self, database: Database, keyring: Keyring, base_url: str, clock: Clock, chance: Chance = system_chance
+        self,
+        database: Database,
+        keyring: Keyring,
+        base_url: str,
+        clock: Clock,
+        random_bytes: RandomBytes = system_random_bytes,
     ) -> None:
         self._database = database
         self._keyring = keyring
         self._base_url = base_url
         self._clock = clock
-        self._chance = chance
+        self._random_bytes = random_bytes
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
         match request.path:
             case threeds.RANGES:
                 reply: threeds.PRes | threeds.ARes | threeds.Erro = self._list_ranges(request.body)
             case threeds.AUTHENTICATIONS:
-                reply = await self._authenticate(request.body, request.levers)
+                reply = await self._authenticate(request.body, request.simulator_overrides)
             case _:
                 return WireReply(404, b"")
         return WireReply(200, threeds.write_message(reply))
@@ -86,7 +91,7 @@ class SimulatedDirectory:
         return threeds.PRes(
             message_version=VERSION,
             three_ds_server_trans_id=question.three_ds_server_trans_id,
-            ds_trans_id=threeds.make_server_id(self._chance),
+            ds_trans_id=threeds.make_server_id(self._random_bytes),
             serial_num="1",
             card_range_data=tuple(
                 threeds.Range(
@@ -101,14 +106,14 @@ class SimulatedDirectory:
             ),
         )
 
-    async def _authenticate(self, body: bytes, levers: Mapping[str, str]) -> threeds.ARes | threeds.Erro:
+    async def _authenticate(self, body: bytes, simulator_overrides: Mapping[str, str]) -> threeds.ARes | threeds.Erro:
         missing, wrong = find_faults(body)
         if missing:
             return _make_error("201", "required elements are missing", "AReq", ", ".join(missing))
         question = threeds.read_message(body, threeds.AReq)
         if wrong or question is None:
             return _make_error("203", "elements are not well-formed", "AReq", ", ".join(wrong))
-        behaviour = choose_behaviour(question, levers)
+        behaviour = choose_behaviour(question, simulator_overrides)
         if behaviour is not Behaviour.CHALLENGE:
             return self._answer(question, ANSWERS[behaviour])
         if question.device_channel == "03":
@@ -119,8 +124,8 @@ class SimulatedDirectory:
         return threeds.ARes(
             message_version=question.message_version,
             three_ds_server_trans_id=question.three_ds_server_trans_id,
-            ds_trans_id=threeds.make_server_id(self._chance),
-            acs_trans_id=threeds.make_server_id(self._chance),
+            ds_trans_id=threeds.make_server_id(self._random_bytes),
+            acs_trans_id=threeds.make_server_id(self._random_bytes),
             trans_status=answer.status,
             trans_status_reason=answer.reason,
             eci=None if answer.shift is None else find_indicator(question.acct_number, answer.shift),
@@ -149,7 +154,7 @@ class SimulatedDirectory:
             currency=question.purchase_currency or "",
             last_digits=question.acct_number[-4:],
         )
-        token = await insert_challenge(self._database, self._keyring, challenge, self._clock.now(), self._chance)
+        token = await insert_challenge(self._database, self._keyring, challenge, self._clock.now(), self._random_bytes)
         url = locate_challenge(self._base_url, token)
         text = f"Simulated bank app: {url}"
         return msgspec.structs.replace(
@@ -161,16 +166,16 @@ class SimulatedDirectory:
         )
 
     def _make_proof(self) -> str:
-        return base64.b64encode(self._chance(_PROOF_BYTES)).decode()
+        return base64.b64encode(self._random_bytes(_PROOF_BYTES)).decode()
 
 
-def choose_behaviour(question: threeds.AReq, levers: Mapping[str, str]) -> Behaviour:
+def choose_behaviour(question: threeds.AReq, simulator_overrides: Mapping[str, str]) -> Behaviour:
     """A lever wins over everything, then the card; a merchant may ask for a challenge where the issuer would not."""
-    flow = _FLOWS.get(levers.get("3DS2_flow", ""))
+    flow = _FLOWS.get(simulator_overrides.get("3DS2_flow", ""))
     if flow is not None:
         return flow
     behaviour = _choose_by_card(question.acct_number)
-    if behaviour is Behaviour.NO_3DS and is_true(levers.get("3DS2_enrolled", "")):
+    if behaviour is Behaviour.NO_3DS and is_true(simulator_overrides.get("3DS2_enrolled", "")):
         behaviour = Behaviour.CHALLENGE
     wants_challenge = question.three_ds_requestor_challenge_ind == "04"
     return Behaviour.CHALLENGE if wants_challenge and behaviour in _ENROLLED else behaviour

@@ -8,8 +8,8 @@ from __future__ import annotations
 from tollgate.catalog import RESULTS, get_result
 from tollgate.contract import Fields, answer_payment, read_fields, read_follow_up
 from tollgate.flows import record
+from tollgate.operations import App
 from tollgate.payments import SYSTEM_ONLY
-from tollgate.steps import House
 from tollgate.values import Fault, InvalidParameters, make_short_id
 from tollgate.web import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
@@ -17,20 +17,20 @@ _NOTICES = frozenset(code for code, result in RESULTS.items() if result.group ==
 _PLAIN_CHARGEBACK = "000.100.200"
 
 
-async def record_fact(request: Request, caller: Caller, house: House) -> Reply:
+async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, house.make_situation("follow_up", channel))
-    notice = (_read_notice(request) or _PLAIN_CHARGEBACK) if _read_kind(fields) == "CB" else None
-    fact = read_follow_up(fields, channel, short_id=make_short_id(house.chance), is_live=house.is_live)
-    payment = await record(house, fact, request.names[0], channel, caller.ndc, notice)
-    return reply_with(answer_payment(payment, house.envelope))
+    fields = read_fields(request.pairs, app.make_situation("follow_up", channel))
+    notice = (_read_notice(request) or _PLAIN_CHARGEBACK) if _read_payment_type(fields) == "CB" else None
+    fact = read_follow_up(fields, channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
+    payment = await record(app, fact, request.names[0], channel, caller.ndc, notice)
+    return reply_with(answer_payment(payment, app.envelope))
 
 
-def _read_kind(fields: Fields) -> str:
-    kind = fields.values["paymentType"]
-    if kind not in SYSTEM_ONLY:
-        _refuse("paymentType", f"must be one of [{', '.join(SYSTEM_ONLY)}]", kind)
-    return kind
+def _read_payment_type(fields: Fields) -> str:
+    payment_type = fields.values["paymentType"]
+    if payment_type not in SYSTEM_ONLY:
+        _refuse("paymentType", f"must be one of [{', '.join(SYSTEM_ONLY)}]", payment_type)
+    return payment_type
 
 
 def _read_notice(request: Request) -> str | None:

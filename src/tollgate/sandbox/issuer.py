@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tollgate.connectors import threeds
 from tollgate.flows import hear_result
+from tollgate.operations import App
 from tollgate.sandbox.challenges import (
     AUTHENTICATED,
     ENDINGS,
@@ -20,7 +21,6 @@ from tollgate.sandbox.challenges import (
     make_browser_answer,
     make_result,
 )
-from tollgate.steps import House
 from tollgate.store import move_simulated_session
 from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
 
@@ -28,35 +28,35 @@ _PAGES = Pages(Path(__file__).parent / "pages")
 _SESSION_LENGTH_MAX = 1024
 
 
-async def visit_method(request: Request, house: House) -> Reply:
+async def visit_method(request: Request, app: App) -> Reply:
     """A real issuer would run scripts that look at the device; ours has seen enough at once.
 
     It reports to this host only, lest anybody uses it to send browsers elsewhere.
     """
     frame = threeds.unwrap(request.find("threeDSMethodData"), threeds.MethodFrame)
     url = (frame and frame.three_ds_method_notification_url) or ""
-    if frame is None or not url.startswith(f"{house.base_url}/"):
+    if frame is None or not url.startswith(f"{app.base_url}/"):
         return _show_end("No device check", "The fields of the hidden frame are not as they should be.", 400)
     told = threeds.wrap(threeds.MethodFrame(three_ds_server_trans_id=frame.three_ds_server_trans_id))
     return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": told})
 
 
-async def show_challenge(request: Request, house: House) -> Reply:
-    found = await find_challenge(house.database, house.keyring, request.names[0])
-    return _show_nothing() if found is None else await _show(found, request, house)
+async def show_challenge(request: Request, app: App) -> Reply:
+    found = await find_challenge(app.database, app.keyring, request.names[0])
+    return _show_nothing() if found is None else await _show(found, request, app)
 
 
-async def answer_challenge(request: Request, house: House) -> Reply:
+async def answer_challenge(request: Request, app: App) -> Reply:
     """A post with the request of the 3DS server opens the page; one with the shopper's answer ends it."""
-    found = await find_challenge(house.database, house.keyring, request.names[0])
+    found = await find_challenge(app.database, app.keyring, request.names[0])
     if found is None or not _is_meant(request, found):
         return _show_nothing()
     status = _choose_status(request, found)
     if status is not None and found.ending is None:
         # Whoever is first decides: another tab or the back button shows the end that was chosen.
-        await move_simulated_session(house.database, found.row, status)
-        found = await find_challenge(house.database, house.keyring, request.names[0]) or found
-    return await _show(found, request, house)
+        await move_simulated_session(app.database, found.row, status)
+        found = await find_challenge(app.database, app.keyring, request.names[0]) or found
+    return await _show(found, request, app)
 
 
 def _is_meant(request: Request, found: OpenChallenge) -> bool:
@@ -79,10 +79,10 @@ def _choose_status(request: Request, found: OpenChallenge) -> str | None:
     return TOO_MANY_TRIES if tries >= TRIES_MAX else str(tries)
 
 
-async def _show(found: OpenChallenge, request: Request, house: House) -> Reply:
+async def _show(found: OpenChallenge, request: Request, app: App) -> Reply:
     session = request.find("threeDSSessionData")[:_SESSION_LENGTH_MAX]
     if found.ending is not None:
-        return await _end(found, found.ending, session, house)
+        return await _end(found, found.ending, session, app)
     challenge = found.challenge
     return _PAGES.render(
         "challenge.html",
@@ -99,10 +99,10 @@ async def _show(found: OpenChallenge, request: Request, house: House) -> Reply:
     )
 
 
-async def _end(found: OpenChallenge, code: str, session: str, house: House) -> Reply:
+async def _end(found: OpenChallenge, code: str, session: str, app: App) -> Reply:
     """The result is told again whenever the end is shown: a process may have died before, and twice counts once."""
     challenge, ending = found.challenge, ENDINGS[code]
-    await hear_result(house, challenge.ticket, make_result(challenge, ending))
+    await hear_result(app, challenge.shopper_token, make_result(challenge, ending))
     if challenge.notification_url is None:
         return _show_end(ending.label, "You may close this window.")
     fields = {"cres": make_browser_answer(challenge, ending)}

@@ -28,11 +28,11 @@ _write = msgspec.json.Encoder().encode
 
 
 async def misbehave(request: WireRequest, timeout_s: float, act: Act) -> WireReply:
-    """What the levers ask for happens on the way to or from whoever acts."""
-    fault = request.levers.get("simulatorFault")
+    """What the simulator_overrides ask for happens on the way to or from whoever acts."""
+    fault = request.simulator_overrides.get("simulatorFault")
     if fault == "unsent":
         raise Unsent
-    delay_s = int(request.levers.get("simulatorDelay", "0")) / 1000
+    delay_s = int(request.simulator_overrides.get("simulatorDelay", "0")) / 1000
     if delay_s >= timeout_s:
         # The other side acts, but later than anybody waits.
         await act(request)
@@ -48,13 +48,13 @@ async def misbehave(request: WireRequest, timeout_s: float, act: Act) -> WireRep
 
 
 class Misbehaving:
-    """A wire in front of another one that itself knows no levers."""
+    """A wire in front of another one that itself knows no simulator_overrides."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        if not request.levers:
+        if not request.simulator_overrides:
             return await self._wire.send(request, timeout_s)
 
         async def act(asked: WireRequest) -> WireReply:
@@ -63,7 +63,7 @@ class Misbehaving:
         return await misbehave(request, timeout_s, act)
 
     async def _force(self, request: WireRequest, timeout_s: float) -> WireReply:
-        forced_code = request.levers.get(card.FORCED_CODE)
+        forced_code = request.simulator_overrides.get(card.FORCED_CODE)
         if not forced_code:
             return await self._wire.send(request, timeout_s)
         outcome = card.classify(forced_code)

@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
-from tollgate.catalog import BRANDS, LIMITS, Account
+from tollgate.catalog import BRANDS, LIMITS, AccountType
 from tollgate.connectors import WireReply, WireRequest, card, redirect
 from tollgate.payments import Outcome
 from tollgate.sandbox.misbehaving import misbehave
@@ -24,7 +24,7 @@ from tollgate.store import (
     insert_simulated_session,
     move_simulated_session,
 )
-from tollgate.values import Chance, Clock, system_chance
+from tollgate.values import Clock, RandomBytes, system_random_bytes
 
 
 class Status(StrEnum):
@@ -112,19 +112,21 @@ class Session(msgspec.Struct, frozen=True):
 class SimulatedProvider:
     """A wire with a provider at the other end."""
 
-    def __init__(self, database: Database, base_url: str, clock: Clock, chance: Chance = system_chance) -> None:
+    def __init__(
+        self, database: Database, base_url: str, clock: Clock, random_bytes: RandomBytes = system_random_bytes
+    ) -> None:
         self._database = database
         self._base_url = base_url
         self._clock = clock
-        self._chance = chance
+        self._random_bytes = random_bytes
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        return await (misbehave(request, timeout_s, self._act) if request.levers else self._act(request))
+        return await (misbehave(request, timeout_s, self._act) if request.simulator_overrides else self._act(request))
 
     async def _act(self, request: WireRequest) -> WireReply:
         match request.path:
             case redirect.SESSIONS:
-                reply = await self._open(_read_opening(request.body), request.levers)
+                reply = await self._open(_read_opening(request.body), request.simulator_overrides)
             case redirect.SESSION_INQUIRIES:
                 reply = await self._inquire(_read_key(request.body))
             case redirect.SESSION_CANCELLATIONS:
@@ -133,9 +135,11 @@ class SimulatedProvider:
                 reply = redirect.SessionReply(status="declined", response_code="12", message="no such operation")
         return WireReply(200, _write(reply))
 
-    async def _open(self, message: redirect.SessionMessage, levers: Mapping[str, str]) -> redirect.SessionReply:
+    async def _open(
+        self, message: redirect.SessionMessage, simulator_overrides: Mapping[str, str]
+    ) -> redirect.SessionReply:
         body = SessionBody(
-            secret=self._chance(_SECRET_BYTES).hex(),
+            secret=self._random_bytes(_SECRET_BYTES).hex(),
             brand=message.brand,
             amount=message.amount,
             currency=message.currency,
@@ -143,7 +147,7 @@ class SimulatedProvider:
             reference=message.reference,
             back_url=message.back_url,
             account_id=message.account.account_id or "",
-            result_code=levers.get(card.FORCED_CODE, ""),
+            result_code=simulator_overrides.get(card.FORCED_CODE, ""),
         )
         await self._insert(message.key, _choose_status(body), body)
         # The same key is the same session: a repeat is told of the first one.
@@ -192,7 +196,7 @@ class SimulatedProvider:
             account = make_collecting_account(row.id, body.brand, body.reference, row.created_at)
             return replace(reply, account=account)
         if status is Status.APPROVED:
-            is_virtual = brand.account is Account.VIRTUAL
+            is_virtual = brand.account is AccountType.VIRTUAL
             return replace(
                 reply, account=make_shoppers_account(body.account_id) if is_virtual else SHOPPERS_BANK_ACCOUNT
             )

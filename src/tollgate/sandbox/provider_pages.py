@@ -10,8 +10,8 @@ from hmac import compare_digest
 from pathlib import Path
 
 from tollgate.catalog import BRANDS, CURRENCIES, LIMITS
+from tollgate.operations import App
 from tollgate.sandbox.provider import MESSAGES, Session, Status, find_session
-from tollgate.steps import House
 from tollgate.store import move_simulated_session
 from tollgate.values import MINUTE
 from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
@@ -21,20 +21,20 @@ _PAGES = Pages(Path(__file__).parent / "pages")
 _DECISIONS = {"approve": Status.APPROVED, "decline": Status.DECLINED, "cancel": Status.CANCELLED}
 
 
-async def show_provider(request: Request, house: House) -> Reply:
-    session = await _find(request, house)
+async def show_provider(request: Request, app: App) -> Reply:
+    session = await _find(request, app)
     return _show_nothing() if session is None else _show(session)
 
 
-async def decide_at_provider(request: Request, house: House) -> Reply:
+async def decide_at_provider(request: Request, app: App) -> Reply:
     """A post without a decision comes from a shop that opens the page that way."""
-    session = await _find(request, house)
+    session = await _find(request, app)
     if session is None:
         return _show_nothing()
     decision = next((_DECISIONS.get(value) for name, value in request.pairs if name == "decision"), None)
     if decision is None or session.status is not Status.OPEN:
         return _show(session)
-    if await move_simulated_session(house.database, session.row, decision):
+    if await move_simulated_session(app.database, session.row, decision):
         # No redirect: it would lead on to the shop, and a form's page says beforehand where its form may lead.
         return _PAGES.render(
             "leave.html",
@@ -43,17 +43,17 @@ async def decide_at_provider(request: Request, house: House) -> Reply:
             text="Back to the shop.",
             url=session.body.back_url,
         )
-    decided = await _find(request, house)
+    decided = await _find(request, app)
     return _show_nothing() if decided is None else _show(decided)
 
 
-async def _find(request: Request, house: House) -> Session | None:
+async def _find(request: Request, app: App) -> Session | None:
     """Both halves of the token must fit; the first alone, a payment's id, is no secret."""
     key, _, secret = request.names[0].rpartition("-")
     if "-" in key:
         # Challenges are remembered in the same table under names of their own.
         return None
-    session = await find_session(house.database, key, house.clock)
+    session = await find_session(app.database, key, app.clock)
     if session is None or not session.body.secret:
         return None
     return session if compare_digest(session.body.secret.encode(), secret.encode()) else None

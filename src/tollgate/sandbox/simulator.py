@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from tollgate.connectors import WireReply, WireRequest, redirect, threeds, tokens
 from tollgate.sandbox.acquirer import SimulatedAcquirer
-from tollgate.sandbox.directory_server import SimulatedDirectory
+from tollgate.sandbox.directory_server import SimulatedDirectoryServer
 from tollgate.sandbox.provider import SimulatedProvider
 from tollgate.sandbox.token_vault import SimulatedTokenVault
 from tollgate.store import Database
@@ -29,7 +29,7 @@ class Simulator:
 
 def make_simulator(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Simulator:
     provider = SimulatedProvider(database, base_url, clock)
-    directory = SimulatedDirectory(database, keyring, base_url, clock)
+    directory = SimulatedDirectoryServer(database, keyring, base_url, clock)
     vault = SimulatedTokenVault(database, keyring, clock)
     by_path: dict[str, Wire] = {
         redirect.SESSIONS: provider,

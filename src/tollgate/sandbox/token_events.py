@@ -12,37 +12,37 @@ from tollgate.catalog import get_result
 from tollgate.connectors import tokens
 from tollgate.contract import Answer, encode_answer
 from tollgate.flows import hear_token_event
+from tollgate.operations import SUCCESS_CODES, App, get_registration
 from tollgate.payments import Registration
 from tollgate.sandbox.token_vault import Standing, find_standing, let_happen
 from tollgate.sandbox.token_years import Event
-from tollgate.steps import SUCCESS_CODES, House, get_registration
 from tollgate.values import Fault, InvalidParameters, NotFound, make_id
 from tollgate.web import Access, Caller, Reply, Request, RouteRow, reply_with
 
-Handler = Callable[[Request, Caller, House], Awaitable[Reply]]
+Handler = Callable[[Request, Caller, App], Awaitable[Reply]]
 
 _EVENT_ID = re.compile("[A-Za-z0-9._-]{1,64}")
 
 
-async def show_token(request: Request, caller: Caller, house: House) -> Reply:
-    registration = await get_registration(house, caller.merchant_id, request.names[0])
-    standing = await find_standing(house.database, registration.id, house.clock.now())
-    return reply_with(_tell(house, caller, registration, standing))
+async def show_token(request: Request, caller: Caller, app: App) -> Reply:
+    registration = await get_registration(app, caller.merchant_id, request.names[0])
+    standing = await find_standing(app.database, registration.id, app.clock.now())
+    return reply_with(_tell(app, caller, registration, standing))
 
 
-async def fire_event(request: Request, caller: Caller, house: House) -> Reply:
-    event, event_id = _read_event(request), request.find("eventId") or make_id(house.chance)
+async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
+    event, event_id = _read_event(request), request.find("eventId") or make_id(app.random_bytes)
     if _EVENT_ID.fullmatch(event_id) is None:
         raise InvalidParameters(
             get_result("200.300.404"), [Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)]
         )
-    registration = await get_registration(house, caller.merchant_id, request.names[0])
-    standing = await let_happen(house.database, registration.id, event, event_id, house.clock.now())
+    registration = await get_registration(app, caller.merchant_id, request.names[0])
+    standing = await let_happen(app.database, registration.id, event, event_id, app.clock.now())
     if standing is None:
         raise NotFound(get_result("800.100.326"))
     message = tokens.EventMessage(id=event_id, key=registration.id, event=event)
-    await hear_token_event(house, standing.ticket, tokens.write_message(message))
-    return reply_with(_tell(house, caller, registration, standing))
+    await hear_token_event(app, standing.shopper_token, tokens.write_message(message))
+    return reply_with(_tell(app, caller, registration, standing))
 
 
 def _read_event(request: Request) -> Event:
@@ -53,7 +53,7 @@ def _read_event(request: Request) -> Event:
     return Event(text)
 
 
-def _tell(house: House, caller: Caller, registration: Registration, standing: Standing | None) -> Answer:
+def _tell(app: App, caller: Caller, registration: Registration, standing: Standing | None) -> Answer:
     """Both sides: what the gateway knows, and what the vault does."""
     known = registration.network_token
     token = None
@@ -66,10 +66,10 @@ def _tell(house: House, caller: Caller, registration: Registration, standing: St
             "expiryYear": known.expiry_year,
         }
     result = get_result(SUCCESS_CODES[registration.test_mode])
-    body = house.envelope.wrap(
+    body = app.envelope.wrap(
         result,
         caller.ndc,
-        house.clock.now(),
+        app.clock.now(),
         id=registration.id,
         networkToken=token,
         vaultStatus=None if standing is None else standing.status,

@@ -13,18 +13,18 @@ from enum import StrEnum
 import msgspec
 
 from tollgate.connectors import WireReply, WireRequest, tokens
-from tollgate.contract import read_ticket
+from tollgate.contract import read_shopper_token
 from tollgate.sandbox.token_years import YEARS, Event, Year
 from tollgate.store import (
     Database,
     SimulatedSession,
+    ensure_job_writes,
     find_simulated_session,
     insert_simulated_session,
     make_token_job,
     move_simulated_session,
-    steps_ensure_job,
 )
-from tollgate.values import Chance, Clock, Instant, RegistrationId, get_month_end, system_chance
+from tollgate.values import Clock, Instant, RandomBytes, RegistrationId, get_month_end, system_random_bytes
 from tollgate.vault import Keyring, make_mac
 
 _ID_PREFIX = "token-"
@@ -78,7 +78,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     last_digits: str
 
     @property
-    def ticket(self) -> str:
+    def shopper_token(self) -> str:
         """Opens the door at which events are told."""
         return self.issued.events_url.rpartition("/")[2]
 
@@ -93,11 +93,13 @@ _read_fired = msgspec.json.Decoder(tuple[Happening, ...]).decode
 class SimulatedTokenVault:
     """A wire with a token vault at the other end."""
 
-    def __init__(self, database: Database, keyring: Keyring, clock: Clock, chance: Chance = system_chance) -> None:
+    def __init__(
+        self, database: Database, keyring: Keyring, clock: Clock, random_bytes: RandomBytes = system_random_bytes
+    ) -> None:
         self._database = database
         self._keyring = keyring
         self._clock = clock
-        self._chance = chance
+        self._random_bytes = random_bytes
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
         match request.path:
@@ -135,18 +137,18 @@ class SimulatedTokenVault:
 
     async def _plan_calls(self, issued: Issued) -> None:
         """The vault's later calls wait among the gateway's own jobs, so that moving the clock brings them."""
-        ticket = read_ticket(issued.events_url.rpartition("/")[2])
+        shopper_token = read_shopper_token(issued.events_url.rpartition("/")[2])
         for each in issued.planned:
-            if ticket is not None:
-                job = make_token_job(ticket.merchant_id, RegistrationId(issued.key), each.at, each.id)
-                await self._database.write(steps_ensure_job(job))
+            if shopper_token is not None:
+                job = make_token_job(shopper_token.merchant_id, RegistrationId(issued.key), each.at, each.id)
+                await self._database.write(ensure_job_writes(job))
 
     async def _prove(self, key: str) -> tokens.CryptogramReply:
         standing = await find_standing(self._database, key, self._clock.now())
         reason = "unknown_token" if standing is None else _find_obstacle(standing)
         if reason:
             return tokens.CryptogramReply(key=key, status="refused", reason=reason)
-        proof = base64.b64encode(self._chance(_PROOF_BYTES)).decode()
+        proof = base64.b64encode(self._random_bytes(_PROOF_BYTES)).decode()
         return tokens.CryptogramReply(key=key, status="issued", cryptogram=proof)
 
     async def _tell(self, key: str) -> tokens.TokenReply:

@@ -12,9 +12,9 @@ import msgspec
 
 from tollgate.catalog import BRANDS, WALLET_SHEETS, Brand, Wallet, get_result
 from tollgate.contract import name_merchant, read_prepared_money
+from tollgate.operations import App, get_open_checkout, open_prepared
 from tollgate.payments import Checkout
-from tollgate.sandbox.wallets import TokenWish, make_wallet_token
-from tollgate.steps import House, get_open_checkout, open_prepared
+from tollgate.sandbox.wallets import TokenRequest, make_wallet_token
 from tollgate.values import Money, NotFound, Refusal
 from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
 
@@ -41,36 +41,36 @@ CARDS: Mapping[str, SheetCard] = {
 }
 
 
-async def show_sheet(request: Request, house: House) -> Reply:
-    checkout = await _find_checkout(request, house)
-    return _show_nothing() if checkout is None else _show(request, house, checkout)
+async def show_sheet(request: Request, app: App) -> Reply:
+    checkout = await _find_checkout(request, app)
+    return _show_nothing() if checkout is None else _show(request, app, checkout)
 
 
-async def confirm_on_sheet(request: Request, house: House) -> Reply:
+async def confirm_on_sheet(request: Request, app: App) -> Reply:
     """Answers with a page that hands the token to the page around it."""
-    checkout = await _find_checkout(request, house)
+    checkout = await _find_checkout(request, app)
     if checkout is None:
         return _show_nothing()
     card = CARDS.get(request.find("card"))
     if card is None:
-        return _show(request, house, checkout, fault=_NO_CARD)
-    money = _read_money(house, checkout)
-    wish = TokenWish(
+        return _show(request, app, checkout, fault=_NO_CARD)
+    money = _read_money(app, checkout)
+    wanted = TokenRequest(
         wallet=Wallet(_get_brand(request).wallet),
-        made_at=house.clock.now(),
+        made_at=app.clock.now(),
         number=card.number,
         expiry_month=_EXPIRY_MONTH,
         expiry_year=_EXPIRY_YEAR,
         amount_hundredths=money.hundredths,
         currency=money.currency,
     )
-    token = await make_wallet_token(house.database, house.keyring, checkout.channel_id, wish, house.chance)
-    return _show(request, house, checkout, token=token or "", fault="" if token else _NO_KEY)
+    token = await make_wallet_token(app.database, app.keyring, checkout.channel_id, wanted, app.random_bytes)
+    return _show(request, app, checkout, token=token or "", fault="" if token else _NO_KEY)
 
 
-async def _find_checkout(request: Request, house: House) -> Checkout | None:
+async def _find_checkout(request: Request, app: App) -> Checkout | None:
     try:
-        return await get_open_checkout(house, request.find("checkoutId"))
+        return await get_open_checkout(app, request.find("checkoutId"))
     except Refusal:
         return None
 
@@ -82,22 +82,22 @@ def _get_brand(request: Request) -> Brand:
     return brand
 
 
-def _read_money(house: House, checkout: Checkout) -> Money:
-    money = read_prepared_money(open_prepared(house, checkout))
+def _read_money(app: App, checkout: Checkout) -> Money:
+    money = read_prepared_money(open_prepared(app, checkout))
     if money is None:
         raise NotFound(get_result("200.300.404"), "the checkout has nothing to pay")
     return money
 
 
-def _show(request: Request, house: House, checkout: Checkout, *, token: str = "", fault: str = "") -> Reply:
-    money = _read_money(house, checkout)
-    channel = house.directory.get_channel(checkout.channel_id)
+def _show(request: Request, app: App, checkout: Checkout, *, token: str = "", fault: str = "") -> Reply:
+    money = _read_money(app, checkout)
+    channel = app.merchants.get_channel(checkout.channel_id)
     return _PAGES.render(
         "wallet.html",
         framed_by=ANYWHERE,
         title=_get_brand(request).label,
         wallet=request.names[0],
-        merchant=name_merchant(open_prepared(house, checkout), channel),
+        merchant=name_merchant(open_prepared(app, checkout), channel),
         amount=f"{money.render()} {money.currency}",
         cards=CARDS,
         checkout_id=checkout.id,

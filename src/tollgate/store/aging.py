@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from tollgate.payments import OPEN_STATES, Channel, State
 from tollgate.store.database import Database
 from tollgate.store.schema import OPEN_INSTRUCTION, TEXT, WHOLE, instructions, payments
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, PaymentId
 
 
-class Aged(msgspec.Struct, frozen=True):
+class OutlivedAccount(msgspec.Struct, frozen=True):
     id: PaymentId
     created_at: Instant
     first_id: str
@@ -48,9 +48,9 @@ _aged = Statement(
 )
 
 
-async def list_aged(
+async def list_outlived_accounts(
     db: Database, channel: Channel, after_at: Instant, after_id: str, before: Instant, limit: int
-) -> list[Aged]:
+) -> list[OutlivedAccount]:
     """A page of a channel's payments that were made before, oldest first."""
     params = {
         "channel_id": channel.id,
@@ -60,7 +60,7 @@ async def list_aged(
         "before": before,
         "limit": limit,
     }
-    return [Aged(row[0], row[1], row[2], bool(row[3])) for row in await db.fetch(_aged, params)]
+    return [OutlivedAccount(row[0], row[1], row[2], bool(row[3])) for row in await db.fetch(_aged, params)]
 
 
 # ---- wiping ----
@@ -107,7 +107,7 @@ _lacks = Statement(sa.select(payments.c.sealed_account.is_(None)).where(*_of), i
 async def wipe_account(db: Database, merchant_id: MerchantId, first_id: str, before: Instant) -> bool:
     """False: it is wiped already, or something in its chain is younger, in flight, waiting, or due at a bank."""
     of = {"of_merchant_id": merchant_id, "first_id": first_id}
-    return await db.write([Step(_hold, of, rows=1), Step(_wipe, {**of, "before": before}, rows=1)])
+    return await db.write([Write(_hold, of, rows=1), Write(_wipe, {**of, "before": before}, rows=1)])
 
 
 async def has_open_chain(db: Database, merchant_id: MerchantId, first_id: str) -> bool:

@@ -14,7 +14,7 @@ from tollgate.store.database import Database
 from tollgate.store.schema_checkouts import checkouts, scripts
 from tollgate.store.schema_links import payment_links
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import CheckoutId, Instant, MerchantId
 
 _KEY = (checkouts.c.merchant_id, checkouts.c.id)
@@ -95,12 +95,12 @@ async def list_sealed_checkouts(
 async def rewrap_checkout(db: Database, found: SealedCheckout, new: bytes) -> bool:
     """False: it was changed meanwhile."""
     of = {"of_merchant_id": found.merchant_id, "checkout_id": found.id}
-    return await db.write([Step(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)])
 
 
 async def keep_script(db: Database, script: Script, now: Instant) -> None:
     """Promised again, it is kept for longer."""
-    await db.write([Step(_keep_script, msgspec.structs.asdict(script) | {"promised_at": now})])
+    await db.write([Write(_keep_script, msgspec.structs.asdict(script) | {"promised_at": now})])
 
 
 async def find_script(db: Database, version: str) -> Script | None:

@@ -11,14 +11,24 @@ from typing import Any, TypeVar
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Line, Payment
-from tollgate.store.claims import StoredClaim
+from tollgate.payments import Entry, Payment
 from tollgate.store.database import Database, Row
 from tollgate.store.faults import Unreadable
+from tollgate.store.idempotency_records import IdempotencyRecord
 from tollgate.store.jobs import Job
 from tollgate.store.outbox import Event
 from tollgate.store.payment_rows import SHOWN, read_payment
-from tollgate.store.schema import TEXT, authentications, bank_files, book, claims, instructions, jobs, outbox, payments
+from tollgate.store.schema import (
+    TEXT,
+    authentications,
+    bank_files,
+    idempotency_records,
+    instructions,
+    jobs,
+    ledger,
+    outbox,
+    payments,
+)
 from tollgate.store.schema_checkouts import checkouts
 from tollgate.store.schema_links import payment_links
 from tollgate.store.schema_stored import registrations, schedule_runs, schedules
@@ -33,12 +43,12 @@ FIRSTS_PAGE = 200
 LOOK_UP_MAX = 200
 """Ids of one statement."""
 
-_OF_PAYMENTS = (payments, book, outbox, jobs, claims, authentications, instructions, bank_files)
+_OF_PAYMENTS = (payments, ledger, outbox, jobs, idempotency_records, authentications, instructions, bank_files)
 _WALKED = (*_OF_PAYMENTS, registrations, schedules, schedule_runs, checkouts, payment_links)
 WALKED = {table.name: table for table in _WALKED}
 
 
-class Entry(msgspec.Struct, frozen=True):
+class AuditedPayment(msgspec.Struct, frozen=True):
     """A row of payments. Without the payment: it is there and cannot be read as one."""
 
     merchant_id: MerchantId
@@ -52,7 +62,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class SealedSample(msgspec.Struct, frozen=True):
-    entry: Entry
+    payment_row: AuditedPayment
     sealed_account: bytes | None
 
 
@@ -85,20 +95,20 @@ _chain = Statement(
 )
 
 
-async def walk_chains(db: Database) -> AsyncIterator[list[Entry]]:
+async def walk_chains(db: Database) -> AsyncIterator[list[AuditedPayment]]:
     """Pages of whole chains, in no order within a page; a follower whose first payment is gone is there as well.
 
     Two walks side by side: a range with two ends was planned on the wrong index as soon as the plan was kept.
     """
     followers = _walk_followers(db)
     follower = await anext(followers, None)
-    async for page in _walk_entries(db, _firsts, _KEY, FIRSTS_PAGE):
+    async for page in _walk_audited_payments(db, _firsts, _KEY, FIRSTS_PAGE):
         last = (page[-1].merchant_id, page[-1].id)
         while follower is not None and (follower.merchant_id, follower.first_id) <= last:
             page.append(follower)
             follower = await anext(followers, None)
         yield page
-    orphans: list[Entry] = []
+    orphans: list[AuditedPayment] = []
     while follower is not None:
         if len(orphans) >= PAGE and follower.chain_id != orphans[-1].chain_id:
             yield orphans
@@ -109,36 +119,38 @@ async def walk_chains(db: Database) -> AsyncIterator[list[Entry]]:
         yield orphans
 
 
-async def _walk_followers(db: Database) -> AsyncIterator[Entry]:
-    async for page in _walk_entries(db, _followers, _LINK, PAGE):
-        for entry in page:
-            yield entry
+async def _walk_followers(db: Database) -> AsyncIterator[AuditedPayment]:
+    async for page in _walk_audited_payments(db, _followers, _LINK, PAGE):
+        for payment_row in page:
+            yield payment_row
 
 
-async def _walk_entries(
+async def _walk_audited_payments(
     db: Database, statement: Statement, keys: Sequence[sa.Column[Any]], limit: int
-) -> AsyncIterator[list[Entry]]:
+) -> AsyncIterator[list[AuditedPayment]]:
     seen: Sequence[Any] = [0 if key is payments.c.position else "" for key in keys]
     while True:
         params = {f"after_{key.name}": value for key, value in zip(keys, seen, strict=True)}
         rows = await db.fetch(statement, {**params, "limit": limit})
         if not rows:
             return
-        yield [_read_entry(row) for row in rows]
+        yield [_read_audited_payment(row) for row in rows]
         seen = [rows[-1][_at[key.name]] for key in keys]
 
 
-async def read_chain(db: Database, merchant_id: MerchantId, first_id: str) -> list[Entry]:
+async def read_chain(db: Database, merchant_id: MerchantId, first_id: str) -> list[AuditedPayment]:
     """All of one chain at one moment."""
-    return [_read_entry(row) for row in await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id})]
+    return [
+        _read_audited_payment(row) for row in await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id})
+    ]
 
 
-def _read_entry(row: Row) -> Entry:
+def _read_audited_payment(row: Row) -> AuditedPayment:
     try:
         payment = read_payment(row)
     except Unreadable:
         payment = None
-    return Entry(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
+    return AuditedPayment(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
 
 
 _sample = Statement(sa.select(*SHOWN, payments.c.sealed_account).order_by(*_KEY).limit(sa.bindparam("limit")))
@@ -147,14 +159,14 @@ _sample = Statement(sa.select(*SHOWN, payments.c.sealed_account).order_by(*_KEY)
 async def sample_sealed(db: Database, limit: int) -> list[SealedSample]:
     """Those of the first rows that carry a seal, with their sealed accounts."""
     rows = await db.fetch(_sample, {"limit": limit})
-    return [SealedSample(_read_entry(row[:-1]), row[-1]) for row in rows if row[_at["mac"]] is not None]
+    return [SealedSample(_read_audited_payment(row[:-1]), row[-1]) for row in rows if row[_at["mac"]] is not None]
 
 
 # ---- what belongs to payments ----
 
-_LINE, _EVENT = Line.__struct_fields__, Event.__struct_fields__
+_ENTRY, _EVENT = Entry.__struct_fields__, Event.__struct_fields__
 _JOB = ("id", "merchant_id", "topic", "subject_id", "due_at", "failures")
-_CLAIM = StoredClaim.__struct_fields__
+_IDEMPOTENCY_KEY = IdempotencyRecord.__struct_fields__
 
 
 def look_up(members: Sequence[str], table: sa.Table) -> Statement:
@@ -164,10 +176,10 @@ def look_up(members: Sequence[str], table: sa.Table) -> Statement:
     return Statement(sa.select(*columns).where(table.c.merchant_id == sa.bindparam("merchant_id"), table.c.id.in_(ids)))
 
 
-_lines = look_up(_LINE, book)
+_entries = look_up(_ENTRY, ledger)
 _events = look_up(_EVENT, outbox)
 _job_ids = look_up(("id",), jobs)
-_entries = look_up([column.name for column in SHOWN], payments)
+_audited_payments = look_up([column.name for column in SHOWN], payments)
 
 
 async def fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
@@ -181,8 +193,8 @@ async def fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids
     return rows
 
 
-async def find_lines(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Line]:
-    return [make_row(Line, _LINE, row) for row in await fetch_by_ids(db, _lines, merchant_id, ids)]
+async def find_entries(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Entry]:
+    return [make_row(Entry, _ENTRY, row) for row in await fetch_by_ids(db, _entries, merchant_id, ids)]
 
 
 async def find_events(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Event]:
@@ -193,9 +205,9 @@ async def find_job_ids(db: Database, merchant_id: MerchantId, ids: Sequence[str]
     return {str(row[0]) for row in await fetch_by_ids(db, _job_ids, merchant_id, ids)}
 
 
-async def find_entries(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, Entry]:
-    found = [_read_entry(row) for row in await fetch_by_ids(db, _entries, merchant_id, ids)]
-    return {entry.id: entry for entry in found}
+async def find_audited_payments(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, AuditedPayment]:
+    found = [_read_audited_payment(row) for row in await fetch_by_ids(db, _audited_payments, merchant_id, ids)]
+    return {payment_row.id: payment_row for payment_row in found}
 
 
 def make_row(kind: Callable[..., _T], members: Sequence[str], row: Row) -> _T:
@@ -205,21 +217,21 @@ def make_row(kind: Callable[..., _T], members: Sequence[str], row: Row) -> _T:
 # ---- what speaks of payments ----
 
 _BY_ID = ("merchant_id", "id")
-_BY_CLAIM = ("channel_id", "key", "merchant_id")
+_BY_IDEMPOTENCY_KEY = ("channel_id", "key", "merchant_id")
 
 
 def walk_table(table: sa.Table, members: Sequence[str], keys: Sequence[str]) -> Statement:
     return _walk([table.c[name] for name in members], [table.c[name] for name in keys])
 
 
-_book = walk_table(book, _LINE, _BY_ID)
+_ledger = walk_table(ledger, _ENTRY, _BY_ID)
 _outbox = walk_table(outbox, _EVENT, _BY_ID)
 _jobs = walk_table(jobs, _JOB, _BY_ID)
-_claims = walk_table(claims, _CLAIM, _BY_CLAIM)
+_idempotency_records = walk_table(idempotency_records, _IDEMPOTENCY_KEY, _BY_IDEMPOTENCY_KEY)
 
 
-def walk_book(db: Database) -> AsyncIterator[list[Line]]:
-    return walk_pages(db, _book, Line, _LINE, _BY_ID)
+def walk_ledger(db: Database) -> AsyncIterator[list[Entry]]:
+    return walk_pages(db, _ledger, Entry, _ENTRY, _BY_ID)
 
 
 def walk_events(db: Database) -> AsyncIterator[list[Event]]:
@@ -230,8 +242,8 @@ def walk_jobs(db: Database) -> AsyncIterator[list[Job]]:
     return walk_pages(db, _jobs, Job, _JOB, _BY_ID)
 
 
-def walk_claims(db: Database) -> AsyncIterator[list[StoredClaim]]:
-    return walk_pages(db, _claims, StoredClaim, _CLAIM, _BY_CLAIM)
+def walk_idempotency_records(db: Database) -> AsyncIterator[list[IdempotencyRecord]]:
+    return walk_pages(db, _idempotency_records, IdempotencyRecord, _IDEMPOTENCY_KEY, _BY_IDEMPOTENCY_KEY)
 
 
 async def walk_pages(

@@ -20,7 +20,7 @@ from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
 
-class KeptCheckout(msgspec.Struct, frozen=True):
+class AuditedCheckout(msgspec.Struct, frozen=True):
     """A row of checkouts. Without the checkout: it is there and cannot be read as one."""
 
     merchant_id: MerchantId
@@ -34,18 +34,18 @@ _checkouts = walk_table(checkouts, COLUMNS, _BY_ID)
 _checkouts_again: Statement = look_up(COLUMNS, checkouts)
 
 
-def walk_checkouts(db: Database) -> AsyncIterator[list[KeptCheckout]]:
+def walk_checkouts(db: Database) -> AsyncIterator[list[AuditedCheckout]]:
     return walk_pages(db, _checkouts, _keep, COLUMNS, _BY_ID)
 
 
-async def find_kept_checkouts(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[KeptCheckout]:
+async def find_audited_checkouts(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[AuditedCheckout]:
     rows = await fetch_by_ids(db, _checkouts_again, merchant_id, ids)
     return [make_row(_keep, COLUMNS, row) for row in rows]
 
 
-def _keep(**named: Any) -> KeptCheckout:
+def _keep(**named: Any) -> AuditedCheckout:
     try:
         checkout = read_checkout(tuple(named.values()))
     except UNREADABLE:
         checkout = None
-    return KeptCheckout(named["merchant_id"], named["id"], checkout)
+    return AuditedCheckout(named["merchant_id"], named["id"], checkout)

@@ -20,7 +20,7 @@ from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
 
-class KeptLink(msgspec.Struct, frozen=True):
+class AuditedLink(msgspec.Struct, frozen=True):
     """A row of payment_links. Without the link: it is there and cannot be read as one."""
 
     merchant_id: MerchantId
@@ -34,18 +34,18 @@ _links = walk_table(payment_links, LINK_COLUMNS, _BY_ID)
 _links_again: Statement = look_up(LINK_COLUMNS, payment_links)
 
 
-def walk_links(db: Database) -> AsyncIterator[list[KeptLink]]:
+def walk_links(db: Database) -> AsyncIterator[list[AuditedLink]]:
     return walk_pages(db, _links, _keep, LINK_COLUMNS, _BY_ID)
 
 
-async def find_kept_links(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[KeptLink]:
+async def find_audited_links(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[AuditedLink]:
     rows = await fetch_by_ids(db, _links_again, merchant_id, ids)
     return [make_row(_keep, LINK_COLUMNS, row) for row in rows]
 
 
-def _keep(**named: Any) -> KeptLink:
+def _keep(**named: Any) -> AuditedLink:
     try:
         link = read_link_row(tuple(named.values()))
     except UNREADABLE:
         link = None
-    return KeptLink(named["merchant_id"], named["id"], link)
+    return AuditedLink(named["merchant_id"], named["id"], link)

@@ -17,7 +17,7 @@ from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId
 
 
-class KeptAuthentication(msgspec.Struct, frozen=True):
+class AuditedAuthentication(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
     id: str
     stage: int
@@ -28,7 +28,7 @@ class KeptAuthentication(msgspec.Struct, frozen=True):
     sealed_secret: bytes | None
 
 
-class KeptInstruction(msgspec.Struct, frozen=True):
+class AuditedInstruction(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
     id: str
     channel_id: str
@@ -40,7 +40,7 @@ class KeptInstruction(msgspec.Struct, frozen=True):
     file_id: str | None
 
 
-class KeptFile(msgspec.Struct, frozen=True):
+class AuditedFile(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
     id: str
     channel_id: str
@@ -66,9 +66,9 @@ class FiledGroup(msgspec.Struct, frozen=True):
     total: int
 
 
-_AUTHENTICATION = KeptAuthentication.__struct_fields__
-_INSTRUCTION = KeptInstruction.__struct_fields__
-_FILE = KeptFile.__struct_fields__
+_AUTHENTICATION = AuditedAuthentication.__struct_fields__
+_INSTRUCTION = AuditedInstruction.__struct_fields__
+_FILE = AuditedFile.__struct_fields__
 _GROUP = FiledGroup.__struct_fields__
 _BY_ID = ("merchant_id", "id")
 
@@ -77,16 +77,16 @@ _instructions = walk_table(instructions, _INSTRUCTION, _BY_ID)
 _files = walk_table(bank_files, _FILE, _BY_ID)
 
 
-def walk_authentications(db: Database) -> AsyncIterator[list[KeptAuthentication]]:
-    return walk_pages(db, _authentications, KeptAuthentication, _AUTHENTICATION, _BY_ID)
+def walk_authentications(db: Database) -> AsyncIterator[list[AuditedAuthentication]]:
+    return walk_pages(db, _authentications, AuditedAuthentication, _AUTHENTICATION, _BY_ID)
 
 
-def walk_instructions(db: Database) -> AsyncIterator[list[KeptInstruction]]:
-    return walk_pages(db, _instructions, KeptInstruction, _INSTRUCTION, _BY_ID)
+def walk_instructions(db: Database) -> AsyncIterator[list[AuditedInstruction]]:
+    return walk_pages(db, _instructions, AuditedInstruction, _INSTRUCTION, _BY_ID)
 
 
-def walk_files(db: Database) -> AsyncIterator[list[KeptFile]]:
-    return walk_pages(db, _files, KeptFile, _FILE, _BY_ID)
+def walk_files(db: Database) -> AsyncIterator[list[AuditedFile]]:
+    return walk_pages(db, _files, AuditedFile, _FILE, _BY_ID)
 
 
 _authentications_again = look_up(_AUTHENTICATION, authentications)
@@ -94,18 +94,18 @@ _instructions_named = look_up(_INSTRUCTION, instructions)
 _file_ids = look_up(("id",), bank_files)
 
 
-async def find_kept_authentications(
+async def find_audited_authentications(
     db: Database, merchant_id: MerchantId, ids: Sequence[str]
-) -> list[KeptAuthentication]:
+) -> list[AuditedAuthentication]:
     rows = await fetch_by_ids(db, _authentications_again, merchant_id, ids)
-    return [make_row(KeptAuthentication, _AUTHENTICATION, row) for row in rows]
+    return [make_row(AuditedAuthentication, _AUTHENTICATION, row) for row in rows]
 
 
-async def find_kept_instructions(
+async def find_audited_instructions(
     db: Database, merchant_id: MerchantId, ids: Sequence[str]
-) -> dict[str, KeptInstruction]:
+) -> dict[str, AuditedInstruction]:
     rows = await fetch_by_ids(db, _instructions_named, merchant_id, ids)
-    return {kept.id: kept for kept in [make_row(KeptInstruction, _INSTRUCTION, row) for row in rows]}
+    return {kept.id: kept for kept in [make_row(AuditedInstruction, _INSTRUCTION, row) for row in rows]}
 
 
 async def find_file_ids(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> set[str]:

@@ -19,7 +19,7 @@ from tollgate.store.schema_stored import schedule_runs, schedules
 from tollgate.values import Instant, MerchantId
 
 
-class KeptSchedule(msgspec.Struct, frozen=True):
+class AuditedSchedule(msgspec.Struct, frozen=True):
     """A row of schedules. Without the schedule: it is there and cannot be read as one."""
 
     merchant_id: MerchantId
@@ -27,7 +27,7 @@ class KeptSchedule(msgspec.Struct, frozen=True):
     schedule: Schedule | None
 
 
-class KeptRun(msgspec.Struct, frozen=True):
+class AuditedRun(msgspec.Struct, frozen=True):
     merchant_id: MerchantId
     schedule_id: str
     due_at: Instant
@@ -45,34 +45,36 @@ _schedules_again = look_up(_SCHEDULE, schedules)
 _runs = walk_table(schedule_runs, _RUN, _BY_TIME)
 
 
-def walk_schedules(db: Database) -> AsyncIterator[list[KeptSchedule]]:
+def walk_schedules(db: Database) -> AsyncIterator[list[AuditedSchedule]]:
     return walk_pages(db, _schedules, _keep, _SCHEDULE, _BY_ID)
 
 
-async def find_kept_schedules(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> dict[str, KeptSchedule]:
+async def find_audited_schedules(
+    db: Database, merchant_id: MerchantId, ids: Sequence[str]
+) -> dict[str, AuditedSchedule]:
     rows = await fetch_by_ids(db, _schedules_again, merchant_id, ids)
     return {kept.id: kept for kept in [make_row(_keep, _SCHEDULE, row) for row in rows]}
 
 
-async def walk_runs(db: Database) -> AsyncIterator[list[KeptRun]]:
+async def walk_runs(db: Database) -> AsyncIterator[list[AuditedRun]]:
     after: dict[str, Any] = _FIRST
     while rows := await db.fetch(_runs, after | {"limit": PAGE}):
         yield [_keep_run(row) for row in rows]
         after = {f"after_{key}": rows[-1][_RUN.index(key)] for key in _BY_TIME}
 
 
-def _keep(**named: Any) -> KeptSchedule:
+def _keep(**named: Any) -> AuditedSchedule:
     try:
         schedule = read_schedule(tuple([named[name] for name in _SCHEDULE]))
     except UNREADABLE:
         schedule = None
-    return KeptSchedule(named["merchant_id"], named["id"], schedule)
+    return AuditedSchedule(named["merchant_id"], named["id"], schedule)
 
 
-def _keep_run(row: Row) -> KeptRun:
+def _keep_run(row: Row) -> AuditedRun:
     try:
         run = read_run(row)
     except ValueError:
         run = None
     merchant_id, schedule_id, due_at = [row[_RUN.index(key)] for key in _BY_TIME]
-    return KeptRun(merchant_id, schedule_id, due_at, run)
+    return AuditedRun(merchant_id, schedule_id, due_at, run)

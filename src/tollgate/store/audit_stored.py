@@ -22,7 +22,7 @@ from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
 
-class KeptRegistration(msgspec.Struct, frozen=True):
+class AuditedRegistration(msgspec.Struct, frozen=True):
     """A row of registrations. Without the registration: it is there and cannot be read as one."""
 
     merchant_id: MerchantId
@@ -52,11 +52,13 @@ _announced = Statement(
 )
 
 
-def walk_registrations(db: Database) -> AsyncIterator[list[KeptRegistration]]:
+def walk_registrations(db: Database) -> AsyncIterator[list[AuditedRegistration]]:
     return walk_pages(db, _registrations, _keep, _ROW, _BY_ID)
 
 
-async def find_kept_registrations(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[KeptRegistration]:
+async def find_audited_registrations(
+    db: Database, merchant_id: MerchantId, ids: Sequence[str]
+) -> list[AuditedRegistration]:
     rows = await fetch_by_ids(db, _registrations_again, merchant_id, ids)
     return [make_row(_keep, _ROW, row) for row in rows]
 
@@ -75,11 +77,11 @@ async def is_announced(db: Database, registration: Registration) -> bool:
     return await db.fetch_one(_announced, params) is not None
 
 
-def _keep(**named: Any) -> KeptRegistration:
+def _keep(**named: Any) -> AuditedRegistration:
     try:
         registration = read_registration(tuple([named[name] for name in _SHOWN]))
     except UNREADABLE:
         registration = None
-    return KeptRegistration(
+    return AuditedRegistration(
         named["merchant_id"], named["id"], registration, named["sealed_account"], named["sealed_token"]
     )

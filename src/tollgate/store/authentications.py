@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from tollgate.payments import AuthenticationCase, AuthenticationRow, Stage
 from tollgate.store.database import Database
 from tollgate.store.schema import authentications
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId, PaymentId
 
 _MEMBERS = AuthenticationRow.__struct_fields__
@@ -40,26 +40,26 @@ _end = Statement(
 )
 
 
-def steps_insert_authentication(row: AuthenticationRow) -> list[Step]:
+def insert_authentication_writes(row: AuthenticationRow) -> list[Write]:
     flat = msgspec.structs.asdict(row) | {"stage": int(row.stage), "body": _encode(row.body).decode()}
-    return [Step(_insert, flat, rows=1)]
+    return [Write(_insert, flat, rows=1)]
 
 
-def steps_move_authentication(row: AuthenticationRow, expected: Stage) -> list[Step]:
+def move_authentication_writes(row: AuthenticationRow, expected: Stage) -> list[Write]:
     """The unit is undone where it has moved on meanwhile."""
     params = {"expected": int(expected), "new_stage": int(row.stage), "new_body": _encode(row.body).decode()}
     params["new_mac"] = row.mac
-    return [Step(_move, _name(row.merchant_id, row.id) | params, rows=1)]
+    return [Write(_move, _name(row.merchant_id, row.id) | params, rows=1)]
 
 
-def steps_close_authentication(merchant_id: MerchantId, payment_id: PaymentId) -> list[Step]:
+def close_authentication_writes(merchant_id: MerchantId, payment_id: PaymentId) -> list[Write]:
     """At any stage and as often as one likes: what it kept is wiped."""
-    return [Step(_close, _name(merchant_id, payment_id))]
+    return [Write(_close, _name(merchant_id, payment_id))]
 
 
-def steps_end_authentication(merchant_id: MerchantId, payment_id: PaymentId) -> list[Step]:
+def end_authentication_writes(merchant_id: MerchantId, payment_id: PaymentId) -> list[Write]:
     """As closing, but once: the unit is undone where another ended it, whatever its payment waits for since then."""
-    return [Step(_end, _name(merchant_id, payment_id), rows=1)]
+    return [Write(_end, _name(merchant_id, payment_id), rows=1)]
 
 
 async def find_authentication(db: Database, merchant_id: MerchantId, payment_id: PaymentId) -> AuthenticationRow | None:
@@ -71,7 +71,7 @@ async def find_authentication(db: Database, merchant_id: MerchantId, payment_id:
 
 
 async def move_authentication(db: Database, row: AuthenticationRow, expected: Stage) -> bool:
-    return await db.write(steps_move_authentication(row, expected))
+    return await db.write(move_authentication_writes(row, expected))
 
 
 def _name(merchant_id: MerchantId, payment_id: PaymentId) -> dict[str, object]:

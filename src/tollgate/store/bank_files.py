@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from tollgate.store.database import Database, Row
 from tollgate.store.schema import bank_files
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId
 
 
@@ -63,10 +63,10 @@ _days = Statement(
 )
 
 
-def steps_insert_bank_file(file: BankFile, sealed_body: bytes) -> list[Step]:
+def insert_bank_file_writes(file: BankFile, sealed_body: bytes) -> list[Write]:
     """The unit is undone where the day has its file already."""
     row = msgspec.structs.asdict(file) | {"due_on": file.due_on.isoformat(), "sealed_body": sealed_body}
-    return [Step(_insert, row, rows=1)]
+    return [Write(_insert, row, rows=1)]
 
 
 async def list_bank_files(db: Database) -> list[BankFile]:
@@ -89,7 +89,7 @@ async def get_sealed_body(db: Database, file: BankFile) -> bytes:
 
 async def mark_exported(db: Database, file: BankFile, at: Instant) -> bool:
     """False: it was taken out before."""
-    return await db.write([Step(_mark, {"of_merchant_id": file.merchant_id, "file_id": file.id, "at": at}, rows=1)])
+    return await db.write([Write(_mark, {"of_merchant_id": file.merchant_id, "file_id": file.id, "at": at}, rows=1)])
 
 
 async def list_file_days(
@@ -133,7 +133,7 @@ async def list_sealed_files(
 async def rewrap_file(db: Database, file: SealedFile, new: bytes) -> bool:
     """The same file under another key. False: it was changed meanwhile."""
     of = {"of_merchant_id": file.merchant_id, "file_id": file.id}
-    return await db.write([Step(_rewrap, {**of, "old": file.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": file.sealed, "new": new}, rows=1)])
 
 
 def _read(row: Row) -> BankFile:

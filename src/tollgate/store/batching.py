@@ -60,17 +60,17 @@ class Batcher(Generic[Item, Answer]):
 
     def _start(self) -> None:
         self._is_called = False
-        while self._lanes_free and (tickets := self._cut()):
+        while self._lanes_free and (waiting := self._cut()):
             self._lanes_free -= 1
             try:
-                writing = self._write([item for item, _ in tickets])
+                writing = self._write([item for item, _ in waiting])
             except BaseException:
                 # A bug, and it is reported as one; but nobody may wait for ever because of it.
                 self._lanes_free += 1
-                _fail(tickets, Damaged("the writer broke"))
+                _fail(waiting, Damaged("the writer broke"))
                 raise
             self._in_flight.add(writing)
-            writing.add_done_callback(partial(self._finish, tickets))
+            writing.add_done_callback(partial(self._finish, waiting))
 
     def _cut(self) -> list[tuple[Item, asyncio.Future[Answer]]]:
         if self._suspects:
@@ -79,24 +79,24 @@ class Batcher(Generic[Item, Answer]):
         return [waiting.popleft() for _ in range(min(len(waiting), self._items_max))]
 
     def _finish(
-        self, tickets: list[tuple[Item, asyncio.Future[Answer]]], writing: asyncio.Future[Sequence[Answer]]
+        self, waiting: list[tuple[Item, asyncio.Future[Answer]]], writing: asyncio.Future[Sequence[Answer]]
     ) -> None:
         self._in_flight.discard(writing)
         self._lanes_free += 1
         fault = Unavailable("the writer was stopped") if writing.cancelled() else writing.exception()
         if fault is None:
-            for (_, future), answer in zip(tickets, writing.result(), strict=True):
+            for (_, future), answer in zip(waiting, writing.result(), strict=True):
                 # A caller that went away does not undo its write; there is just nobody to tell.
                 if not future.done():
                     future.set_result(answer)
-        elif isinstance(fault, Unwritable) and len(tickets) > 1:
-            self._suspects.extend(tickets)
+        elif isinstance(fault, Unwritable) and len(waiting) > 1:
+            self._suspects.extend(waiting)
         else:
-            _fail(tickets, fault)
+            _fail(waiting, fault)
         self._start()
 
 
-def _fail(tickets: list[tuple[Item, asyncio.Future[Answer]]], fault: BaseException) -> None:
-    for _, future in tickets:
+def _fail(waiting: list[tuple[Item, asyncio.Future[Answer]]], fault: BaseException) -> None:
+    for _, future in waiting:
         if not future.done():
             future.set_exception(fault)

@@ -11,12 +11,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tollgate.payments import Balance, Claim, Payment, State, Touch, cover_doors
-from tollgate.store.claims import steps_claim
+from tollgate.payments import Balance, BalanceChange, IdempotencyKey, Payment, State, expand_closures
 from tollgate.store.database import Database
+from tollgate.store.idempotency_records import idempotency_writes
 from tollgate.store.payment_rows import SHOWN, flatten_payment, read_payment
 from tollgate.store.schema import payments
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId
 
 
@@ -32,7 +32,7 @@ _left = (
     - (payments.c.drawn + _bind("d_drawn"))
     - (payments.c.held + _bind("d_held"))
 )
-_touch = Statement(
+_balance_change = Statement(
     sa.update(payments)
     .where(
         payments.c.merchant_id == sa.bindparam("of_merchant_id"),
@@ -49,12 +49,12 @@ _touch = Statement(
 _GUARDS = ("left_min", "left_max", "draws_max", "disputed_max", "net_min")
 
 
-def steps_touch(merchant_id: MerchantId, touch: Touch) -> list[Step]:
+def balance_change_writes(merchant_id: MerchantId, balance_change: BalanceChange) -> list[Write]:
     """Moves one balance; the unit is undone where a guard does not hold."""
-    params: dict[str, Any] = {"of_merchant_id": merchant_id, "of_id": touch.payment_id}
-    params |= {f"d_{name}": getattr(touch, name) for name in _SUMS}
-    params |= {name: getattr(touch, name) for name in _GUARDS}
-    return [Step(_touch, params | {"barred_by": cover_doors(touch.barred_by)}, rows=1)]
+    params: dict[str, Any] = {"of_merchant_id": merchant_id, "of_id": balance_change.payment_id}
+    params |= {f"d_{name}": getattr(balance_change, name) for name in _SUMS}
+    params |= {name: getattr(balance_change, name) for name in _GUARDS}
+    return [Write(_balance_change, params | {"barred_by": expand_closures(balance_change.barred_by)}, rows=1)]
 
 
 _first = payments.alias("first")
@@ -70,16 +70,22 @@ _insert = Statement(
 )
 
 
-def steps_start_follow_up(payment: Payment, touches: Sequence[Touch], claim: Claim | None = None) -> list[Step]:
+def start_follow_up_writes(
+    payment: Payment, balance_changes: Sequence[BalanceChange], idempotency_key: IdempotencyKey | None = None
+) -> list[Write]:
     """Reservation, started attempt and idempotency claim, to be one commit."""
     if payment.state is not State.STARTED or payment.chain_id is None:
         raise ValueError("a later transaction is started, and within a chain")
-    steps = [step for touch in touches for step in steps_touch(payment.merchant_id, touch)]
-    if claim is not None:
-        steps += steps_claim(claim, payment)
-    row = flatten_payment(payment) | {"idempotency_key": None if claim is None else claim.key}
+    writes = [
+        write
+        for balance_change in balance_changes
+        for write in balance_change_writes(payment.merchant_id, balance_change)
+    ]
+    if idempotency_key is not None:
+        writes += idempotency_writes(idempotency_key, payment)
+    row = flatten_payment(payment) | {"idempotency_key": None if idempotency_key is None else idempotency_key.key}
     del row["position"]
-    return [*steps, Step(_insert, row, rows=1)]
+    return [*writes, Write(_insert, row, rows=1)]
 
 
 _chain = Statement(

@@ -18,10 +18,10 @@ from tollgate.payments import (
     Reminder,
 )
 from tollgate.store.database import Database, Row
-from tollgate.store.jobs import Job, steps_ensure_job
+from tollgate.store.jobs import Job, ensure_job_writes
 from tollgate.store.schema import TEXT, WHOLE
 from tollgate.store.schema_checkouts import checkouts
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId
 
 COLUMNS = Checkout.__struct_fields__
@@ -68,17 +68,17 @@ _submit = Statement(
         checkouts.c.attempts < sa.literal_column(str(LIMITS.checkout_attempts_max)),
     )
     .values(
-        state=int(CheckoutState.CLAIMED),
+        state=int(CheckoutState.LOCKED),
         subject_id=sa.bindparam("new_subject_id"),
         attempts=checkouts.c.attempts + sa.literal_column("1"),
         submitted_at=sa.bindparam("now"),
         return_url=sa.bindparam("new_return_url"),
     )
 )
-_claim = Statement(
+_idempotency_key = Statement(
     sa.update(checkouts)
     .where(*_of_key, _is_open, _is_alive, _is_as_seen)
-    .values(state=int(CheckoutState.CLAIMED), subject_id=sa.bindparam("new_subject_id"))
+    .values(state=int(CheckoutState.LOCKED), subject_id=sa.bindparam("new_subject_id"))
 )
 _finish = Statement(
     sa.update(checkouts)
@@ -103,7 +103,7 @@ _not_done_by_it = Statement(
 )
 _release = Statement(
     sa.update(checkouts)
-    .where(*_of_key, checkouts.c.state == int(CheckoutState.CLAIMED), _is_mine)
+    .where(*_of_key, checkouts.c.state == int(CheckoutState.LOCKED), _is_mine)
     .values(state=int(CheckoutState.OPEN))
 )
 _is_window_over = checkouts.c.window_ends_at <= sa.bindparam("now")
@@ -148,12 +148,12 @@ def read_checkout(row: Row) -> Checkout:
     return Checkout(**members)
 
 
-def steps_insert_checkout(checkout: Checkout) -> list[Step]:
+def insert_checkout_writes(checkout: Checkout) -> list[Write]:
     params = msgspec.structs.asdict(checkout) | {"kind": checkout.kind.value, "state": int(checkout.state)}
-    return [Step(_insert, params, rows=1)]
+    return [Write(_insert, params, rows=1)]
 
 
-def steps_change_checkout(seen: Checkout, changed: Checkout, now: Instant) -> list[Step]:
+def change_checkout_writes(seen: Checkout, changed: Checkout, now: Instant) -> list[Write]:
     """Undone where it was changed, submitted or over meanwhile."""
     params = _name(seen) | {
         "seen_revision": seen.revision,
@@ -163,15 +163,15 @@ def steps_change_checkout(seen: Checkout, changed: Checkout, now: Instant) -> li
         "new_subject_id": changed.subject_id,
         "now": now,
     }
-    return [Step(_change, params, rows=1)]
+    return [Write(_change, params, rows=1)]
 
 
 async def cancel_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
     """Returns False if somebody is paying the checkout, or it is paid, cancelled or expired."""
-    return await db.write([Step(_cancel, _name(checkout) | {"now": now}, rows=1)])
+    return await db.write([Write(_cancel, _name(checkout) | {"now": now}, rows=1)])
 
 
-def steps_submit_checkout(seen: Checkout, subject_id: str, return_url: str | None, now: Instant) -> list[Step]:
+def submit_checkout_writes(seen: Checkout, subject_id: str, return_url: str | None, now: Instant) -> list[Write]:
     """The attempt takes the checkout, and the shop is owed a reminder. Undone where another has it, or it is over."""
     params = _name(seen) | {
         "seen_revision": seen.revision,
@@ -186,49 +186,49 @@ def steps_submit_checkout(seen: Checkout, subject_id: str, return_url: str | Non
         subject_id=seen.id,
         due_at=seen.created_at + LIMITS.checkout_reminder_after,
     )
-    return [Step(_submit, params, rows=1), *steps_ensure_job(owed)]
+    return [Write(_submit, params, rows=1), *ensure_job_writes(owed)]
 
 
-def steps_claim_checkout(seen: Checkout, subject_id: str, now: Instant) -> list[Step]:
+def lock_checkout_writes(seen: Checkout, subject_id: str, now: Instant) -> list[Write]:
     """By an attempt whose shopper came back, just before its money message. Undone as above."""
     params = {"seen_revision": seen.revision, "new_subject_id": subject_id, "now": now}
-    return [Step(_claim, _name(seen) | params, rows=1)]
+    return [Write(_idempotency_key, _name(seen) | params, rows=1)]
 
 
-def steps_end_attempt(end: CheckoutEnd) -> list[Step]:
+def end_attempt_writes(end: CheckoutEnd) -> list[Write]:
     """Undone where it would be the second that does it, or the checkout was changed since it was looked at.
 
     A checkout that is long forgotten objects to nothing.
     """
     of = {"of_merchant_id": end.merchant_id, "checkout_id": end.id}
     if not end.is_done:
-        return [Step(_release, {**of, "of_subject_id": end.subject_id})]
-    finishing = Step(_finish, {**of, "new_subject_id": end.subject_id, "seen_revision": end.seen_revision})
+        return [Write(_release, {**of, "of_subject_id": end.subject_id})]
+    finishing = Write(_finish, {**of, "new_subject_id": end.subject_id, "seen_revision": end.seen_revision})
     if not end.is_sole:
         return [finishing]
-    return [finishing, Step(_not_done_by_it, {**of, "of_subject_id": end.subject_id}, rows=0)]
+    return [finishing, Write(_not_done_by_it, {**of, "of_subject_id": end.subject_id}, rows=0)]
 
 
 async def count_read(db: Database, checkout: Checkout, now: Instant, reads_max: int, window: Instant) -> bool:
     """False: it was asked for too often. A window opens with the first call."""
     params = _name(checkout) | {"now": now, "reads_max": reads_max, "new_window_ends_at": now + window}
-    return await db.write([Step(_count_read, params, rows=1)])
+    return await db.write([Write(_count_read, params, rows=1)])
 
 
 async def note_read(db: Database, checkout: Checkout, now: Instant) -> None:
-    await db.write([Step(_note_read, _name(checkout) | {"now": now})])
+    await db.write([Write(_note_read, _name(checkout) | {"now": now})])
 
 
 async def spend_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
     """False: another was told before."""
     params = _name(checkout) | {"of_subject_id": checkout.subject_id, "now": now}
-    return await db.write([Step(_spend, params, rows=1)])
+    return await db.write([Write(_spend, params, rows=1)])
 
 
-def steps_note_reminder(checkout: Checkout, word: Reminder, at: Instant) -> list[Step]:
+def note_reminder_writes(checkout: Checkout, word: Reminder, at: Instant) -> list[Write]:
     """Undone where the shopper has submitted again meanwhile and the shop was not called."""
     noted = {"new_reminder": word.value, "new_reminded_at": at, "seen_submitted_at": checkout.submitted_at}
-    return [Step(_note_reminder, _name(checkout) | noted, rows=1)]
+    return [Write(_note_reminder, _name(checkout) | noted, rows=1)]
 
 
 def _name(checkout: Checkout) -> dict[str, object]:

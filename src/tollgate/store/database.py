@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from tollgate.store.hot import HotWrite
 from tollgate.store.hot import Row as Row
-from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.statements import Dialect, Statement, Write
 
 
 class Database(Protocol):
@@ -20,7 +20,7 @@ class Database(Protocol):
 
     async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None: ...
 
-    async def write(self, steps: Sequence[Step]) -> bool:
+    async def write(self, writes: Sequence[Write]) -> bool:
         """One atomic unit. False: a guard did not hold, and nothing was written."""
         ...
 

@@ -14,14 +14,14 @@ import sqlalchemy as sa
 from tollgate.payments import Channel, Credential, Creditor, Merchant, ThreeDsTerms, TokenTerms
 from tollgate.store.database import Database
 from tollgate.store.schema import channels, credentials, merchants
-from tollgate.store.settings import get_setting, steps_add_to_setting
-from tollgate.store.statements import Statement, Step
+from tollgate.store.settings import add_to_setting_writes, get_setting
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant
 
-DIRECTORY_VERSION = "directory_version"
+MERCHANTS_VERSION = "directory_version"
 
 
-class Directory(msgspec.Struct, frozen=True, kw_only=True):
+class MerchantSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     merchants: tuple[Merchant, ...]
     channels: tuple[Channel, ...]
@@ -69,32 +69,32 @@ _rewrap_token = Statement(
 
 
 async def insert_merchant(db: Database, merchant: Merchant) -> None:
-    await _change(db, Step(_insert_merchant, msgspec.structs.asdict(merchant), rows=1))
+    await _change(db, Write(_insert_merchant, msgspec.structs.asdict(merchant), rows=1))
 
 
 async def insert_channel(db: Database, channel: Channel) -> None:
-    await _change(db, Step(_insert_channel, _flatten(channel), rows=1))
+    await _change(db, Write(_insert_channel, _flatten(channel), rows=1))
 
 
 async def update_channel(db: Database, channel: Channel) -> bool:
     """Saves the settings of a channel; to which merchant it belongs cannot change. False: there is none."""
     flat = _flatten(channel)
     params = {f"new_{name}": flat[name] for name in _CHANGEABLE} | {"channel_id": channel.id}
-    return await _change(db, Step(_update_channel, params, rows=1))
+    return await _change(db, Write(_update_channel, params, rows=1))
 
 
 async def insert_credential(db: Database, credential: Credential) -> None:
-    await _change(db, Step(_insert_credential, msgspec.structs.asdict(credential), rows=1))
+    await _change(db, Write(_insert_credential, msgspec.structs.asdict(credential), rows=1))
 
 
 async def revoke_credential(db: Database, credential_id: str, at: Instant) -> bool:
     """False: there is none, or it was revoked before."""
-    return await _change(db, Step(_revoke_credential, {"credential_id": credential_id, "at": at}, rows=1))
+    return await _change(db, Write(_revoke_credential, {"credential_id": credential_id, "at": at}, rows=1))
 
 
 async def rewrap_token(db: Database, credential_id: str, old: bytes, new: bytes) -> bool:
     """The same token under another key. False: somebody changed it meanwhile."""
-    return await _change(db, Step(_rewrap_token, {"credential_id": credential_id, "old": old, "new": new}, rows=1))
+    return await _change(db, Write(_rewrap_token, {"credential_id": credential_id, "old": old, "new": new}, rows=1))
 
 
 async def list_merchants(db: Database) -> list[Merchant]:
@@ -109,23 +109,23 @@ async def list_credentials(db: Database) -> list[Credential]:
     return [Credential(**_name(_CREDENTIAL, row)) for row in await db.fetch(_list_credentials, {})]
 
 
-async def get_directory_version(db: Database) -> int:
+async def get_merchants_version(db: Database) -> int:
     """Cheap enough to ask often."""
-    return int(await get_setting(db, DIRECTORY_VERSION, "0"))
+    return int(await get_setting(db, MERCHANTS_VERSION, "0"))
 
 
-async def load_directory(db: Database) -> Directory:
+async def load_merchants(db: Database) -> MerchantSnapshot:
     """The version is read first: a change made while reading moves it again, so that nobody keeps a stale directory."""
-    return Directory(
-        version=await get_directory_version(db),
+    return MerchantSnapshot(
+        version=await get_merchants_version(db),
         merchants=tuple(await list_merchants(db)),
         channels=tuple(await list_channels(db)),
         credentials=tuple(await list_credentials(db)),
     )
 
 
-async def _change(db: Database, step: Step) -> bool:
-    return await db.write([step, *steps_add_to_setting(DIRECTORY_VERSION, 1)])
+async def _change(db: Database, write: Write) -> bool:
+    return await db.write([write, *add_to_setting_writes(MERCHANTS_VERSION, 1)])
 
 
 def _name(members: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _array_type(column: sa.Column[Any]) -> str:
 
 # ---- start: an attempt, and the claim of its idempotency key ----
 
-AT_START = {"state": "0", "result_code": "''", "details": "'{}'", "settled_at": "NULL"}
+AT_START = {"state": "0", "result_code": "''", "details": "'{}'", "completed_at": "NULL"}
 """A started attempt has no result yet, so these stand in the text instead of travelling in every row."""
 
 _LEFT_OUT = {*AT_START, "action", "chain_id", "mac"}
@@ -93,9 +93,9 @@ _STARTED: Columns = tuple(
 START_COLUMNS: Columns = (*_STARTED, ("fingerprint", "bytea"), ("claimed_at", "int8"))
 _started_names = ", ".join(name for name, _ in _STARTED)
 _fixed_names, _fixed_values = ", ".join(AT_START), ", ".join(AT_START.values())
-_claim_picks = ("channel_id", "idempotency_key", "merchant_id", "fingerprint", "id", "claimed_at")
+_idempotency_picks = ("channel_id", "idempotency_key", "merchant_id", "fingerprint", "id", "claimed_at")
 
-INSERT_CLAIM = "INSERT INTO claims (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
+INSERT_IDEMPOTENCY_KEY = "INSERT INTO claims (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
 # A claim past its lifetime counts as absent, so the next request may take the key over.
 TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
  payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
@@ -111,20 +111,21 @@ _START_RICH = f"""
 WITH given AS MATERIALIZED (SELECT * FROM GIVEN),
 first AS (SELECT DISTINCT ON (channel_id, idempotency_key) * FROM given WHERE idempotency_key IS NOT NULL
  ORDER BY channel_id, idempotency_key, n),
-claimed AS ({INSERT_CLAIM} SELECT {", ".join(_claim_picks)} FROM first {TAKE_OVER} RETURNING payment_id),
+claimed AS ({INSERT_IDEMPOTENCY_KEY}
+ SELECT {", ".join(_idempotency_picks)} FROM first {TAKE_OVER} RETURNING payment_id),
 started AS ({_INSERT_PAYMENT} SELECT {_started_names}, {_fixed_values} FROM given
  WHERE idempotency_key IS NULL OR id = ANY (ARRAY(SELECT payment_id FROM claimed)) RETURNING id)
 SELECT n FROM given WHERE id = ANY (ARRAY(SELECT id FROM started))"""
 
 _PAYMENT_TEXT = f"{_INSERT_PAYMENT} VALUES ({', '.join('?' * len(_STARTED))}, {_fixed_values})"
-_CLAIM_TEXT = f"{INSERT_CLAIM} VALUES (?, ?, ?, ?, ?, ?) {TAKE_OVER}"
-_pick_claim = _pick(START_COLUMNS, _claim_picks)
+_IDEMPOTENCY_TEXT = f"{INSERT_IDEMPOTENCY_KEY} VALUES (?, ?, ?, ?, ?, ?) {TAKE_OVER}"
+_pick_idempotency_key = _pick(START_COLUMNS, _idempotency_picks)
 _key_at = _place(START_COLUMNS, "idempotency_key")
 _started_width = len(_STARTED)
 
 
 def _start_row(run: Run, row: Row) -> bool:
-    if row[_key_at] is not None and not run(_CLAIM_TEXT, _pick_claim(row)):
+    if row[_key_at] is not None and not run(_IDEMPOTENCY_TEXT, _pick_idempotency_key(row)):
         return False
     run(_PAYMENT_TEXT, row[:_started_width])
     return True
@@ -155,7 +156,7 @@ _SETTLED: Columns = (
     ("state", "int2"),
     ("result_code", "text"),
     ("details", "text"),
-    ("settled_at", "int8"),
+    ("completed_at", "int8"),
     ("event_id", "text"),
     ("event_topic", "text"),
     ("mac", "bytea"),
@@ -165,7 +166,7 @@ _SETTLED: Columns = (
     ("currency", "text"),
     ("amount", "int8"),
 )
-SETTLE_COLUMNS: Columns = (
+COMPLETION_COLUMNS: Columns = (
     *_SETTLED,
     ("job_id", "text"),
     ("job_topic", "text"),
@@ -173,11 +174,11 @@ SETTLE_COLUMNS: Columns = (
     ("status", "int2"),
     ("body", "bytea"),
 )
-_changed = ("state", "result_code", "details", "settled_at", "mac")
-_event_picks = ("merchant_id", "event_id", "id", "event_topic", "settled_at", "result_code")
+_changed = ("state", "result_code", "details", "completed_at", "mac")
+_event_picks = ("merchant_id", "event_id", "id", "event_topic", "completed_at", "result_code")
 _job_picks = ("merchant_id", "job_id", "job_topic", "id", "job_due_at")
 
-_line_picks = (
+_entry_picks = (
     "merchant_id",
     "event_id",
     "id",
@@ -186,10 +187,12 @@ _line_picks = (
     "source",
     "target",
     "amount",
-    "settled_at",
+    "completed_at",
 )
 
-_INSERT_LINE = "INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)"
+_INSERT_ENTRY = (
+    "INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)"
+)
 _INSERT_EVENT = "INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)"
 _INSERT_JOB = "INSERT INTO jobs (merchant_id, id, topic, subject_id, due_at, leased_until, lease_owner, tries, body)"
 _NEW_JOB = "0, NULL, 0, '{}'"
@@ -198,13 +201,13 @@ _NEW_JOB = "0, NULL, 0, '{}'"
 _STILL_STARTED = "payments.state + 0 = 0"
 
 # Two rows for one payment in a batch: the update takes one of them and returns its position, so the other is refused.
-_SETTLE_LEAN = f"""
+_COMPLETE_LEAN = f"""
 WITH settled AS (UPDATE payments SET {", ".join(f"{name} = given.{name}" for name in _changed)} FROM GIVEN
  WHERE payments.merchant_id = given.merchant_id AND payments.id = given.id AND {_STILL_STARTED}
  RETURNING given.*, payments.idempotency_key),
-posted AS ({_INSERT_LINE} SELECT {", ".join(_line_picks)} FROM settled WHERE source IS NOT NULL),
+posted AS ({_INSERT_ENTRY} SELECT {", ".join(_entry_picks)} FROM settled WHERE source IS NOT NULL),
 announced AS ({_INSERT_EVENT} SELECT {", ".join(_event_picks)} FROM settled)"""
-_SETTLE_RICH = f"""{_SETTLE_LEAN},
+_COMPLETE_RICH = f"""{_COMPLETE_LEAN},
 owed AS ({_INSERT_JOB} SELECT {", ".join(_job_picks)}, {_NEW_JOB} FROM settled WHERE job_id IS NOT NULL),
 answered AS (UPDATE claims SET status = settled.status, body = settled.body FROM settled
  WHERE claims.channel_id = settled.channel_id AND claims.key = settled.idempotency_key
@@ -212,31 +215,31 @@ answered AS (UPDATE claims SET status = settled.status, body = settled.body FROM
  AND claims.status IS NULL)"""
 _POSITIONS = " SELECT n FROM settled"
 
-_SETTLE_TEXT = (
+_COMPLETE_TEXT = (
     f"UPDATE payments SET {', '.join(f'{name} = ?' for name in _changed)}"
     f" WHERE merchant_id = ? AND id = ? AND {_STILL_STARTED}"
 )
-_LINE_TEXT = f"{_INSERT_LINE} VALUES ({', '.join('?' * len(_line_picks))})"
+_ENTRY_TEXT = f"{_INSERT_ENTRY} VALUES ({', '.join('?' * len(_entry_picks))})"
 _EVENT_TEXT = f"{_INSERT_EVENT} VALUES (?, ?, ?, ?, ?, ?)"
 _JOB_TEXT = f"{_INSERT_JOB} VALUES (?, ?, ?, ?, ?, {_NEW_JOB})"
 # A key replays the first answer, also where the payment waited for its shopper and was settled again.
 _ANSWER_TEXT = """UPDATE claims SET status = ?, body = ? WHERE payment_id = ? AND status IS NULL AND
  (channel_id, key, merchant_id) =
  (SELECT channel_id, idempotency_key, merchant_id FROM payments WHERE merchant_id = ? AND id = ?)"""
-_pick_changed = _pick(SETTLE_COLUMNS, (*_changed, "merchant_id", "id"))
-_pick_event = _pick(SETTLE_COLUMNS, _event_picks)
-_pick_line = _pick(SETTLE_COLUMNS, _line_picks)
-_pick_job = _pick(SETTLE_COLUMNS, _job_picks)
-_pick_answer = _pick(SETTLE_COLUMNS, ("status", "body", "id", "merchant_id", "id"))
-_source_at, _job_at, _status_at = (_place(SETTLE_COLUMNS, name) for name in ("source", "job_id", "status"))
+_pick_changed = _pick(COMPLETION_COLUMNS, (*_changed, "merchant_id", "id"))
+_pick_event = _pick(COMPLETION_COLUMNS, _event_picks)
+_pick_entry = _pick(COMPLETION_COLUMNS, _entry_picks)
+_pick_job = _pick(COMPLETION_COLUMNS, _job_picks)
+_pick_answer = _pick(COMPLETION_COLUMNS, ("status", "body", "id", "merchant_id", "id"))
+_source_at, _job_at, _status_at = (_place(COMPLETION_COLUMNS, name) for name in ("source", "job_id", "status"))
 
 
-def _settle_row(run: Run, row: Row) -> bool:
-    if not run(_SETTLE_TEXT, _pick_changed(row)):
+def _complete_row(run: Run, row: Row) -> bool:
+    if not run(_COMPLETE_TEXT, _pick_changed(row)):
         return False
     run(_EVENT_TEXT, _pick_event(row))
     if row[_source_at] is not None:
-        run(_LINE_TEXT, _pick_line(row))
+        run(_ENTRY_TEXT, _pick_entry(row))
     if row[_job_at] is not None:
         run(_JOB_TEXT, _pick_job(row))
     if row[_status_at] is not None:
@@ -244,13 +247,13 @@ def _settle_row(run: Run, row: Row) -> bool:
     return True
 
 
-SETTLE = HotWrite(
+COMPLETE = HotWrite(
     name="settle",
-    columns=SETTLE_COLUMNS,
-    lean=_make_text(_SETTLE_LEAN + _POSITIONS, _SETTLED, is_guarded=True),
-    rich=_make_text(_SETTLE_RICH + _POSITIONS, SETTLE_COLUMNS, is_guarded=True),
+    columns=COMPLETION_COLUMNS,
+    lean=_make_text(_COMPLETE_LEAN + _POSITIONS, _SETTLED, is_guarded=True),
+    rich=_make_text(_COMPLETE_RICH + _POSITIONS, COMPLETION_COLUMNS, is_guarded=True),
     is_rich=lambda row: row[_job_at] is not None or row[_status_at] is not None,
-    write_row=_settle_row,
+    write_row=_complete_row,
     # The event shares the commit and is never changed, while the payment may have moved on since.
     is_written=Statement(
         sa.select(outbox.c.id).where(
@@ -259,4 +262,4 @@ SETTLE = HotWrite(
     ),
 )
 
-HOT_WRITES = (START, SETTLE)
+HOT_WRITES = (START, COMPLETE)

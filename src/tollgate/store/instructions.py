@@ -17,7 +17,7 @@ from tollgate.payments import Payment, State
 from tollgate.store.database import Database, Row
 from tollgate.store.payment_rows import SHOWN, read_payment
 from tollgate.store.schema import OPEN_INSTRUCTION, TEXT, instructions, payments
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId
 
 LOOK_UP_MAX = 200
@@ -99,16 +99,16 @@ _find = Statement(
 )
 
 
-def steps_insert_instruction(instruction: Instruction) -> list[Step]:
+def insert_instruction_writes(instruction: Instruction) -> list[Write]:
     """The unit is undone where the key is taken."""
     row = msgspec.structs.asdict(instruction)
     days = {"due_on": instruction.due_on.isoformat(), "signed_on": instruction.signed_on.isoformat()}
-    return [Step(_insert, row | days | {"state": int(instruction.state)}, rows=1)]
+    return [Write(_insert, row | days | {"state": int(instruction.state)}, rows=1)]
 
 
 async def insert_instruction(db: Database, instruction: Instruction) -> bool:
     """False: there is one with this key already."""
-    return await db.write(steps_insert_instruction(instruction))
+    return await db.write(insert_instruction_writes(instruction))
 
 
 async def find_instruction(db: Database, merchant_id: MerchantId, key: str) -> Instruction | None:
@@ -133,8 +133,8 @@ async def cancel_instruction(
     db: Database, merchant_id: MerchantId, key: str, cancellation: Instruction | None = None
 ) -> bool:
     """False: a file was faster, or it was cancelled before. The cancellation itself is kept in the same commit."""
-    steps = [Step(_cancel, {"of_merchant_id": merchant_id, "of_id": key}, rows=1)]
-    return await db.write([*steps, *(steps_insert_instruction(cancellation) if cancellation else [])])
+    writes = [Write(_cancel, {"of_merchant_id": merchant_id, "of_id": key}, rows=1)]
+    return await db.write([*writes, *(insert_instruction_writes(cancellation) if cancellation else [])])
 
 
 # ---- collecting ----
@@ -204,10 +204,10 @@ _file = Statement(
 )
 
 
-def steps_file(merchant_id: MerchantId, ids: Sequence[str], file_id: str, due_on: date) -> list[Step]:
+def file_instructions_writes(merchant_id: MerchantId, ids: Sequence[str], file_id: str, due_on: date) -> list[Write]:
     """Gives them to a file; the unit is undone where one of them is not open any more."""
     to_file = {"of_merchant_id": merchant_id, "new_file_id": file_id, "new_due_on": due_on.isoformat()}
-    return [Step(_file, to_file | _spread(some), rows=len(some)) for some in _cut(ids)]
+    return [Write(_file, to_file | _spread(some), rows=len(some)) for some in _cut(ids)]
 
 
 # ---- reading again ----

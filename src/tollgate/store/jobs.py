@@ -8,10 +8,10 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
-from tollgate.payments import Errand
+from tollgate.payments import RecoveryTask
 from tollgate.store.database import Database
 from tollgate.store.schema import jobs
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import SECOND, Instant, MerchantId
 
 
@@ -70,7 +70,9 @@ def _make_lease(is_of_topic: sa.ColumnElement[bool]) -> Statement:
     )
 
 
-_lease_errands = _make_lease(jobs.c.topic.in_([sa.literal_column(f"'{errand}'") for errand in Errand]))
+_lease_recovery_tasks = _make_lease(
+    jobs.c.topic.in_([sa.literal_column(f"'{recovery_task}'") for recovery_task in RecoveryTask])
+)
 _lease_topic = _make_lease(jobs.c.topic == sa.bindparam("topic"))
 _finish = Statement(sa.delete(jobs).where(*_mine))
 _hold = Statement(sa.update(jobs).where(*_mine).values(lease_owner=jobs.c.lease_owner))
@@ -86,32 +88,32 @@ _postpone = Statement(
 )
 
 
-def steps_ensure_job(job: Job) -> list[Step]:
+def ensure_job_writes(job: Job) -> list[Write]:
     """As it is where it is there already: what is owed twice is done once."""
-    return [Step(_ensure, msgspec.structs.asdict(job))]
+    return [Write(_ensure, msgspec.structs.asdict(job))]
 
 
-def steps_insert_job(job: Job) -> list[Step]:
-    return [Step(_insert, msgspec.structs.asdict(job), rows=1)]
+def insert_job_writes(job: Job) -> list[Write]:
+    return [Write(_insert, msgspec.structs.asdict(job), rows=1)]
 
 
-def steps_finish_job(job: Job) -> list[Step]:
+def finish_job_writes(job: Job) -> list[Write]:
     """Removes a leased job; the unit is undone when the lease was lost."""
-    return [Step(_finish, _name_lease(job), rows=1)]
+    return [Write(_finish, _name_lease(job), rows=1)]
 
 
-def steps_hold_job(job: Job) -> list[Step]:
+def hold_job_writes(job: Job) -> list[Write]:
     """Changes nothing; the unit is undone where another took the job over meanwhile."""
-    return [Step(_hold, _name_lease(job), rows=1)]
+    return [Write(_hold, _name_lease(job), rows=1)]
 
 
-def steps_postpone_job(job: Job, due_at: Instant, failures: int = 0) -> list[Step]:
+def postpone_job_writes(job: Job, due_at: Instant, failures: int = 0) -> list[Write]:
     """Gives the lease back; the job comes again when due."""
-    return [Step(_postpone, {**_name_lease(job), "new_due_at": due_at, "new_failures": failures}, rows=1)]
+    return [Write(_postpone, {**_name_lease(job), "new_due_at": due_at, "new_failures": failures}, rows=1)]
 
 
 async def insert_job(db: Database, job: Job) -> bool:
-    return await db.write(steps_insert_job(job))
+    return await db.write(insert_job_writes(job))
 
 
 async def lease_due(
@@ -120,17 +122,19 @@ async def lease_due(
     """Due jobs that nobody holds, oldest first, now held by the owner. Without a topic they are errands."""
     until = wall_now + int(lease_s * SECOND)
     params = {"now": now, "wall_now": wall_now, "owner": owner, "until": until, "limit": limit}
-    leasing = db.fetch(_lease_errands, params) if topic is None else db.fetch(_lease_topic, params | {"topic": topic})
+    leasing = (
+        db.fetch(_lease_recovery_tasks, params) if topic is None else db.fetch(_lease_topic, params | {"topic": topic})
+    )
     leased = [Job(**dict(zip(_members, row, strict=True))) for row in await leasing]
     return sorted(leased, key=lambda job: job.due_at)
 
 
 async def finish_job(db: Database, job: Job) -> bool:
-    return await db.write(steps_finish_job(job))
+    return await db.write(finish_job_writes(job))
 
 
 async def postpone_job(db: Database, job: Job, due_at: Instant, failures: int = 0) -> bool:
-    return await db.write(steps_postpone_job(job, due_at, failures))
+    return await db.write(postpone_job_writes(job, due_at, failures))
 
 
 def _name_lease(job: Job) -> dict[str, str | None]:

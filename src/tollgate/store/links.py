@@ -9,13 +9,13 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments import Checkout, CheckoutState, LinkState, PaymentLink
-from tollgate.store.checkouts import steps_insert_checkout
+from tollgate.store.checkouts import insert_checkout_writes
 from tollgate.store.database import Database, Row
 from tollgate.store.schema import TEXT
 from tollgate.store.schema_checkouts import checkouts
 from tollgate.store.schema_links import payment_links
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, LinkId, MerchantId
 
 LINK_COLUMNS = PaymentLink.__struct_fields__
@@ -112,8 +112,8 @@ def read_link_row(row: Row) -> PaymentLink:
     return PaymentLink(**dict(zip(LINK_COLUMNS, row, strict=True)) | {"state": LinkState(row[_STATE_AT])})
 
 
-def steps_insert_link(link: PaymentLink) -> list[Step]:
-    return [Step(_insert, msgspec.structs.asdict(link) | {"state": int(link.state)}, rows=1)]
+def insert_link_writes(link: PaymentLink) -> list[Write]:
+    return [Write(_insert, msgspec.structs.asdict(link) | {"state": int(link.state)}, rows=1)]
 
 
 async def give_checkout(
@@ -124,20 +124,20 @@ async def give_checkout(
     Returns False if another process was faster, if somebody pays or has paid the one before, or if the link is over.
     """
     params = _name(seen) | {"new_checkout_id": checkout.id, "new_mac": changed.mac, "now": now}
-    giving = Step(_give_checkout, params, rows=1)
-    return await db.write([giving, *_steps_withdraw(seen), *steps_insert_checkout(checkout)])
+    giving = Write(_give_checkout, params, rows=1)
+    return await db.write([giving, *_withdraw_writes(seen), *insert_checkout_writes(checkout)])
 
 
 async def end_link(db: Database, seen: PaymentLink, ended: PaymentLink) -> bool:
     """Returns False if the link has another checkout by now, is ended already, is being paid or is paid."""
-    ending = Step(_end, _name(seen) | {"new_mac": ended.mac}, rows=1)
-    return await db.write([ending, *_steps_withdraw(seen)])
+    ending = Write(_end, _name(seen) | {"new_mac": ended.mac}, rows=1)
+    return await db.write([ending, *_withdraw_writes(seen)])
 
 
-def _steps_withdraw(seen: PaymentLink) -> list[Step]:
+def _withdraw_writes(seen: PaymentLink) -> list[Write]:
     if seen.checkout_id is None:
         return []
-    return [Step(_withdraw, {"of_merchant_id": seen.merchant_id, "seen_checkout_id": seen.checkout_id}, rows=1)]
+    return [Write(_withdraw, {"of_merchant_id": seen.merchant_id, "seen_checkout_id": seen.checkout_id}, rows=1)]
 
 
 async def wipe_links(db: Database, before: Instant, limit: int) -> int:
@@ -159,7 +159,7 @@ async def list_sealed_links(
 async def rewrap_link(db: Database, found: SealedLink, new: bytes) -> bool:
     """Returns False if it was changed meanwhile."""
     of = {"of_merchant_id": found.merchant_id, "link_id": found.id}
-    return await db.write([Step(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)])
 
 
 def _name(link: PaymentLink) -> dict[str, object]:

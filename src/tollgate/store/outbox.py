@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from tollgate.store.database import Database
 from tollgate.store.schema import outbox
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId
 
-PAYMENT_SETTLED = "payment.settled"
+PAYMENT_COMPLETED = "payment.settled"
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,8 +32,8 @@ _list = Statement(
 )
 
 
-def steps_append_event(event: Event) -> list[Step]:
-    return [Step(_append, msgspec.structs.asdict(event), rows=1)]
+def append_event_writes(event: Event) -> list[Write]:
+    return [Write(_append, msgspec.structs.asdict(event), rows=1)]
 
 
 async def list_events(db: Database, merchant_id: MerchantId, after_id: str = "", limit: int = 100) -> list[Event]:

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.payments import Action, Balance, CardFace, Payment, State, TestMode
+from tollgate.payments import Action, Balance, CardSummary, Payment, State, TestMode
 from tollgate.store.faults import Unreadable
-from tollgate.store.outbox import PAYMENT_SETTLED, Event
+from tollgate.store.outbox import PAYMENT_COMPLETED, Event
 from tollgate.store.schema import payments
 from tollgate.values import Instant, Money, make_timed_id
 
@@ -21,7 +21,7 @@ UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
 """What reading a row ends in that is none of ours."""
 
 _card_encoder = msgspec.json.Encoder()
-_decode_card = msgspec.json.Decoder(CardFace).decode
+_decode_card = msgspec.json.Decoder(CardSummary).decode
 _NO_DETAILS = "{}"
 
 SHOWN = tuple(column for column in payments.columns if column.name not in {"idempotency_key", "sealed_account"})
@@ -35,24 +35,24 @@ def encode_map(mapping: Mapping[str, str]) -> str:
     return orjson.dumps(mapping, default=dict).decode() if mapping else _NO_DETAILS
 
 
-def encode_card(card: CardFace) -> str:
+def encode_card(card: CardSummary) -> str:
     return _card_encoder.encode(card).decode()
 
 
-def get_settled_at(payment: Payment) -> Instant:
-    if payment.settled_at is None:
+def get_completed_at(payment: Payment) -> Instant:
+    if payment.completed_at is None:
         raise ValueError("a settlement says when it happened")
-    return payment.settled_at
+    return payment.completed_at
 
 
 def make_event(payment: Payment) -> Event:
-    settled_at = get_settled_at(payment)
+    completed_at = get_completed_at(payment)
     return Event(
-        id=make_timed_id(settled_at, payment.id),
+        id=make_timed_id(completed_at, payment.id),
         merchant_id=payment.merchant_id,
         subject_id=payment.id,
-        topic=PAYMENT_SETTLED,
-        created_at=settled_at,
+        topic=PAYMENT_COMPLETED,
+        created_at=completed_at,
         result_code=payment.result_code,
     )
 

@@ -5,29 +5,38 @@ from __future__ import annotations
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import ERRAND_DELAYS, Claim, Errand, Payment, Settlement, State, find_posting, list_lines
-from tollgate.store.book import steps_post_line
-from tollgate.store.chains import steps_touch
-from tollgate.store.checkouts import steps_end_attempt
-from tollgate.store.claims import Answer, steps_claim
+from tollgate.payments import (
+    RECOVERY_DELAYS,
+    Completion,
+    IdempotencyKey,
+    Payment,
+    RecoveryTask,
+    State,
+    find_entry_accounts,
+    list_entries,
+)
+from tollgate.store.chains import balance_change_writes
+from tollgate.store.checkouts import end_attempt_writes
 from tollgate.store.database import Database
-from tollgate.store.hot import SETTLE, START
-from tollgate.store.jobs import Job, steps_ensure_job, steps_insert_job
-from tollgate.store.outbox import PAYMENT_SETTLED, steps_append_event
+from tollgate.store.hot import COMPLETE, START
+from tollgate.store.idempotency_records import Answer, idempotency_writes
+from tollgate.store.jobs import Job, ensure_job_writes, insert_job_writes
+from tollgate.store.ledger import post_entry_writes
+from tollgate.store.outbox import PAYMENT_COMPLETED, append_event_writes
 from tollgate.store.payment_rows import (
     SHOWN,
     encode_card,
     encode_map,
     flatten_payment,
-    get_settled_at,
+    get_completed_at,
     make_event,
     read_if_sound,
     read_payment,
 )
-from tollgate.store.registrations import steps_end_payment
-from tollgate.store.schema import STARTED, claims, payments
+from tollgate.store.registrations import end_payment_writes
+from tollgate.store.schema import STARTED, idempotency_records, payments
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
 
 
@@ -40,10 +49,12 @@ class SealedAccount(msgspec.Struct, frozen=True):
 
 # ---- the two hot writes ----
 
-_NO_POSTING = (None, None)
+_NO_REPORT_ENTRY = (None, None)
 
 
-async def start_payment(db: Database, payment: Payment, sealed_account: bytes | None, claim: Claim | None) -> bool:
+async def start_payment(
+    db: Database, payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
+) -> bool:
     """Makes the attempt durable before anything is sent. False: its idempotency key is taken; nothing was written."""
     if payment.state is not State.STARTED:
         raise ValueError("only an attempt that has no result yet can be started")
@@ -54,7 +65,7 @@ async def start_payment(db: Database, payment: Payment, sealed_account: bytes | 
             payment.merchant_id,
             payment.id,
             payment.channel_id,
-            payment.kind,
+            payment.payment_type,
             money.hundredths,
             money.currency,
             payment.brand,
@@ -69,45 +80,45 @@ async def start_payment(db: Database, payment: Payment, sealed_account: bytes | 
             payment.referenced_id,
             None if card is None else encode_card(card),
             encode_map(payment.echo),
-            None if claim is None else claim.key,
+            None if idempotency_key is None else idempotency_key.key,
             sealed_account,
             payment.lifecycle_id,
-            None if claim is None else claim.fingerprint,
-            None if claim is None else claim.created_at,
+            None if idempotency_key is None else idempotency_key.fingerprint,
+            None if idempotency_key is None else idempotency_key.created_at,
         ),
     )
 
 
-async def settle_payment(db: Database, settlement: Settlement, answer: Answer | None) -> bool:
+async def complete_payment(db: Database, completion: Completion, answer: Answer | None) -> bool:
     """Result, event, book, errand and the claim's answer in one commit. False: another settled it; nothing was written.
 
-    For what begins a chain; a later transaction also moves balances and is settled by `settle_follow_up`.
+    For what begins a chain; a later transaction also moves balances and is settled by `complete_follow_up`.
     """
-    if settlement.registration is not None or settlement.checkout is not None:
-        return await db.write(steps_settle(settlement, answer))
-    payment, errand, money = settlement.payment, settlement.errand, settlement.payment.money
-    settled_at = get_settled_at(payment)
-    source, target = find_posting(payment) or _NO_POSTING
+    if completion.registration is not None or completion.checkout is not None:
+        return await db.write(completion_writes(completion, answer))
+    payment, recovery_task, money = completion.payment, completion.recovery_task, completion.payment.money
+    completed_at = get_completed_at(payment)
+    source, target = find_entry_accounts(payment) or _NO_REPORT_ENTRY
     return await db.submit(
-        SETTLE,
+        COMPLETE,
         (
             payment.merchant_id,
             payment.id,
             int(payment.state),
             payment.result_code,
             encode_map(payment.details),
-            settled_at,
-            make_timed_id(settled_at, payment.id),
-            PAYMENT_SETTLED,
+            completed_at,
+            make_timed_id(completed_at, payment.id),
+            PAYMENT_COMPLETED,
             payment.mac,
             source,
             target,
             payment.channel_id,
             money.currency,
             money.hundredths,
-            None if errand is None else f"{errand}.{payment.id}",
-            errand,
-            None if errand is None else get_errand_due(payment, errand),
+            None if recovery_task is None else f"{recovery_task}.{payment.id}",
+            recovery_task,
+            None if recovery_task is None else get_recovery_due(payment, recovery_task),
             None if answer is None else answer.status,
             None if answer is None else answer.body,
         ),
@@ -118,14 +129,14 @@ async def settle_payment(db: Database, settlement: Settlement, answer: Answer | 
 
 # In an update a parameter may not be called like a column.
 _of = (payments.c.merchant_id == sa.bindparam("of_merchant_id"), payments.c.id == sa.bindparam("payment_id"))
-_settle = Statement(
+_complete = Statement(
     sa.update(payments)
     .where(
         *_of,
         # Spelled so that no planner takes the index of attempts in flight for it; the hot write tells why.
         payments.c.state + sa.literal_column("0") == sa.bindparam("expected", type_=payments.c.state.type),
     )
-    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "result_code", "details", "settled_at", "mac")})
+    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "result_code", "details", "completed_at", "mac")})
 )
 _reopen = Statement(
     sa.update(payments)
@@ -138,17 +149,17 @@ _reopen = Statement(
         state=int(State.STARTED),
         result_code="",
         details="{}",
-        settled_at=sa.null(),
+        completed_at=sa.null(),
         mac=sa.null(),
         deadline_at=sa.bindparam("new_deadline_at"),
     )
 )
 _answer = Statement(
-    sa.update(claims)
+    sa.update(idempotency_records)
     .where(
-        claims.c.payment_id == sa.bindparam("of_payment_id"),
-        claims.c.status.is_(None),
-        sa.tuple_(claims.c.channel_id, claims.c.key, claims.c.merchant_id).in_(
+        idempotency_records.c.payment_id == sa.bindparam("of_payment_id"),
+        idempotency_records.c.status.is_(None),
+        sa.tuple_(idempotency_records.c.channel_id, idempotency_records.c.key, idempotency_records.c.merchant_id).in_(
             sa.select(payments.c.channel_id, payments.c.idempotency_key, payments.c.merchant_id).where(
                 payments.c.merchant_id == sa.bindparam("of_merchant_id"), payments.c.id == sa.bindparam("of_payment_id")
             )
@@ -161,20 +172,25 @@ _answer = Statement(
 _insert = Statement(sa.insert(payments).values({column.name: sa.bindparam(column.name) for column in payments.columns}))
 
 
-def steps_start_payment(payment: Payment, sealed_account: bytes | None, claim: Claim | None) -> list[Step]:
+def start_payment_writes(
+    payment: Payment, sealed_account: bytes | None, idempotency_key: IdempotencyKey | None
+) -> list[Write]:
     """As `start_payment`, to be joined with other steps."""
     if payment.state is not State.STARTED or payment.chain_id is not None:
         raise ValueError("only an attempt that begins a chain and has no result yet can be started so")
-    sealed = {"sealed_account": sealed_account, "idempotency_key": None if claim is None else claim.key}
-    claimed = [] if claim is None else steps_claim(claim, payment)
-    return [*claimed, Step(_insert, flatten_payment(payment) | sealed, rows=1)]
+    sealed = {
+        "sealed_account": sealed_account,
+        "idempotency_key": None if idempotency_key is None else idempotency_key.key,
+    }
+    claimed = [] if idempotency_key is None else idempotency_writes(idempotency_key, payment)
+    return [*claimed, Write(_insert, flatten_payment(payment) | sealed, rows=1)]
 
 
-def steps_settle(
-    settlement: Settlement, answer: Answer | None = None, *, expected: State = State.STARTED
-) -> list[Step]:
-    """As `settle_payment`, from any expected state and with all that moves, to be joined with other steps."""
-    payment, errand = settlement.payment, settlement.errand
+def completion_writes(
+    completion: Completion, answer: Answer | None = None, *, expected: State = State.STARTED
+) -> list[Write]:
+    """As `complete_payment`, from any expected state and with all that moves, to be joined with other steps."""
+    payment, recovery_task = completion.payment, completion.recovery_task
     params = {
         "of_merchant_id": payment.merchant_id,
         "payment_id": payment.id,
@@ -182,47 +198,47 @@ def steps_settle(
         "new_state": int(payment.state),
         "new_result_code": payment.result_code,
         "new_details": encode_map(payment.details),
-        "new_settled_at": payment.settled_at,
+        "new_completed_at": payment.completed_at,
         "new_mac": payment.mac,
     }
-    steps = [Step(_settle, params, rows=1), *steps_append_event(make_event(payment))]
-    for touch in settlement.touches:
-        steps += steps_touch(payment.merchant_id, touch)
-    for line in list_lines(payment):
-        steps += steps_post_line(line)
-    if settlement.registration is not None:
-        steps += steps_end_payment(settlement.registration)
-    if settlement.checkout is not None:
-        steps += steps_end_attempt(settlement.checkout)
-    if errand is not None:
-        steps += steps_insert_job(
+    writes = [Write(_complete, params, rows=1), *append_event_writes(make_event(payment))]
+    for balance_change in completion.balance_changes:
+        writes += balance_change_writes(payment.merchant_id, balance_change)
+    for entry in list_entries(payment):
+        writes += post_entry_writes(entry)
+    if completion.registration is not None:
+        writes += end_payment_writes(completion.registration)
+    if completion.checkout is not None:
+        writes += end_attempt_writes(completion.checkout)
+    if recovery_task is not None:
+        writes += insert_job_writes(
             Job(
-                id=f"{errand}.{payment.id}",
+                id=f"{recovery_task}.{payment.id}",
                 merchant_id=payment.merchant_id,
-                topic=errand,
+                topic=recovery_task,
                 subject_id=payment.id,
-                due_at=get_errand_due(payment, errand),
+                due_at=get_recovery_due(payment, recovery_task),
             )
         )
     if answer is not None:
         of = {"of_merchant_id": payment.merchant_id, "of_payment_id": payment.id}
-        steps.append(Step(_answer, of | {"new_status": answer.status, "new_body": answer.body}))
-    return steps
+        writes.append(Write(_answer, of | {"new_status": answer.status, "new_body": answer.body}))
+    return writes
 
 
-def steps_reopen(waiting: Payment, deadline_at: Instant) -> list[Step]:
+def reopen_writes(waiting: Payment, deadline_at: Instant) -> list[Write]:
     """Puts what waited back into flight before its money message is sent: one of two who do so at once succeeds."""
     of = {"of_merchant_id": waiting.merchant_id, "payment_id": waiting.id}
-    return [Step(_reopen, {**of, "new_deadline_at": deadline_at}, rows=1)]
+    return [Write(_reopen, {**of, "new_deadline_at": deadline_at}, rows=1)]
 
 
-def get_errand_due(payment: Payment, errand: Errand) -> Instant:
-    return get_settled_at(payment) + ERRAND_DELAYS.get(errand, 0)
+def get_recovery_due(payment: Payment, recovery_task: RecoveryTask) -> Instant:
+    return get_completed_at(payment) + RECOVERY_DELAYS.get(recovery_task, 0)
 
 
-async def settle_follow_up(db: Database, settlement: Settlement, answer: Answer | None = None) -> bool:
+async def complete_follow_up(db: Database, completion: Completion, answer: Answer | None = None) -> bool:
     """Result, balances, book, event, errand and the claim's answer in one commit. False: another settled it."""
-    return await db.write(steps_settle(settlement, answer))
+    return await db.write(completion_writes(completion, answer))
 
 
 # ---- reading ----
@@ -257,21 +273,21 @@ async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Paym
         else:
             merchant_id, payment_id = row[: len(_KEY)]
             of = {"of_merchant_id": merchant_id, "payment_id": payment_id}
-            await db.write([Step(_look_later, {**of, "later": wall_now + HOUR})])
+            await db.write([Write(_look_later, {**of, "later": wall_now + HOUR})])
     return found
 
 
-async def owe_settling(db: Database, started: Payment, now: Instant, wall_now: Instant) -> None:
+async def owe_completion(db: Database, started: Payment, now: Instant, wall_now: Instant) -> None:
     """Has a job settle an overdue payment that could not be settled, and keeps it out of the list for an hour."""
     job = Job(
-        id=f"{Errand.SETTLE}.{started.id}",
+        id=f"{RecoveryTask.COMPLETE}.{started.id}",
         merchant_id=started.merchant_id,
-        topic=Errand.SETTLE,
+        topic=RecoveryTask.COMPLETE,
         subject_id=started.id,
         due_at=now,
     )
     of = {"of_merchant_id": started.merchant_id, "payment_id": started.id}
-    await db.write([*steps_ensure_job(job), Step(_look_later, {**of, "later": wall_now + HOUR})])
+    await db.write([*ensure_job_writes(job), Write(_look_later, {**of, "later": wall_now + HOUR})])
 
 
 # ---- sealed accounts ----
@@ -314,4 +330,4 @@ async def list_sealed(
 async def rewrap_sealed(db: Database, account: SealedAccount, new: bytes) -> bool:
     """The same account under another key. False: it was changed meanwhile."""
     of = {"of_merchant_id": account.merchant_id, "payment_id": account.id}
-    return await db.write([Step(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)])

@@ -14,7 +14,7 @@ from tollgate.store.hot import HOT_WRITES, HotWrite, Row
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchWriter
 from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, judge, persist
-from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.store.write_health import PROBE, WriteHealth
 
 POOL_MAX = 8
@@ -50,12 +50,12 @@ class PostgresDatabase:
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
-    async def write(self, steps: Sequence[Step]) -> bool:
+    async def write(self, writes: Sequence[Write]) -> bool:
         self._refuse_reader()
         bound = []
-        for step in steps:
-            compiled = step.statement.compiled_for(Dialect.POSTGRESQL)
-            bound.append((compiled.text, compiled.bind(step.params), step.rows))
+        for write in writes:
+            compiled = write.statement.compiled_for(Dialect.POSTGRESQL)
+            bound.append((compiled.text, compiled.bind(write.params), write.rows))
         return await self._health.watch(persist(lambda _: self._write_unit(bound), is_repeatable=True))
 
     def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
@@ -70,8 +70,8 @@ class PostgresDatabase:
         return await self._health.find_trouble() if self._writers else None
 
     async def _probe(self) -> None:
-        bound = [(step.statement.compiled_for(Dialect.POSTGRESQL), step) for step in PROBE]
-        unit = [(compiled.text, compiled.bind(step.params), step.rows) for compiled, step in bound]
+        bound = [(write.statement.compiled_for(Dialect.POSTGRESQL), write) for write in PROBE]
+        unit = [(compiled.text, compiled.bind(write.params), write.rows) for compiled, write in bound]
         try:
             await self._ask_live_connection(lambda: self._write_unit(unit))
         except FAULTS as fault:

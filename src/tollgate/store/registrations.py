@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from tollgate.payments import (
     TOKEN_TOPIC,
     WIPED,
-    CardFace,
+    CardSummary,
     InitialPayment,
     NetworkToken,
     NewRegistration,
@@ -27,12 +27,12 @@ from tollgate.payments import (
     name_token_job,
 )
 from tollgate.store.database import Database
-from tollgate.store.jobs import Job, steps_ensure_job
-from tollgate.store.outbox import Event, steps_append_event
+from tollgate.store.jobs import Job, ensure_job_writes
+from tollgate.store.outbox import Event, append_event_writes
 from tollgate.store.payment_rows import UNREADABLE, encode_map
 from tollgate.store.schema import outbox
 from tollgate.store.schema_stored import OPEN_REGISTRATION, registrations
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, RegistrationId, make_timed_id
 
 _log = logging.getLogger("tollgate.store")
@@ -41,7 +41,7 @@ _EVENT_MEMBERS = Event.__struct_fields__
 _SEALED = ("sealed_account", "sealed_token")
 _MEMBERS = Registration.__struct_fields__
 _STRUCTURES: dict[str, type[msgspec.Struct]] = {
-    "card": CardFace,
+    "card": CardSummary,
     "initial": InitialPayment,
     "network_token": NetworkToken,
 }
@@ -133,20 +133,20 @@ _outlived = Statement(
 # ---- writing ----
 
 
-def steps_insert_registration(new: NewRegistration) -> list[Step]:
+def insert_registration_writes(new: NewRegistration) -> list[Write]:
     """One that is usable at once is announced at once."""
     registration = new.registration
     row = _flatten(registration) | {"sealed_account": new.sealed_account, "sealed_token": None}
-    steps = [Step(_insert, row, rows=1)]
+    writes = [Write(_insert, row, rows=1)]
     if registration.state is RegistrationState.ACTIVE:
         event = make_registration_event(registration, RegistrationEvent.CREATED, registration.created_at)
-        steps += steps_append_event(event)
+        writes += append_event_writes(event)
         if new.wants_token:
-            steps += steps_ensure_job(make_token_job(registration.merchant_id, registration.id, event.created_at))
-    return steps
+            writes += ensure_job_writes(make_token_job(registration.merchant_id, registration.id, event.created_at))
+    return writes
 
 
-def steps_end_payment(change: RegistrationChange) -> list[Step]:
+def end_payment_writes(change: RegistrationChange) -> list[Write]:
     """What a payment's end does to the registration it names.
 
     Nothing here guards the unit: a result about money is written whatever became of the registration.
@@ -155,7 +155,7 @@ def steps_end_payment(change: RegistrationChange) -> list[Step]:
     initial = None if change.initial is None else msgspec.json.encode(change.initial).decode()
     match change.state:
         case None:
-            return [Step(_note_initial, {**of, "new_initial": initial})]
+            return [Write(_note_initial, {**of, "new_initial": initial})]
         case RegistrationState.ACTIVE:
             event = Event(
                 id=make_timed_id(change.at, f"{change.id}.1"),
@@ -168,22 +168,22 @@ def steps_end_payment(change: RegistrationChange) -> list[Step]:
             moved = {"new_state": int(change.state), "new_result_code": change.result_code, "new_initial": initial}
             told = {f"event_{name}": getattr(event, name) for name in _EVENT_MEMBERS}
             # Nobody is told of one that is not there, whoever took it away.
-            steps = [Step(_conclude, {**of, **moved}), Step(_announce, {**of, **told})]
+            writes = [Write(_conclude, {**of, **moved}), Write(_announce, {**of, **told})]
             if not change.wants_token:
-                return steps
-            return [*steps, *steps_ensure_job(make_token_job(change.merchant_id, change.id, change.at))]
+                return writes
+            return [*writes, *ensure_job_writes(make_token_job(change.merchant_id, change.id, change.at))]
         case _:
-            return [Step(_reject, {**of, "new_result_code": change.result_code})]
+            return [Write(_reject, {**of, "new_result_code": change.result_code})]
 
 
-def steps_change_registration(
+def change_registration_writes(
     changed: Registration,
     sealed_account: bytes | None,
     sealed_token: bytes | None,
     *,
     event: RegistrationEvent | None,
     at: Instant,
-) -> list[Step]:
+) -> list[Write]:
     """The whole row anew; the unit is undone where it was changed since it was read."""
     written = msgspec.structs.replace(changed, revision=changed.revision + 1)
     flat = _flatten(written) | {"sealed_account": sealed_account, "sealed_token": sealed_token}
@@ -193,10 +193,10 @@ def steps_change_registration(
         "registration_id": changed.id,
         "seen_revision": changed.revision,
     }
-    steps = [Step(_change, params | of, rows=1)]
+    writes = [Write(_change, params | of, rows=1)]
     if changed.state in WIPED and changed.network_token is not None and changed.network_token.reference:
-        steps += steps_ensure_job(make_token_job(changed.merchant_id, changed.id, at, "wiped"))
-    return steps if event is None else [*steps, *steps_append_event(make_registration_event(written, event, at))]
+        writes += ensure_job_writes(make_token_job(changed.merchant_id, changed.id, at, "wiped"))
+    return writes if event is None else [*writes, *append_event_writes(make_registration_event(written, event, at))]
 
 
 def make_token_job(
@@ -226,7 +226,7 @@ def make_registration_event(registration: Registration, topic: RegistrationEvent
 async def note_use(db: Database, registration: Registration, used_at: Instant, keep_until: Instant) -> None:
     """Another may have noted it before; then that is as good."""
     of = {"of_merchant_id": registration.merchant_id, "registration_id": registration.id}
-    await db.write([Step(_use, {**of, "new_used_at": used_at, "new_keep_until": keep_until})])
+    await db.write([Write(_use, {**of, "new_used_at": used_at, "new_keep_until": keep_until})])
 
 
 # ---- reading ----

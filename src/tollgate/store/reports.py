@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from tollgate.payments import Account, Channel, Line, Listed, Payment, Period, Place, Posting, Search, Tally
+from tollgate.payments import Channel, Entry, LedgerAccount, Listed, Payment, Period, Place, ReportEntry, Search, Tally
 from tollgate.store.database import Database, Row
 from tollgate.store.payment_rows import SHOWN, read_if_sound
-from tollgate.store.schema import TEXT, WHOLE, book, payments
+from tollgate.store.schema import TEXT, WHOLE, ledger, payments
 from tollgate.store.statements import Statement
 from tollgate.values import DAY, Instant, MerchantId
 
@@ -57,7 +57,7 @@ class _SearchShape(NamedTuple):
     has_reference: bool
     has_lifecycle: bool
     has_short_id: bool
-    kinds: int
+    payment_types: int
     methods: int
 
 
@@ -78,8 +78,8 @@ def _search(shape: _SearchShape) -> sa.Select[Any]:
         conditions.append(payments.c.lifecycle_id == sa.bindparam("lifecycle_id"))
     if shape.has_short_id:
         conditions.append(payments.c.short_id == sa.bindparam("short_id"))
-    if shape.kinds:
-        conditions.append(_among(payments.c.kind, "kind", shape.kinds))
+    if shape.payment_types:
+        conditions.append(_among(payments.c.payment_type, "payment_type", shape.payment_types))
     if shape.methods:
         conditions.append(_among(payments.c.method, "method", shape.methods))
     return sa.select(*SHOWN).where(*conditions).order_by(payments.c.created_at, payments.c.id)
@@ -100,7 +100,7 @@ def shape_search(search: Search) -> _SearchShape:
         search.reference is not None,
         search.lifecycle_id is not None,
         search.short_id is not None,
-        len(search.kinds),
+        len(search.payment_types),
         len(search.methods),
     )
 
@@ -116,7 +116,7 @@ def bind_search(channel: Channel, search: Search, after: Place | None) -> dict[s
         "after_at": search.begins_at if after is None else after.at,
         "after_id": "" if after is None else after.id,
         "ends_at": search.ends_at,
-        **_number("kind", search.kinds),
+        **_number("payment_type", search.payment_types),
         **_number("method", search.methods),
     }
 
@@ -170,69 +170,71 @@ async def list_chains(
 
 # ---- what was earned ----
 
-_EARNED = Account.EARNED.value
+_EARNED = LedgerAccount.EARNED.value
 
 
 class _PeriodShape(NamedTuple):
     has_currency: bool
     has_test_mode: bool
-    kinds: int | None
+    payment_types: int | None
     is_newest_first: bool
 
 
-def _postings(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+def _report_entries(shape: _PeriodShape, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
     """Ids of lines begin with their instant, so both bounds and the order are those of the primary key."""
     conditions: list[sa.ColumnElement[bool]] = [
-        book.c.merchant_id == sa.bindparam("merchant_id"),
-        book.c.id > sa.bindparam("after_id"),
-        book.c.id < sa.bindparam("before_id"),
-        book.c.channel_id == sa.bindparam("channel_id"),
-        sa.or_(book.c.source == sa.bindparam("earned"), book.c.target == sa.bindparam("earned")),
+        ledger.c.merchant_id == sa.bindparam("merchant_id"),
+        ledger.c.id > sa.bindparam("after_id"),
+        ledger.c.id < sa.bindparam("before_id"),
+        ledger.c.channel_id == sa.bindparam("channel_id"),
+        sa.or_(ledger.c.source == sa.bindparam("earned"), ledger.c.target == sa.bindparam("earned")),
     ]
     if shape.has_currency:
-        conditions.append(book.c.currency == sa.bindparam("currency"))
+        conditions.append(ledger.c.currency == sa.bindparam("currency"))
     if shape.has_test_mode:
         conditions.append(payments.c.test_mode == sa.bindparam("test_mode"))
-    if shape.kinds is not None:
-        conditions.append(_among(payments.c.kind, "kind", shape.kinds))
-    writer = sa.and_(payments.c.merchant_id == book.c.merchant_id, payments.c.id == book.c.payment_id)
-    return sa.select(*columns).select_from(book.join(payments, writer)).where(*conditions)
+    if shape.payment_types is not None:
+        conditions.append(_among(payments.c.payment_type, "payment_type", shape.payment_types))
+    writer = sa.and_(payments.c.merchant_id == ledger.c.merchant_id, payments.c.id == ledger.c.payment_id)
+    return sa.select(*columns).select_from(ledger.join(payments, writer)).where(*conditions)
 
 
-_LINE = Line.__struct_fields__
-_POSTING = (*[book.c[name] for name in _LINE], *SHOWN)
+_ENTRY = Entry.__struct_fields__
+_REPORT_ENTRY = (*[ledger.c[name] for name in _ENTRY], *SHOWN)
 # A sum has no row whose MAC could be checked, so a line counts only where its payment says the same.
 _agrees = sa.and_(
-    book.c.amount == payments.c.amount,
-    book.c.currency == payments.c.currency,
-    book.c.channel_id == payments.c.channel_id,
-    book.c.posted_at == payments.c.settled_at,
+    ledger.c.amount == payments.c.amount,
+    ledger.c.currency == payments.c.currency,
+    ledger.c.channel_id == payments.c.channel_id,
+    ledger.c.posted_at == payments.c.completed_at,
 )
 
 
 @lru_cache(_SHAPES_KEPT)
-def make_postings(shape: _PeriodShape) -> Statement:
-    order = book.c.id.desc() if shape.is_newest_first else book.c.id
-    page = _postings(shape, *_POSTING).order_by(order)
+def make_report_entries(shape: _PeriodShape) -> Statement:
+    order = ledger.c.id.desc() if shape.is_newest_first else ledger.c.id
+    page = _report_entries(shape, *_REPORT_ENTRY).order_by(order)
     return Statement(page.limit(sa.bindparam("limit")).offset(sa.bindparam("skipped")))
 
 
 @lru_cache(_SHAPES_KEPT)
-def make_postings_count(shape: _PeriodShape) -> Statement:
-    return _count_at_most(_postings(shape, book.c.id))
+def make_report_entries_count(shape: _PeriodShape) -> Statement:
+    return _count_at_most(_report_entries(shape, ledger.c.id))
 
 
 @lru_cache(_SHAPES_KEPT)
 def make_tallies(shape: _PeriodShape) -> Statement:
-    day: sa.ColumnElement[int] = book.c.posted_at.op("/")(sa.literal_column(str(DAY)))
-    group = (day, book.c.currency, payments.c.kind, book.c.target)
-    sums = (sa.func.count(), sa.func.sum(book.c.amount))
-    return Statement(_postings(shape, *group, *sums).where(_agrees).group_by(*group).order_by(*group))
+    day: sa.ColumnElement[int] = ledger.c.posted_at.op("/")(sa.literal_column(str(DAY)))
+    group = (day, ledger.c.currency, payments.c.payment_type, ledger.c.target)
+    sums = (sa.func.count(), sa.func.sum(ledger.c.amount))
+    return Statement(_report_entries(shape, *group, *sums).where(_agrees).group_by(*group).order_by(*group))
 
 
 def shape_period(period: Period) -> _PeriodShape:
-    kinds = None if period.kinds is None else len(period.kinds)
-    return _PeriodShape(period.currency is not None, period.test_mode is not None, kinds, period.is_newest_first)
+    payment_types = None if period.payment_types is None else len(period.payment_types)
+    return _PeriodShape(
+        period.currency is not None, period.test_mode is not None, payment_types, period.is_newest_first
+    )
 
 
 def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[str, Any]:
@@ -249,7 +251,7 @@ def bind_period(channel: Channel, period: Period, after: Place | None) -> dict[s
         "earned": _EARNED,
         "currency": period.currency,
         "test_mode": period.test_mode,
-        **_number("kind", period.kinds or ()),
+        **_number("payment_type", period.payment_types or ()),
     }
 
 
@@ -258,32 +260,39 @@ def _begin_id(at: Instant) -> str:
     return f"{max(at, 0):016x}"
 
 
-async def list_postings(
+async def list_report_entries(
     db: Database, channel: Channel, period: Period, after: Place | None, *, limit: int, skipped: int
-) -> list[Listed[Posting]]:
+) -> list[Listed[ReportEntry]]:
     params = bind_period(channel, period, after) | {"limit": limit, "skipped": skipped}
-    rows = await db.fetch(make_postings(shape_period(period)), params)
+    rows = await db.fetch(make_report_entries(shape_period(period)), params)
     # In a thread, because a whole day may be asked for at once.
-    return await asyncio.to_thread(lambda: [_read_posting(row) for row in rows])
+    return await asyncio.to_thread(lambda: [_read_report_entry(row) for row in rows])
 
 
-def _read_posting(row: Row) -> Listed[Posting]:
-    line = Line(**dict(zip(_LINE, row[: len(_LINE)], strict=True)))
-    payment = read_if_sound(row[len(_LINE) :])
-    return Listed(Place(line.posted_at, line.id), None if payment is None else Posting(line, payment))
+def _read_report_entry(row: Row) -> Listed[ReportEntry]:
+    entry = Entry(**dict(zip(_ENTRY, row[: len(_ENTRY)], strict=True)))
+    payment = read_if_sound(row[len(_ENTRY) :])
+    return Listed(Place(entry.posted_at, entry.id), None if payment is None else ReportEntry(entry, payment))
 
 
-async def count_postings(db: Database, channel: Channel, period: Period, most: int) -> int:
+async def count_report_entries(db: Database, channel: Channel, period: Period, most: int) -> int:
     """Never counts further than `most`."""
     params = bind_period(channel, period, None) | {"most": most}
-    return await _fetch_count(db, make_postings_count(shape_period(period)), params)
+    return await _fetch_count(db, make_report_entries_count(shape_period(period)), params)
 
 
-async def sum_postings(db: Database, channel: Channel, period: Period) -> list[Tally]:
+async def sum_report_entries(db: Database, channel: Channel, period: Period) -> list[Tally]:
     """By day, currency, kind and direction."""
     rows = await db.fetch(make_tallies(shape_period(period)), bind_period(channel, period, None))
     return [
         # PostgreSQL sums into a wider type of its own.
-        Tally(day=day, currency=currency, kind=kind, target=Account(target), count=count, amount=int(amount))
-        for day, currency, kind, target, count, amount in rows
+        Tally(
+            day=day,
+            currency=currency,
+            payment_type=payment_type,
+            target=LedgerAccount(target),
+            count=count,
+            amount=int(amount),
+        )
+        for day, currency, payment_type, target, count, amount in rows
     ]

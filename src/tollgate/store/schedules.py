@@ -15,11 +15,11 @@ import sqlalchemy as sa
 
 from tollgate.payments import RUN_TOPIC, Run, RunState, Schedule, ScheduleState, TestMode
 from tollgate.store.database import Database
-from tollgate.store.jobs import Job, steps_insert_job
+from tollgate.store.jobs import Job, insert_job_writes
 from tollgate.store.payment_rows import UNREADABLE, encode_map
 from tollgate.store.schema import channels, jobs
 from tollgate.store.schema_stored import ACTIVE_SCHEDULE, schedule_runs, schedules
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, Money, RegistrationId, ScheduleId
 
 _log = logging.getLogger("tollgate.store")
@@ -28,7 +28,7 @@ _COLUMNS = tuple(column.name for column in schedules.columns)
 _MERCHANT_ID_AT, _ID_AT = _COLUMNS.index("merchant_id"), _COLUMNS.index("id")
 _SHOWN = tuple(schedules.columns)
 _RUN = Run.__struct_fields__
-_MOVED = ("state", "tries", "payment_id", "result_code", "settled_at")
+_MOVED = ("state", "tries", "payment_id", "result_code", "completed_at")
 _RUN_SHOWN = tuple(schedule_runs.c[name] for name in _RUN)
 
 _is_active = sa.text(f"schedules.{ACTIVE_SCHEDULE}")
@@ -72,7 +72,7 @@ _move_run = Statement(
         schedule_runs.c.tries == sa.bindparam("seen_tries"),
     )
     .values(
-        {name: sa.bindparam(f"new_{name}") for name in ("state", "tries", "payment_id", "result_code", "settled_at")}
+        {name: sa.bindparam(f"new_{name}") for name in ("state", "tries", "payment_id", "result_code", "completed_at")}
     )
 )
 _waits = (
@@ -141,49 +141,49 @@ _find_run = Statement(
 # ---- writing ----
 
 
-def steps_insert_schedule(schedule: Schedule) -> list[Step]:
-    return [Step(_insert, _flatten(schedule), rows=1)]
+def insert_schedule_writes(schedule: Schedule) -> list[Write]:
+    return [Write(_insert, _flatten(schedule), rows=1)]
 
 
-def steps_hold_schedule(schedule: Schedule) -> list[Step]:
+def hold_schedule_writes(schedule: Schedule) -> list[Write]:
     """Changes nothing; the unit is undone where the schedule is over meanwhile."""
-    return [Step(_hold, {"of_merchant_id": schedule.merchant_id, "schedule_id": schedule.id}, rows=1)]
+    return [Write(_hold, {"of_merchant_id": schedule.merchant_id, "schedule_id": schedule.id}, rows=1)]
 
 
-def steps_end_schedule(
+def end_schedule_writes(
     schedule: Schedule, state: ScheduleState, at: Instant, result_code: str = "", *, is_guarded: bool = True
-) -> list[Step]:
+) -> list[Write]:
     """An active one is over; the unit is undone where it was over before, if guarded.
 
     What waits for another try is called at once, to find that there will be none.
     """
     of = {"of_merchant_id": schedule.merchant_id, "schedule_id": schedule.id}
     over = {**of, "new_state": int(state), "new_result_code": result_code}
-    return [Step(_end, over, rows=1 if is_guarded else None), Step(_hasten, {**of, "new_due_at": at})]
+    return [Write(_end, over, rows=1 if is_guarded else None), Write(_hasten, {**of, "new_due_at": at})]
 
 
-def steps_replace_schedule(seen: Schedule, at: Instant) -> list[Step]:
-    """As `steps_end_schedule`, for one that another goes on for: the unit is undone also where it has moved on since.
+def replace_schedule_writes(seen: Schedule, at: Instant) -> list[Write]:
+    """As `end_schedule_writes`, for one that another goes on for: the unit is undone also where it has moved on since.
 
     Or else both would be due at the time that it had before.
     """
     of = {"of_merchant_id": seen.merchant_id, "schedule_id": seen.id}
     over = {**of, "new_state": int(ScheduleState.REPLACED), "new_result_code": "", "seen_next_at": seen.next_at}
-    return [Step(_replace, over, rows=1), Step(_hasten, {**of, "new_due_at": at})]
+    return [Write(_replace, over, rows=1), Write(_hasten, {**of, "new_due_at": at})]
 
 
-def steps_end_schedules(
+def end_schedules_writes(
     merchant_id: MerchantId, registration_id: RegistrationId, at: Instant, result_code: str = ""
-) -> list[Step]:
+) -> list[Write]:
     """All active ones of a registration are over, with the code that says why; there may be none."""
     of = {"of_merchant_id": merchant_id, "of_registration_id": registration_id}
     over = {**of, "new_state": int(ScheduleState.ENDED), "new_result_code": result_code}
-    return [Step(_end_all, over), Step(_hasten_all, {**of, "new_due_at": at})]
+    return [Write(_end_all, over), Write(_hasten_all, {**of, "new_due_at": at})]
 
 
-def steps_fall_due(
+def fall_due_writes(
     schedule: Schedule, next_at: Instant | None, missed: Sequence[Instant], skipped: int, due: Run
-) -> list[Step]:
+) -> list[Write]:
     """Moves a schedule on from the time at which it was read, and orders the payment of its run.
 
     The unit is undone where another process moved it, or somebody ended it.
@@ -195,10 +195,10 @@ def steps_fall_due(
         "new_next_at": next_at,
         "more_skipped": skipped,
     }
-    steps = [Step(_advance, moved, rows=1)]
+    writes = [Write(_advance, moved, rows=1)]
     for missed_at in missed:
-        steps += _steps_insert_run(
-            msgspec.structs.replace(due, due_at=missed_at, state=RunState.MISSED, settled_at=due.due_at)
+        writes += _insert_run_writes(
+            msgspec.structs.replace(due, due_at=missed_at, state=RunState.MISSED, completed_at=due.due_at)
         )
     job = Job(
         id=due.job_id,
@@ -208,14 +208,14 @@ def steps_fall_due(
         due_at=due.due_at,
         body=str(due.due_at),
     )
-    return [*steps, *_steps_insert_run(due), *steps_insert_job(job)]
+    return [*writes, *_insert_run_writes(due), *insert_job_writes(job)]
 
 
-def _steps_insert_run(run: Run) -> list[Step]:
-    return [Step(_insert_run, msgspec.structs.asdict(run) | {"state": int(run.state)}, rows=1)]
+def _insert_run_writes(run: Run) -> list[Write]:
+    return [Write(_insert_run, msgspec.structs.asdict(run) | {"state": int(run.state)}, rows=1)]
 
 
-def steps_move_run(seen: Run, moved: Run) -> list[Step]:
+def move_run_writes(seen: Run, moved: Run) -> list[Write]:
     """What became of a try; the unit is undone where another told of it before."""
     params = {
         "of_merchant_id": seen.merchant_id,
@@ -226,9 +226,9 @@ def steps_move_run(seen: Run, moved: Run) -> list[Step]:
         "new_tries": moved.tries,
         "new_payment_id": moved.payment_id,
         "new_result_code": moved.result_code,
-        "new_settled_at": moved.settled_at,
+        "new_completed_at": moved.completed_at,
     }
-    return [Step(_move_run, params, rows=1)]
+    return [Write(_move_run, params, rows=1)]
 
 
 async def halt_schedule(db: Database, schedule: Schedule) -> bool:
@@ -236,7 +236,7 @@ async def halt_schedule(db: Database, schedule: Schedule) -> bool:
 
 
 async def _halt_row(db: Database, merchant_id: MerchantId, schedule_id: ScheduleId) -> bool:
-    return await db.write([Step(_halt, {"of_merchant_id": merchant_id, "schedule_id": schedule_id}, rows=1)])
+    return await db.write([Write(_halt, {"of_merchant_id": merchant_id, "schedule_id": schedule_id}, rows=1)])
 
 
 async def retire_schedules(db: Database, limit: int) -> int:

@@ -32,7 +32,7 @@ payments = sa.Table(
     sa.Column("merchant_id", TEXT, primary_key=True),
     sa.Column("id", TEXT, primary_key=True),
     sa.Column("channel_id", TEXT, nullable=False),
-    sa.Column("kind", TEXT, nullable=False),
+    sa.Column("payment_type", TEXT, nullable=False),
     sa.Column("state", SMALL, nullable=False),
     sa.Column("amount", WHOLE, nullable=False),
     sa.Column("currency", TEXT, nullable=False),
@@ -50,7 +50,7 @@ payments = sa.Table(
     sa.Column("echo", TEXT, nullable=False),
     sa.Column("result_code", TEXT, nullable=False),
     sa.Column("details", TEXT, nullable=False),
-    sa.Column("settled_at", WHOLE),
+    sa.Column("completed_at", WHOLE),
     sa.Column("idempotency_key", TEXT),
     sa.Column("sealed_account", BYTES),
     sa.Column("action", TEXT),
@@ -116,7 +116,7 @@ sa.Index(
     sqlite_where=sa.text(STARTED),
 )
 
-claims = sa.Table(
+idempotency_records = sa.Table(
     "claims",
     METADATA,
     # The channel leads, because a key is looked up before anything else is known; it implies the merchant.
@@ -130,7 +130,7 @@ claims = sa.Table(
     sa.Column("body", BYTES),
     sqlite_strict=True,
 )
-sa.Index("claims_by_age", claims.c.created_at)
+sa.Index("claims_by_age", idempotency_records.c.created_at)
 
 outbox = sa.Table(
     "outbox",
@@ -147,7 +147,7 @@ outbox = sa.Table(
     sqlite_with_rowid=False,
 )
 
-book = sa.Table(
+ledger = sa.Table(
     "book",
     METADATA,
     # Ids begin with the instant, as the outbox's do: a report of a day is a range of the key.

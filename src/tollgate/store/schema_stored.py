@@ -62,7 +62,7 @@ schedules = sa.Table(
     sa.Column("series_id", TEXT, nullable=False),
     sa.Column("registration_id", TEXT, nullable=False),
     sa.Column("state", SMALL, nullable=False),
-    sa.Column("kind", TEXT, nullable=False),
+    sa.Column("payment_type", TEXT, nullable=False),
     sa.Column("amount", WHOLE, nullable=False),
     sa.Column("currency", TEXT, nullable=False),
     sa.Column("plan", TEXT, nullable=False),
@@ -98,6 +98,6 @@ schedule_runs = sa.Table(
     sa.Column("tries", WHOLE, nullable=False),
     sa.Column("payment_id", TEXT),
     sa.Column("result_code", TEXT, nullable=False),
-    sa.Column("settled_at", WHOLE),
+    sa.Column("completed_at", WHOLE),
     sqlite_strict=True,
 )

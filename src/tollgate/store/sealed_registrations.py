@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from tollgate.store.database import Database
 from tollgate.store.schema_stored import registrations
 from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId, RegistrationId
 
 
@@ -74,7 +74,7 @@ async def rewrap_registrations(db: Database, batch: Sequence[Rewrapping]) -> int
     return sum([await db.write([_step(each)]) for each in batch])
 
 
-def _step(each: Rewrapping) -> Step:
+def _step(each: Rewrapping) -> Write:
     params = {
         "of_merchant_id": each.found.merchant_id,
         "registration_id": each.found.id,
@@ -83,4 +83,4 @@ def _step(each: Rewrapping) -> Step:
         "new_account": each.account,
         "new_token": each.token,
     }
-    return Step(_rewrap, params, rows=1)
+    return Write(_rewrap, params, rows=1)

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.store.database import Database
 from tollgate.store.schema import TEXT, WHOLE, settings
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 
 _get = Statement(sa.select(settings.c.value).where(settings.c.name == sa.bindparam("name")), is_quick=True)
 _inserted = insert(settings).values(name=sa.bindparam("name"), value=sa.bindparam("value"))
@@ -40,7 +40,7 @@ async def get_setting(db: Database, name: str, default: str = "") -> str:
 
 
 async def put_setting(db: Database, name: str, value: str) -> None:
-    await db.write([Step(_put, {"name": name, "value": value}, rows=1)])
+    await db.write([Write(_put, {"name": name, "value": value}, rows=1)])
 
 
 async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
@@ -51,7 +51,7 @@ async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
 
 async def replace_setting(db: Database, name: str, old: str, new: str) -> bool:
     """False: it is no longer what was read."""
-    return await db.write([Step(_replace, {"setting": name, "old": old, "new": new}, rows=1)])
+    return await db.write([Write(_replace, {"setting": name, "old": old, "new": new}, rows=1)])
 
 
 async def add_to_setting(db: Database, name: str, amount: int) -> int:
@@ -62,5 +62,5 @@ async def add_to_setting(db: Database, name: str, amount: int) -> int:
     return int(row[0])
 
 
-def steps_add_to_setting(name: str, amount: int) -> list[Step]:
-    return [Step(_add, {"name": name, "value": str(amount)}, rows=1)]
+def add_to_setting_writes(name: str, amount: int) -> list[Write]:
+    return [Write(_add, {"name": name, "value": str(amount)}, rows=1)]

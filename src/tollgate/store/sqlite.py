@@ -23,7 +23,7 @@ from tollgate.store.batching import Batcher
 from tollgate.store.faults import AlreadyServed, Damaged, NoStore, StoreFault, Unavailable, Unwritable
 from tollgate.store.hot import HotWrite, Row, Run
 from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
-from tollgate.store.statements import Dialect, Statement, Step
+from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.store.write_health import PROBE, WriteHealth
 from tollgate.store.writer_thread import WriterThread
 
@@ -56,7 +56,7 @@ _DISK_FAULTS = (
 )
 _ROW_FAULTS = (apsw.Error, ValueError, TypeError, OverflowError)
 
-Write = tuple[Callable[[Run, Any], Any], Any]
+QueuedWrite = tuple[Callable[[Run, Any], Any], Any]
 """A function of the writer thread and its argument."""
 
 
@@ -73,7 +73,7 @@ class SqliteDatabase:
         self._loop = asyncio.get_running_loop()
         self._writer_thread = WriterThread(self._finish_batch, "sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(len(rest), "sqlite-reader")
-        self._batcher: Batcher[Write, Any] = Batcher(self._start_batch, lanes=1, items_max=BATCH_MAX)
+        self._batcher: Batcher[QueuedWrite, Any] = Batcher(self._start_batch, lanes=1, items_max=BATCH_MAX)
         self._health = WriteHealth(lambda: self.write(PROBE))
         if writer is not None:
             self._changes = writer.changes
@@ -96,11 +96,11 @@ class SqliteDatabase:
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
-    async def write(self, steps: Sequence[Step]) -> bool:
+    async def write(self, writes: Sequence[Write]) -> bool:
         bound = []
-        for step in steps:
-            compiled = step.statement.compiled_for(Dialect.SQLITE)
-            bound.append((compiled.text, compiled.bind(step.params), step.rows))
+        for write in writes:
+            compiled = write.statement.compiled_for(Dialect.SQLITE)
+            bound.append((compiled.text, compiled.bind(write.params), write.rows))
         is_written: bool = await self._submit(_write_unit, bound)
         return is_written
 
@@ -136,21 +136,21 @@ class SqliteDatabase:
             raise Unavailable("the database was opened for reading only")
         return self._batcher.submit((function, argument))
 
-    def _start_batch(self, writes: Sequence[Write]) -> asyncio.Future[Sequence[Any]]:
+    def _start_batch(self, queued: Sequence[QueuedWrite]) -> asyncio.Future[Sequence[Any]]:
         """One transaction, up to its commit. Whatever stands in the way is undone and left to the thread to judge."""
         answers = None
         try:
-            answers = self._write_rows(writes)
+            answers = self._write_rows(queued)
         except _ROW_FAULTS:
             self._roll_back()
-        return self._writer_thread.start((writes, answers))
+        return self._writer_thread.start((queued, answers))
 
-    def _finish_batch(self, batch: tuple[Sequence[Write], Sequence[Any] | None]) -> Sequence[Any]:
+    def _finish_batch(self, batch: tuple[Sequence[QueuedWrite], Sequence[Any] | None]) -> Sequence[Any]:
         """A row that cannot be written undoes the transaction, and the batcher then writes each row alone."""
-        writes, answers = batch
+        queued, answers = batch
         try:
             if answers is None:
-                answers = self._write_rows_patiently(writes)
+                answers = self._write_rows_patiently(queued)
             self._execute("COMMIT")
         except _DISK_FAULTS as fault:
             self._roll_back()
@@ -169,16 +169,16 @@ class SqliteDatabase:
         self._health.note_fault(fault)
         return fault
 
-    def _write_rows(self, writes: Sequence[Write]) -> Sequence[Any]:
+    def _write_rows(self, queued: Sequence[QueuedWrite]) -> Sequence[Any]:
         run = self._run
         self._execute("BEGIN IMMEDIATE")
-        return [function(run, argument) for function, argument in writes]
+        return [function(run, argument) for function, argument in queued]
 
-    def _write_rows_patiently(self, writes: Sequence[Write]) -> Sequence[Any]:
+    def _write_rows_patiently(self, queued: Sequence[QueuedWrite]) -> Sequence[Any]:
         writer = cast(apsw.Connection, self._writer)
         writer.set_busy_timeout(BUSY_TIMEOUT_MS)
         try:
-            return self._write_rows(writes)
+            return self._write_rows(queued)
         finally:
             writer.set_busy_timeout(0)
 

@@ -66,7 +66,7 @@ def _compile(expression: sa.sql.expression.Executable, dialect: Dialect) -> Comp
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Write:
     """One statement of an atomic unit; with `rows` given, any other number of affected rows undoes the unit."""
 
     statement: Statement

@@ -13,10 +13,10 @@ from sqlalchemy.dialects.postgresql import insert
 from tollgate.catalog import LIMITS
 from tollgate.payments import WalletKey, WalletPublic
 from tollgate.store.database import Database
-from tollgate.store.directory import DIRECTORY_VERSION
+from tollgate.store.directory import MERCHANTS_VERSION
 from tollgate.store.schema import wallet_keys, wallet_uses
-from tollgate.store.settings import steps_add_to_setting
-from tollgate.store.statements import Statement, Step
+from tollgate.store.settings import add_to_setting_writes
+from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId
 
 _KEY = WalletKey.__struct_fields__
@@ -30,7 +30,7 @@ _rewrap_key = Statement(
     .where(wallet_keys.c.id == sa.bindparam("key_id"), wallet_keys.c.sealed_key == sa.bindparam("old"))
     .values(sealed_key=sa.bindparam("new"))
 )
-_claim = Statement(
+_idempotency_key = Statement(
     insert(wallet_uses)
     .values({name: sa.bindparam(name) for name in ("merchant_id", "fingerprint", "used_at", "request")})
     .on_conflict_do_nothing()
@@ -59,24 +59,24 @@ _purge = Statement(
 
 async def insert_wallet_key(db: Database, key: WalletKey) -> None:
     flat = msgspec.structs.asdict(key) | {"public": msgspec.json.encode(key.public).decode()}
-    await _change(db, Step(_insert_key, flat, rows=1))
+    await _change(db, Write(_insert_key, flat, rows=1))
 
 
 async def delete_wallet_key(db: Database, key_id: str) -> bool:
     """False: there is none."""
-    return await _change(db, Step(_delete_key, {"key_id": key_id}, rows=1))
+    return await _change(db, Write(_delete_key, {"key_id": key_id}, rows=1))
 
 
 async def rewrap_wallet_key(db: Database, key_id: str, old: bytes, new: bytes) -> bool:
     """The same key under another of the ring. False: somebody changed it meanwhile."""
-    return await _change(db, Step(_rewrap_key, {"key_id": key_id, "old": old, "new": new}, rows=1))
+    return await _change(db, Write(_rewrap_key, {"key_id": key_id, "old": old, "new": new}, rows=1))
 
 
 async def list_wallet_keys(db: Database) -> list[WalletKey]:
     return [_read_key(dict(zip(_KEY, row, strict=True))) for row in await db.fetch(_list_keys, {})]
 
 
-async def claim_wallet_use(
+async def record_wallet_use(
     db: Database, merchant_id: MerchantId, fingerprint: bytes, used_at: Instant, request: bytes | None = None
 ) -> bool:
     """False: the token was used before, by whichever process.
@@ -84,7 +84,7 @@ async def claim_wallet_use(
     A request that comes twice at once under one Idempotency-Key is the same use: the key lets only one of them pay.
     """
     of = {"merchant_id": merchant_id, "fingerprint": fingerprint}
-    if await db.write([Step(_claim, {**of, "used_at": used_at, "request": request}, rows=1)]):
+    if await db.write([Write(_idempotency_key, {**of, "used_at": used_at, "request": request}, rows=1)]):
         return True
     # Well before the key itself is forgotten, or else the token could be used again by who comes in between.
     since = used_at - LIMITS.idempotency_lifetime // 2
@@ -96,9 +96,9 @@ async def purge_wallet_uses(db: Database, before: Instant, limit: int) -> int:
     return len(await db.fetch(_purge, {"before": before, "limit": limit}))
 
 
-async def _change(db: Database, step: Step) -> bool:
+async def _change(db: Database, write: Write) -> bool:
     """Keys belong to the directory: who keeps it in memory notices a change by its version."""
-    return await db.write([step, *steps_add_to_setting(DIRECTORY_VERSION, 1)])
+    return await db.write([write, *add_to_setting_writes(MERCHANTS_VERSION, 1)])
 
 
 def _read_key(named: dict[str, Any]) -> WalletKey:

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.store.faults import StoreFault, Unwritable
 from tollgate.store.schema import settings
-from tollgate.store.statements import Statement, Step
+from tollgate.store.statements import Statement, Write
 
 Answer = TypeVar("Answer")
 
@@ -36,7 +36,7 @@ _WRITE = Statement(
     .on_conflict_do_update(index_elements=[settings.c.name], set_={"value": _TEXT})
 )
 
-PROBE = (Step(_CLEAR, {}), Step(_WRITE, {}))
+PROBE = (Write(_CLEAR, {}), Write(_WRITE, {}))
 
 
 class WriteHealth:

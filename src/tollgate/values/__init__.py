@@ -15,12 +15,12 @@ from tollgate.values.clock import (
     to_instant,
 )
 from tollgate.values.ids import (
-    Chance,
     ChannelId,
     CheckoutId,
     LinkId,
     MerchantId,
     PaymentId,
+    RandomBytes,
     RegistrationId,
     ScheduleId,
     find_checkout_id,
@@ -34,7 +34,7 @@ from tollgate.values.ids import (
     make_short_id,
     make_timed_id,
     name_node,
-    system_chance,
+    system_random_bytes,
 )
 from tollgate.values.money import HUNDREDTHS_MAX, Money, read_hundredths, render_hundredths
 from tollgate.values.refusal import (
@@ -63,7 +63,6 @@ __all__ = [
     "HUNDREDTHS_MAX",
     "MINUTE",
     "SECOND",
-    "Chance",
     "ChannelId",
     "CheckoutId",
     "Clock",
@@ -80,6 +79,7 @@ __all__ = [
     "NotFound",
     "Overloaded",
     "PaymentId",
+    "RandomBytes",
     "Refusal",
     "RegistrationId",
     "Result",
@@ -109,7 +109,7 @@ __all__ = [
     "read_hundredths",
     "render_hundredths",
     "render_timestamp",
-    "system_chance",
+    "system_random_bytes",
     "to_datetime",
     "to_instant",
 ]

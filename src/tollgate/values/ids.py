@@ -17,10 +17,10 @@ ScheduleId = NewType("ScheduleId", str)
 CheckoutId = NewType("CheckoutId", str)
 LinkId = NewType("LinkId", str)
 
-Chance = Callable[[int], bytes]
+RandomBytes = Callable[[int], bytes]
 """Gives that many unpredictable bytes."""
 
-system_chance: Chance = os.urandom
+system_random_bytes: RandomBytes = os.urandom
 
 _ID = re.compile("[0-9a-f]{32}")
 _CHECKOUT_ID = re.compile(r"[0-9A-F]{32}\.[a-z0-9-]{1,63}")
@@ -30,12 +30,12 @@ _LINK_ID = re.compile("[0-9a-f]{32}-[a-z0-9-]{1,63}")
 _NODE_LENGTH = 12
 
 
-def make_id(chance: Chance = system_chance) -> str:
+def make_id(random_bytes: RandomBytes = system_random_bytes) -> str:
     """32 lower-case hex digits: `8a` and 120 random bits.
 
     Never a leading 0, because some clients compare ids as numbers.
     """
-    return "8a" + chance(15).hex()
+    return "8a" + random_bytes(15).hex()
 
 
 def is_id(text: str) -> bool:
@@ -43,14 +43,14 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-def make_checkout_id(merchant_id: MerchantId, chance: Chance = system_chance) -> CheckoutId:
+def make_checkout_id(merchant_id: MerchantId, random_bytes: RandomBytes = system_random_bytes) -> CheckoutId:
     """32 upper-case hex digits, a dot, and a node by which its merchant is found. Never as long as any other id."""
-    return CheckoutId(f"{chance(16).hex().upper()}.{name_node(merchant_id)}")
+    return CheckoutId(f"{random_bytes(16).hex().upper()}.{name_node(merchant_id)}")
 
 
-def make_link_id(merchant_id: MerchantId, chance: Chance = system_chance) -> LinkId:
+def make_link_id(merchant_id: MerchantId, random_bytes: RandomBytes = system_random_bytes) -> LinkId:
     """32 lower-case hex digits, a hyphen, and the node of its merchant: it has to be found by its address alone."""
-    return LinkId(f"{chance(16).hex()}-{name_node(merchant_id)}")
+    return LinkId(f"{random_bytes(16).hex()}-{name_node(merchant_id)}")
 
 
 def find_link_node(link_id: str) -> str | None:
@@ -78,9 +78,9 @@ def hide_checkout_ids(text: str) -> str:
     return _ANY_CHECKOUT_ID.sub(r"\1***", text)
 
 
-def make_short_id(chance: Chance = system_chance) -> str:
+def make_short_id(random_bytes: RandomBytes = system_random_bytes) -> str:
     """`dddd.dddd.dddd`, for people to read out; it is not a key."""
-    digits = f"{int.from_bytes(chance(8), 'big') % 10**12:012d}"
+    digits = f"{int.from_bytes(random_bytes(8), 'big') % 10**12:012d}"
     return f"{digits[:4]}.{digits[4:8]}.{digits[8:]}"
 
 

@@ -13,7 +13,7 @@ import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from tollgate.values import Chance, Instant, system_chance
+from tollgate.values import Instant, RandomBytes, system_random_bytes
 from tollgate.vault.keyring import KEY_BYTES, Keyring
 from tollgate.vault.private_files import KeyringError, read_private, remove_private, write_private
 
@@ -39,15 +39,15 @@ class _ArchiveFile(msgspec.Struct, forbid_unknown_fields=True):
     keys: list[_Entry]
 
 
-def make_archive_key(path: Path, chance: Chance = system_chance) -> None:
+def make_archive_key(path: Path, random_bytes: RandomBytes = system_random_bytes) -> None:
     """Writes the key that wraps an archive; one that exists is never overwritten."""
     if path.exists():
         raise KeyringError(f"{path} exists; a key is never overwritten")
-    write_private(path, base64.b64encode(chance(KEY_BYTES)) + b"\n")
+    write_private(path, base64.b64encode(random_bytes(KEY_BYTES)) + b"\n")
 
 
 def archive_keys(
-    path: Path, wrapping_path: Path, keyring: Keyring, now: Instant, chance: Chance = system_chance
+    path: Path, wrapping_path: Path, keyring: Keyring, now: Instant, random_bytes: RandomBytes = system_random_bytes
 ) -> int:
     """Adds the retired keys of a ring and returns how many; when it returns, all of them can be read back from disk."""
     known = read_archive(path, wrapping_path) if path.exists() else []
@@ -57,7 +57,7 @@ def archive_keys(
         for key_id in keyring.key_ids
         if key_id not in archived and key_id != keyring.active_id
     ]
-    _write(path, _load_wrapping_key(wrapping_path), [*known, *fresh], chance)
+    _write(path, _load_wrapping_key(wrapping_path), [*known, *fresh], random_bytes)
     kept = {each.id: each.key for each in read_archive(path, wrapping_path)}
     if any(kept.get(key_id) != keyring.get_key(key_id) for key_id in keyring.key_ids if key_id != keyring.active_id):
         raise KeyringError(f"the archive {path} does not hold what was written; no key was removed")
@@ -82,7 +82,7 @@ def restore_keys(path: Path, wrapping_path: Path, keyring: Keyring) -> Keyring:
 
 
 def destroy_archived_keys(
-    path: Path, wrapping_path: Path, before: Instant, chance: Chance = system_chance
+    path: Path, wrapping_path: Path, before: Instant, random_bytes: RandomBytes = system_random_bytes
 ) -> tuple[int, int]:
     """Removes the keys that were retired before an instant; returns how many went and how many are left."""
     known = read_archive(path, wrapping_path)
@@ -90,15 +90,15 @@ def destroy_archived_keys(
     if not left:
         remove_private(path)
     elif len(left) < len(known):
-        _write(path, _load_wrapping_key(wrapping_path), left, chance)
+        _write(path, _load_wrapping_key(wrapping_path), left, random_bytes)
     return len(known) - len(left), len(left)
 
 
-def _write(path: Path, wrapping_key: bytes, keys: list[ArchivedKey], chance: Chance) -> None:
+def _write(path: Path, wrapping_key: bytes, keys: list[ArchivedKey], random_bytes: RandomBytes) -> None:
     cipher = AESGCM(wrapping_key)
     entries = []
     for each in keys:
-        nonce = chance(_NONCE_BYTES)
+        nonce = random_bytes(_NONCE_BYTES)
         wrapped = nonce + cipher.encrypt(nonce, each.key, _ties(each.id.hex(), each.retired_at))
         entries.append(_Entry(each.id.hex(), each.retired_at, base64.b64encode(wrapped).decode()))
     write_private(path, msgspec.json.format(msgspec.json.encode(_ArchiveFile(entries))) + b"\n")

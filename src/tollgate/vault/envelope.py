@@ -12,7 +12,7 @@ from functools import lru_cache
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from tollgate.values import Chance, system_chance
+from tollgate.values import RandomBytes, system_random_bytes
 from tollgate.vault.keyring import KEY_BYTES, KEY_ID_BYTES, Keyring
 
 _VERSION = b"\x01"
@@ -33,8 +33,8 @@ def _cipher(key: bytes) -> AESGCM:
     return AESGCM(key)
 
 
-def seal(plain: bytes, *, owner: str, keyring: Keyring, chance: Chance = system_chance) -> bytes:
-    dice = chance(KEY_BYTES + 2 * _NONCE_BYTES)
+def seal(plain: bytes, *, owner: str, keyring: Keyring, random_bytes: RandomBytes = system_random_bytes) -> bytes:
+    dice = random_bytes(KEY_BYTES + 2 * _NONCE_BYTES)
     record_key, wrap_nonce, nonce = dice[:KEY_BYTES], dice[KEY_BYTES:-_NONCE_BYTES], dice[-_NONCE_BYTES:]
     key_id = keyring.active_id
     wrapped = _cipher(keyring.get_key(key_id)).encrypt(wrap_nonce, record_key, _wrap_ties(key_id, owner))
@@ -51,10 +51,10 @@ def open_sealed(sealed: bytes, *, owner: str, keyring: Keyring) -> bytes:
         raise EnvelopeError("the sealed record does not open") from None
 
 
-def rewrap(sealed: bytes, *, owner: str, keyring: Keyring, chance: Chance = system_chance) -> bytes:
+def rewrap(sealed: bytes, *, owner: str, keyring: Keyring, random_bytes: RandomBytes = system_random_bytes) -> bytes:
     """The same record under the active key; its content is not decrypted."""
     record_key = _unwrap(sealed, owner, keyring)
-    key_id, wrap_nonce = keyring.active_id, chance(_NONCE_BYTES)
+    key_id, wrap_nonce = keyring.active_id, random_bytes(_NONCE_BYTES)
     wrapped = _cipher(keyring.get_key(key_id)).encrypt(wrap_nonce, record_key, _wrap_ties(key_id, owner))
     return b"".join((_VERSION, key_id, wrap_nonce, wrapped, sealed[_BODY_AT:]))
 

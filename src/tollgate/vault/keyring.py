@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.values import Chance, system_chance
+from tollgate.values import RandomBytes, system_random_bytes
 from tollgate.vault.private_files import KeyringError, read_private, write_private
 
 KEY_BYTES = 32
@@ -56,10 +56,10 @@ class Keyring:
     def key_ids(self) -> tuple[bytes, ...]:
         return tuple(self._keys)
 
-    def with_new_key(self, chance: Chance = system_chance) -> Keyring:
+    def with_new_key(self, random_bytes: RandomBytes = system_random_bytes) -> Keyring:
         """A keyring whose new active key stands beside the old ones, which still open what they sealed."""
-        key_id = chance(KEY_ID_BYTES)
-        keys = {**self._keys, key_id: chance(KEY_BYTES)}
+        key_id = random_bytes(KEY_ID_BYTES)
+        keys = {**self._keys, key_id: random_bytes(KEY_BYTES)}
         return Keyring(keys, key_id, self.fingerprint_key, self.fingerprint_version)
 
     def with_older_keys(self, older: Mapping[bytes, bytes]) -> Keyring:
@@ -89,9 +89,9 @@ class Keyring:
         raise TypeError("keyrings do not pickle")
 
 
-def make_keyring(chance: Chance = system_chance) -> Keyring:
-    key_id = chance(KEY_ID_BYTES)
-    return Keyring({key_id: chance(KEY_BYTES)}, key_id, chance(KEY_BYTES))
+def make_keyring(random_bytes: RandomBytes = system_random_bytes) -> Keyring:
+    key_id = random_bytes(KEY_ID_BYTES)
+    return Keyring({key_id: random_bytes(KEY_BYTES)}, key_id, random_bytes(KEY_BYTES))
 
 
 def load_keyring(path: Path) -> Keyring:

@@ -11,19 +11,21 @@ import hashlib
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from tollgate.values import Chance, Secret, system_chance
+from tollgate.values import RandomBytes, Secret, system_random_bytes
 
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
 
 
-def make_once_key(chance: Chance = system_chance) -> bytes:
-    return chance(_KEY_BYTES)
+def make_once_key(random_bytes: RandomBytes = system_random_bytes) -> bytes:
+    return random_bytes(_KEY_BYTES)
 
 
-def seal_once(plain: Secret | None, key: bytes, *, owner: str, chance: Chance = system_chance) -> bytes:
+def seal_once(
+    plain: Secret | None, key: bytes, *, owner: str, random_bytes: RandomBytes = system_random_bytes
+) -> bytes:
     """Nothing is sealed too, so that the key itself can always be proven."""
-    nonce = chance(_NONCE_BYTES)
+    nonce = random_bytes(_NONCE_BYTES)
     text = plain.reveal().encode() if plain else b""
     return nonce + AESGCM(key).encrypt(nonce, text, _ties(owner))
 

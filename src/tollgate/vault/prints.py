@@ -8,11 +8,11 @@ from __future__ import annotations
 from tollgate.payments import (
     BankAccount,
     CardAccount,
-    CardFace,
+    CardSummary,
     Instrument,
     TokenAccount,
     VirtualAccount,
-    make_card_face,
+    make_card_summary,
 )
 from tollgate.values import MerchantId, Secret
 from tollgate.vault.fingerprint import fingerprint
@@ -25,12 +25,12 @@ def fingerprint_account(account: Instrument, brand: str, merchant_id: MerchantId
     return None if parts is None else fingerprint("registration", [merchant_id, *parts], keyring)
 
 
-def shows_face(account: Instrument, face: CardFace | None, *, is_renewed: bool) -> bool:
+def shows_face(account: Instrument, card_summary: CardSummary | None, *, is_renewed: bool) -> bool:
     """Whether this is what may be seen of that account; of a card that was renewed since, only its first digits are."""
-    if not isinstance(account, CardAccount) or face is None:
-        return not isinstance(account, CardAccount) and face is None
-    shown = make_card_face(account.number.reveal(), account)
-    return shown.bin == face.bin if is_renewed else shown == face
+    if not isinstance(account, CardAccount) or card_summary is None:
+        return not isinstance(account, CardAccount) and card_summary is None
+    shown = make_card_summary(account.number.reveal(), account)
+    return shown.bin == card_summary.bin if is_renewed else shown == card_summary
 
 
 def _name(account: Instrument, brand: str) -> list[str] | None:

@@ -10,7 +10,7 @@ import string
 import msgspec
 
 from tollgate.payments import Credential
-from tollgate.values import Chance, Instant, MerchantId, Secret, is_id, make_id, system_chance
+from tollgate.values import Instant, MerchantId, RandomBytes, Secret, is_id, make_id, system_random_bytes
 from tollgate.vault.accounts import name_owner
 from tollgate.vault.envelope import open_sealed, seal
 from tollgate.vault.keyring import Keyring
@@ -35,11 +35,11 @@ class NewCredential(msgspec.Struct, frozen=True):
 
 
 def make_credential(
-    merchant_id: MerchantId, keyring: Keyring, now: Instant, chance: Chance = system_chance
+    merchant_id: MerchantId, keyring: Keyring, now: Instant, random_bytes: RandomBytes = system_random_bytes
 ) -> NewCredential:
     """A token is base64 of `userId|password`, so that both spellings of a login name the same credential."""
-    user_id, credential_id = make_id(chance), make_id(chance)
-    password = base64.urlsafe_b64encode(chance(_PASSWORD_BYTES)).decode().rstrip("=")
+    user_id, credential_id = make_id(random_bytes), make_id(random_bytes)
+    password = base64.urlsafe_b64encode(random_bytes(_PASSWORD_BYTES)).decode().rstrip("=")
     token = make_token(user_id, Secret(password))
     owner = name_owner("credential", merchant_id, credential_id)
     credential = Credential(
@@ -54,10 +54,14 @@ def make_credential(
 
 
 def keep_credential(
-    merchant_id: MerchantId, token: Secret, keyring: Keyring, now: Instant, chance: Chance = system_chance
+    merchant_id: MerchantId,
+    token: Secret,
+    keyring: Keyring,
+    now: Instant,
+    random_bytes: RandomBytes = system_random_bytes,
 ) -> Credential:
     """Makes a credential of a token that a merchant brings from another host; a weak one is a TokenError."""
-    credential_id = make_id(chance)
+    credential_id = make_id(random_bytes)
     owner = name_owner("credential", merchant_id, credential_id)
     return Credential(
         id=credential_id,

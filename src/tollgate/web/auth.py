@@ -9,8 +9,8 @@ import re
 
 from tollgate.catalog import get_result
 from tollgate.contract import Identity, check_entity_id, read_identity
+from tollgate.operations import MerchantCache
 from tollgate.payments import Channel, Credential
-from tollgate.steps import Directory
 from tollgate.values import Forbidden, Refusal, Secret, Unauthenticated, WrongToken
 from tollgate.vault import make_token
 from tollgate.web.request import Access, Caller, Request
@@ -18,22 +18,22 @@ from tollgate.web.request import Access, Caller, Request
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9+/=._~-]{1,1024})")
 
 
-def find_credential(header: bytes | None, directory: Directory) -> Credential | None:
+def find_credential(header: bytes | None, merchants: MerchantCache) -> Credential | None:
     """Finds the credential by the Authorization header alone, before the body is read; None without a header."""
     if header is None:
         return None
     match = _BEARER.fullmatch(header.decode("latin-1").strip())
     if match is None:
         raise Unauthenticated(get_result("800.900.300"))
-    return _look_up(Secret(match[1]), directory)
+    return _look_up(Secret(match[1]), merchants)
 
 
-def recognise(request: Request, access: Access, directory: Directory, credential: Credential | None) -> Caller:
+def recognise(request: Request, access: Access, merchants: MerchantCache, credential: Credential | None) -> Caller:
     """Identifies the caller by the header's credential; without one, by the login that the parameters name."""
     identity = read_identity(request.pairs)
-    named = directory.find_channel(identity.entity_id or "")
+    named = merchants.find_channel(identity.entity_id or "")
     has_header = credential is not None
-    credential = credential or _find_login(identity, directory)
+    credential = credential or _find_login(identity, merchants)
     if identity.entity_id is None and access is Access.TOKEN and has_header:
         return Caller(merchant_id=credential.merchant_id, channel=None, ndc=request.trace)
     channel = _check_entity(identity, named, credential)
@@ -43,14 +43,14 @@ def recognise(request: Request, access: Access, directory: Directory, credential
     return Caller(merchant_id=credential.merchant_id, channel=channel, ndc=f"{channel.id}_{request.trace}")
 
 
-def _find_login(identity: Identity, directory: Directory) -> Credential:
+def _find_login(identity: Identity, merchants: MerchantCache) -> Credential:
     if not identity.user_id or not identity.password:
         raise Unauthenticated(get_result("800.900.300"))
-    return _look_up(make_token(identity.user_id, identity.password), directory)
+    return _look_up(make_token(identity.user_id, identity.password), merchants)
 
 
-def _look_up(token: Secret, directory: Directory) -> Credential:
-    credential = directory.find_credential(token)
+def _look_up(token: Secret, merchants: MerchantCache) -> Credential:
+    credential = merchants.find_credential(token)
     if credential is None:
         raise WrongToken(get_result("800.900.300"))
     return credential

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.web.request import Access, Reply, Request, RouteRow
 
 ANY_ORIGIN = (
@@ -21,7 +21,7 @@ _MAY_BE_SENT = (
 )
 
 
-async def answer_preflight(request: Request, house: House) -> Reply:  # noqa: ARG001
+async def answer_preflight(request: Request, app: App) -> Reply:  # noqa: ARG001
     return Reply(204, b"", b"text/plain", _MAY_BE_SENT)
 
 

@@ -9,8 +9,8 @@ from enum import Enum
 import msgspec
 
 from tollgate.contract import Answer, Pairs
+from tollgate.operations import App
 from tollgate.payments import Channel
-from tollgate.steps import House
 from tollgate.values import MerchantId
 from tollgate.web.head import Head
 
@@ -76,8 +76,8 @@ class Access(Enum):
     """A valid token and an entity it reaches."""
 
 
-Handler = Callable[[Request, Caller, House], Awaitable[Reply]]
-OpenHandler = Callable[[Request, House], Awaitable[Reply]]
+Handler = Callable[[Request, Caller, App], Awaitable[Reply]]
+OpenHandler = Callable[[Request, App], Awaitable[Reply]]
 
 
 class RouteRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ import msgspec
 
 from tollgate.catalog import LIMITS, WRONG_TOKEN, get_result
 from tollgate.contract import Pairs, is_identity_name, read_form
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import Forbidden, Overloaded, Refusal, Unauthenticated, WrongToken, find_node
 from tollgate.web.access import tell_access
 from tollgate.web.addresses import name_network
@@ -37,14 +37,14 @@ _DECISIVE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-t
 class Gateway:
     def __init__(
         self,
-        house: House,
+        app: App,
         rows: Iterable[RouteRow],
         throttles: Throttles,
         proxies: Proxies | None = None,
         *,
         requires_tls: bool = False,
     ) -> None:
-        self._house = house
+        self._app = app
         self._routes = RouteTable(open_to_all_origins(rows))
         self._throttles = throttles
         self._proxies = proxies or Proxies()
@@ -53,24 +53,24 @@ class Gateway:
 
     def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit:
         """Decides by the head alone whether the body is read."""
-        trace = self._house.chance(16).hex()
+        trace = self._app.random_bytes(16).hex()
         visit = Visit(trace, trace, head.method, self._routes.hide(head.path), head=head, began=perf_counter())
         self._in_flight += 1
         check = partial(self._check_head, visit, head, peer, is_secure=is_secure)
-        reply = guard_head(check, visit, self._house.envelope, self._house.clock)
+        reply = guard_head(check, visit, self._app.envelope, self._app.clock)
         if reply is not None:
             visit.refused = _open_to_origins(reply) if visit.is_for_any_origin else reply
         return visit
 
     async def answer(self, visit: Visit, body: bytes) -> Reply:
-        reply = await guard(self._answer(visit, body), visit, self._house.envelope, self._house.clock)
+        reply = await guard(self._answer(visit, body), visit, self._app.envelope, self._app.clock)
         if visit.warning:
             reply = msgspec.structs.replace(reply, headers=(*reply.headers, (HEADER, visit.warning)))
         return _open_to_origins(reply) if visit.is_for_any_origin else reply
 
     def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:
-        ndc = visit.refusal_ndc if visit else self._house.chance(16).hex()
-        reply = render_refusal(refusal, ndc, self._house.envelope, self._house.clock)
+        ndc = visit.refusal_ndc if visit else self._app.random_bytes(16).hex()
+        reply = render_refusal(refusal, ndc, self._app.envelope, self._app.clock)
         if visit is None:
             # No request was read, so nobody concludes it.
             count_request("unknown", reply.status, 0.0)
@@ -98,7 +98,7 @@ class Gateway:
         if row.traces_checkout and find_node(match.names[0]) is not None:
             visit.checkout_id = match.names[0]
         if is_plain and not row.is_for_probes:
-            visit.refused = redirect(self._house.base_url, head)
+            visit.refused = redirect(self._app.base_url, head)
             return
         # After the row is known, so that a shop's script can read that it shall come back.
         if self._in_flight > LIMITS.requests_in_flight_max:
@@ -112,7 +112,7 @@ class Gateway:
             raise make_body_too_large(LIMITS.body_bytes_max)
         if row.access is not Access.OPEN:
             try:
-                visit.credential = find_credential(head.headers.get(b"authorization"), self._house.directory)
+                visit.credential = find_credential(head.headers.get(b"authorization"), self._app.merchants)
             except WrongToken:
                 self._slow_down(visit)
                 raise
@@ -148,9 +148,9 @@ class Gateway:
         if row.access is Access.OPEN:
             self._throttles.check(row.operation, name_network(request.address), None)
             self._warn(request, row, visit)
-            return await cast(OpenHandler, row.handler)(request, self._house)
+            return await cast(OpenHandler, row.handler)(request, self._app)
         try:
-            caller = recognise(request, row.access, self._house.directory, visit.credential)
+            caller = recognise(request, row.access, self._app.merchants, visit.credential)
         except WrongToken:
             self._slow_down(visit)
             raise
@@ -158,10 +158,10 @@ class Gateway:
         counted = caller.channel.id if caller.channel else caller.merchant_id
         self._throttles.check(row.operation, counted, match.names[0] if match.names else None)
         self._warn(request, row, visit)
-        return await cast(Handler, row.handler)(request, caller, self._house)
+        return await cast(Handler, row.handler)(request, caller, self._app)
 
     def _warn(self, request: Request, row: RouteRow, visit: Visit) -> None:
-        if not self._house.is_live:
+        if not self._app.is_live:
             visit.warning = warn_of_unknown(request.pairs, row, visit)
 
 

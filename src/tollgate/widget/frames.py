@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tollgate.catalog import CARD_BRANDS, Brand, get_result
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web import Access, Pages, Reply, Request, RouteRow, join_modules, wrap_modules
 
@@ -78,7 +78,7 @@ def is_origin(text: str) -> bool:
     return not port.isdecimal() or int(port) <= _PORT_MAX
 
 
-async def read_frame(request: Request, _house: House) -> Reply:
+async def read_frame(request: Request, _app: App) -> Reply:
     (key,) = request.names
     field = FIELDS.get(key)
     if field is None:

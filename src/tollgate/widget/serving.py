@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from tollgate.catalog import get_result
 from tollgate.flows import find_promised_script
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web import Access, Reply, Request, RouteRow
 from tollgate.widget.assets import ASSETS
@@ -34,10 +34,10 @@ Headers = tuple[tuple[bytes, bytes], ...]
 _VERSIONS = frozenset({SCRIPT.version, FRAME_VERSION})
 
 
-async def read_script(request: Request, house: House) -> Reply:
+async def read_script(request: Request, app: App) -> Reply:
     """A page from before a release holds the script against the hash that its checkout was promised then."""
     named = next((text for name, text in request.pairs if name == "checkoutId"), "")
-    promised = await find_promised_script(house, named.partition("/")[0])
+    promised = await find_promised_script(app, named.partition("/")[0])
     return _serve(request, SCRIPT if promised is None else _make_earlier(promised.body, promised.version))
 
 
@@ -53,7 +53,7 @@ def _serve(request: Request, script: Script) -> Reply:
     return _pack(request, script.body, script.gzipped, _JAVASCRIPT, headers)
 
 
-async def read_widget_asset(request: Request, _house: House) -> Reply:
+async def read_widget_asset(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     asset = ASSETS.get(name)
     if asset is None:

@@ -5,7 +5,7 @@ Timeouts, size caps and the guard over addresses are enforced here; what an answ
 
 from tollgate.wire.acquirer import HttpWire, Wire
 from tollgate.wire.addresses import may_carry_cards
-from tollgate.wire.courier import Courier, HttpCourier
 from tollgate.wire.faults import Forbidden, Silent, Unsent
+from tollgate.wire.notifier import HttpNotifier, Notifier
 
-__all__ = ["Courier", "Forbidden", "HttpCourier", "HttpWire", "Silent", "Unsent", "Wire", "may_carry_cards"]
+__all__ = ["Forbidden", "HttpNotifier", "HttpWire", "Notifier", "Silent", "Unsent", "Wire", "may_carry_cards"]

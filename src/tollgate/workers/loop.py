@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tollgate.steps import House
+from tollgate.operations import App
 
 _log = logging.getLogger("tollgate.worker")
 
@@ -30,13 +30,13 @@ _GRACE_S = 3.0
 class Worker(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     every_s: float
-    run: Callable[[House], Awaitable[int]]
+    run: Callable[[App], Awaitable[int]]
     """Does one round and tells how much it found."""
 
 
 class Loop:
-    def __init__(self, house: House, workers: Iterable[Worker]) -> None:
-        self._house = house
+    def __init__(self, app: App, workers: Iterable[Worker]) -> None:
+        self._app = app
         self._workers = tuple(workers)
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -51,15 +51,15 @@ class Loop:
     async def _repeat(self, worker: Worker) -> None:
         while True:
             for _ in range(_BREATH_MAX):
-                if not await run_round(worker, self._house):
+                if not await run_round(worker, self._app):
                     break
             await asyncio.sleep(worker.every_s)
 
 
-async def run_round(worker: Worker, house: House) -> int:
+async def run_round(worker: Worker, app: App) -> int:
     """Breakage in a round is logged and the next round tries again: whatever it was about is still in the store."""
     try:
-        return await worker.run(house)
+        return await worker.run(app)
     except Exception:
         _log.exception("a round failed", extra={"worker": worker.name})
         return 0

@@ -6,8 +6,8 @@ from functools import partial
 
 from tollgate.catalog import LIMITS
 from tollgate.flows import remind
+from tollgate.operations import App
 from tollgate.payments import REMIND_TOPIC
-from tollgate.steps import House
 from tollgate.store import Job
 from tollgate.workers.jobs import lease, pause, run_or_put_off
 from tollgate.workers.loop import run_as_they_come
@@ -20,10 +20,10 @@ LEASE_S = LIMITS.notification_timeout_s + 5.0
 """The call itself and a short margin: what a killed process held has to be called by another within the minute."""
 
 
-async def send_reminders(house: House) -> int:
-    find = partial(lease, house, REMIND_TOPIC, LEASE_S)
-    return await run_as_they_come(find, partial(run_or_put_off, house, remind, _put_off), at_once=_AT_ONCE)
+async def send_reminders(app: App) -> int:
+    find = partial(lease, app, REMIND_TOPIC, LEASE_S)
+    return await run_as_they_come(find, partial(run_or_put_off, app, remind, _put_off), at_once=_AT_ONCE)
 
 
-async def _put_off(house: House, job: Job, failures: int) -> None:
-    await pause(house, job, _PAUSES_S, failures=failures)
+async def _put_off(app: App, job: Job, failures: int) -> None:
+    await pause(app, job, _PAUSES_S, failures=failures)

@@ -9,22 +9,22 @@ from functools import partial
 
 from tollgate.catalog import LIMITS
 from tollgate.flows import erase_registration, wipe_old_accounts
+from tollgate.operations import App
 from tollgate.payments import Registration
-from tollgate.steps import House
 from tollgate.store import list_channels, list_outlived
 from tollgate.workers.loop import run_each
 
 
-async def erase_registrations(house: House) -> int:
-    outlived = await list_outlived(house.database, house.clock.now(), LIMITS.erase_batch)
-    await run_each(outlived, partial(_erase, house))
+async def erase_registrations(app: App) -> int:
+    outlived = await list_outlived(app.database, app.clock.now(), LIMITS.erase_batch)
+    await run_each(outlived, partial(_erase, app))
     return len(outlived)
 
 
-async def _erase(house: House, outlived: Registration) -> None:
-    await erase_registration(house, outlived)
+async def _erase(app: App, outlived: Registration) -> None:
+    await erase_registration(app, outlived)
 
 
-async def wipe_accounts(house: House) -> int:
+async def wipe_accounts(app: App) -> int:
     """A page of every channel, also of those that are closed."""
-    return sum([await wipe_old_accounts(house, channel) for channel in await list_channels(house.database)])
+    return sum([await wipe_old_accounts(app, channel) for channel in await list_channels(app.database)])

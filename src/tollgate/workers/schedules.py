@@ -7,8 +7,8 @@ from functools import partial
 
 from tollgate.catalog import LIMITS
 from tollgate.flows import fall_due, make_run
+from tollgate.operations import App
 from tollgate.payments import RUN_TOPIC
-from tollgate.steps import House
 from tollgate.store import Job, list_due_schedules, retire_schedules
 from tollgate.workers.jobs import pause, run_jobs
 from tollgate.workers.loop import run_each
@@ -18,18 +18,18 @@ _log = logging.getLogger("tollgate.worker")
 _PAUSES_S = (5, 15, 60, 300, 900, 3600)
 
 
-async def order_runs(house: House) -> int:
-    due = await list_due_schedules(house.database, house.clock.now(), LIMITS.job_batch)
-    await run_each(due, partial(fall_due, house))
-    await retire_schedules(house.database, LIMITS.job_batch)
+async def order_runs(app: App) -> int:
+    due = await list_due_schedules(app.database, app.clock.now(), LIMITS.job_batch)
+    await run_each(due, partial(fall_due, app))
+    await retire_schedules(app.database, LIMITS.job_batch)
     return len(due)
 
 
-async def pay_runs(house: House) -> int:
-    return await run_jobs(house, make_run, put_off_run, topic=RUN_TOPIC)
+async def pay_runs(app: App) -> int:
+    return await run_jobs(app, make_run, put_off_run, topic=RUN_TOPIC)
 
 
-async def put_off_run(house: House, job: Job, failures: int) -> None:
-    pause_s = await pause(house, job, _PAUSES_S, failures=failures)
+async def put_off_run(app: App, job: Job, failures: int) -> None:
+    pause_s = await pause(app, job, _PAUSES_S, failures=failures)
     told = {"schedule": job.subject_id, "run": job.id, "again_in_s": pause_s}
     _log.warning("payment of a schedule not made yet", extra=told)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from tollgate.flows import collect
 from tollgate.workers.loop import Worker
-from tollgate.workers.reconcile import follow_tokens, reconcile, run_errands
+from tollgate.workers.recover import follow_tokens, recover_payments, run_recovery_tasks
 from tollgate.workers.reminders import send_reminders
 from tollgate.workers.retention import erase_registrations, wipe_accounts
 from tollgate.workers.schedules import order_runs, pay_runs
 from tollgate.workers.upkeep import (
     SCRIPT_EVERY_S,
     follow_clock,
-    follow_directory,
     follow_keys,
+    follow_merchants,
     follow_scripts,
     purge_old_checkouts,
-    purge_old_claims,
+    purge_old_idempotency_records,
     purge_old_links,
     purge_old_sessions,
     purge_old_wallet_uses,
@@ -24,11 +24,11 @@ from tollgate.workers.upkeep import (
 )
 
 WORKERS = (
-    Worker(name="directory", every_s=1.0, run=follow_directory),
+    Worker(name="directory", every_s=1.0, run=follow_merchants),
     Worker(name="clock", every_s=1.0, run=follow_clock),
     Worker(name="keys", every_s=1.0, run=follow_keys),
-    Worker(name="reconcile", every_s=1.0, run=reconcile),
-    Worker(name="errands", every_s=0.5, run=run_errands),
+    Worker(name="reconcile", every_s=1.0, run=recover_payments),
+    Worker(name="errands", every_s=0.5, run=run_recovery_tasks),
     Worker(name="network tokens", every_s=0.5, run=follow_tokens),
     Worker(name="due schedules", every_s=0.5, run=order_runs),
     Worker(name="scheduled payments", every_s=0.5, run=pay_runs),
@@ -41,7 +41,7 @@ WORKERS = (
     Worker(name="forgotten checkouts", every_s=600.0, run=purge_old_checkouts),
     Worker(name="old payment links", every_s=60.0, run=wipe_old_links),
     Worker(name="forgotten payment links", every_s=600.0, run=purge_old_links),
-    Worker(name="claims", every_s=600.0, run=purge_old_claims),
+    Worker(name="claims", every_s=600.0, run=purge_old_idempotency_records),
     Worker(name="wallet uses", every_s=600.0, run=purge_old_wallet_uses),
     Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),
 )

@@ -14,7 +14,7 @@ from tollgate.catalog import (
     CARD_BRANDS,
     PARAMETERS,
     TEST_CARDS,
-    Account,
+    AccountType,
     TestCard,
     accepts_number,
     detect_brand,
@@ -48,7 +48,7 @@ def test_every_row_is_whole() -> None:
         assert set(row.shares) <= set(BRANDS), row.code
         assert set(row.needs) <= set(PARAMETERS), row.code
         assert all(re.fullmatch("[0-9]{1,8}(-[0-9]{1,8})?", prefix) for prefix in row.prefixes), row.code
-        assert not row.prefixes or row.account is Account.CARD, row.code
+        assert not row.prefixes or row.account is AccountType.CARD, row.code
         assert not row.wallet or f"{row.wallet}.paymentToken" in PARAMETERS, row.code
 
 
@@ -75,7 +75,7 @@ def test_nobody_claims_a_range_inside_one_of_the_great_networks() -> None:
 
 
 def test_the_list_is_as_long_as_merchants_expect() -> None:
-    wallets = [row for row in ROWS if row.account is Account.WALLET]
+    wallets = [row for row in ROWS if row.account is AccountType.WALLET]
 
     assert len(CARD_BRANDS) + len(wallets) >= 45
     assert len(ROWS) >= 60

@@ -1,4 +1,4 @@
-"""The small tables prove themselves: kinds, limits, throttles, test cards, levers.
+"""The small tables prove themselves: kinds, limits, throttles, test cards, simulator_overrides.
 Brands and results have their own files.
 """
 
@@ -10,54 +10,54 @@ import pytest
 
 from tollgate.catalog import (
     BRANDS,
-    FOLLOW_UP_KINDS,
-    INITIAL_KINDS,
-    KINDS,
-    LEVERS,
+    FOLLOW_UP_PAYMENT_TYPES,
+    INITIAL_PAYMENT_TYPES,
     LIMITS,
     PARAMETERS,
+    PAYMENT_TYPES,
     RESULTS,
+    SIMULATOR_OVERRIDES,
     TEST_CARDS,
     THROTTLES,
     Behaviour,
     Direction,
-    Lever,
     Resolved,
     Role,
+    SimulatorOverride,
     passes_luhn,
     resolve,
 )
-from tollgate.catalog import kinds as kinds_module
+from tollgate.catalog import payment_types as payment_types_module
 from tollgate.catalog import test_cards as test_cards_module
 from tollgate.catalog import throttles as throttles_module
 
 
 def test_no_table_has_a_row_twice() -> None:
-    assert len(KINDS) == len(kinds_module._ROWS)
+    assert len(PAYMENT_TYPES) == len(payment_types_module._ROWS)
     assert len(TEST_CARDS) == len(test_cards_module._ROWS)
     assert len(THROTTLES) == len(throttles_module._ROWS)
-    assert len({lever.key for lever in LEVERS}) == len(LEVERS)
+    assert len({override.key for override in SIMULATOR_OVERRIDES}) == len(SIMULATOR_OVERRIDES)
 
 
 def test_a_payment_begins_with_the_types_the_interface_lists_in_its_order() -> None:
-    assert INITIAL_KINDS == ("PA", "DB", "CD", "PA.CP")
+    assert INITIAL_PAYMENT_TYPES == ("PA", "DB", "CD", "PA.CP")
 
 
 def test_a_kind_follows_only_kinds_that_exist() -> None:
-    assert [kind.code for kind in KINDS.values() if not set(kind.follows) <= set(KINDS)] == []
+    assert [kind.code for kind in PAYMENT_TYPES.values() if not set(kind.follows) <= set(PAYMENT_TYPES)] == []
 
 
 def test_whatever_follows_says_what_it_follows() -> None:
-    assert [code for code in FOLLOW_UP_KINDS if not KINDS[code].follows] == []
+    assert [code for code in FOLLOW_UP_PAYMENT_TYPES if not PAYMENT_TYPES[code].follows] == []
 
 
 def test_every_role_and_direction_is_used() -> None:
-    assert {kind.role for kind in KINDS.values()} == set(Role)
-    assert {kind.direction for kind in KINDS.values()} == set(Direction)
+    assert {kind.role for kind in PAYMENT_TYPES.values()} == set(Role)
+    assert {kind.direction for kind in PAYMENT_TYPES.values()} == set(Direction)
 
 
 def test_every_kind_can_be_sent() -> None:
-    assert PARAMETERS["paymentType"].shape.choices == tuple(KINDS)
+    assert PARAMETERS["paymentType"].shape.choices == tuple(PAYMENT_TYPES)
 
 
 def test_limits_are_positive_and_cannot_be_changed() -> None:
@@ -77,16 +77,16 @@ def test_test_cards_pass_the_check_digit_and_name_a_brand() -> None:
     assert {card.behaviour for card in TEST_CARDS.values()} == set(Behaviour)
 
 
-@pytest.mark.parametrize("lever", LEVERS, ids=lambda lever: lever.key)
-def test_a_lever_is_a_custom_parameter(lever: Lever) -> None:
-    found = resolve(lever.name)
+@pytest.mark.parametrize("override", SIMULATOR_OVERRIDES, ids=lambda override: override.key)
+def test_a_lever_is_a_custom_parameter(override: SimulatorOverride) -> None:
+    found = resolve(override.name)
 
     assert isinstance(found, Resolved)
     assert found.parameter is PARAMETERS["customParameters[key]"]
 
 
 def test_a_forced_result_is_one_of_ours() -> None:
-    force = next(lever for lever in LEVERS if lever.key == "forceResultCode")
+    force = next(override for override in SIMULATOR_OVERRIDES if override.key == "forceResultCode")
 
     assert [code for code in RESULTS if not force.shape.accepts(code)] == []
     assert not force.shape.accepts("123.456.789")

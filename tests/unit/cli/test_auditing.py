@@ -15,7 +15,7 @@ from tollgate.cli.auditing import show_progress
 from tollgate.cli.program import program
 from tollgate.flows import pay
 from tollgate.vault import make_keyring, save_keyring
-from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_house
+from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 
 PAYMENTS = 3
 
@@ -25,11 +25,11 @@ def folder(tmp_path: Path) -> Path:
     """A data folder with a few payments."""
 
     async def fill() -> None:
-        house = await open_house(tmp_path, ScriptedWire())
-        save_keyring(house.keyring, tmp_path / "keys.json")
+        app = await open_app(tmp_path, ScriptedWire())
+        save_keyring(app.keyring, tmp_path / "keys.json")
         for _ in range(PAYMENTS):
-            await pay(house, ORDER, CHANNEL, "ndc", None)
-        await house.database.close()
+            await pay(app, ORDER, CHANNEL, "ndc", None)
+        await app.database.close()
 
     asyncio.run(fill())
     return tmp_path

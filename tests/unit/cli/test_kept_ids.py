@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
-from tollgate.steps import Directory
+from tollgate.operations import MerchantCache
 from tollgate.store import list_credentials, open_database
 from tollgate.values import Secret
 from tollgate.vault import load_keyring, make_token, open_token
@@ -92,9 +92,9 @@ def find(folder: Path, token: Secret) -> tuple[str, Secret]:
         keyring = load_keyring(folder / "keys.json")
         database = await open_database(f"sqlite:///{folder}/tollgate.db", must_exist=True)
         try:
-            directory = Directory(keyring)
-            await directory.refresh(database)
-            credential = directory.find_credential(token)
+            merchants = MerchantCache(keyring)
+            await merchants.refresh(database)
+            credential = merchants.find_credential(token)
             assert credential is not None
             assert credential in await list_credentials(database)
             return credential.merchant_id, open_token(credential, keyring)
@@ -110,9 +110,9 @@ def test_a_short_password_cannot_be_found_behind_the_stored_hash(folder: Path) -
     async def find_without_keys() -> object:
         database = await open_database(f"sqlite:///{folder}/tollgate.db", must_exist=True)
         try:
-            directory = Directory()
-            await directory.refresh(database)
-            return directory.find_credential(Secret(TOKEN))
+            merchants = MerchantCache()
+            await merchants.refresh(database)
+            return merchants.find_credential(Secret(TOKEN))
         finally:
             await database.close()
 

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.flows import pay
+from tollgate.operations import App, open_registration
 from tollgate.payments import CardAccount
-from tollgate.steps import House, open_stored
 from tollgate.store import open_database
 from tollgate.vault import KeyringError, archive_keys, load_keyring, make_keyring, save_keyring
 from unit.flows.test_registrations import CARD, keep
-from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_house
+from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 
 
 class Host:
@@ -29,16 +29,16 @@ class Host:
         self.data, self.backup = folder / "data", folder / "backup"
         self.keys, self.archive, self.archive_key = folder / "keys.json", folder / "archive.json", folder / "wrap.key"
         self.data.mkdir()
-        self.house, self.registration_id = asyncio.run(self._fill())
+        self.app, self.registration_id = asyncio.run(self._fill())
         shutil.copytree(self.data, self.backup)
 
-    async def _fill(self) -> tuple[House, str]:
-        house = await open_house(self.data, ScriptedWire())
-        save_keyring(house.keyring, self.keys)
-        await pay(house, ORDER, CHANNEL, "ndc", None)
-        registration = await keep(house, CARD)
-        await house.database.close()
-        return house, registration.id
+    async def _fill(self) -> tuple[App, str]:
+        app = await open_app(self.data, ScriptedWire())
+        save_keyring(app.keyring, self.keys)
+        await pay(app, ORDER, CHANNEL, "ndc", None)
+        registration = await keep(app, CARD)
+        await app.database.close()
+        return app, registration.id
 
     def run(self, *command: str) -> Result:
         return CliRunner().invoke(program, list(command))
@@ -68,8 +68,8 @@ class Host:
         async def open_it() -> str:
             database = await open_database(f"sqlite:///{self.data}/store.db", must_exist=True)
             try:
-                house = replace(self.house, database=database, keyring=load_keyring(self.keys))
-                account = (await open_stored(house, MERCHANT.id, self.registration_id)).account
+                app = replace(self.app, database=database, keyring=load_keyring(self.keys))
+                account = (await open_registration(app, MERCHANT.id, self.registration_id)).account
             finally:
                 await database.close()
             assert isinstance(account, CardAccount)

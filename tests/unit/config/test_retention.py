@@ -9,7 +9,7 @@ import pytest
 from tollgate.config import Settings, load_settings
 from tollgate.payments import Retention
 from tollgate.vault import make_keyring, save_keyring
-from tollgate.wiring import open_house
+from tollgate.wiring import open_app
 
 NAMES = (
     "registration_card_months",
@@ -34,8 +34,8 @@ def test_a_time_that_no_calendar_knows_is_refused_by_name(name: str, value: str)
 async def test_the_house_keeps_accounts_as_long_as_it_is_told(tmp_path: Path) -> None:
     variables = {f"TOLLGATE_{name.upper()}": str(index) for index, name in enumerate(NAMES)}
     save_keyring(make_keyring(), tmp_path / "keys.json")
-    house, wires = await open_house(load_settings({"data": str(tmp_path)}, variables), exclusive=True)
+    app, wires = await open_app(load_settings({"data": str(tmp_path)}, variables), exclusive=True)
     await wires.close()
-    await house.database.close()
+    await app.database.close()
 
-    assert house.retention == Retention(card_months=0, idle_months=1, extension_months=2, payment_days=3)
+    assert app.retention == Retention(card_months=0, idle_months=1, extension_months=2, payment_days=3)

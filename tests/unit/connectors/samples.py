@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from tollgate.payments import CardAccount, Order, Payment, State, make_card_face
+from tollgate.payments import CardAccount, Order, Payment, State, make_card_summary
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
 
 CARD = CardAccount(
     number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", holder="Jane Jones", cvv=Secret("731")
 )
 ORDER = Order(
-    kind="DB",
+    payment_type="DB",
     money=Money(9210, "EUR"),
     brand="VISA",
     network="VISA",
     method="CC",
     account=CARD,
-    face=make_card_face("4200000000000000", CARD),
+    card_summary=make_card_summary("4200000000000000", CARD),
     statement="Jones",
     descriptor="Order 7",
     short_id="1234.5678.9012",
     merchant_transaction_id="order-0001",
-    levers={"forceResultCode": "800.100.151"},
+    simulator_overrides={"forceResultCode": "800.100.151"},
     echo={"merchantMemo": "ours alone"},
 )
 
@@ -28,7 +28,7 @@ CAPTURE = Payment(
     id=PaymentId("8a02"),
     merchant_id=MerchantId("8a" + "1" * 30),
     channel_id=ChannelId("8a" + "2" * 30),
-    kind="CP",
+    payment_type="CP",
     state=State.STARTED,
     money=Money(4000, "EUR"),
     brand="VISA",

@@ -37,7 +37,11 @@ class Shop:
         self._send = send
 
     def charge(self, key: str, kind: str, amount: int = 10_000) -> Verdict:
-        return self.drive(card.charge(replace(ORDER, kind=kind, money=Money(amount, "EUR"), levers={}), key, CODE))
+        return self.drive(
+            card.charge(
+                replace(ORDER, payment_type=kind, money=Money(amount, "EUR"), simulator_overrides={}), key, CODE
+            )
+        )
 
     def follow_up(self, key: str, action: str, original: str, amount: int, *, is_final: bool = False) -> str:
         """Its response code."""

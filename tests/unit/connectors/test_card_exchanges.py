@@ -78,7 +78,7 @@ def test_a_pending_answer_waits() -> None:
     ],
 )
 def test_a_forced_code_decides_the_outcome(code: str, outcome: Outcome) -> None:
-    asking = replace(ORDER, levers={card.FORCED_CODE: code})
+    asking = replace(ORDER, simulator_overrides={card.FORCED_CODE: code})
 
     _, verdict = run(card.charge(asking, "8a01", APPROVED_CODE), {"status": "approved", "result_code": code})
 
@@ -141,4 +141,4 @@ def test_a_charge_carries_the_key_of_its_attempt() -> None:
     request, _ = run(card.charge(ORDER, "8a01", APPROVED_CODE), {"status": "approved"})
 
     assert (request.path, request.key) == (card.CHARGES, "8a01")
-    assert request.levers == ORDER.levers
+    assert request.simulator_overrides == ORDER.simulator_overrides

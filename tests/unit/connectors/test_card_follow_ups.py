@@ -42,7 +42,7 @@ def test_a_follow_up_is_one_message_under_the_key_of_its_attempt() -> None:
     requests, _ = run(card.follow_up(CAPTURE, "capture", APPROVED_CODE, is_final=True), {"status": "approved"})
 
     (request,) = requests
-    assert (request.path, request.key, request.levers) == (card.FOLLOW_UPS, "8a02", {})
+    assert (request.path, request.key, request.simulator_overrides) == (card.FOLLOW_UPS, "8a02", {})
     message = json.loads(request.body)
     assert (message["key"], message["type"], message["original"]) == ("8a02", "capture", "8a01")
     assert (message["amount"], message["is_final"]) == (4000, True)
@@ -72,13 +72,14 @@ def test_a_follow_up_that_is_answered_with_nonsense_is_silent(reply: Reply) -> N
     [("800.100.151", Outcome.DECLINED), ("000.400.000", Outcome.APPROVED), ("000.200.000", Outcome.WAITING)],
 )
 def test_a_forced_code_decides_a_follow_up_too(code: str, outcome: Outcome) -> None:
-    levers = {card.FORCED_CODE: code}
+    simulator_overrides = {card.FORCED_CODE: code}
 
     requests, verdict = run(
-        card.follow_up(CAPTURE, "capture", APPROVED_CODE, levers=levers), {"status": "approved", "result_code": code}
+        card.follow_up(CAPTURE, "capture", APPROVED_CODE, simulator_overrides=simulator_overrides),
+        {"status": "approved", "result_code": code},
     )
 
-    assert requests[0].levers == levers
+    assert requests[0].simulator_overrides == simulator_overrides
     assert (verdict.outcome, verdict.code) == (outcome, code)
 
 

@@ -7,7 +7,7 @@ from datetime import date
 import msgspec
 import pytest
 
-from tollgate.catalog import CURRENCIES, INITIAL_KINDS
+from tollgate.catalog import CURRENCIES, INITIAL_PAYMENT_TYPES
 from tollgate.connectors.acquiring import CHARGE_TYPES, encode_message, make_follow_up, to_minor_units
 from tollgate.connectors.card import FOLLOW_UP_TYPES, ChargeMessage, FollowUpMessage, KeyMessage
 from tollgate.connectors.card.messages import make_charge
@@ -35,7 +35,7 @@ def test_every_currency_of_the_catalogue_can_be_written() -> None:
 
 
 def test_every_kind_a_payment_begins_with_has_a_word() -> None:
-    assert set(CHARGE_TYPES) == set(INITIAL_KINDS)
+    assert set(CHARGE_TYPES) == set(INITIAL_PAYMENT_TYPES)
 
 
 def test_a_charge_says_what_the_acquirer_needs() -> None:

@@ -20,7 +20,13 @@ SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
 PAGE = "https://bank.example/pay?session=1"
 
 WALLET_ORDER = replace(
-    ORDER, brand="PAYPAL", network="PAYPAL", method="VA", account=VirtualAccount(), face=None, levers={}
+    ORDER,
+    brand="PAYPAL",
+    network="PAYPAL",
+    method="VA",
+    account=VirtualAccount(),
+    card_summary=None,
+    simulator_overrides={},
 )
 BANK = BankAccount(
     holder="Jane Jones", iban=Secret("DE75512108001245126199"), bic="SOGEDEFF", bank_name="Bank", country="DE"
@@ -253,7 +259,7 @@ def test_a_session_is_called_off_by_its_key(status: str, outcome: Outcome) -> No
 
 
 def test_a_forced_code_counts_where_a_test_asked_for_it_only() -> None:
-    asking = replace(WALLET_ORDER, levers={card.FORCED_CODE: "000.200.001"})
+    asking = replace(WALLET_ORDER, simulator_overrides={card.FORCED_CODE: "000.200.001"})
     reply = {"status": "redirect", "redirect": {"url": PAGE}, "result_code": "000.200.001"}
 
     _, asked = run(redirect.charge(asking, "8a01", APPROVED_CODE), reply)

@@ -26,8 +26,8 @@ DEBIT = replace(
     brand="DIRECTDEBIT_SEPA",
     method="DD",
     account=ACCOUNT,
-    face=None,
-    levers={},
+    card_summary=None,
+    simulator_overrides={},
     due_on=date(2026, 12, 1),
     sequence=Sequence.FIRST,
 )
@@ -59,7 +59,7 @@ def test_the_brands_of_direct_debits_are_spoken_for() -> None:
 @pytest.mark.parametrize(("kind", "direction"), [("DB", "debit"), ("CD", "credit"), ("PA", "check")])
 def test_a_payment_tells_direction_day_and_mandate_and_no_account(kind: str, direction: str) -> None:
     (request,), verdict = run(
-        sepa.charge(replace(DEBIT, kind=kind), "8a01", APPROVED_CODE),
+        sepa.charge(replace(DEBIT, payment_type=kind), "8a01", APPROVED_CODE),
         {"status": "approved", "due_on": "2026-12-01", "mandate_id": "M-ONE"},
     )
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import threeds
-from tollgate.payments import AuthenticationResult, AuthenticationWish, CardAccount, Order
+from tollgate.payments import AuthenticationRequest, AuthenticationResult, CardAccount, Order
 from tollgate.values import Money, Secret
 from unit.connectors.threeds_samples import (
     ACS_ID,
@@ -46,14 +46,14 @@ def test_a_challenge_is_a_page_and_no_result() -> None:
 
 
 def test_a_decoupled_answer_is_neither_a_page_nor_a_result() -> None:
-    order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(is_decoupled=True))
+    order = replace(SHOPPER_ORDER, authentication=AuthenticationRequest(is_decoupled=True))
     case = hold(ask(order), make_ares("D", cardholderInfo="Look at your phone"))
 
     assert (case.result, case.acs_url, case.card_holder_text) == (None, None, "Look at your phone")
 
 
 def test_an_app_is_challenged_without_a_page() -> None:
-    order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(device="{}"))
+    order = replace(SHOPPER_ORDER, authentication=AuthenticationRequest(device="{}"))
     case = hold(ask(order), make_ares("C"))
 
     assert (case.result, case.acs_url, case.flow) == (None, None, "challenge")
@@ -157,7 +157,7 @@ def test_only_cards_can_be_authenticated() -> None:
     "changes", [{"requestor_reason": "RECURRING"}, {"requestor_reason": "RECURRING", "is_decoupled": False}]
 )
 def test_nobody_is_challenged_who_is_not_there(changes: dict[str, Any]) -> None:
-    order: Order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(**changes))
+    order: Order = replace(SHOPPER_ORDER, authentication=AuthenticationRequest(**changes))
 
     assert hold(ask(order), make_ares("C", acsURL="https://bank.example/c")).result == MALFORMED
 

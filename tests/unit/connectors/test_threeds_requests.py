@@ -14,7 +14,7 @@ from tollgate.connectors import threeds
 from tollgate.payments import (
     Acceptor,
     Address,
-    AuthenticationWish,
+    AuthenticationRequest,
     Browser,
     Customer,
     Details,
@@ -41,9 +41,9 @@ def tell(order: Order = SHOPPER_ORDER, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_browser_request_names_the_shop_the_card_the_purchase_and_the_browser() -> None:
-    request, message = read_request(ask(levers={"3DS2_flow": "challenge"}))
+    request, message = read_request(ask(simulator_overrides={"3DS2_flow": "challenge"}))
 
-    assert (request.path, request.levers) == ("/3ds/areq", {"3DS2_flow": "challenge"})
+    assert (request.path, request.simulator_overrides) == ("/3ds/areq", {"3DS2_flow": "challenge"})
     assert message == {
         "messageType": "AReq",
         "messageVersion": "2.2.0",
@@ -157,13 +157,13 @@ def test_a_browser_without_scripts_says_so() -> None:
 
 
 def test_the_challenge_indicator_has_two_digits() -> None:
-    wish = AuthenticationWish(challenge_indicator="4")
+    request = AuthenticationRequest(challenge_indicator="4")
 
-    assert tell(replace(SHOPPER_ORDER, authentication=wish))["threeDSRequestorChallengeInd"] == "04"
+    assert tell(replace(SHOPPER_ORDER, authentication=request))["threeDSRequestorChallengeInd"] == "04"
 
 
 def test_a_decoupled_request_says_how_long_it_may_take() -> None:
-    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(is_decoupled=True)))
+    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationRequest(is_decoupled=True)))
 
     assert (message["threeDSRequestorDecReqInd"], message["threeDSRequestorDecMaxTime"]) == ("Y", "00015")
 
@@ -172,7 +172,7 @@ def test_a_decoupled_request_says_how_long_it_may_take() -> None:
     ("reason", "told"), [("RECURRING", "01"), ("SPLIT_SHIPMENT", "06"), ("DELAYED_SHIPMENT", "06"), ("ELSE", "11")]
 )
 def test_without_the_shopper_no_browser_is_told(reason: str, told: str) -> None:
-    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(requestor_reason=reason)))
+    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationRequest(requestor_reason=reason)))
 
     assert (message["deviceChannel"], message["threeRIInd"]) == ("03", told)
     assert {"browserUserAgent", "notificationURL", "threeDSCompInd"}.isdisjoint(message)
@@ -198,7 +198,7 @@ DEVICE = {"sdkAppID": "app", "sdkEncData": "secret", "sdkEphemPubKey": {"kty": "
     "text", [json.dumps(DEVICE), base64.urlsafe_b64encode(json.dumps(DEVICE).encode()).decode().rstrip("=")]
 )
 def test_device_data_of_an_app_is_handed_on_member_by_member(text: str) -> None:
-    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(device=text)))
+    message = tell(replace(SHOPPER_ORDER, authentication=AuthenticationRequest(device=text)))
 
     assert message["deviceChannel"] == "01"
     assert {name: message[name] for name in DEVICE} == DEVICE
@@ -207,7 +207,7 @@ def test_device_data_of_an_app_is_handed_on_member_by_member(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["eyJhbGciOi.x.y", "ÿ", "[1]", "null", "%%%", "[" * 5000, '{"sdkAppID":7}'])
 def test_device_data_that_is_no_structure_is_handed_on_as_it_came(text: str) -> None:
-    assert tell(replace(SHOPPER_ORDER, authentication=AuthenticationWish(device=text)))["sdkEncData"] == text
+    assert tell(replace(SHOPPER_ORDER, authentication=AuthenticationRequest(device=text)))["sdkEncData"] == text
 
 
 def test_a_channel_without_terms_still_makes_a_whole_request() -> None:
@@ -263,7 +263,7 @@ def test_a_merchant_may_ask_for_no_payment() -> None:
 
 
 def test_the_older_version_is_spoken_without_the_news_of_the_newer() -> None:
-    order = replace(SHOPPER_ORDER, authentication=AuthenticationWish(is_decoupled=True))
+    order = replace(SHOPPER_ORDER, authentication=AuthenticationRequest(is_decoupled=True))
     conversation = threeds.authenticate(
         order,
         replace(CASE, version="2.1.0"),

@@ -208,9 +208,9 @@ def test_every_brand_with_tokens_is_a_card_of_the_catalogue() -> None:
 
 def test_a_merchant_reads_which_token_was_used_or_why_none_was_and_nothing_secret() -> None:
     _, told = talk(provision(), ISSUED)
-    face = tokens.make_token_face(told, 7)
+    card_summary = tokens.make_network_token(told, 7)
 
-    assert face == NetworkToken(
+    assert card_summary == NetworkToken(
         state=TokenState.ACTIVE,
         updated_at=7,
         reference="ref-1",
@@ -218,8 +218,8 @@ def test_a_merchant_reads_which_token_was_used_or_why_none_was_and_nothing_secre
         expiry_month="05",
         expiry_year="2034",
     )
-    assert tokens.describe_use(face, None) == {"NetworkTokenUsed": "true", "NetworkTokenLast4Digits": "3478"}
-    assert tokens.describe_use(face, "800.100.317") == {
+    assert tokens.describe_use(card_summary, None) == {"NetworkTokenUsed": "true", "NetworkTokenLast4Digits": "3478"}
+    assert tokens.describe_use(card_summary, "800.100.317") == {
         "NetworkTokenUsed": "false",
         "NetworkTokenResponse": "800.100.317",
     }

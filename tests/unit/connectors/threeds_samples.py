@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import Conversation, WireReply, WireRequest, threeds
-from tollgate.payments import AuthenticationCase, AuthenticationWish, Browser, Order, TestMode, ThreeDsTerms
+from tollgate.payments import AuthenticationCase, AuthenticationRequest, Browser, Order, TestMode, ThreeDsTerms
 from tollgate.values import to_instant
 from unit.connectors.samples import ORDER
 
@@ -44,7 +44,10 @@ BROWSER = Browser(
     ip="192.0.2.7",
 )
 SHOPPER_ORDER = replace(
-    ORDER, return_url="https://shop.example/back?order=7", authentication=AuthenticationWish(browser=BROWSER), levers={}
+    ORDER,
+    return_url="https://shop.example/back?order=7",
+    authentication=AuthenticationRequest(browser=BROWSER),
+    simulator_overrides={},
 )
 TEST_ORDER = replace(SHOPPER_ORDER, test_mode=TestMode.INTERNAL)
 
@@ -85,7 +88,7 @@ def ask(order: Order = SHOPPER_ORDER, **changes: Any) -> Conversation[Authentica
         "now": NOW,
         "notification_url": NOTIFICATION_URL,
         "results_url": RESULTS_URL,
-        "levers": {},
+        "simulator_overrides": {},
     }
     return threeds.authenticate(order, CASE, **arguments | changes)
 

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from tollgate.payments import (
     CardAccount,
-    CardFace,
+    CardSummary,
     InitialPayment,
     Instrument,
+    RegisteredAccount,
     Registration,
     RegistrationState,
-    StoredAccount,
 )
 from tollgate.values import ChannelId, MerchantId, RegistrationId
 
@@ -22,10 +22,10 @@ REGISTRATION_ID = RegistrationId("8a" + "7" * 30)
 
 def make_stored(
     account: Instrument, *, reference: str | None = "SCHEME1", has_initial: bool = True, **changes: Any
-) -> StoredAccount:
-    face = None
+) -> RegisteredAccount:
+    card_summary = None
     if isinstance(account, CardAccount):
-        face = CardFace(
+        card_summary = CardSummary(
             bin="420000",
             last_digits="0000",
             expiry_month=account.expiry_month,
@@ -43,7 +43,7 @@ def make_stored(
         created_at=1,
         used_at=1,
         keep_until=2,
-        card=face,
-        initial=InitialPayment(kind="DB", reference=reference) if has_initial else None,
+        card=card_summary,
+        initial=InitialPayment(payment_type="DB", reference=reference) if has_initial else None,
     )
-    return StoredAccount(replace(registration, **changes), account)
+    return RegisteredAccount(replace(registration, **changes), account)

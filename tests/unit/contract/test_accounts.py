@@ -56,13 +56,18 @@ def same(secret: Secret | None, text: str) -> bool:
 def test_a_card_is_read_whole_and_shown_by_its_ends() -> None:
     order = read(CARD, {"card.holder": "Jane Jones"})
 
-    card, face = order.account, order.face
+    card, card_summary = order.account, order.card_summary
     assert isinstance(card, CardAccount)
     assert same(card.number, "4200000000000000")
     assert same(card.cvv, "731")
     assert (card.expiry_month, card.expiry_year, card.holder, card.number_type) == ("05", "2034", "Jane Jones", "PAN")
-    assert face is not None
-    assert (face.bin, face.last_digits, face.expiry_month, face.holder) == ("420000", "0000", "05", "Jane Jones")
+    assert card_summary is not None
+    assert (card_summary.bin, card_summary.last_digits, card_summary.expiry_month, card_summary.holder) == (
+        "420000",
+        "0000",
+        "05",
+        "Jane Jones",
+    )
     assert not {"card.number", "card.cvv"} & order.echo.keys()
 
 
@@ -111,7 +116,7 @@ def test_a_token_is_read_whole_and_shown_by_its_ends(kind: str) -> None:
     assert same(token.number, "4200000000000000")
     assert same(token.cryptogram, "AAAAAAAAAAAAAAAAAAAAAAAAAAA=")
     assert same(token.dtvc, "1234")
-    assert (order.brand, order.face, order.authentication, order.objection) == ("VISA", None, None, None)
+    assert (order.brand, order.card_summary, order.authentication, order.objection) == ("VISA", None, None, None)
     assert order.echo["tokenAccount.number"] == "4200********0000"
     assert not {"tokenAccount.cryptogram", "tokenAccount.dtvc"} & order.echo.keys()
     assert "4200000000000000" not in repr(order)

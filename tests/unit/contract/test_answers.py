@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tollgate.catalog import get_result, resolve
 from tollgate.contract import Envelope, answer_payment, answer_refusal, render_payment
 from tollgate.contract.answers import nest_fields
-from tollgate.payments import CardFace, Payment, State
+from tollgate.payments import CardSummary, Payment, State
 from tollgate.values import (
     ChannelId,
     Fault,
@@ -28,7 +28,7 @@ PAYMENT = Payment(
     id=PaymentId("8a01"),
     merchant_id=MerchantId("8a02"),
     channel_id=ChannelId("8a03"),
-    kind="DB",
+    payment_type="DB",
     state=State.APPROVED,
     money=Money(7900, "EUR"),
     brand="VISA",
@@ -39,7 +39,7 @@ PAYMENT = Payment(
     created_at=NOW,
     deadline_at=NOW,
     merchant_transaction_id="order-0001",
-    card=CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034"),
+    card=CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034"),
     echo={
         "customParameters[abc]": "1",
         "billing.city": "Graz",

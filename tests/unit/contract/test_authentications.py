@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tollgate.contract import Fields, check_authentication_fields, read_collected_browser
-from tollgate.contract.authentications import read_authentication_wish
+from tollgate.contract.authentications import read_authentication_request
 from tollgate.contract.fields import first_word
-from tollgate.payments import AuthenticationWish, CardAccount, TokenAccount
+from tollgate.payments import AuthenticationRequest, CardAccount, TokenAccount
 from tollgate.values import InvalidParameters, Secret
 
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
@@ -29,17 +29,17 @@ BILLING = {
 }
 
 
-def wish(
+def request(
     changes: dict[str, str] | None = None, kind: str = "DB", account: CardAccount | TokenAccount | None = CARD
-) -> AuthenticationWish | None:
+) -> AuthenticationRequest | None:
     values = {"shopperResultUrl": "https://shop.example/back", **(changes or {})}
     fields = Fields(values, frozenset(map(first_word, values)), values)
-    return read_authentication_wish(fields, kind, account)
+    return read_authentication_request(fields, kind, account)
 
 
 @pytest.mark.parametrize("kind", ["PA", "DB", "PA.CP", "3D"])
 def test_who_takes_money_from_a_card_or_asks_for_it_wishes_it(kind: str) -> None:
-    made = wish(kind=kind)
+    made = request(kind=kind)
 
     assert made is not None
     assert (made.browser, made.device, made.is_decoupled, made.is_unwanted) == (None, None, False, False)
@@ -47,7 +47,7 @@ def test_who_takes_money_from_a_card_or_asks_for_it_wishes_it(kind: str) -> None
 
 @pytest.mark.parametrize("switch", ["threeDSecure.disable", "customParameters[custom_disable3DSecure]"])
 def test_who_switches_it_off_is_heard_and_may_still_be_refused(switch: str) -> None:
-    made = wish({switch: "true"})
+    made = request({switch: "true"})
 
     assert made is not None
     assert made.is_unwanted
@@ -55,7 +55,7 @@ def test_who_switches_it_off_is_heard_and_may_still_be_refused(switch: str) -> N
 
 def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
     """There is nobody to come back; but a channel that insists has to find a wish that it can refuse."""
-    assert read_authentication_wish(Fields({}, frozenset({"card"}), {}), "DB", CARD) == AuthenticationWish()
+    assert read_authentication_request(Fields({}, frozenset({"card"}), {}), "DB", CARD) == AuthenticationRequest()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
     ids=["credit", "refund", "token", "nothing", "device"],
 )
 def test_there_is_nobody_to_ask_where_no_card_of_a_shopper_pays(kind: str, account: CardAccount | None) -> None:
-    assert wish(kind=kind, account=account) is None
+    assert request(kind=kind, account=account) is None
 
 
 @pytest.mark.parametrize(
@@ -82,22 +82,22 @@ def test_there_is_nobody_to_ask_where_no_card_of_a_shopper_pays(kind: str, accou
     ],
 )
 def test_what_was_done_elsewhere_or_switched_off_is_not_wished(changes: dict[str, str]) -> None:
-    assert wish(changes) is None
+    assert request(changes) is None
 
 
 def test_a_switch_that_says_no_switches_nothing_off() -> None:
-    assert wish({"threeDSecure.disable": "false"}) is not None
+    assert request({"threeDSecure.disable": "false"}) is not None
 
 
 def test_a_merchant_may_ask_without_its_shopper_if_it_says_why() -> None:
-    made = wish({"standingInstruction.source": "MIT", "threeDSecure.threeRIInd": "RECURRING"})
+    made = request({"standingInstruction.source": "MIT", "threeDSecure.threeRIInd": "RECURRING"})
 
     assert made is not None
     assert made.requestor_reason == "RECURRING"
 
 
 def test_the_wish_is_read_member_by_member() -> None:
-    made = wish(
+    made = request(
         {
             **BROWSER,
             "threeDSecure.challengeIndicator": "04",

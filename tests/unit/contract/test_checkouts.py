@@ -19,16 +19,16 @@ from tollgate.contract import (
     answer_submission,
     check_offer,
     check_prepared,
+    choose_checkout_kind,
     encode_answer,
     find_ways,
     get_return_url,
     join_form,
     keep_prepared,
     list_offered,
-    override_kind,
+    override_payment_type,
     read_fields,
     read_prepared_money,
-    tell_kind,
 )
 from tollgate.payments import Checkout, CheckoutKind, CheckoutState, TestMode
 from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
@@ -223,15 +223,15 @@ def test_a_brand_may_have_its_own_type() -> None:
     fields = Fields({"paymentType": "DB"}, frozenset(), {"paymentType": "DB"})
     prepared = {"overridePaymentType[VISA]": "PA"}
 
-    changed = override_kind(fields, prepared, "VISA")
+    changed = override_payment_type(fields, prepared, "VISA")
 
     assert (changed.values["paymentType"], changed.echo["paymentType"]) == ("PA", "PA")
-    assert override_kind(fields, prepared, "MASTER") is fields
+    assert override_payment_type(fields, prepared, "MASTER") is fields
 
 
 def test_without_a_type_an_account_is_stored() -> None:
-    assert tell_kind(PREPARED) is CheckoutKind.PAYMENT
-    assert tell_kind({"createRegistration": "true"}) is CheckoutKind.REGISTRATION
+    assert choose_checkout_kind(PREPARED) is CheckoutKind.PAYMENT
+    assert choose_checkout_kind({"createRegistration": "true"}) is CheckoutKind.REGISTRATION
 
 
 def test_a_security_code_is_not_kept() -> None:
@@ -355,7 +355,7 @@ def test_the_form_is_told_whether_it_is_paid(code: str, is_paid: bool) -> None:
     ("state", "word", "comes_home"),
     [
         (CheckoutState.OPEN, "open", False),
-        (CheckoutState.CLAIMED, "busy", False),
+        (CheckoutState.LOCKED, "busy", False),
         (CheckoutState.DONE, "paid", True),
         (CheckoutState.SPENT, "paid", True),
     ],

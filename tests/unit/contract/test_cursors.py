@@ -15,7 +15,7 @@ from tollgate.vault import make_keyring
 
 KEYRING = make_keyring()
 CHANNEL = Channel(id=ChannelId("8a" + "2" * 30), merchant_id=MerchantId("8a" + "1" * 30), name="Shop", created_at=0)
-FILTERS = Search(reference="order-0001", kinds=("DB",))
+FILTERS = Search(reference="order-0001", payment_types=("DB",))
 PLACE = Place(1_800_000_000_000_000, "8a" + "4" * 30)
 CURSOR = render_cursor(PLACE, CHANNEL, FILTERS, KEYRING)
 
@@ -37,7 +37,7 @@ def test_a_cursor_serves_its_own_channel_and_filters_only() -> None:
     assert is_refused(CURSOR, replace(CHANNEL, id=ChannelId("8a" + "3" * 30)))
     assert is_refused(CURSOR, replace(CHANNEL, merchant_id=MerchantId("8a" + "3" * 30)))
     assert is_refused(CURSOR, filters=replace(FILTERS, reference="order-0002"))
-    assert is_refused(CURSOR, filters=replace(FILTERS, kinds=()))
+    assert is_refused(CURSOR, filters=replace(FILTERS, payment_types=()))
     assert is_refused(CURSOR, filters=replace(FILTERS, ends_at=5))
     assert is_refused(CURSOR, filters=Period(begins_at=0, ends_at=1))
 

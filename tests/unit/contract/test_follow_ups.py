@@ -39,7 +39,7 @@ def find_faults(**changes: str) -> dict[str, str]:
 def test_a_plain_request_has_what_was_asked_for() -> None:
     wanted = read()
 
-    assert (wanted.kind, wanted.amount, wanted.currency) == ("CP", 9200, "EUR")
+    assert (wanted.payment_type, wanted.amount, wanted.currency) == ("CP", 9200, "EUR")
     assert (wanted.is_final, wanted.practice, wanted.test_mode, wanted.objection) == (False, None, None, None)
     assert wanted.descriptor == "1234.5678.9012 Shop"
     assert wanted.echo["amount"] == "92.00"
@@ -121,10 +121,10 @@ def test_a_test_mode_is_read_and_refused_on_a_live_host() -> None:
 
 
 def test_levers_reach_the_simulator_and_are_ordinary_words_on_a_live_host() -> None:
-    lever = {"customParameters[forceResultCode]": "800.100.151"}
+    override = {"customParameters[forceResultCode]": "800.100.151"}
 
-    assert read(**lever).levers == {"forceResultCode": "800.100.151"}
-    assert read(True, **lever).levers == {}
+    assert read(**override).simulator_overrides == {"forceResultCode": "800.100.151"}
+    assert read(True, **override).simulator_overrides == {}
     assert set(find_faults(**{"customParameters[forceResultCode]": "never"})) == {"customParameters[forceResultCode]"}
 
 

@@ -50,7 +50,7 @@ def test_a_plan_of_single_parts_is_read_with_all_that_stands_beside_it() -> None
     )
 
     assert job.plan == CronPlan(hour="6", day_of_month="L")
-    assert (job.name, job.kind) == ("magazine", "PA")
+    assert (job.name, job.payment_type) == ("magazine", "PA")
     assert (job.starts_at, job.first_at, job.ends_at) == (at(2026, 2, 1), at(2026, 2, 28, 6), at(2027, 1, 1))
     assert (job.notice_number, job.notice_unit, job.is_notice_callable) == (3, "MONTH", True)
 
@@ -59,7 +59,7 @@ def test_a_plan_alone_starts_at_once_and_has_no_end() -> None:
     job = send(dayOfMonth="1")
 
     assert (job.first_at, job.starts_at, job.ends_at) == (at(2026, 2, 1), None, None)
-    assert (job.name, job.kind, job.notice_number, job.notice_unit) == (None, None, None, None)
+    assert (job.name, job.payment_type, job.notice_number, job.notice_unit) == (None, None, None, None)
     assert not job.is_notice_callable
 
 

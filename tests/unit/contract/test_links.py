@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.contract import CartLine, fill_link_checkout, find_link_expiry, is_link_url, read_link_face
+from tollgate.contract import CartLine, fill_link_checkout, find_link_expiry, is_link_url, read_link_page
 from tollgate.values import DAY, HOUR, Money, to_datetime
 
 ORDER = {"amount": "38.50", "currency": "EUR", "paymentType": "DB"}
@@ -70,7 +70,7 @@ def test_the_cart_is_in_the_order_of_its_numbers() -> None:
         "cart.items[3].shipping.recipient.city": "Graz",
     }
 
-    lines = read_link_face({**ORDER, **items}, "Channel").lines
+    lines = read_link_page({**ORDER, **items}, "Channel").lines
 
     assert lines == (
         CartLine("first", "3", Money(750, "EUR")),
@@ -82,8 +82,8 @@ def test_the_cart_is_in_the_order_of_its_numbers() -> None:
 
 
 def test_a_merchant_without_a_name_is_called_as_its_channel() -> None:
-    assert read_link_face(ORDER, "Channel").merchant == "Channel"
-    assert read_link_face({**ORDER, "merchant.name": "Shop"}, "Channel").merchant == "Shop"
+    assert read_link_page(ORDER, "Channel").merchant == "Channel"
+    assert read_link_page({**ORDER, "merchant.name": "Shop"}, "Channel").merchant == "Shop"
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_a_merchant_without_a_name_is_called_as_its_channel() -> None:
     [({}, False, False), ({"collectBilling": "true"}, True, False), ({"mandatoryBilling": "true"}, True, True)],
 )
 def test_who_insists_on_an_address_asks_for_it(said: dict[str, str], collects: bool, demands: bool) -> None:
-    face = read_link_face({**ORDER, **said}, "")
+    page = read_link_page({**ORDER, **said}, "")
 
-    assert (face.collects_billing, face.demands_billing) == (collects, demands)
+    assert (page.collects_billing, page.demands_billing) == (collects, demands)
 
 
 @pytest.mark.parametrize(

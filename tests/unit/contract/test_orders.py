@@ -19,7 +19,7 @@ from tollgate.payments import (
     Sequence,
     State,
     TestMode,
-    make_card_face,
+    make_card_summary,
 )
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, PaymentId, Refusal, Secret
 
@@ -47,7 +47,7 @@ def read(changes: dict[str, str] | None = None, *, channel: Channel = CHANNEL, i
 def test_a_plain_order_has_what_was_asked_for_and_no_details() -> None:
     order = read()
 
-    assert (order.kind, order.money, order.brand, order.method) == ("DB", Money(9200, "EUR"), "VISA", "CC")
+    assert (order.payment_type, order.money, order.brand, order.method) == ("DB", Money(9200, "EUR"), "VISA", "CC")
     assert order.details is NO_DETAILS
     assert order.objection is None
     assert order.test_mode is TestMode.INTERNAL
@@ -107,14 +107,14 @@ def test_a_channel_may_insist_on_the_cvv() -> None:
 def test_a_live_host_has_no_test_modes_and_no_levers() -> None:
     order = read({"customParameters[forceResultCode]": "no code"}, is_live=True)
 
-    assert (order.test_mode, order.levers) == (None, {})
+    assert (order.test_mode, order.simulator_overrides) == (None, {})
     with pytest.raises(Refusal) as refused:
         read({"testMode": "INTERNAL"}, is_live=True)
     assert refused.value.result.code == "600.200.701"
 
 
 def test_a_lever_on_a_test_host_is_read_by_its_key_or_refused() -> None:
-    assert read({"customParameters[simulatorDelay]": "5"}).levers == {"simulatorDelay": "5"}
+    assert read({"customParameters[simulatorDelay]": "5"}).simulator_overrides == {"simulatorDelay": "5"}
     with pytest.raises(InvalidParameters) as refused:
         read({"customParameters[simulatorDelay]": "x", "customParameters[forceResultCode]": "y"})
     assert len(refused.value.faults) == 2
@@ -157,7 +157,7 @@ def store(order: Order) -> Payment:
         id=PaymentId("8a03"),
         merchant_id=CHANNEL.merchant_id,
         channel_id=CHANNEL.id,
-        kind=order.kind,
+        payment_type=order.payment_type,
         state=State.WAITING,
         money=order.money,
         brand=order.brand,
@@ -169,7 +169,7 @@ def store(order: Order) -> Payment:
         deadline_at=2,
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
-        card=order.face,
+        card=order.card_summary,
         echo=order.echo,
     )
 
@@ -217,7 +217,7 @@ def test_an_order_is_understood_again_from_what_was_stored(changes: dict[str, st
 
 def test_the_network_behind_a_wallet_is_known_again() -> None:
     card = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", wallet="walletB")
-    opened = OpenedCard(account=card, face=make_card_face("4200000000000000", card), network="VISA")
+    opened = OpenedCard(account=card, card_summary=make_card_summary("4200000000000000", card), network="VISA")
     money = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "GOOGLEPAY")]
     fields = read_fields([*money, ("walletB.paymentToken", "{}")], Situation("payment", None, False, False))
     order = read_order(fields, CHANNEL, today=TODAY, short_id="1", is_live=False, opened=opened)

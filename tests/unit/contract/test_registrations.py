@@ -27,7 +27,7 @@ from tollgate.contract import (
 from tollgate.payments import (
     BankAccount,
     CardAccount,
-    CardFace,
+    CardSummary,
     Channel,
     Instrument,
     OpenedCard,
@@ -70,7 +70,7 @@ def test_an_order_to_store_has_the_account_and_what_may_be_shown_of_it() -> None
 
     assert isinstance(order.account, CardAccount)
     assert (order.brand, order.method, order.objection, order.initial) == ("VISA", "CC", None, None)
-    assert order.face == CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
+    assert order.card_summary == CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
     assert "card.number" not in order.echo
     assert "card.cvv" not in order.echo
     assert order.echo["customer.givenName"] == "Jane"
@@ -118,13 +118,13 @@ def test_what_cannot_be_kept_or_go_on_is_objected_to(sent: dict[str, str], code:
 
 def test_a_wallet_is_stored_as_the_card_inside_it_or_says_why_not() -> None:
     inside = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", wallet="walletA")
-    face = CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
+    card_summary = CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
     sent = {"paymentBrand": "APPLEPAY", "walletA.paymentToken": "x"}
 
-    opened = read(sent, opened=OpenedCard(account=inside, face=face, network="VISA"))
+    opened = read(sent, opened=OpenedCard(account=inside, card_summary=card_summary, network="VISA"))
     closed = read(sent, opened="200.100.603")
 
-    assert (opened.account, opened.face, opened.objection) == (inside, face, None)
+    assert (opened.account, opened.card_summary, opened.objection) == (inside, card_summary, None)
     assert (closed.account, closed.objection) == (None, "200.100.603")
     assert "x" not in opened.echo.values()
 
@@ -151,7 +151,12 @@ def test_a_migrated_series_is_known_by_what_was_told_of_its_beginning(
     initial = read({**SENT, "recurringMigration.paymentType": "PA", **sent}).initial
 
     assert initial is not None
-    assert (initial.kind, initial.amount, initial.made_at, initial.reference) == ("PA", amount, made_at, reference)
+    assert (initial.payment_type, initial.amount, initial.made_at, initial.reference) == (
+        "PA",
+        amount,
+        made_at,
+        reference,
+    )
     assert initial.payment_id is None
 
 

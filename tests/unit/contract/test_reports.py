@@ -26,7 +26,7 @@ def make_payment(number: int, chain_id: str | None = None) -> Payment:
         id=PaymentId(f"8a{number:02d}"),
         merchant_id=MerchantId("8a02"),
         channel_id=ChannelId("8a03"),
-        kind="DB" if chain_id is None else "RF",
+        payment_type="DB" if chain_id is None else "RF",
         state=State.APPROVED,
         money=Money(100 * number, "EUR"),
         brand="VISA",
@@ -65,7 +65,7 @@ def test_everything_that_may_be_asked_is_read() -> None:
 
     assert question.search == Search(
         short_id="1234.5678.9012",
-        kinds=("CP", "RF"),
+        payment_types=("CP", "RF"),
         methods=("CC", "DC"),
         begins_at=at(2026, 11, 15, 10),
         ends_at=at(2026, 11, 17),

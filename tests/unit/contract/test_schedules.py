@@ -46,7 +46,7 @@ ACTIVE = Schedule(
     series_id=ScheduleId("8a" + "1" * 30),
     registration_id=RegistrationId(REGISTRATION),
     state=ScheduleState.ACTIVE,
-    kind="DB",
+    payment_type="DB",
     money=Money(500, "EUR"),
     plan={"dayOfMonth": "1", "month": "1"},
     ndc="trace",
@@ -66,7 +66,7 @@ def read(*, kind: str = "SD", **changes: str) -> Fields:
 def test_a_schedule_charges_its_amount_by_its_plan() -> None:
     order = read_schedule(read(**PLAN), NOW)
 
-    assert (order.registration_id, order.money, order.kind) == (REGISTRATION, Money(500, "EUR"), "DB")
+    assert (order.registration_id, order.money, order.payment_type) == (REGISTRATION, Money(500, "EUR"), "DB")
     assert (order.starts_at, order.ends_at, order.next_at) == (NOW, None, NEW_YEAR)
     assert order.plan == {"dayOfMonth": "1", "month": "1"}
     assert order.echo == {}
@@ -87,7 +87,7 @@ def test_a_schedule_charges_its_amount_by_its_plan() -> None:
 def test_the_type_of_its_payments_is_told_in_either_place(sent: str | None, action: str | None, kind: str) -> None:
     changes = {"paymentType": sent or "", "job.action": action or ""}
 
-    assert read_schedule(read(**PLAN, **changes), NOW).kind == kind
+    assert read_schedule(read(**PLAN, **changes), NOW).payment_type == kind
 
 
 @pytest.mark.parametrize("sent", ["RF", "RS", "PA.CP", "RG", "3D"])
@@ -165,13 +165,13 @@ def test_another_amount_leaves_the_plan_and_its_next_time_alone() -> None:
 
     assert order.money == Money(750, "EUR")
     assert (order.plan, order.next_at, order.starts_at) == (ACTIVE.plan, ACTIVE.next_at, ACTIVE.starts_at)
-    assert (order.kind, order.registration_id, order.echo) == ("DB", REGISTRATION, ACTIVE.echo)
+    assert (order.payment_type, order.registration_id, order.echo) == ("DB", REGISTRATION, ACTIVE.echo)
 
 
 def test_another_plan_is_read_as_a_whole_and_leaves_the_amount_alone() -> None:
     order = read_reschedule(read(kind="RS", **{"job.dayOfMonth": "15", "job.action": "PA"}), ACTIVE, NOW)
 
-    assert (order.money, order.kind) == (ACTIVE.money, "PA")
+    assert (order.money, order.payment_type) == (ACTIVE.money, "PA")
     assert order.plan == {"dayOfMonth": "15", "action": "PA"}
     assert order.next_at == to_instant(datetime(2026, 12, 15, tzinfo=UTC))
 
@@ -270,7 +270,7 @@ def test_one_that_is_over_is_inactive_and_says_which_code_ended_it(state: Schedu
     members = {name: getattr(ACTIVE, name) for name in ACTIVE.__struct_fields__}
     over = Schedule(**members | {"state": state, "result_code": "800.100.500", "series_id": ScheduleId("8a00")})
 
-    body = orjson.loads(answer_schedule(over, "000.100.110", BUILD, kind="DS", ndc="other", at=NEW_YEAR).body)
+    body = orjson.loads(answer_schedule(over, "000.100.110", BUILD, payment_type="DS", ndc="other", at=NEW_YEAR).body)
 
     assert (body["plan"]["active"], body["plan"]["endedBy"]["code"]) == (False, "800.100.500")
     assert "nextRun" not in body["plan"]

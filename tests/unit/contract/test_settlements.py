@@ -1,4 +1,4 @@
-"""Settlement reports: which day an id names, what is in a sum, how a record reads."""
+"""Completion reports: which day an id names, what is in a sum, how a record reads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog import PARAMETERS, Situation
-from tollgate.contract import Envelope, answer_aggregations, answer_postings, read_aggregation, read_days
+from tollgate.contract import Envelope, answer_aggregations, answer_report_entries, read_aggregation, read_days
 from tollgate.contract.settlements import RECONCILIATIONS
-from tollgate.payments import FOLLOWINGS, Account, Action, Page, Posting, Tally, TestMode, list_lines
-from tollgate.payments.book import FIRST_POSTINGS
+from tollgate.payments import FOLLOWINGS, Action, LedgerAccount, Page, ReportEntry, Tally, TestMode, list_entries
+from tollgate.payments.book import FIRST_ENTRIES
 from tollgate.values import DAY, InvalidParameters, PaymentId, to_instant
 from unit.payments.samples import make_payment
 
@@ -24,8 +24,8 @@ MIDNIGHT = NOON // DAY * DAY
 
 
 def tally(kind: str, gain: int, count: int = 1, currency: str = "EUR", day: int = NOON // DAY) -> Tally:
-    target = Account.EARNED if gain > 0 else Account.SHOPPER
-    return Tally(day=day, currency=currency, kind=kind, target=target, count=count, amount=abs(gain))
+    target = LedgerAccount.EARNED if gain > 0 else LedgerAccount.SHOPPER
+    return Tally(day=day, currency=currency, payment_type=kind, target=target, count=count, amount=abs(gain))
 
 
 def aggregate(*tallies: Tally) -> list[dict[str, Any]]:
@@ -35,8 +35,8 @@ def aggregate(*tallies: Tally) -> list[dict[str, Any]]:
 
 
 def test_every_kind_that_moves_the_account_has_exactly_one_type() -> None:
-    moving = {kind for kind, accounts in FIRST_POSTINGS.items() if Account.EARNED in accounts}
-    moving |= {row.kind for row in FOLLOWINGS.values() if Account.EARNED in (row.source, row.target)}
+    moving = {kind for kind, accounts in FIRST_ENTRIES.items() if LedgerAccount.EARNED in accounts}
+    moving |= {row.payment_type for row in FOLLOWINGS.values() if LedgerAccount.EARNED in (row.source, row.target)}
 
     typed = [kind for kinds in RECONCILIATIONS.values() for kind in kinds]
 
@@ -53,7 +53,7 @@ def test_a_summary_is_of_whole_days() -> None:
     period = read_days(pairs, Situation("settlement", None))
 
     assert (period.begins_at, period.ends_at) == (MIDNIGHT, MIDNIGHT + 2 * DAY)
-    assert (period.currency, period.test_mode, period.kinds) == ("EUR", TestMode.EXTERNAL, None)
+    assert (period.currency, period.test_mode, period.payment_types) == ("EUR", TestMode.EXTERNAL, None)
 
 
 def test_a_summary_names_all_dates_that_are_missing() -> None:
@@ -79,7 +79,7 @@ def test_an_id_names_a_day_and_a_currency(
     assert found is not None
     period, window = found
     assert (period.begins_at, period.ends_at, period.currency) == (MIDNIGHT, MIDNIGHT + DAY, "EUR")
-    assert (period.kinds, period.is_newest_first, window.rows_max) == (kinds, is_newest_first, 100)
+    assert (period.payment_types, period.is_newest_first, window.rows_max) == (kinds, is_newest_first, 100)
 
 
 @pytest.mark.parametrize("text", ["", "20261115", "20261115-EURO", "20261315-EUR", "00000000-EUR", "20261115-ABC"])
@@ -112,13 +112,13 @@ def test_a_sum_tells_taken_from_given_back_and_charged_back() -> None:
 
 def test_a_record_says_only_what_is_known() -> None:
     chargeback = make_payment(
-        "CB", 250, id=PaymentId("8a01"), brand="", action=Action.CHARGEBACK, created_at=NOON, settled_at=NOON
+        "CB", 250, id=PaymentId("8a01"), brand="", action=Action.CHARGEBACK, created_at=NOON, completed_at=NOON
     )
     whole = replace(chargeback, brand="VISA", referenced_id=PaymentId("8a00"), merchant_transaction_id="order-0001")
-    rows = [Posting(list_lines(payment)[0], payment) for payment in (chargeback, whole)]
+    rows = [ReportEntry(list_entries(payment)[0], payment) for payment in (chargeback, whole)]
     page = Page(rows=rows, pages=1, page_no=1, cursor=None)
 
-    bare, full = json.loads(answer_postings(page, ENVELOPE, "ndc", NOON).body)["reconciliations"]
+    bare, full = json.loads(answer_report_entries(page, ENVELOPE, "ndc", NOON).body)["reconciliations"]
 
     assert bare == {
         "id": "8a01",

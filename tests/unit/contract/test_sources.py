@@ -13,7 +13,7 @@ from tollgate.contract import read_fields, read_order
 from tollgate.payments import (
     BankAccount,
     CardAccount,
-    CardFace,
+    CardSummary,
     Channel,
     Creditor,
     InitialDetails,
@@ -85,9 +85,9 @@ def test_with_the_shopper_present_a_channel_that_insists_gets_its_code(words: di
 
 def test_the_code_of_a_wallets_stored_card_is_as_long_as_its_networks() -> None:
     device = replace(CARD, number=Secret("377777777777770"), wallet="applePay", number_type="DPAN")
-    face = CardFace(bin="377777", last_digits="7770", expiry_month="05", expiry_year="2034")
+    card_summary = CardSummary(bin="377777", last_digits="7770", expiry_month="05", expiry_year="2034")
 
-    order = read({"card.cvv": "7311"}, device, brand="APPLEPAY", card=face)
+    order = read({"card.cvv": "7311"}, device, brand="APPLEPAY", card=card_summary)
 
     assert (order.brand, order.network, order.objection) == ("APPLEPAY", "AMEX", None)
 
@@ -105,7 +105,7 @@ def test_a_repeat_on_what_is_stored_carries_its_reference_to_acquirer_and_mercha
 
 
 def test_a_repeat_carries_the_ids_of_the_first_payment_to_the_acquirer_by_their_positions() -> None:
-    initial = InitialPayment(kind="DB", reference="c", amount=Money(990, "EUR"), connector_ids=("a", None, "c"))
+    initial = InitialPayment(payment_type="DB", reference="c", amount=Money(990, "EUR"), connector_ids=("a", None, "c"))
 
     order = read(ALONE, CARD, initial=initial)
 
@@ -168,8 +168,8 @@ def test_on_a_lenient_channel_a_stored_account_is_paid_with_whatever_else_came_a
     assert isinstance(order.account, CardAccount)
     assert order.account.number.matches(CARD.number)
     assert (order.brand, order.registers) == ("VISA", False)
-    assert order.face is not None
-    assert order.face.last_digits == "0000"
+    assert order.card_summary is not None
+    assert order.card_summary.last_digits == "0000"
     assert order.echo["registrationId"] == REGISTRATION_ID
     assert "createRegistration" not in order.echo
 
@@ -192,12 +192,12 @@ def test_another_brand_than_the_stored_one_is_refused() -> None:
         read({"paymentBrand": "MASTER"}, CARD)
 
 
-@pytest.mark.parametrize("wish", [{}, {"createRegistration": "true"}])
-def test_debits_of_a_stored_account_follow_a_first_one_until_the_last(wish: dict[str, str]) -> None:
+@pytest.mark.parametrize("words", [{}, {"createRegistration": "true"}])
+def test_debits_of_a_stored_account_follow_a_first_one_until_the_last(words: dict[str, str]) -> None:
     shop = replace(CHANNEL, creditor=CREDITOR)
 
-    later = read(wish, BANK, shop, brand="DIRECTDEBIT_SEPA", method="DD", card=None)
-    last = read({**wish, "sequence": "FINAL"}, BANK, shop, brand="DIRECTDEBIT_SEPA", method="DD", card=None)
+    later = read(words, BANK, shop, brand="DIRECTDEBIT_SEPA", method="DD", card=None)
+    last = read({**words, "sequence": "FINAL"}, BANK, shop, brand="DIRECTDEBIT_SEPA", method="DD", card=None)
 
     assert (later.sequence, last.sequence) == (Sequence.LATER, Sequence.LAST)
     assert isinstance(later.account, BankAccount)

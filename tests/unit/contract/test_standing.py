@@ -38,7 +38,7 @@ CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_
 TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK")
 FIRST_ID, THIRD_ID = "recurringMigration.connectorTxId1", "recurringMigration.connectorTxId3"
 REPEAT = {MODE: "REPEATED", SOURCE: "MIT", "currency": "EUR"}
-PAID = make_payment(kind="PA", state=State.APPROVED, settled_at=7)
+PAID = make_payment(kind="PA", state=State.APPROVED, completed_at=7)
 
 SPELLINGS = [
     ({"recurringType": "INITIAL"}, {MODE: "INITIAL", SOURCE: "CIT", TYPE: "RECURRING"}),
@@ -194,7 +194,7 @@ def test_where_no_reference_is_known_none_is_made_up() -> None:
 
 def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_open() -> None:
     initial = InitialPayment(
-        kind="DB",
+        payment_type="DB",
         reference="c",
         amount=Money(990, "EUR"),
         made_at=1_709_251_199_000_000,
@@ -231,7 +231,7 @@ def test_an_acquirers_ids_of_a_first_payment_keep_their_positions(
     initial = describe_initial(replace(PAID, details={"CardholderInitiatedTransactionID": "SCHEME", **details}))
 
     assert (initial.reference, initial.connector_ids) == ("SCHEME", kept)
-    assert (initial.kind, initial.amount, initial.made_at) == ("PA", PAID.money, PAID.settled_at)
+    assert (initial.payment_type, initial.amount, initial.made_at) == ("PA", PAID.money, PAID.completed_at)
 
 
 def test_a_payment_that_goes_on_with_a_named_series_does_not_pass_for_its_beginning() -> None:
@@ -243,8 +243,8 @@ def test_a_payment_that_goes_on_with_a_named_series_does_not_pass_for_its_beginn
     described = describe_initial(replace(PAID, details=own, echo={**repeat, **migrated}))
     begun = describe_initial(replace(PAID, details=own, echo={MODE: "INITIAL", REFERENCE: "ELSEWHERE"}))
 
-    assert bare == InitialPayment(reference="ELSEWHERE", kind="PA", payment_id=PAID.id)
-    assert (described.reference, described.kind, described.amount) == ("ELSEWHERE", "DB", Money(990, "EUR"))
+    assert bare == InitialPayment(reference="ELSEWHERE", payment_type="PA", payment_id=PAID.id)
+    assert (described.reference, described.payment_type, described.amount) == ("ELSEWHERE", "DB", Money(990, "EUR"))
     assert described.connector_ids == (None, None, "c")
     assert (begun.reference, begun.connector_ids) == ("SCHEME", ("own-1", None, "own-3"))
 
@@ -261,7 +261,7 @@ def test_the_answer_to_a_beginning_names_what_later_payments_go_back_to() -> Non
 
 
 @pytest.mark.parametrize(
-    ("values", "is_stored", "is_registering", "sequence"),
+    ("values", "is_stored", "makes_registration", "sequence"),
     [
         ({}, False, False, Sequence.ONCE),
         ({"sequence": "FINAL"}, False, False, Sequence.ONCE),
@@ -278,6 +278,6 @@ def test_the_answer_to_a_beginning_names_what_later_payments_go_back_to() -> Non
     ],
 )
 def test_a_debit_knows_its_place_under_the_mandate(
-    values: dict[str, str], is_stored: bool, is_registering: bool, sequence: Sequence
+    values: dict[str, str], is_stored: bool, makes_registration: bool, sequence: Sequence
 ) -> None:
-    assert read_sequence(values, is_stored=is_stored, is_registering=is_registering) is sequence
+    assert read_sequence(values, is_stored=is_stored, makes_registration=makes_registration) is sequence

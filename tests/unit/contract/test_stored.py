@@ -19,9 +19,9 @@ from tollgate.contract import (
 from tollgate.contract.stored import (
     RegistrationLink,
     check_brand,
-    find_stored_objection,
-    show_stored,
-    take_stored,
+    find_registration_objection,
+    show_registered,
+    take_registered,
 )
 from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import InvalidParameters, Secret
@@ -100,8 +100,8 @@ def test_a_registration_keeps_whose_it_is_and_nothing_of_the_one_payment() -> No
 
 
 def test_a_security_code_comes_with_the_payment_and_never_out_of_the_store() -> None:
-    account, _ = take_stored(sent(card__cvv="731"), make_stored(CARD))
-    bare, _ = take_stored(sent(), make_stored(replace(CARD, cvv=Secret("999"))))
+    account, _ = take_registered(sent(card__cvv="731"), make_stored(CARD))
+    bare, _ = take_registered(sent(), make_stored(replace(CARD, cvv=Secret("999"))))
 
     assert isinstance(account, CardAccount)
     assert isinstance(bare, CardAccount)
@@ -110,13 +110,13 @@ def test_a_security_code_comes_with_the_payment_and_never_out_of_the_store() -> 
     assert bare.cvv is None
 
 
-@pytest.mark.parametrize("wish", ["true", "1"])
-def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(wish: str) -> None:
-    account, face = take_stored(sent(card__holder="Joe Doe", overrideHolder=wish), make_stored(NAMELESS))
+@pytest.mark.parametrize("words", ["true", "1"])
+def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(words: str) -> None:
+    account, card_summary = take_registered(sent(card__holder="Joe Doe", overrideHolder=words), make_stored(NAMELESS))
 
     assert isinstance(account, CardAccount)
-    assert face is not None
-    assert (account.holder, face.holder) == ("Joe Doe", "Joe Doe")
+    assert card_summary is not None
+    assert (account.holder, card_summary.holder) == ("Joe Doe", "Joe Doe")
 
 
 @pytest.mark.parametrize(
@@ -128,26 +128,26 @@ def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(wish: str) -> N
     ],
 )
 def test_a_stored_holder_is_never_overridden(stored: CardAccount, fields: Fields) -> None:
-    account, face = take_stored(fields, make_stored(stored))
+    account, card_summary = take_registered(fields, make_stored(stored))
 
     assert isinstance(account, CardAccount)
-    assert face is not None
-    assert (account.holder, face.holder) == ("Jane Jones", "Jane Jones")
+    assert card_summary is not None
+    assert (account.holder, card_summary.holder) == ("Jane Jones", "Jane Jones")
 
 
 def test_without_the_wish_an_empty_holder_stays_empty() -> None:
-    account, face = take_stored(sent(card__holder="Joe Doe", overrideHolder="false"), make_stored(NAMELESS))
+    account, card_summary = take_registered(sent(card__holder="Joe Doe", overrideHolder="false"), make_stored(NAMELESS))
 
     assert isinstance(account, CardAccount)
-    assert face is not None
-    assert (account.holder, face.holder) == (None, None)
+    assert card_summary is not None
+    assert (account.holder, card_summary.holder) == (None, None)
 
 
 def test_a_bank_accounts_holder_is_taken_the_same_way() -> None:
     wanted = sent(bankAccount__holder="Joe Doe", overrideHolder="true")
 
-    taken, _ = take_stored(wanted, make_stored(replace(BANK, holder=None), brand="DIRECTDEBIT_SEPA"))
-    kept, _ = take_stored(wanted, make_stored(BANK, brand="DIRECTDEBIT_SEPA"))
+    taken, _ = take_registered(wanted, make_stored(replace(BANK, holder=None), brand="DIRECTDEBIT_SEPA"))
+    kept, _ = take_registered(wanted, make_stored(BANK, brand="DIRECTDEBIT_SEPA"))
 
     assert isinstance(taken, BankAccount)
     assert isinstance(kept, BankAccount)
@@ -159,7 +159,7 @@ def test_a_bank_accounts_holder_is_taken_the_same_way() -> None:
 def test_what_has_neither_code_nor_holder_is_taken_as_it_is(account: Instrument) -> None:
     fields = sent(card__cvv="731", card__holder="Joe Doe", overrideHolder="true")
 
-    assert take_stored(fields, make_stored(account)) == (account, None)
+    assert take_registered(fields, make_stored(account)) == (account, None)
 
 
 # ---- refused ----
@@ -175,12 +175,12 @@ def test_what_has_neither_code_nor_holder_is_taken_as_it_is(account: Instrument)
     ],
 )
 def test_a_card_is_good_until_the_last_day_of_its_month(today: date, objection: str | None) -> None:
-    assert find_stored_objection(sent(), CARD, BRANDS["VISA"], cvv_required=False, today=today) == objection
+    assert find_registration_objection(sent(), CARD, BRANDS["VISA"], cvv_required=False, today=today) == objection
 
 
 @pytest.mark.parametrize(("today", "objection"), [(date(2026, 10, 31), None), (date(2026, 11, 1), "800.100.330")])
 def test_a_stored_token_expires_too(today: date, objection: str | None) -> None:
-    assert find_stored_objection(sent(), TOKEN, BRANDS["VISA"], cvv_required=True, today=today) == objection
+    assert find_registration_objection(sent(), TOKEN, BRANDS["VISA"], cvv_required=True, today=today) == objection
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_security_code_is_asked_for_and_measured(
 ) -> None:
     fields = sent(card__cvv=cvv) if cvv else sent()
 
-    found = find_stored_objection(fields, CARD, BRANDS[brand], cvv_required=is_required, today=TODAY)
+    found = find_registration_objection(fields, CARD, BRANDS[brand], cvv_required=is_required, today=TODAY)
 
     assert found == objection
 
@@ -207,7 +207,7 @@ def test_a_security_code_is_asked_for_and_measured(
 def test_what_came_out_of_a_wallet_has_no_security_code_to_ask_for() -> None:
     device = replace(CARD, wallet="applePay", number_type="DPAN")
 
-    assert find_stored_objection(sent(), device, BRANDS["VISA"], cvv_required=True, today=TODAY) is None
+    assert find_registration_objection(sent(), device, BRANDS["VISA"], cvv_required=True, today=TODAY) is None
 
 
 def test_another_brand_beside_a_stored_account_is_a_mistake_that_a_lenient_channel_overlooks() -> None:
@@ -232,7 +232,7 @@ def test_a_payment_tells_the_account_that_is_charged_and_not_one_that_came_along
     stored = make_stored(BANK, brand="DIRECTDEBIT_SEPA", echo=echo)
     fields = sent(bankAccount__iban="FR76****", customer__email="new@b.example", createRegistration="true")
 
-    shown = show_stored(fields, stored, BANK)
+    shown = show_registered(fields, stored, BANK)
 
     assert shown == {
         "bankAccount.iban": "DE89**************3000",
@@ -246,6 +246,6 @@ def test_a_proof_that_counts_once_is_not_told_of_a_number_made_for_one_device() 
     fields = sent(threeDSecure__verificationId="AAABBB=", threeDSecure__eci="05")
     device = replace(CARD, number_type="DPAN")
 
-    assert "threeDSecure.verificationId" not in show_stored(fields, make_stored(device), device)
-    assert "threeDSecure.verificationId" not in show_stored(fields, make_stored(TOKEN), TOKEN)
-    assert "threeDSecure.verificationId" in show_stored(fields, make_stored(CARD), CARD)
+    assert "threeDSecure.verificationId" not in show_registered(fields, make_stored(device), device)
+    assert "threeDSecure.verificationId" not in show_registered(fields, make_stored(TOKEN), TOKEN)
+    assert "threeDSecure.verificationId" in show_registered(fields, make_stored(CARD), CARD)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tollgate.contract import get_resource_path, make_return_url, name_handover, read_ticket, write_ticket
+from tollgate.contract import get_resource_path, make_return_url, name_handover, read_shopper_token, write_shopper_token
 from tollgate.contract.answers import nest_fields
 from tollgate.values import PaymentId, Secret
 from unit.payments.samples import make_payment
@@ -23,20 +23,20 @@ NAMED = f"id={PAYMENT}&resourcePath=%2Fv1%2Fpayments%2F{PAYMENT}"
 
 @pytest.mark.parametrize("key", [b"", KEY], ids=["bare", "with a key"])
 def test_a_ticket_is_one_word_of_a_path_and_reads_as_it_was_written(key: bytes) -> None:
-    text = write_ticket(MERCHANT, PAYMENT, key)
+    text = write_shopper_token(MERCHANT, PAYMENT, key)
 
-    ticket = read_ticket(text)
+    shopper_token = read_shopper_token(text)
 
     assert set(text) <= {*string.ascii_letters, *string.digits, "-", "_"}
-    assert ticket is not None
-    assert (ticket.merchant_id, ticket.payment_id) == (MERCHANT, PAYMENT)
-    assert ticket.key.matches(Secret(base64.urlsafe_b64encode(key).decode().rstrip("=")))
+    assert shopper_token is not None
+    assert (shopper_token.merchant_id, shopper_token.payment_id) == (MERCHANT, PAYMENT)
+    assert shopper_token.key.matches(Secret(base64.urlsafe_b64encode(key).decode().rstrip("=")))
 
 
 def test_the_key_of_a_ticket_does_not_print() -> None:
-    ticket = read_ticket(write_ticket(MERCHANT, PAYMENT, KEY))
+    shopper_token = read_shopper_token(write_shopper_token(MERCHANT, PAYMENT, KEY))
 
-    assert base64.urlsafe_b64encode(KEY).decode().rstrip("=") not in repr(ticket)
+    assert base64.urlsafe_b64encode(KEY).decode().rstrip("=") not in repr(shopper_token)
 
 
 @given(st.text(max_size=140))
@@ -50,15 +50,15 @@ def test_the_key_of_a_ticket_does_not_print() -> None:
 @example("A" * 129)
 @example("A" * 10_000)
 def test_whatever_was_not_written_here_is_no_ticket(text: str) -> None:
-    ticket = read_ticket(text)
+    shopper_token = read_shopper_token(text)
 
     # Bytes of the right number name somebody, whether or not there is such a one.
-    assert ticket is None or len(text.rstrip("=")) in (43, 86)
+    assert shopper_token is None or len(text.rstrip("=")) in (43, 86)
 
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33, 63, 65, 96])
 def test_a_ticket_of_another_length_is_none(length: int) -> None:
-    assert read_ticket(base64.urlsafe_b64encode(bytes(length)).decode().rstrip("=")) is None
+    assert read_shopper_token(base64.urlsafe_b64encode(bytes(length)).decode().rstrip("=")) is None
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_way_home_keeps_what_stood_in_the_address(address: str, home: str) -
 
 def test_an_authentication_by_itself_is_read_at_its_own_path() -> None:
     assert get_resource_path(DEBIT) == f"/v1/payments/{PAYMENT}"
-    assert get_resource_path(replace(DEBIT, kind="3D")) == f"/v1/threeDSecure/{PAYMENT}"
+    assert get_resource_path(replace(DEBIT, payment_type="3D")) == f"/v1/threeDSecure/{PAYMENT}"
 
 
 def test_a_handover_names_the_redirect_and_what_comes_before_it() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.steps import House
-from unit.premises import ScriptedWire, open_house
+from tollgate.operations import App
+from unit.premises import ScriptedWire, open_app
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def wire() -> ScriptedWire:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, wire: ScriptedWire) -> AsyncIterator[House]:
-    house = await open_house(tmp_path, wire)
-    yield house
-    await house.database.close()
+async def app(tmp_path: Path, wire: ScriptedWire) -> AsyncIterator[App]:
+    app = await open_app(tmp_path, wire)
+    yield app
+    await app.database.close()

@@ -10,8 +10,8 @@ from typing import Any
 from tollgate.catalog import Situation
 from tollgate.contract import Answer, find_registration_id, read_fields, read_order
 from tollgate.flows import pay
-from tollgate.payments import Channel, Claim, Creditor, Registration, RegistrationEvent
-from tollgate.steps import House, open_stored
+from tollgate.operations import App, open_registration
+from tollgate.payments import Channel, Creditor, IdempotencyKey, Registration, RegistrationEvent
 from tollgate.store import Event, find_registration, find_sealed_registration, list_events
 from tollgate.values import to_datetime
 from unit.flows.shopping import BILLING_FIELDS, tick
@@ -76,25 +76,25 @@ class Told:
 
 
 async def send(
-    house: House,
+    app: App,
     *parts: Mapping[str, str],
     stored: str | None = None,
     channel: Channel = CHANNEL,
-    claim: Claim | None = None,
+    idempotency_key: IdempotencyKey | None = None,
 ) -> Told:
     """A payment of these fields, from a stored account where one is named by its id. A moment after the last."""
-    tick(house)
+    tick(app)
     fields = read_fields(list(merge(*parts).items()), Situation(_choose(stored), None, channel.is_lenient, False))
     named = stored or find_registration_id(fields)
     order = read_order(
         fields,
         channel,
-        today=to_datetime(house.clock.now()).date(),
+        today=to_datetime(app.clock.now()).date(),
         short_id="1234.5678.9012",
-        is_live=house.is_live,
-        stored=await open_stored(house, MERCHANT.id, named) if named else None,
+        is_live=app.is_live,
+        stored=await open_registration(app, MERCHANT.id, named) if named else None,
     )
-    return Told(await pay(house, order, channel, "ndc", claim))
+    return Told(await pay(app, order, channel, "ndc", idempotency_key))
 
 
 def merge(*parts: Mapping[str, str]) -> dict[str, str]:
@@ -108,30 +108,30 @@ def _choose(stored: str | None) -> str:
     return "registration_payment" if stored else "payment"
 
 
-async def keep_card(house: House, *parts: Mapping[str, str]) -> str:
+async def keep_card(app: App, *parts: Mapping[str, str]) -> str:
     """The id of a card's registration, made with a payment."""
-    return (await send(house, CARD, KEEP, *parts)).registration_id
+    return (await send(app, CARD, KEEP, *parts)).registration_id
 
 
-async def look_at(house: House, registration_id: str) -> Registration:
-    registration = await find_registration(house.database, MERCHANT.id, registration_id)
+async def look_at(app: App, registration_id: str) -> Registration:
+    registration = await find_registration(app.database, MERCHANT.id, registration_id)
     assert registration is not None
     return registration
 
 
-async def get_reference(house: House, registration_id: str) -> str | None:
+async def get_reference(app: App, registration_id: str) -> str | None:
     """What later payments go back to."""
-    initial = (await look_at(house, registration_id)).initial
+    initial = (await look_at(app, registration_id)).initial
     return None if initial is None else initial.reference
 
 
-async def is_sealed(house: House, registration_id: str) -> bool:
-    found = await find_sealed_registration(house.database, MERCHANT.id, registration_id)
+async def is_sealed(app: App, registration_id: str) -> bool:
+    found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     return found[1] is not None
 
 
-async def list_announced(house: House) -> list[Event]:
+async def list_announced(app: App) -> list[Event]:
     """What the merchant is told about registrations."""
-    events = await list_events(house.database, MERCHANT.id, limit=1000)
+    events = await list_events(app.database, MERCHANT.id, limit=1000)
     return [event for event in events if event.topic in set(RegistrationEvent)]

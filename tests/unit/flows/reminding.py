@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 import msgspec
 
 from tollgate.catalog import LIMITS
+from tollgate.operations import App
 from tollgate.payments import REMIND_TOPIC, Checkout, CheckoutEnd, CheckoutKind
-from tollgate.steps import House
 from tollgate.store import (
     find_checkout,
+    insert_checkout_writes,
     lease_due,
     note_read,
     purge_checkouts,
-    steps_insert_checkout,
-    steps_submit_checkout,
+    submit_checkout_writes,
 )
-from tollgate.store.checkouts import steps_end_attempt
+from tollgate.store.checkouts import end_attempt_writes
 from tollgate.values import DAY, SECOND, CheckoutId, FixedClock, Instant
 from unit.premises import CHANNEL, MERCHANT, NOW
 
@@ -50,7 +50,7 @@ def name_checkout(number: int) -> CheckoutId:
     return CheckoutId(f"{number:032X}.test")
 
 
-async def prepare(house: House, number: int = 1, **changes: object) -> Checkout:
+async def prepare(app: App, number: int = 1, **changes: object) -> Checkout:
     """One that nobody has submitted."""
     checkout = Checkout(
         id=name_checkout(number),
@@ -62,54 +62,54 @@ async def prepare(house: House, number: int = 1, **changes: object) -> Checkout:
         sealed_fields=b"sealed",
     )
     checkout = msgspec.structs.replace(checkout, **changes)
-    assert await house.database.write(steps_insert_checkout(checkout))
+    assert await app.database.write(insert_checkout_writes(checkout))
     return checkout
 
 
-async def submit(house: House, checkout: Checkout, return_url: str | None = RETURN_URL) -> None:
-    unit = steps_submit_checkout(checkout, SUBJECT_ID, return_url, house.clock.now())
-    assert await house.database.write(unit)
+async def submit(app: App, checkout: Checkout, return_url: str | None = RETURN_URL) -> None:
+    unit = submit_checkout_writes(checkout, SUBJECT_ID, return_url, app.clock.now())
+    assert await app.database.write(unit)
 
 
-async def prepare_submitted(house: House, number: int = 1, **changes: object) -> Checkout:
+async def prepare_submitted(app: App, number: int = 1, **changes: object) -> Checkout:
     """Submitted ten seconds after it was made."""
-    checkout = await prepare(house, number, **changes)
-    move_to(house, NOW + 10 * SECOND)
-    await submit(house, checkout)
+    checkout = await prepare(app, number, **changes)
+    move_to(app, NOW + 10 * SECOND)
+    await submit(app, checkout)
     return checkout
 
 
-async def reopen(house: House, checkout: Checkout) -> None:
+async def reopen(app: App, checkout: Checkout) -> None:
     """Its attempt failed, so that another may be made."""
     end = CheckoutEnd(
         id=checkout.id, merchant_id=checkout.merchant_id, subject_id=SUBJECT_ID, is_done=False, is_sole=True
     )
-    assert await house.database.write(steps_end_attempt(end))
+    assert await app.database.write(end_attempt_writes(end))
 
 
-async def forget(house: House) -> None:
+async def forget(app: App) -> None:
     """All checkouts, as years would."""
-    assert await purge_checkouts(house.database, house.clock.now() + DAY, 100)
+    assert await purge_checkouts(app.database, app.clock.now() + DAY, 100)
 
 
-async def count_owed(house: House) -> int:
+async def count_owed(app: App) -> int:
     """Reminders that would ever be made, whoever holds them now."""
-    far, owner = house.clock.now() + 1000 * DAY, "counting"
+    far, owner = app.clock.now() + 1000 * DAY, "counting"
     return len(
-        await lease_due(house.database, now=far, wall_now=far, owner=owner, lease_s=1, limit=100, topic=REMIND_TOPIC)
+        await lease_due(app.database, now=far, wall_now=far, owner=owner, lease_s=1, limit=100, topic=REMIND_TOPIC)
     )
 
 
-async def read(house: House, checkout: Checkout) -> None:
-    await note_read(house.database, checkout, house.clock.now())
+async def read(app: App, checkout: Checkout) -> None:
+    await note_read(app.database, checkout, app.clock.now())
 
 
-async def look(house: House, checkout: Checkout) -> Checkout:
-    found = await find_checkout(house.database, checkout.merchant_id, checkout.id)
+async def look(app: App, checkout: Checkout) -> Checkout:
+    found = await find_checkout(app.database, checkout.merchant_id, checkout.id)
     assert found is not None
     return found
 
 
-def move_to(house: House, at: Instant) -> None:
-    assert isinstance(house.clock, FixedClock)
-    house.clock.at = at
+def move_to(app: App, at: Instant) -> None:
+    assert isinstance(app.clock, FixedClock)
+    app.clock.at = at

@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from tollgate.catalog import Situation
 from tollgate.contract import Answer, read_fields
 from tollgate.flows import create_schedule
+from tollgate.operations import App, seal_registration, start_registration
 from tollgate.payments import InitialPayment, Payment, RegistrationState, Run, Schedule
-from tollgate.steps import House, seal_registration, start_registration
-from tollgate.store import Step, find_payment, find_schedule, list_runs, steps_insert_registration
+from tollgate.store import Write, find_payment, find_schedule, insert_registration_writes, list_runs
 from tollgate.store.statements import Statement
 from tollgate.values import FixedClock, Instant, RegistrationId, to_datetime, to_instant
-from tollgate.workers.reconcile import reconcile, run_errands
+from tollgate.workers.recover import recover_payments, run_recovery_tasks
 from tollgate.workers.schedules import order_runs, pay_runs
 from unit.premises import CARD, CHANNEL, MERCHANT, ORDER, ScriptedWire
 
@@ -40,12 +40,12 @@ def tell(instants: list[Instant]) -> list[str]:
 
 
 async def register_card(
-    house: House, registration_id: RegistrationId = REGISTRATION, initial: InitialPayment | None = None
+    app: App, registration_id: RegistrationId = REGISTRATION, initial: InitialPayment | None = None
 ) -> RegistrationId:
-    bare = start_registration(house, ORDER, CHANNEL, NDC, registration_id)
+    bare = start_registration(app, ORDER, CHANNEL, NDC, registration_id)
     active = msgspec.structs.replace(bare, state=RegistrationState.ACTIVE, initial=initial)
-    new = seal_registration(house, active, CARD)
-    assert await house.database.write(steps_insert_registration(new))
+    new = seal_registration(app, active, CARD)
+    assert await app.database.write(insert_registration_writes(new))
     return registration_id
 
 
@@ -56,9 +56,9 @@ def make_pairs(plan: dict[str, str], **more: str) -> list[tuple[str, str]]:
     ]
 
 
-async def plan_payments(house: House, plan: dict[str, str], **more: str) -> Schedule:
+async def plan_payments(app: App, plan: dict[str, str], **more: str) -> Schedule:
     fields = read_fields(make_pairs(plan, **more), Situation("schedule", "SD"))
-    return await get_schedule(house, read_id(await create_schedule(house, fields, CHANNEL, NDC, None)))
+    return await get_schedule(app, read_id(await create_schedule(app, fields, CHANNEL, NDC, None)))
 
 
 def read_id(answer: Answer) -> str:
@@ -66,47 +66,47 @@ def read_id(answer: Answer) -> str:
     return schedule_id
 
 
-async def get_schedule(house: House, schedule_id: str) -> Schedule:
-    schedule = await find_schedule(house.database, MERCHANT.id, schedule_id)
+async def get_schedule(app: App, schedule_id: str) -> Schedule:
+    schedule = await find_schedule(app.database, MERCHANT.id, schedule_id)
     assert schedule is not None
     return schedule
 
 
-async def get_runs(house: House, schedule: Schedule) -> list[Run]:
+async def get_runs(app: App, schedule: Schedule) -> list[Run]:
     """Oldest first."""
-    return (await list_runs(house.database, MERCHANT.id, schedule.id, RUNS_MAX))[::-1]
+    return (await list_runs(app.database, MERCHANT.id, schedule.id, RUNS_MAX))[::-1]
 
 
-async def get_payment_of(house: House, run: Run) -> Payment:
+async def get_payment_of(app: App, run: Run) -> Payment:
     assert run.payment_id is not None
-    payment = await find_payment(house.database, MERCHANT.id, run.payment_id)
+    payment = await find_payment(app.database, MERCHANT.id, run.payment_id)
     assert payment is not None
     return payment
 
 
-async def work(house: House) -> None:
+async def work(app: App) -> None:
     """All workers have their turn until nothing is left to do at this moment."""
-    while await order_runs(house) + await pay_runs(house) + await run_errands(house) + await reconcile(house):
+    while await order_runs(app) + await pay_runs(app) + await run_recovery_tasks(app) + await recover_payments(app):
         pass
-    await order_runs(house)
+    await order_runs(app)
 
 
-def get_clock(house: House) -> FixedClock:
-    assert isinstance(house.clock, FixedClock)
-    return house.clock
+def get_clock(app: App) -> FixedClock:
+    assert isinstance(app.clock, FixedClock)
+    return app.clock
 
 
-async def pass_time(house: House, until: Instant, step: Instant) -> None:
+async def pass_time(app: App, until: Instant, step: Instant) -> None:
     """Workers that look in now and then."""
-    clock = get_clock(house)
+    clock = get_clock(app)
     while clock.at < until:
         clock.at = min(clock.at + step, until)
-        await work(house)
+        await work(app)
 
 
-async def spoil(house: House, text: str, **params: Any) -> None:
+async def spoil(app: App, text: str, **params: Any) -> None:
     """Somebody writes into the store."""
-    assert await house.database.write([Step(Statement(sa.text(text), is_write=True), params, rows=1)])
+    assert await app.database.write([Write(Statement(sa.text(text), is_write=True), params, rows=1)])
 
 
 def list_charges(wire: ScriptedWire) -> list[str]:

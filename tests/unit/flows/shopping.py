@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from tollgate.catalog import Situation
 from tollgate.connectors import WireReply, WireRequest, threeds
 from tollgate.contract import Answer, read_fields, read_order
-from tollgate.flows import Arrival, Next, arrive, hear_method, hear_result, pay, run_errand
-from tollgate.payments import AuthenticationRow, Browser, Channel, Claim, Order, Payment
-from tollgate.steps import House
+from tollgate.flows import Arrival, Next, arrive, hear_method, hear_result, pay, run_recovery_task
+from tollgate.operations import App
+from tollgate.payments import AuthenticationRow, Browser, Channel, IdempotencyKey, Order, Payment
 from tollgate.store import Job, find_authentication, lease_due
 from tollgate.store.statements import Statement
 from tollgate.values import SECOND, FixedClock, Instant
@@ -129,7 +129,7 @@ def make_order(
 class Shopper:
     """One payment, as whoever pays it sees it."""
 
-    house: House
+    app: App
     bank: Bank
     answer: Answer
 
@@ -144,29 +144,29 @@ class Shopper:
         return code
 
     @property
-    def ticket(self) -> str:
+    def shopper_token(self) -> str:
         return _last_word(self.body["redirect"]["url"])
 
     async def look(self) -> Payment:
-        return await read(self.house, self.body["id"])
+        return await read(self.app, self.body["id"])
 
     async def look_at_case(self) -> AuthenticationRow:
-        row = await find_authentication(self.house.database, MERCHANT.id, (await self.look()).id)
+        row = await find_authentication(self.app.database, MERCHANT.id, (await self.look()).id)
         assert row is not None
         return row
 
     async def come(
-        self, *, browser: Browser | None = None, has_answer: bool = False, ticket: str | None = None
+        self, *, browser: Browser | None = None, has_answer: bool = False, shopper_token: str | None = None
     ) -> Next:
         """A moment later, because two events of one payment never happen at once."""
-        tick(self.house)
-        shown = ticket or self.ticket
+        tick(self.app)
+        shown = shopper_token or self.shopper_token
         page_url = f"{BASE_URL}/v1/shopper/{shown}"
         return await arrive(
-            self.house, Arrival(page_url=page_url, ticket=shown, browser=browser, has_answer=has_answer)
+            self.app, Arrival(page_url=page_url, shopper_token=shown, browser=browser, has_answer=has_answer)
         )
 
-    async def tell_result(self, *, ticket: str | None = None, **members: str | None) -> dict[str, Any]:
+    async def tell_result(self, *, shopper_token: str | None = None, **members: str | None) -> dict[str, Any]:
         """The issuer's last word about the challenge asked for last."""
         message = {
             "messageType": "RReq",
@@ -181,13 +181,13 @@ class Shopper:
             **members,
         }
         body = json.dumps({name: text for name, text in message.items() if text is not None}).encode()
-        tick(self.house)
-        told: dict[str, Any] = json.loads(await hear_result(self.house, ticket or self.bank.results_ticket, body))
+        tick(self.app)
+        told: dict[str, Any] = json.loads(await hear_result(self.app, shopper_token or self.bank.results_ticket, body))
         return told
 
-    async def report_method(self, server_id: str | None = None, ticket: str | None = None) -> None:
+    async def report_method(self, server_id: str | None = None, shopper_token: str | None = None) -> None:
         row = await self.look_at_case()
-        await hear_method(self.house, ticket or self.ticket, server_id or row.body.server_id)
+        await hear_method(self.app, shopper_token or self.shopper_token, server_id or row.body.server_id)
 
     async def walk(self, *, status: str = "Y") -> Next:
         """All the way through the challenge and back."""
@@ -197,36 +197,41 @@ class Shopper:
 
 
 async def go_shopping(
-    house: House, bank: Bank, *, order: Order | None = None, claim: Claim | None = None, channel: Channel = CHANNEL
+    app: App,
+    bank: Bank,
+    *,
+    order: Order | None = None,
+    idempotency_key: IdempotencyKey | None = None,
+    channel: Channel = CHANNEL,
 ) -> Shopper:
-    return Shopper(house, bank, await pay(house, order or make_order(), channel, "ndc", claim))
+    return Shopper(app, bank, await pay(app, order or make_order(), channel, "ndc", idempotency_key))
 
 
-def tick(house: House, by: Instant = SECOND) -> None:
-    assert isinstance(house.clock, FixedClock)
-    house.clock.at += by
+def tick(app: App, by: Instant = SECOND) -> None:
+    assert isinstance(app.clock, FixedClock)
+    app.clock.at += by
 
 
-async def lease_now(house: House) -> list[Job]:
+async def lease_now(app: App) -> list[Job]:
     """What is due at this moment, and free."""
-    now, wall_now = house.clock.now(), house.clock.wall()
-    return await lease_due(house.database, now=now, wall_now=wall_now, owner="me", lease_s=0, limit=100)
+    now, wall_now = app.clock.now(), app.clock.wall()
+    return await lease_due(app.database, now=now, wall_now=wall_now, owner="me", lease_s=0, limit=100)
 
 
-async def run_due(house: House) -> dict[str, bool]:
+async def run_due(app: App) -> dict[str, bool]:
     """Topic to whether the errand is done."""
-    tick(house)
-    return {job.topic: await run_errand(house, job) for job in await lease_now(house)}
+    tick(app)
+    return {job.topic: await run_recovery_task(app, job) for job in await lease_now(app)}
 
 
-async def change_row(house: House, text: str) -> None:
-    await house.database.fetch(Statement(sa.text(text), is_write=True), {})
+async def change_row(app: App, text: str) -> None:
+    await app.database.fetch(Statement(sa.text(text), is_write=True), {})
 
 
-def open_bank(house: House, acquirer: ScriptedWire) -> tuple[House, Bank]:
+def open_bank(app: App, acquirer: ScriptedWire) -> tuple[App, Bank]:
     """The same house with a bank on its line, and an address of its own."""
     bank = Bank(acquirer, [CHALLENGE])
-    return replace(house, simulator=bank, base_url=BASE_URL), bank
+    return replace(app, simulator=bank, base_url=BASE_URL), bank
 
 
 def _last_word(url: str) -> str:

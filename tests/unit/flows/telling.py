@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from tollgate.connectors import WireRequest
 from tollgate.contract import Answer
-from tollgate.flows import follow_up, pay, record, run_errand
-from tollgate.payments import Channel, Claim, FollowUp, Payment
-from tollgate.steps import House
-from tollgate.store import Database, Job, Step, find_payment, lease_due, list_chain
+from tollgate.flows import follow_up, pay, record, run_recovery_task
+from tollgate.operations import App
+from tollgate.payments import Channel, FollowUp, IdempotencyKey, Payment
+from tollgate.store import Database, Job, Write, find_payment, lease_due, list_chain
 from tollgate.values import SECOND, FixedClock
 from unit.premises import CHANNEL, MERCHANT, ORDER
 
@@ -25,7 +25,7 @@ REVERSED = b'{"status":"reversed"}'
 
 def make_request(kind: str, amount: int | None = None, **changes: Any) -> FollowUp:
     request = FollowUp(
-        kind=kind,
+        payment_type=kind,
         amount=amount,
         currency=None if amount is None else "EUR",
         practice=None,
@@ -36,56 +36,54 @@ def make_request(kind: str, amount: int | None = None, **changes: Any) -> Follow
     return replace(request, **changes)
 
 
-async def begin(house: House, kind: str = "DB", **changes: Any) -> Payment:
+async def begin(app: App, kind: str = "DB", **changes: Any) -> Payment:
     """Of 92.00 EUR."""
-    answer = await pay(house, replace(ORDER, kind=kind, **changes), CHANNEL, "ndc", None)
-    return await read(house, json.loads(answer.body)["id"])
+    answer = await pay(app, replace(ORDER, payment_type=kind, **changes), CHANNEL, "ndc", None)
+    return await read(app, json.loads(answer.body)["id"])
 
 
 async def follow(
-    house: House,
+    app: App,
     named: Payment,
     kind: str,
     amount: int | None = None,
     *,
-    claim: Claim | None = None,
+    idempotency_key: IdempotencyKey | None = None,
     channel: Channel = CHANNEL,
     **changes: Any,
 ) -> Answer:
-    return await follow_up(house, make_request(kind, amount, **changes), named.id, channel, "ndc", claim)
+    return await follow_up(app, make_request(kind, amount, **changes), named.id, channel, "ndc", idempotency_key)
 
 
-async def happen(
-    house: House, named: Payment, kind: str, amount: int | None = None, notice: str | None = None
-) -> Payment:
-    made = await record(house, make_request(kind, amount), named.id, CHANNEL, "ndc", notice)
-    return await read(house, made.id)
+async def happen(app: App, named: Payment, kind: str, amount: int | None = None, notice: str | None = None) -> Payment:
+    made = await record(app, make_request(kind, amount), named.id, CHANNEL, "ndc", notice)
+    return await read(app, made.id)
 
 
-async def read(house: House, payment_id: str) -> Payment:
-    payment = await find_payment(house.database, MERCHANT.id, payment_id)
+async def read(app: App, payment_id: str) -> Payment:
+    payment = await find_payment(app.database, MERCHANT.id, payment_id)
     assert payment is not None
     return payment
 
 
-async def read_answered(house: House, answer: Answer) -> Payment:
-    return await read(house, json.loads(answer.body)["id"])
+async def read_answered(app: App, answer: Answer) -> Payment:
+    return await read(app, json.loads(answer.body)["id"])
 
 
-async def read_chain(house: House, first: Payment) -> list[Payment]:
-    return await list_chain(house.database, MERCHANT.id, first.id, 100)
+async def read_chain(app: App, first: Payment) -> list[Payment]:
+    return await list_chain(app.database, MERCHANT.id, first.id, 100)
 
 
-async def lease_jobs(house: House) -> list[Job]:
+async def lease_jobs(app: App) -> list[Job]:
     """A moment later, as an event of the same payment has to be."""
-    assert isinstance(house.clock, FixedClock)
-    house.clock.at += SECOND
-    return await lease_due(house.database, now=2**60, wall_now=house.clock.wall(), owner="me", lease_s=1, limit=100)
+    assert isinstance(app.clock, FixedClock)
+    app.clock.at += SECOND
+    return await lease_due(app.database, now=2**60, wall_now=app.clock.wall(), owner="me", lease_s=1, limit=100)
 
 
-async def run_only_job(house: House) -> bool:
-    [job] = await lease_jobs(house)
-    return await run_errand(house, job)
+async def run_only_job(app: App) -> bool:
+    [job] = await lease_jobs(app)
+    return await run_recovery_task(app, job)
 
 
 def tell(answer: Answer) -> tuple[int, str]:
@@ -107,11 +105,11 @@ class Meddler:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    async def write(self, steps: list[Step]) -> bool:
+    async def write(self, steps: list[Write]) -> bool:
         """Refused where the meddler says so."""
         return await self._meddle() and await self._database.write(steps)
 
 
-def meddle_with(house: House, meddle: Callable[[], Awaitable[bool]]) -> House:
-    meddler: Any = Meddler(house.database, meddle)
-    return replace(house, database=meddler)
+def meddle_with(app: App, meddle: Callable[[], Awaitable[bool]]) -> App:
+    meddler: Any = Meddler(app.database, meddle)
+    return replace(app, database=meddler)

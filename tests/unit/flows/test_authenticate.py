@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog import LIMITS
-from tollgate.contract import Fields, read_ticket
-from tollgate.flows import find_earlier_answer, make_claim
-from tollgate.payments import Claim, Errand, Stage, State, ThreeDsTerms
-from tollgate.steps import House, trust
-from tollgate.store import find_authentication, find_claim
+from tollgate.contract import Fields, read_shopper_token
+from tollgate.flows import find_earlier_answer, make_idempotency_key
+from tollgate.operations import App, trust
+from tollgate.payments import IdempotencyKey, RecoveryTask, Stage, State, ThreeDsTerms
+from tollgate.store import find_authentication, find_idempotency_record
 from tollgate.values import MINUTE, InvalidParameters, Secret
 from tollgate.vault import open_once
 from tollgate.wire import Silent, Unsent
@@ -41,25 +41,25 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
-    return open_bank(house, wire)
+def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+    return open_bank(app, wire)
 
 
-def make_key(house: House) -> Claim:
-    claim = make_claim(house, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
-    assert claim is not None
-    return claim
+def make_key(app: App) -> IdempotencyKey:
+    idempotency_key = make_idempotency_key(app, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
+    assert idempotency_key is not None
+    return idempotency_key
 
 
 # ---- whether ----
 
 
 async def test_a_challenged_payment_waits_and_nothing_was_charged(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
 
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
 
     payment, row = await shopper.look(), await shopper.look_at_case()
     assert (shopper.answer.status, shopper.code) == (200, "000.200.000")
@@ -67,17 +67,17 @@ async def test_a_challenged_payment_waits_and_nothing_was_charged(
     assert shopper.body["redirect"]["parameters"] == []
     assert (payment.state, row.stage, row.body.result) == (State.WAITING, Stage.CHALLENGED, None)
     assert row.expires_at == NOW + LIMITS.challenge_lifetime == NOW + 15 * MINUTE
-    assert trust(house, payment) is payment
+    assert trust(app, payment) is payment
     assert wire.sent == []
 
 
 async def test_a_shopper_who_is_known_is_charged_at_once_with_the_proof(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [FRICTIONLESS]
 
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
 
     assert shopper.code == "000.100.110"
     assert "redirect" not in shopper.body
@@ -92,7 +92,7 @@ async def test_a_shopper_who_is_known_is_charged_at_once_with_the_proof(
         "authentication_status": "Y",
     }
     assert shopper.body["threeDSecure"]["authenticationStatus"] == "Y"
-    assert await find_authentication(house.database, MERCHANT.id, (await shopper.look()).id) is None
+    assert await find_authentication(app.database, MERCHANT.id, (await shopper.look()).id) is None
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ async def test_a_shopper_who_is_known_is_charged_at_once_with_the_proof(
     ids=["refused", "silent", "unsent", "garbled", "a yes without proof", "a challenge without a page"],
 )
 async def test_who_cannot_be_authenticated_is_not_charged(
-    premises: tuple[House, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception, code: str
+    premises: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception, code: str
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [answer]
 
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
 
     payment = await shopper.look()
     assert (shopper.answer.status, shopper.code, payment.state) == (400, code, State.DECLINED)
@@ -138,11 +138,11 @@ async def test_who_cannot_be_authenticated_is_not_charged(
     ],
 )
 async def test_nobody_is_asked_where_it_is_not_wished_or_makes_no_sense(
-    premises: tuple[House, Bank], wire: ScriptedWire, changes: dict[str, str | None]
+    premises: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
 ) -> None:
-    house, bank = premises
+    app, bank = premises
 
-    shopper = await go_shopping(house, bank, order=make_order(changes))
+    shopper = await go_shopping(app, bank, order=make_order(changes))
 
     assert shopper.code == "000.100.110"
     assert bank.asked == []
@@ -150,72 +150,72 @@ async def test_nobody_is_asked_where_it_is_not_wished_or_makes_no_sense(
 
 
 async def test_a_card_that_takes_no_part_is_charged_unless_a_test_says_that_it_does(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.knows_cards = False
 
-    assert (await go_shopping(house, bank)).code == "000.100.110"
+    assert (await go_shopping(app, bank)).code == "000.100.110"
     assert len(wire.sent) == 1
 
     forced = make_order({"customParameters[3DS2_enrolled]": "true"})
-    assert (await go_shopping(house, bank, order=forced)).code == "000.200.000"
+    assert (await go_shopping(app, bank, order=forced)).code == "000.200.000"
     assert len(wire.sent) == 1
 
 
 async def test_a_directory_that_does_not_list_its_cards_is_asked_about_the_card_itself(
-    premises: tuple[House, Bank],
+    premises: tuple[App, Bank],
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.ranges_fault = Silent()
 
-    assert (await go_shopping(house, bank)).code == "000.200.000"
+    assert (await go_shopping(app, bank)).code == "000.200.000"
     assert len(bank.asked) == 1
 
 
 async def test_a_channel_that_insists_does_not_charge_a_card_that_takes_no_part(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.knows_cards = False
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
 
-    shopper = await go_shopping(house, bank, channel=insisting)
+    shopper = await go_shopping(app, bank, channel=insisting)
 
     assert shopper.code == "300.100.100"
     assert wire.sent == []
 
 
 async def test_a_channel_that_insists_is_not_switched_off_by_a_parameter(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
 
-    shopper = await go_shopping(house, bank, order=make_order({"threeDSecure.disable": "true"}), channel=insisting)
+    shopper = await go_shopping(app, bank, order=make_order({"threeDSecure.disable": "true"}), channel=insisting)
 
     assert shopper.code == "300.100.100"
     assert wire.sent == []
 
 
-async def test_an_objection_is_told_without_asking_anybody(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
+async def test_an_objection_is_told_without_asking_anybody(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
 
-    shopper = await go_shopping(house, bank, order=make_order({"card.expiryYear": "2020"}))
+    shopper = await go_shopping(app, bank, order=make_order({"card.expiryYear": "2020"}))
 
     assert shopper.code == "100.100.303"
     assert (bank.asked, wire.sent) == ([], [])
 
 
 async def test_half_a_browser_is_named_field_by_field_before_anything_is_written(
-    premises: tuple[House, Bank],
+    premises: tuple[App, Bank],
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     absent = dict.fromkeys(("customer.browser.language", "billing.street1", "billing.postcode", "billing.country"))
     half = make_order(absent)
 
     with pytest.raises(InvalidParameters) as refused:
-        await go_shopping(house, bank, order=half)
+        await go_shopping(app, bank, order=half)
 
     names = {fault.name for fault in refused.value.faults}
     assert names == {"customer.browser.language", "billing.street1", "billing.postcode", "billing.country"}
@@ -229,11 +229,11 @@ async def test_half_a_browser_is_named_field_by_field_before_anything_is_written
     [("92.00", "EUR", "9200", "2"), ("500", "JPY", "500", "0"), ("1.25", "KWD", "1250", "3")],
 )
 async def test_the_issuer_reads_the_amount_in_minor_units(
-    premises: tuple[House, Bank], amount: str, currency: str, sent: str, exponent: str
+    premises: tuple[App, Bank], amount: str, currency: str, sent: str, exponent: str
 ) -> None:
-    house, bank = premises
+    app, bank = premises
 
-    await go_shopping(house, bank, order=make_order({"amount": amount, "currency": currency}))
+    await go_shopping(app, bank, order=make_order({"amount": amount, "currency": currency}))
 
     [question] = bank.asked
     assert (question["purchaseAmount"], question["purchaseExponent"]) == (sent, exponent)
@@ -241,12 +241,12 @@ async def test_the_issuer_reads_the_amount_in_minor_units(
 
 
 async def test_an_authorisation_of_nothing_is_asked_for_without_an_amount(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [{"transStatus": "Y", "eci": "05"}]
 
-    shopper = await go_shopping(house, bank, order=make_order({"paymentType": "PA", "amount": "0"}))
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": "PA", "amount": "0"}))
 
     [question] = bank.asked
     assert (question["messageCategory"], "purchaseAmount" in question) == ("02", False)
@@ -254,16 +254,16 @@ async def test_an_authorisation_of_nothing_is_asked_for_without_an_amount(
     assert show(wire.sent[0])["amount"] == 0
 
 
-async def test_only_the_directory_learns_where_the_result_goes(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_only_the_directory_learns_where_the_result_goes(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
 
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
 
     [question] = bank.asked
     assert question["notificationURL"] == shopper.body["redirect"]["url"]
     assert bank.results_ticket not in shopper.answer.body.decode()
-    assert bank.results_ticket != shopper.ticket
-    results, page = read_ticket(bank.results_ticket), read_ticket(shopper.ticket)
+    assert bank.results_ticket != shopper.shopper_token
+    results, page = read_shopper_token(bank.results_ticket), read_shopper_token(shopper.shopper_token)
     assert results is not None
     assert page is not None
     assert not results.key.matches(page.key)
@@ -273,11 +273,11 @@ async def test_only_the_directory_learns_where_the_result_goes(premises: tuple[H
 
 
 async def test_without_a_browser_the_shopper_comes_by_before_the_issuer_is_asked(
-    premises: tuple[House, Bank],
+    premises: tuple[App, Bank],
 ) -> None:
-    house, bank = premises
+    app, bank = premises
 
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     assert shopper.code == "000.200.000"
     assert (await shopper.look_at_case()).stage is Stage.OPEN
@@ -285,11 +285,11 @@ async def test_without_a_browser_the_shopper_comes_by_before_the_issuer_is_asked
     assert "preconditions" not in shopper.body["redirect"]
 
 
-async def test_an_issuers_hidden_page_is_handed_to_the_shop(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_an_issuers_hidden_page_is_handed_to_the_shop(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
     bank.method_url = METHOD_URL
 
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
 
     [first] = shopper.body["redirect"]["preconditions"]
     assert (first["url"], first["method"], first["waitUntil"]) == (METHOD_URL, "POST", "iframe#onload")
@@ -302,50 +302,50 @@ async def test_an_issuers_hidden_page_is_handed_to_the_shop(premises: tuple[Hous
 
 
 async def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(
-    premises: tuple[House, Bank], tmp_path: Path
+    premises: tuple[App, Bank], tmp_path: Path
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, claim=make_key(house))
-    row, ticket = await shopper.look_at_case(), read_ticket(shopper.ticket)
-    assert ticket is not None
+    app, bank = premises
+    shopper = await go_shopping(app, bank, idempotency_key=make_key(app))
+    row, shopper_token = await shopper.look_at_case(), read_shopper_token(shopper.shopper_token)
+    assert shopper_token is not None
     assert row.sealed_secret is not None
 
     owner = f"authentication/{MERCHANT.id}/{row.id}"
-    opened = open_once(row.sealed_secret, ticket.key, owner=owner)
+    opened = open_once(row.sealed_secret, shopper_token.key, owner=owner)
 
     assert opened is not None
     assert opened.matches(Secret("731"))
-    await house.database.close()
+    await app.database.close()
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert shopper.ticket[-40:].encode() not in stored
+    assert shopper.shopper_token[-40:].encode() not in stored
     assert bank.results_ticket[-40:].encode() not in stored
 
 
-async def test_a_replay_tells_that_it_waits_and_not_where(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, claim=make_key(house))
+async def test_a_replay_tells_that_it_waits_and_not_where(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank, idempotency_key=make_key(app))
 
-    earlier = await find_earlier_answer(house, make_key(house))
+    earlier = await find_earlier_answer(app, make_key(app))
 
     assert earlier is not None
     replayed = json.loads(earlier.body)
     assert (replayed["id"], replayed["result"]["code"]) == (shopper.body["id"], "000.200.000")
     assert "redirect" not in replayed
-    claim = await find_claim(house.database, CHANNEL.id, "key", 0)
-    assert claim is not None
-    assert shopper.ticket.encode() not in (claim.body or b"")
+    idempotency_key = await find_idempotency_record(app.database, CHANNEL.id, "key", 0)
+    assert idempotency_key is not None
+    assert shopper.shopper_token.encode() not in (idempotency_key.body or b"")
 
 
-async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
-    tick(house, LIMITS.challenge_lifetime - 1)
-    assert await lease_now(house) == []
-    tick(house, 1)
-    [job] = await lease_now(house)
+    tick(app, LIMITS.challenge_lifetime - 1)
+    assert await lease_now(app) == []
+    tick(app, 1)
+    [job] = await lease_now(app)
 
-    assert (job.topic, job.subject_id) == (Errand.EXPIRE, shopper.body["id"])
+    assert (job.topic, job.subject_id) == (RecoveryTask.EXPIRE, shopper.body["id"])
 
 
 # ---- by itself ----
@@ -362,37 +362,37 @@ async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(prem
     ids=["frictionless", "refused", "challenge", "elsewhere"],
 )
 async def test_an_authentication_by_itself_never_charges(
-    premises: tuple[House, Bank], wire: ScriptedWire, answer: dict[str, str], status: int, code: str
+    premises: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str], status: int, code: str
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [answer]
     alone = make_order({"paymentType": None, "threeDSecure.decoupled": "true"}, operation="three_d_secure")
 
-    shopper = await go_shopping(house, bank, order=alone)
+    shopper = await go_shopping(app, bank, order=alone)
 
     assert (shopper.answer.status, shopper.code) == (status, code)
-    assert (await shopper.look()).kind == "3D"
+    assert (await shopper.look()).payment_type == "3D"
     assert wire.sent == []
 
 
-async def test_by_itself_a_card_that_takes_no_part_is_told_so(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
+async def test_by_itself_a_card_that_takes_no_part_is_told_so(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
     bank.knows_cards = False
 
-    shopper = await go_shopping(house, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
 
     assert shopper.code == "000.400.109"
     assert wire.sent == []
 
 
 async def test_by_itself_a_channel_without_a_directory_server_is_told_so(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     channel = replace(CHANNEL, test_url="https://acquirer.example", three_ds=None)
     alone = make_order({"paymentType": None, "testMode": "EXTERNAL"}, operation="three_d_secure")
 
-    shopper = await go_shopping(house, bank, order=alone, channel=channel)
+    shopper = await go_shopping(app, bank, order=alone, channel=channel)
 
     assert (shopper.answer.status, shopper.code) == (400, "000.400.104")
     assert wire.sent == []

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.flows import pay
+from tollgate.operations import App, FateUnknown
 from tollgate.payments import State
-from tollgate.steps import FateUnknown, House
-from tollgate.store import Damaged, Database, Step
+from tollgate.store import Damaged, Database, Write
 from unit.flows.telling import begin, follow, read_chain
 from unit.premises import CHANNEL, ORDER, ScriptedWire
 
@@ -28,7 +28,7 @@ class FullDisk:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    async def write(self, steps: Sequence[Step]) -> bool:
+    async def write(self, steps: Sequence[Write]) -> bool:
         self._count()
         return await self._database.write(steps)
 
@@ -42,39 +42,37 @@ class FullDisk:
         self.writes_left -= 1
 
 
-def fill(house: House, writes_left: int) -> House:
-    disk: Any = FullDisk(house.database, writes_left)
-    return replace(house, database=disk)
+def fill(app: App, writes_left: int) -> App:
+    disk: Any = FullDisk(app.database, writes_left)
+    return replace(app, database=disk)
 
 
 async def test_a_payment_that_could_not_be_started_was_not_sent_and_may_be_tried_again(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
     with pytest.raises(Damaged):
-        await pay(fill(house, 0), ORDER, CHANNEL, "ndc", None)
+        await pay(fill(app, 0), ORDER, CHANNEL, "ndc", None)
 
     assert wire.sent == []
 
 
-async def test_a_payment_whose_result_could_not_be_written_has_an_unknown_fate(
-    house: House, wire: ScriptedWire
-) -> None:
+async def test_a_payment_whose_result_could_not_be_written_has_an_unknown_fate(app: App, wire: ScriptedWire) -> None:
     with pytest.raises(FateUnknown, match="reconcile"):
-        await pay(fill(house, 1), ORDER, CHANNEL, "ndc", None)
+        await pay(fill(app, 1), ORDER, CHANNEL, "ndc", None)
 
     assert len(wire.sent) == 1
 
 
-async def test_a_refund_whose_result_could_not_be_written_has_an_unknown_fate(house: House, wire: ScriptedWire) -> None:
+async def test_a_refund_whose_result_could_not_be_written_has_an_unknown_fate(app: App, wire: ScriptedWire) -> None:
     """It is sent again under the same key until the acquirer says what became of it: a second one would pay twice."""
-    debit = await begin(house)
+    debit = await begin(app)
     with pytest.raises(FateUnknown):
-        await follow(fill(house, 1), debit, "RF", 100)
+        await follow(fill(app, 1), debit, "RF", 100)
     sent = len(wire.sent)
 
     with pytest.raises(Damaged):
-        await follow(fill(house, 0), debit, "RF", 100)
+        await follow(fill(app, 0), debit, "RF", 100)
 
     assert len(wire.sent) == sent
-    _, refund = await read_chain(house, debit)
+    _, refund = await read_chain(app, debit)
     assert refund.state is State.STARTED

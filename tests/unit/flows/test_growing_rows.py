@@ -9,24 +9,24 @@ import pytest
 from tollgate.catalog import LIMITS, Situation
 from tollgate.contract import Answer, read_fields
 from tollgate.flows import reregister, reschedule
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import TooLarge
 from unit.flows.scheduling import MONTH_END, NDC, REGISTRATION, plan_payments, register_card
 from unit.premises import CHANNEL
 
 pytestmark = pytest.mark.anyio
 
-Change = Callable[[House, str, list[tuple[str, str]]], Awaitable[Answer]]
+Change = Callable[[App, str, list[tuple[str, str]]], Awaitable[Answer]]
 
 
-async def change_registration(house: House, _schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
+async def change_registration(app: App, _schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
     fields = read_fields(pairs, Situation("registration_update", None))
-    return await reregister(house, fields, REGISTRATION, CHANNEL, NDC, None)
+    return await reregister(app, fields, REGISTRATION, CHANNEL, NDC, None)
 
 
-async def change_schedule(house: House, schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
+async def change_schedule(app: App, schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
     fields = read_fields([("amount", "6.00"), *pairs], Situation("schedule", "RS"))
-    return await reschedule(house, fields, schedule_id, CHANNEL, NDC, None)
+    return await reschedule(app, fields, schedule_id, CHANNEL, NDC, None)
 
 
 def make_pairs(round_of: int, count: int, length: int) -> list[tuple[str, str]]:
@@ -38,15 +38,15 @@ def make_pairs(round_of: int, count: int, length: int) -> list[tuple[str, str]]:
     ("count", "length"), [(LIMITS.parameters_max * 2 // 3, 1), (400, 1500)], ids=["many names", "long texts"]
 )
 async def test_what_is_added_request_by_request_does_not_grow_for_ever(
-    house: House, change: Change, count: int, length: int
+    app: App, change: Change, count: int, length: int
 ) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     first = make_pairs(0, count, length)
 
-    await change(house, schedule.id, first)
-    again = await change(house, schedule.id, first)
+    await change(app, schedule.id, first)
+    again = await change(app, schedule.id, first)
     with pytest.raises(TooLarge):
-        await change(house, schedule.id, make_pairs(1, count, length))
+        await change(app, schedule.id, make_pairs(1, count, length))
 
     assert again.status == 200

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tollgate.catalog import LIMITS
-from tollgate.contract import write_ticket
+from tollgate.contract import write_shopper_token
 from tollgate.flows import GoHome, Wait, hear_method, hear_result
-from tollgate.payments import Errand, Stage, State
-from tollgate.steps import BrokenSeal, House
+from tollgate.operations import App, TamperedRow
+from tollgate.payments import RecoveryTask, Stage, State
 from tollgate.wire import Silent
 from unit.flows.shopping import (
     BROWSER,
@@ -39,26 +39,26 @@ IN_AN_APP = {"threeDSecure.deviceInfo": '{"sdkEncData":"x"}', **dict.fromkeys(BR
 
 
 @pytest.fixture
-def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
-    return open_bank(house, wire)
+def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+    return open_bank(app, wire)
 
 
 def is_accepted(told: dict[str, Any]) -> bool:
     return bool(told["messageType"] == "RRes")
 
 
-async def go_elsewhere(house: House, bank: Bank, changes: dict[str, str | None] | None = None) -> Shopper:
+async def go_elsewhere(app: App, bank: Bank, changes: dict[str, str | None] | None = None) -> Shopper:
     """The issuer asks the shopper by another way, such as its own app."""
     bank.answers = [ELSEWHERE]
-    return await go_shopping(house, bank, order=make_order({**DECOUPLED, **(changes or {})}))
+    return await go_shopping(app, bank, order=make_order({**DECOUPLED, **(changes or {})}))
 
 
 # ---- the result of a challenge ----
 
 
-async def test_a_result_is_kept_until_the_shopper_is_back(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_a_result_is_kept_until_the_shopper_is_back(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     told = await shopper.tell_result()
 
@@ -72,9 +72,9 @@ async def test_a_result_is_kept_until_the_shopper_is_back(premises: tuple[House,
     assert wire.sent == []
 
 
-async def test_of_two_results_the_first_counts(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_of_two_results_the_first_counts(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     first = await shopper.tell_result(transStatus="N", authenticationValue=None, eci=None)
     second = await shopper.tell_result()
@@ -85,9 +85,9 @@ async def test_of_two_results_the_first_counts(premises: tuple[House, Bank], wir
     assert wire.sent == []
 
 
-async def test_of_results_at_once_one_counts(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_of_results_at_once_one_counts(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     told = await asyncio.gather(*[shopper.tell_result(transStatus=status) for status in "YNYNY"])
 
@@ -99,12 +99,12 @@ async def test_of_results_at_once_one_counts(premises: tuple[House, Bank]) -> No
 
 
 @pytest.mark.parametrize("late", [0, 1, 10**9])
-async def test_a_late_result_does_not_count(premises: tuple[House, Bank], late: int) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_a_late_result_does_not_count(premises: tuple[App, Bank], late: int) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     row = await shopper.look_at_case()
     # Telling takes a second of its own.
-    tick(house, row.expires_at - house.clock.now() - 1_000_000 + late)
+    tick(app, row.expires_at - app.clock.now() - 1_000_000 + late)
 
     assert not is_accepted(await shopper.tell_result())
 
@@ -127,33 +127,33 @@ async def test_a_late_result_does_not_count(premises: tuple[House, Bank], late: 
     ids=lambda members: next(iter(members)),
 )
 async def test_a_result_about_something_else_or_without_proof_does_not_count(
-    premises: tuple[House, Bank], members: dict[str, str | None]
+    premises: tuple[App, Bank], members: dict[str, str | None]
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     assert not is_accepted(await shopper.tell_result(**members))
 
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
 
 
-async def test_a_result_counts_only_at_the_address_it_was_promised_to(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    other = await go_shopping(house, bank)
+async def test_a_result_counts_only_at_the_address_it_was_promised_to(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    other = await go_shopping(app, bank)
     other_ticket = bank.results_ticket
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
     ids = MERCHANT.id, shopper.body["id"]
     wrong = [
         other_ticket,
-        other.ticket,
-        shopper.ticket,
-        write_ticket(*ids),
-        write_ticket(*ids, bytes(32)),
-        write_ticket("8a" + "9" * 30, ids[1], bytes(32)),
+        other.shopper_token,
+        shopper.shopper_token,
+        write_shopper_token(*ids),
+        write_shopper_token(*ids, bytes(32)),
+        write_shopper_token("8a" + "9" * 30, ids[1], bytes(32)),
         *("none", "\0", "é", "\ud800", "A" * 500),
     ]
 
-    told = [await shopper.tell_result(ticket=ticket) for ticket in wrong]
+    told = [await shopper.tell_result(shopper_token=shopper_token) for shopper_token in wrong]
 
     assert {each["messageType"] for each in told} == {"Erro"}
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
@@ -161,13 +161,13 @@ async def test_a_result_counts_only_at_the_address_it_was_promised_to(premises: 
 
 
 async def test_a_result_before_the_bank_was_asked_or_after_the_end_does_not_count(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    early = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    early = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(app, bank)
 
-    assert not is_accepted(await shopper.tell_result(ticket=early.ticket))
+    assert not is_accepted(await shopper.tell_result(shopper_token=early.shopper_token))
     await shopper.walk()
     assert not is_accepted(await shopper.tell_result())
 
@@ -177,12 +177,12 @@ async def test_a_result_before_the_bank_was_asked_or_after_the_end_does_not_coun
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"null", b"[]", b'{"messageType":"RReq"}'])
 async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(
-    premises: tuple[House, Bank], body: bytes
+    premises: tuple[App, Bank], body: bytes
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
-    told = json.loads(await hear_result(house, bank.results_ticket, body))
+    told = json.loads(await hear_result(app, bank.results_ticket, body))
 
     assert (told["messageType"], told["errorComponent"]) == ("Erro", "S")
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
@@ -191,20 +191,20 @@ async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(
 # ---- where nobody comes back ----
 
 
-async def test_who_waits_reads_what_the_issuer_wants_said(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_who_waits_reads_what_the_issuer_wants_said(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
     bank.answers = [{**ELSEWHERE, "cardholderInfo": "Open your app"}]
-    shopper = await go_shopping(house, bank, order=make_order(DECOUPLED))
+    shopper = await go_shopping(app, bank, order=make_order(DECOUPLED))
 
     assert await shopper.come() == Wait("Open your app")
 
 
 @pytest.mark.parametrize("changes", [{}, IN_AN_APP], ids=["decoupled", "in an app"])
 async def test_where_the_issuer_asks_elsewhere_its_result_ends_the_wait_at_once(
-    premises: tuple[House, Bank], wire: ScriptedWire, changes: dict[str, str | None]
+    premises: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
 ) -> None:
-    house, bank = premises
-    shopper = await go_elsewhere(house, bank, changes)
+    app, bank = premises
+    shopper = await go_elsewhere(app, bank, changes)
     assert await shopper.come() == Wait()
 
     assert is_accepted(await shopper.tell_result())
@@ -218,9 +218,9 @@ async def test_where_the_issuer_asks_elsewhere_its_result_ends_the_wait_at_once(
     assert isinstance(await shopper.come(), GoHome)
 
 
-async def test_a_no_from_elsewhere_ends_it_too(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
-    shopper = await go_elsewhere(house, bank)
+async def test_a_no_from_elsewhere_ends_it_too(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
+    shopper = await go_elsewhere(app, bank)
 
     assert is_accepted(await shopper.tell_result(transStatus="N"))
 
@@ -228,9 +228,9 @@ async def test_a_no_from_elsewhere_ends_it_too(premises: tuple[House, Bank], wir
     assert wire.sent == []
 
 
-async def test_results_from_elsewhere_at_once_charge_once(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
-    shopper = await go_elsewhere(house, bank)
+async def test_results_from_elsewhere_at_once_charge_once(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
+    shopper = await go_elsewhere(app, bank)
 
     told = await asyncio.gather(*[shopper.tell_result() for _ in range(5)], shopper.come(), shopper.come())
 
@@ -240,37 +240,37 @@ async def test_results_from_elsewhere_at_once_charge_once(premises: tuple[House,
 
 
 async def test_silence_after_a_result_from_elsewhere_owes_a_reversal(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_elsewhere(house, bank)
+    app, bank = premises
+    shopper = await go_elsewhere(app, bank)
     wire.script = [Silent(), b'{"status":"reversed"}']
 
     assert is_accepted(await shopper.tell_result())
 
     assert (await shopper.look()).result_code == "900.100.300"
-    assert await run_due(house) == {Errand.REVERSE: True}
+    assert await run_due(app) == {RecoveryTask.REVERSE: True}
 
 
 async def test_a_result_from_elsewhere_is_not_built_on_a_changed_payment(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_elsewhere(house, bank)
-    await change_row(house, f"UPDATE payments SET amount = 1 WHERE id = '{shopper.body['id']}'")
+    app, bank = premises
+    shopper = await go_elsewhere(app, bank)
+    await change_row(app, f"UPDATE payments SET amount = 1 WHERE id = '{shopper.body['id']}'")
 
-    with pytest.raises(BrokenSeal):
+    with pytest.raises(TamperedRow):
         await shopper.tell_result()
 
     assert wire.sent == []
 
 
-async def test_a_shopper_who_stays_away_elsewhere_ends_like_any_other(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_elsewhere(house, bank)
-    tick(house, LIMITS.challenge_lifetime)
+async def test_a_shopper_who_stays_away_elsewhere_ends_like_any_other(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_elsewhere(app, bank)
+    tick(app, LIMITS.challenge_lifetime)
 
-    assert await run_due(house) == {Errand.EXPIRE: True}
+    assert await run_due(app) == {RecoveryTask.EXPIRE: True}
 
     assert (await shopper.look()).result_code == "100.396.103"
 
@@ -278,28 +278,28 @@ async def test_a_shopper_who_stays_away_elsewhere_ends_like_any_other(premises: 
 # ---- the hidden page ----
 
 
-async def test_the_hidden_page_is_done_only_for_its_own_authentication(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_the_hidden_page_is_done_only_for_its_own_authentication(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
     bank.method_url = METHOD_URL
-    shopper, other = await go_shopping(house, bank), await go_shopping(house, bank)
+    shopper, other = await go_shopping(app, bank), await go_shopping(app, bank)
     server_id = (await shopper.look_at_case()).body.server_id
 
     await other.report_method(server_id=server_id)
     await shopper.report_method(server_id="8a880000-0000-4000-8000-00000000ffff")
-    for ticket in ("none", "\0", "é", write_ticket(MERCHANT.id, "8a" + "9" * 30)):
-        await shopper.report_method(ticket=ticket)
-    await hear_method(house, shopper.ticket, None)
+    for shopper_token in ("none", "\0", "é", write_shopper_token(MERCHANT.id, "8a" + "9" * 30)):
+        await shopper.report_method(shopper_token=shopper_token)
+    await hear_method(app, shopper.shopper_token, None)
     assert not (await shopper.look_at_case()).body.is_method_done
     assert not (await other.look_at_case()).body.is_method_done
 
-    await shopper.report_method(ticket=write_ticket(MERCHANT.id, shopper.body["id"]))
+    await shopper.report_method(shopper_token=write_shopper_token(MERCHANT.id, shopper.body["id"]))
     assert (await shopper.look_at_case()).body.is_method_done
 
 
-async def test_the_hidden_page_changes_nothing_once_the_bank_was_asked(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_the_hidden_page_changes_nothing_once_the_bank_was_asked(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
     bank.method_url = METHOD_URL
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
     await shopper.report_method()
     await shopper.come()
     asked = await shopper.look_at_case()
@@ -311,10 +311,10 @@ async def test_the_hidden_page_changes_nothing_once_the_bank_was_asked(premises:
 
 
 async def test_a_hidden_page_that_comes_back_while_the_bank_is_asked_does_not_undo_the_answer(
-    premises: tuple[House, Bank],
+    premises: tuple[App, Bank],
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     async def report() -> None:
         await shopper.report_method()

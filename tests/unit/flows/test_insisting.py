@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from tollgate.operations import App
 from tollgate.payments import ThreeDsTerms
-from tollgate.steps import House
 from unit.flows.shopping import PROOF, Bank, go_shopping, make_order, open_bank
 from unit.premises import CHANNEL, ScriptedWire
 
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
-    return open_bank(house, wire)
+def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+    return open_bank(app, wire)
 
 
 @pytest.mark.parametrize(
@@ -24,22 +24,22 @@ def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
     ids=str,
 )
 async def test_a_channel_that_insists_wants_a_proof_and_not_a_word(
-    premises: tuple[House, Bank], wire: ScriptedWire, changes: dict[str, str | None]
+    premises: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
 
-    refused = await go_shopping(house, bank, order=make_order(changes), channel=insisting)
+    refused = await go_shopping(app, bank, order=make_order(changes), channel=insisting)
     assert (refused.code, wire.sent) == ("300.100.100", [])
 
     proven = make_order({**changes, "threeDSecure.verificationId": PROOF})
-    assert (await go_shopping(house, bank, order=proven, channel=insisting)).code == "000.100.110"
+    assert (await go_shopping(app, bank, order=proven, channel=insisting)).code == "000.100.110"
 
 
 async def test_a_channel_that_insists_lets_pass_what_no_shopper_is_there_for(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
     agreed = {
         "standingInstruction.source": "MIT",
@@ -48,6 +48,6 @@ async def test_a_channel_that_insists_lets_pass_what_no_shopper_is_there_for(
     }
 
     for changes in (agreed, {"paymentType": "CD"}):
-        assert (await go_shopping(house, bank, order=make_order(changes), channel=insisting)).code == "000.100.110"
+        assert (await go_shopping(app, bank, order=make_order(changes), channel=insisting)).code == "000.100.110"
 
     assert len(wire.sent) == 2

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.steps import House
-from tollgate.store import Database, Step
+from tollgate.operations import App
+from tollgate.store import Database, Write
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.statements import Statement
 from tollgate.values import DAY
@@ -25,7 +25,7 @@ class CountingDatabase:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.reads: list[Statement] = []
-        self.units: list[Sequence[Step]] = []
+        self.units: list[Sequence[Write]] = []
         self.hot: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -39,7 +39,7 @@ class CountingDatabase:
         self.reads.append(statement)
         return await self._database.fetch_one(statement, params)
 
-    async def write(self, steps: Sequence[Step]) -> bool:
+    async def write(self, steps: Sequence[Write]) -> bool:
         self.units.append(steps)
         return await self._database.write(steps)
 
@@ -48,53 +48,53 @@ class CountingDatabase:
         return await self._database.submit(hot, row)
 
 
-async def count(house: House, *parts: Mapping[str, str], stored: str | None = None) -> tuple[int, int, list[str]]:
+async def count(app: App, *parts: Mapping[str, str], stored: str | None = None) -> tuple[int, int, list[str]]:
     """Reads, units and hot writes of one payment."""
-    counting: Any = CountingDatabase(house.database)
-    told: Told = await send(replace(house, database=counting), *parts, stored=stored)
+    counting: Any = CountingDatabase(app.database)
+    told: Told = await send(replace(app, database=counting), *parts, stored=stored)
     assert told.code == "000.100.110"
     return len(counting.reads), len(counting.units), counting.hot
 
 
-async def test_a_plain_payment_is_two_hot_writes_and_nothing_else(house: House) -> None:
-    assert await count(house, CARD) == (0, 0, ["start", "settle"])
+async def test_a_plain_payment_is_two_hot_writes_and_nothing_else(app: App) -> None:
+    assert await count(app, CARD) == (0, 0, ["start", "settle"])
 
 
 @pytest.mark.parametrize("words", [{}, ALONE, PRESENT])
-async def test_a_payment_from_what_is_stored_adds_one_read(house: House, words: dict[str, str]) -> None:
-    registration_id = await keep_card(house)
+async def test_a_payment_from_what_is_stored_adds_one_read(app: App, words: dict[str, str]) -> None:
+    registration_id = await keep_card(app)
 
-    assert await count(house, words, stored=registration_id) == (1, 0, ["start", "settle"])
+    assert await count(app, words, stored=registration_id) == (1, 0, ["start", "settle"])
 
 
-async def test_its_use_is_noted_once_a_day(house: House) -> None:
-    registration_id = await keep_card(house)
-    tick(house, DAY)
+async def test_its_use_is_noted_once_a_day(app: App) -> None:
+    registration_id = await keep_card(app)
+    tick(app, DAY)
 
-    assert [await count(house, stored=registration_id) for _ in range(3)] == [
+    assert [await count(app, stored=registration_id) for _ in range(3)] == [
         (1, 1, ["start", "settle"]),
         (1, 0, ["start", "settle"]),
         (1, 0, ["start", "settle"]),
     ]
 
 
-async def test_keeping_an_account_takes_two_units(house: House) -> None:
-    assert await count(house, CARD, KEEP) == (0, 2, [])
+async def test_keeping_an_account_takes_two_units(app: App) -> None:
+    assert await count(app, CARD, KEEP) == (0, 2, [])
 
 
-async def test_beginning_a_series_takes_one_unit_more_than_repeating(house: House) -> None:
-    registration_id = await keep_card(house)
+async def test_beginning_a_series_takes_one_unit_more_than_repeating(app: App) -> None:
+    registration_id = await keep_card(app)
 
-    assert await count(house, INITIAL, stored=registration_id) == (1, 1, ["start"])
+    assert await count(app, INITIAL, stored=registration_id) == (1, 1, ["start"])
 
 
-async def test_use_lengthens_what_is_kept_by_use_alone(house: House) -> None:
-    registration_id = await keep_card(house)
-    kept_until = (await look_at(house, registration_id)).keep_until
-    tick(house, 3 * DAY)
+async def test_use_lengthens_what_is_kept_by_use_alone(app: App) -> None:
+    registration_id = await keep_card(app)
+    kept_until = (await look_at(app, registration_id)).keep_until
+    tick(app, 3 * DAY)
 
-    await send(house, stored=registration_id)
+    await send(app, stored=registration_id)
 
-    registration = await look_at(house, registration_id)
-    assert registration.used_at == house.clock.now()
+    registration = await look_at(app, registration_id)
+    assert registration.used_at == app.clock.now()
     assert registration.keep_until == kept_until

@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.contract import Fields
-from tollgate.flows import make_claim, settle_overdue
+from tollgate.flows import complete_overdue, make_idempotency_key
+from tollgate.operations import App, open_registration
 from tollgate.payments import (
     CardAccount,
     RegistrationEvent,
     RegistrationState,
     Sequence,
 )
-from tollgate.steps import House, open_stored
 from tollgate.store import find_instruction, list_overdue
 from tollgate.values import DAY, Money, Refusal, Secret
 from tollgate.wire import Silent
@@ -48,40 +48,38 @@ REUSING = replace(SHOP, reuses_registrations=True)
 # ---- what is stored, and when ----
 
 
-async def test_a_registration_is_written_before_anything_is_sent_and_usable_after(
-    house: House, wire: ScriptedWire
-) -> None:
+async def test_a_registration_is_written_before_anything_is_sent_and_usable_after(app: App, wire: ScriptedWire) -> None:
     """So its id is good wherever it was answered, and nobody pays with what no acquirer has approved."""
     states: list[RegistrationState] = []
     refusals: list[str] = []
 
     async def look_meanwhile() -> None:
-        [started] = await list_overdue(house.database, NOW * 2, 10)
-        registration = await look_at(house, started.echo["registrationId"])
+        [started] = await list_overdue(app.database, NOW * 2, 10)
+        registration = await look_at(app, started.echo["registrationId"])
         states.append(registration.state)
         with pytest.raises(Refusal) as refused:
-            await open_stored(house, MERCHANT.id, registration.id)
+            await open_registration(app, MERCHANT.id, registration.id)
         refusals.append(refused.value.result.code)
 
     wire.meanwhile = look_meanwhile
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
     assert (states, refusals) == ([RegistrationState.PENDING], ["100.150.201"])
-    assert (await look_at(house, registration_id)).state is RegistrationState.ACTIVE
+    assert (await look_at(app, registration_id)).state is RegistrationState.ACTIVE
 
 
-async def test_the_answer_names_the_registration_in_either_place(house: House) -> None:
-    told = await send(house, CARD, KEEP)
+async def test_the_answer_names_the_registration_in_either_place(app: App) -> None:
+    told = await send(app, CARD, KEEP)
 
     assert told.body["registration"] == {"id": told.registration_id}
     assert len(told.registration_id) == 32
     assert told.registration_id != told.body["id"]
 
 
-async def test_what_is_stored_is_the_account_without_what_counts_once(house: House) -> None:
-    registration_id = await keep_card(house, {"customParameters[SHOPPER_x]": "1"})
+async def test_what_is_stored_is_the_account_without_what_counts_once(app: App) -> None:
+    registration_id = await keep_card(app, {"customParameters[SHOPPER_x]": "1"})
 
-    stored = await open_stored(house, MERCHANT.id, registration_id)
+    stored = await open_registration(app, MERCHANT.id, registration_id)
 
     assert isinstance(stored.account, CardAccount)
     assert stored.account.number.matches(Secret("4200000000000000"))
@@ -93,38 +91,38 @@ async def test_what_is_stored_is_the_account_without_what_counts_once(house: Hou
     assert "4200000000000000" not in repr(registration)
 
 
-async def test_a_plain_payment_stores_and_announces_nothing(house: House) -> None:
-    told = await send(house, CARD)
+async def test_a_plain_payment_stores_and_announces_nothing(app: App) -> None:
+    told = await send(app, CARD)
 
     assert "registrationId" not in told.body
-    assert await list_announced(house) == []
+    assert await list_announced(app) == []
 
 
-async def test_a_key_that_is_sent_again_stores_no_second_account(house: House, wire: ScriptedWire) -> None:
-    claim = make_claim(house, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
+async def test_a_key_that_is_sent_again_stores_no_second_account(app: App, wire: ScriptedWire) -> None:
+    idempotency_key = make_idempotency_key(app, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
 
-    first = await send(house, CARD, KEEP, claim=claim)
-    again = await send(house, CARD, KEEP, claim=claim)
+    first = await send(app, CARD, KEEP, idempotency_key=idempotency_key)
+    again = await send(app, CARD, KEEP, idempotency_key=idempotency_key)
 
     assert again.answer.body == first.answer.body
     assert len(wire.sent) == 1
-    assert len(await list_announced(house)) == 1
+    assert len(await list_announced(app)) == 1
 
 
 # ---- how it ends ----
 
 
-async def test_an_approved_payment_makes_it_active_and_says_so_once(house: House, wire: ScriptedWire) -> None:
+async def test_an_approved_payment_makes_it_active_and_says_so_once(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1")]
-    told = await send(house, CARD, KEEP)
+    told = await send(app, CARD, KEEP)
 
-    registration = await look_at(house, told.registration_id)
-    [event] = await list_announced(house)
+    registration = await look_at(app, told.registration_id)
+    [event] = await list_announced(app)
     assert (event.topic, event.subject_id) == (RegistrationEvent.CREATED, registration.id)
     assert event.result_code == registration.result_code == "000.100.110"
     initial = registration.initial
     assert initial is not None
-    assert (initial.reference, initial.kind, initial.amount) == ("SCHEME1", "DB", Money(9200, "EUR"))
+    assert (initial.reference, initial.payment_type, initial.amount) == ("SCHEME1", "DB", Money(9200, "EUR"))
     assert (initial.payment_id, registration.made_by) == (told.body["id"], told.body["id"])
 
 
@@ -138,136 +136,134 @@ async def test_an_approved_payment_makes_it_active_and_says_so_once(house: House
     ],
 )
 async def test_a_payment_that_failed_leaves_nothing_of_the_account(
-    house: House, wire: ScriptedWire, changes: dict[str, str], answer: bytes | Exception, code: str
+    app: App, wire: ScriptedWire, changes: dict[str, str], answer: bytes | Exception, code: str
 ) -> None:
     wire.script = [answer]
-    told = await send(house, CARD, KEEP, changes)
+    told = await send(app, CARD, KEEP, changes)
 
-    registration = await look_at(house, (await read(house, told.body["id"])).echo["registrationId"])
+    registration = await look_at(app, (await read(app, told.body["id"])).echo["registrationId"])
     assert told.code == registration.result_code == code
     assert registration.state is RegistrationState.REJECTED
     assert (registration.fingerprint, registration.initial) == (None, None)
-    assert not await is_sealed(house, registration.id)
-    assert await list_announced(house) == []
+    assert not await is_sealed(app, registration.id)
+    assert await list_announced(app) == []
     with pytest.raises(Refusal) as refused:
-        await open_stored(house, MERCHANT.id, registration.id)
+        await open_registration(app, MERCHANT.id, registration.id)
     assert refused.value.result.code == "100.150.203"
 
 
-async def test_what_a_dead_process_left_is_rejected_and_wiped(house: House, wire: ScriptedWire) -> None:
+async def test_what_a_dead_process_left_is_rejected_and_wiped(app: App, wire: ScriptedWire) -> None:
     async def die() -> None:
         raise ZeroDivisionError
 
     wire.meanwhile = die
     with pytest.raises(ZeroDivisionError):
-        await send(house, CARD, KEEP)
-    [left] = await list_overdue(house.database, NOW * 2, 10)
+        await send(app, CARD, KEEP)
+    [left] = await list_overdue(app.database, NOW * 2, 10)
     registration_id = left.echo["registrationId"]
-    assert await is_sealed(house, registration_id)
+    assert await is_sealed(app, registration_id)
 
-    await settle_overdue(house, left)
-    await settle_overdue(house, left)
+    await complete_overdue(app, left)
+    await complete_overdue(app, left)
 
-    registration = await look_at(house, registration_id)
+    registration = await look_at(app, registration_id)
     assert (registration.state, registration.result_code) == (RegistrationState.REJECTED, "900.100.300")
-    assert not await is_sealed(house, registration_id)
+    assert not await is_sealed(app, registration_id)
 
 
-async def test_one_that_the_acquirer_decides_later_ends_by_the_workers_question(
-    house: House, wire: ScriptedWire
-) -> None:
+async def test_one_that_the_acquirer_decides_later_ends_by_the_workers_question(app: App, wire: ScriptedWire) -> None:
     wire.script = [PENDING, approve("LATE1")]
-    told = await send(house, CARD, KEEP)
-    assert (await look_at(house, told.registration_id)).state is RegistrationState.PENDING
+    told = await send(app, CARD, KEEP)
+    assert (await look_at(app, told.registration_id)).state is RegistrationState.PENDING
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    registration = await look_at(house, told.registration_id)
+    registration = await look_at(app, told.registration_id)
     assert registration.state is RegistrationState.ACTIVE
     assert registration.initial is not None
     assert registration.initial.reference == "LATE1"
-    assert [event.topic for event in await list_announced(house)] == [RegistrationEvent.CREATED]
+    assert [event.topic for event in await list_announced(app)] == [RegistrationEvent.CREATED]
 
 
-async def test_a_pay_out_may_leave_an_account_behind(house: House) -> None:
-    told = await send(house, CARD, KEEP, {"paymentType": "CD"})
+async def test_a_pay_out_may_leave_an_account_behind(app: App) -> None:
+    told = await send(app, CARD, KEEP, {"paymentType": "CD"})
 
-    assert (await look_at(house, told.registration_id)).state is RegistrationState.ACTIVE
+    assert (await look_at(app, told.registration_id)).state is RegistrationState.ACTIVE
 
 
 @pytest.mark.parametrize("amount", ["0.00", "92.00"])
-async def test_an_authorisation_even_of_nothing_leaves_one_behind(house: House, amount: str) -> None:
-    told = await send(house, CARD, KEEP, {"paymentType": "PA", "amount": amount})
+async def test_an_authorisation_even_of_nothing_leaves_one_behind(app: App, amount: str) -> None:
+    told = await send(app, CARD, KEEP, {"paymentType": "PA", "amount": amount})
 
-    assert (await look_at(house, told.registration_id)).state is RegistrationState.ACTIVE
+    assert (await look_at(app, told.registration_id)).state is RegistrationState.ACTIVE
 
 
 # ---- the same instrument again ----
 
 
-async def test_by_default_every_wish_makes_a_registration_of_its_own(house: House) -> None:
-    first, second = await keep_card(house), await keep_card(house)
+async def test_by_default_every_wish_makes_a_registration_of_its_own(app: App) -> None:
+    first, second = await keep_card(app), await keep_card(app)
 
     assert first != second
-    prints = [(await look_at(house, each)).fingerprint for each in (first, second)]
+    prints = [(await look_at(app, each)).fingerprint for each in (first, second)]
     assert prints[0] == prints[1] is not None
 
 
-async def test_a_channel_that_reuses_names_the_registration_that_is_there(house: House) -> None:
-    first = await keep_card(house)
+async def test_a_channel_that_reuses_names_the_registration_that_is_there(app: App) -> None:
+    first = await keep_card(app)
 
-    again = await send(house, CARD, KEEP, channel=REUSING)
+    again = await send(app, CARD, KEEP, channel=REUSING)
 
     assert again.registration_id == first
-    assert len(await list_announced(house)) == 1
+    assert len(await list_announced(app)) == 1
 
 
 @pytest.mark.parametrize("changes", [{"card.expiryYear": "2035"}, {"card.number": "4111111111111111"}])
-async def test_another_card_is_not_the_one_that_is_there(house: House, changes: dict[str, str]) -> None:
-    first = await keep_card(house)
+async def test_another_card_is_not_the_one_that_is_there(app: App, changes: dict[str, str]) -> None:
+    first = await keep_card(app)
 
-    assert (await send(house, CARD, KEEP, changes, channel=REUSING)).registration_id != first
+    assert (await send(app, CARD, KEEP, changes, channel=REUSING)).registration_id != first
 
 
-async def test_a_rejected_registration_is_not_reused(house: House, wire: ScriptedWire) -> None:
+async def test_a_rejected_registration_is_not_reused(app: App, wire: ScriptedWire) -> None:
     wire.script = [DECLINED]
-    declined = await send(house, CARD, KEEP)
-    first = (await read(house, declined.body["id"])).echo["registrationId"]
+    declined = await send(app, CARD, KEEP)
+    first = (await read(app, declined.body["id"])).echo["registrationId"]
 
     assert declined.body.keys().isdisjoint({"registrationId", "registration"})
-    assert (await send(house, CARD, KEEP, channel=REUSING)).registration_id != first
+    assert (await send(app, CARD, KEEP, channel=REUSING)).registration_id != first
 
 
-async def test_a_declined_payment_on_what_is_there_already_does_not_end_it(house: House, wire: ScriptedWire) -> None:
-    first = await keep_card(house)
+async def test_a_declined_payment_on_what_is_there_already_does_not_end_it(app: App, wire: ScriptedWire) -> None:
+    first = await keep_card(app)
     wire.script = [DECLINED]
 
-    again = await send(house, CARD, KEEP, channel=REUSING)
+    again = await send(app, CARD, KEEP, channel=REUSING)
 
     assert (again.code, again.registration_id) == ("800.100.152", first)
-    assert (await look_at(house, first)).state is RegistrationState.ACTIVE
-    assert await is_sealed(house, first)
+    assert (await look_at(app, first)).state is RegistrationState.ACTIVE
+    assert await is_sealed(app, first)
 
 
 # ---- direct debits ----
 
 
-async def look_at_debit(house: House, told: Told) -> tuple[str, str, date]:
+async def look_at_debit(app: App, told: Told) -> tuple[str, str, date]:
     """Its place under which mandate, signed when, as the bank's file will have it."""
-    instruction = await find_instruction(house.database, MERCHANT.id, told.body["id"])
+    instruction = await find_instruction(app.database, MERCHANT.id, told.body["id"])
     assert instruction is not None
     return instruction.sequence, instruction.mandate_id, instruction.signed_on
 
 
-async def test_the_first_debit_of_a_stored_account_signs_a_mandate_for_the_later_ones(house: House) -> None:
-    first = await send(house, BANK, KEEP, channel=SHOP)
-    tick(house, 40 * DAY)
-    later = await send(house, stored=first.registration_id, channel=SHOP)
-    last = await send(house, {"sequence": "FINAL"}, stored=first.registration_id, channel=SHOP)
+async def test_the_first_debit_of_a_stored_account_signs_a_mandate_for_the_later_ones(app: App) -> None:
+    first = await send(app, BANK, KEEP, channel=SHOP)
+    tick(app, 40 * DAY)
+    later = await send(app, stored=first.registration_id, channel=SHOP)
+    last = await send(app, {"sequence": "FINAL"}, stored=first.registration_id, channel=SHOP)
 
     assert {told.code for told in (first, later, last)} == {"000.100.110"}
     mandate = first.registration_id, date(2026, 11, 15)
-    assert [await look_at_debit(house, told) for told in (first, later, last)] == [
+    assert [await look_at_debit(app, told) for told in (first, later, last)] == [
         (Sequence.FIRST, *mandate),
         (Sequence.LATER, *mandate),
         (Sequence.LAST, *mandate),
@@ -275,26 +271,26 @@ async def test_the_first_debit_of_a_stored_account_signs_a_mandate_for_the_later
     assert later.body["resultDetails"]["MandateId"] == first.registration_id
 
 
-async def test_a_mandate_that_the_merchant_named_stays_the_accounts(house: House) -> None:
+async def test_a_mandate_that_the_merchant_named_stays_the_accounts(app: App) -> None:
     mandate = {"bankAccount.mandate.id": "M-SEVEN", "bankAccount.mandate.dateOfSignature": "2026-01-15"}
-    first = await send(house, BANK, KEEP, mandate, channel=SHOP)
-    later = await send(house, stored=first.registration_id, channel=SHOP)
+    first = await send(app, BANK, KEEP, mandate, channel=SHOP)
+    later = await send(app, stored=first.registration_id, channel=SHOP)
 
-    assert await look_at_debit(house, first) == (Sequence.FIRST, "M-SEVEN", date(2026, 1, 15))
-    assert await look_at_debit(house, later) == (Sequence.LATER, "M-SEVEN", date(2026, 1, 15))
+    assert await look_at_debit(app, first) == (Sequence.FIRST, "M-SEVEN", date(2026, 1, 15))
+    assert await look_at_debit(app, later) == (Sequence.LATER, "M-SEVEN", date(2026, 1, 15))
 
 
-async def test_an_account_that_is_there_already_is_debited_under_its_mandate(house: House) -> None:
+async def test_an_account_that_is_there_already_is_debited_under_its_mandate(app: App) -> None:
     """A bank that is shown a second first debit under one mandate sends it back."""
-    first = await send(house, BANK, KEEP, channel=REUSING)
-    tick(house, DAY)
-    again = await send(house, BANK, KEEP, channel=REUSING)
-    anew = await send(house, BANK, KEEP, INITIAL, channel=REUSING)
-    other = await send(house, BANK, KEEP, {"bankAccount.mandate.id": "M-OTHER"}, channel=REUSING)
+    first = await send(app, BANK, KEEP, channel=REUSING)
+    tick(app, DAY)
+    again = await send(app, BANK, KEEP, channel=REUSING)
+    anew = await send(app, BANK, KEEP, INITIAL, channel=REUSING)
+    other = await send(app, BANK, KEEP, {"bankAccount.mandate.id": "M-OTHER"}, channel=REUSING)
 
     assert {again.registration_id, anew.registration_id, other.registration_id} == {first.registration_id}
     mandate = first.registration_id, date(2026, 11, 15)
-    assert [await look_at_debit(house, told) for told in (first, again, anew, other)] == [
+    assert [await look_at_debit(app, told) for told in (first, again, anew, other)] == [
         (Sequence.FIRST, *mandate),
         (Sequence.LATER, *mandate),
         (Sequence.FIRST, *mandate),
@@ -302,26 +298,26 @@ async def test_an_account_that_is_there_already_is_debited_under_its_mandate(hou
     ]
 
 
-async def test_a_debit_that_nobody_keeps_stands_alone_under_a_mandate_of_its_own(house: House) -> None:
-    told = await send(house, BANK, channel=SHOP)
+async def test_a_debit_that_nobody_keeps_stands_alone_under_a_mandate_of_its_own(app: App) -> None:
+    told = await send(app, BANK, channel=SHOP)
 
-    assert (await look_at_debit(house, told))[:2] == (Sequence.ONCE, told.body["id"])
+    assert (await look_at_debit(app, told))[:2] == (Sequence.ONCE, told.body["id"])
 
 
-async def test_a_bank_account_is_kept_by_use_and_a_card_by_its_expiry(house: House) -> None:
-    bank = await look_at(house, (await send(house, BANK, KEEP, channel=SHOP)).registration_id)
-    card = await look_at(house, await keep_card(house))
+async def test_a_bank_account_is_kept_by_use_and_a_card_by_its_expiry(app: App) -> None:
+    bank = await look_at(app, (await send(app, BANK, KEEP, channel=SHOP)).registration_id)
+    card = await look_at(app, await keep_card(app))
 
-    assert bank.keep_until == house.retention.find_end(None, bank.created_at)
-    assert card.keep_until == house.retention.find_end(card.card, 0)
+    assert bank.keep_until == app.retention.find_end(None, bank.created_at)
+    assert card.keep_until == app.retention.find_end(card.card, 0)
     assert card.keep_until > NOW + 7 * 365 * DAY
 
 
-async def test_a_series_that_began_elsewhere_goes_on_from_there(house: House, wire: ScriptedWire) -> None:
+async def test_a_series_that_began_elsewhere_goes_on_from_there(app: App, wire: ScriptedWire) -> None:
     """A merchant that brings its cards over charges them alone; the schemes know them by their old beginning."""
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(house, ALONE, {REFERENCE: "ELSEWHERE"})
+    registration_id = await keep_card(app, ALONE, {REFERENCE: "ELSEWHERE"})
 
-    assert await get_reference(house, registration_id) == "ELSEWHERE"
-    await send(house, INITIAL, {REFERENCE: "STALE"}, stored=registration_id)
-    assert await get_reference(house, registration_id) == "SCHEME2"
+    assert await get_reference(app, registration_id) == "ELSEWHERE"
+    await send(app, INITIAL, {REFERENCE: "STALE"}, stored=registration_id)
+    assert await get_reference(app, registration_id) == "SCHEME2"

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from tollgate.catalog import LIMITS
 from tollgate.flows import GoHome
-from tollgate.payments import Errand, RegistrationState, State
-from tollgate.steps import House
+from tollgate.operations import App
+from tollgate.payments import RecoveryTask, RegistrationState, State
 from tollgate.values import DAY
 from unit.flows.keeping import (
     ALONE,
@@ -64,40 +64,40 @@ def get_initial(wire: ScriptedWire) -> dict[str, Any]:
 
 @pytest.mark.parametrize("words", [{}, INITIAL, {"recurringType": "INITIAL"}])
 async def test_the_payment_that_left_the_card_here_is_what_repeats_go_back_to(
-    house: House, wire: ScriptedWire, words: dict[str, str]
+    app: App, wire: ScriptedWire, words: dict[str, str]
 ) -> None:
     wire.script = [approve("SCHEME1")]
-    registration_id = await keep_card(house, words)
+    registration_id = await keep_card(app, words)
 
     for repeat in (ALONE, PRESENT, {"recurringType": "REPEATED"}, {"recurringType": "REGISTRATION_BASED"}):
-        told = await send(house, repeat, stored=registration_id)
+        told = await send(app, repeat, stored=registration_id)
 
         assert get_sent(wire)["initial_transaction_id"] == "SCHEME1"
         assert told.body["standingInstruction"]["initialTransactionId"] == "SCHEME1"
-        assert (await read(house, told.body["id"])).echo[REFERENCE] == "SCHEME1"
+        assert (await read(app, told.body["id"])).echo[REFERENCE] == "SCHEME1"
 
 
-async def test_a_new_beginning_replaces_the_old_one_and_names_itself(house: House, wire: ScriptedWire) -> None:
+async def test_a_new_beginning_replaces_the_old_one_and_names_itself(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    begun = await send(house, INITIAL, stored=registration_id)
+    begun = await send(app, INITIAL, stored=registration_id)
 
     assert begun.body["standingInstruction"]["initialTransactionId"] == "SCHEME2"
     assert "initial_transaction_id" not in get_sent(wire)
-    await send(house, ALONE, stored=registration_id)
+    await send(app, ALONE, stored=registration_id)
     assert get_sent(wire)["initial_transaction_id"] == "SCHEME2"
-    initial = (await look_at(house, registration_id)).initial
+    initial = (await look_at(app, registration_id)).initial
     assert initial is not None
     assert initial.payment_id == begun.body["id"]
 
 
-async def test_a_repeat_tells_the_acquirer_its_own_ids_of_the_first_payment(house: House, wire: ScriptedWire) -> None:
+async def test_a_repeat_tells_the_acquirer_its_own_ids_of_the_first_payment(app: App, wire: ScriptedWire) -> None:
     wire.script = [b'{"status":"approved","response_code":"00","reference":"R-1","scheme_transaction_id":"SCHEME1"}']
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
     assert get_initial(wire) == {}
 
-    told = await send(house, ALONE, {"amount": "5.00"}, stored=registration_id)
+    told = await send(app, ALONE, {"amount": "5.00"}, stored=registration_id)
 
     known = get_initial(wire)
     assert (known["connector_tx_id1"], known["connector_tx_id3"]) == ("R-1", "SCHEME1")
@@ -107,74 +107,70 @@ async def test_a_repeat_tells_the_acquirer_its_own_ids_of_the_first_payment(hous
 
 
 @pytest.mark.parametrize("answer", [DECLINED, PENDING])
-async def test_a_beginning_that_was_not_approved_replaces_nothing(
-    house: House, wire: ScriptedWire, answer: bytes
-) -> None:
+async def test_a_beginning_that_was_not_approved_replaces_nothing(app: App, wire: ScriptedWire, answer: bytes) -> None:
     wire.script = [approve("SCHEME1"), answer]
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    begun = await send(house, INITIAL, stored=registration_id)
+    begun = await send(app, INITIAL, stored=registration_id)
 
     assert "initialTransactionId" not in begun.body["standingInstruction"]
-    assert await get_reference(house, registration_id) == "SCHEME1"
+    assert await get_reference(app, registration_id) == "SCHEME1"
 
 
-async def test_a_beginning_that_is_approved_later_counts_from_then_on(house: House, wire: ScriptedWire) -> None:
+async def test_a_beginning_that_is_approved_later_counts_from_then_on(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), PENDING, approve("SCHEME2")]
-    registration_id = await keep_card(house)
-    await send(house, INITIAL, stored=registration_id)
+    registration_id = await keep_card(app)
+    await send(app, INITIAL, stored=registration_id)
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    assert await get_reference(house, registration_id) == "SCHEME2"
+    assert await get_reference(app, registration_id) == "SCHEME2"
 
 
 @pytest.mark.parametrize("words", [ALONE, PRESENT, {}, {MODE: "INITIAL", SOURCE: "MIT"}])
-async def test_a_repeat_does_not_become_the_beginning(house: House, wire: ScriptedWire, words: dict[str, str]) -> None:
+async def test_a_repeat_does_not_become_the_beginning(app: App, wire: ScriptedWire, words: dict[str, str]) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    await send(house, words, stored=registration_id)
+    await send(app, words, stored=registration_id)
 
-    assert await get_reference(house, registration_id) == "SCHEME1"
+    assert await get_reference(app, registration_id) == "SCHEME1"
 
 
-async def test_a_reference_that_the_merchant_names_goes_before_the_kept_one(house: House, wire: ScriptedWire) -> None:
+async def test_a_reference_that_the_merchant_names_goes_before_the_kept_one(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1")]
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    await send(house, ALONE, {REFERENCE: "ELSEWHERE"}, stored=registration_id)
+    await send(app, ALONE, {REFERENCE: "ELSEWHERE"}, stored=registration_id)
 
     assert get_sent(wire)["initial_transaction_id"] == "ELSEWHERE"
-    assert await get_reference(house, registration_id) == "SCHEME1"
+    assert await get_reference(app, registration_id) == "SCHEME1"
 
 
-async def test_a_beginning_on_an_account_that_is_there_already_counts_for_it(house: House, wire: ScriptedWire) -> None:
+async def test_a_beginning_on_an_account_that_is_there_already_counts_for_it(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    again = await send(house, CARD, KEEP, INITIAL, channel=replace(CHANNEL, reuses_registrations=True))
+    again = await send(app, CARD, KEEP, INITIAL, channel=replace(CHANNEL, reuses_registrations=True))
 
     assert again.registration_id == registration_id
-    assert await get_reference(house, registration_id) == "SCHEME2"
+    assert await get_reference(app, registration_id) == "SCHEME2"
 
 
 # ---- a merchant alone ----
 
 
-async def test_a_card_that_nobody_left_here_is_not_charged_by_a_merchant_alone(
-    house: House, wire: ScriptedWire
-) -> None:
-    refused = await send(house, CARD, ALONE)
+async def test_a_card_that_nobody_left_here_is_not_charged_by_a_merchant_alone(app: App, wire: ScriptedWire) -> None:
+    refused = await send(app, CARD, ALONE)
 
     assert (refused.answer.status, refused.code) == (400, "100.150.300")
     assert wire.sent == []
-    assert (await read(house, refused.body["id"])).state is State.DECLINED
-    assert (await send(house, CARD, ALONE, {REFERENCE: "MCC123"})).code == "000.100.110"
+    assert (await read(app, refused.body["id"])).state is State.DECLINED
+    assert (await send(app, CARD, ALONE, {REFERENCE: "MCC123"})).code == "000.100.110"
     assert get_sent(wire)["initial_transaction_id"] == "MCC123"
 
 
-async def test_all_that_is_said_of_a_series_reaches_the_acquirer(house: House, wire: ScriptedWire) -> None:
+async def test_all_that_is_said_of_a_series_reaches_the_acquirer(app: App, wire: ScriptedWire) -> None:
     words = {
         **ALONE,
         "standingInstruction.recurringType": "SUBSCRIPTION",
@@ -183,9 +179,9 @@ async def test_all_that_is_said_of_a_series_reaches_the_acquirer(house: House, w
         "standingInstruction.numberOfInstallments": "12",
         "standingInstruction.industryPractice": "RESUBMISSION",
     }
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    told = await send(house, words, {REFERENCE: "MCC123"}, stored=registration_id)
+    told = await send(app, words, {REFERENCE: "MCC123"}, stored=registration_id)
 
     assert get_sent(wire) == {
         "mode": "REPEATED",
@@ -204,11 +200,11 @@ async def test_all_that_is_said_of_a_series_reaches_the_acquirer(house: House, w
 
 
 async def test_older_words_reach_the_acquirer_as_newer_ones_and_are_answered_as_sent(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
     words = {"recurringType": "INITIAL", "recurring.numberOfInstallments": "3"}
 
-    told = await send(house, CARD, words)
+    told = await send(app, CARD, words)
 
     assert get_sent(wire) == {
         "mode": "INITIAL",
@@ -219,27 +215,27 @@ async def test_older_words_reach_the_acquirer_as_newer_ones_and_are_answered_as_
     assert told.body["recurringType"] == "INITIAL"
 
 
-async def test_only_a_merchant_alone_is_let_off_the_security_code(house: House, wire: ScriptedWire) -> None:
-    registration_id = await keep_card(house)
+async def test_only_a_merchant_alone_is_let_off_the_security_code(app: App, wire: ScriptedWire) -> None:
+    registration_id = await keep_card(app)
     wire.sent.clear()
 
-    assert (await send(house, stored=registration_id, channel=INSISTING)).code == "100.100.600"
-    assert (await send(house, PRESENT, stored=registration_id, channel=INSISTING)).code == "100.100.600"
+    assert (await send(app, stored=registration_id, channel=INSISTING)).code == "100.100.600"
+    assert (await send(app, PRESENT, stored=registration_id, channel=INSISTING)).code == "100.100.600"
     assert wire.sent == []
-    assert (await send(house, ALONE, stored=registration_id, channel=INSISTING)).code == "000.100.110"
+    assert (await send(app, ALONE, stored=registration_id, channel=INSISTING)).code == "000.100.110"
     assert "cvv" not in show(wire.sent[-1])["card"]
-    coded = await send(house, {"card.cvv": "731"}, stored=registration_id, channel=INSISTING)
+    coded = await send(app, {"card.cvv": "731"}, stored=registration_id, channel=INSISTING)
     assert (coded.code, show(wire.sent[-1])["card"]["cvv"]) == ("000.100.110", "731")
 
 
-async def test_a_stored_card_expires_with_its_last_month(house: House, wire: ScriptedWire) -> None:
-    registration_id = await keep_card(house, {"card.expiryMonth": "12", "card.expiryYear": "2026"})
-    tick(house, 46 * DAY)
-    assert (await send(house, ALONE, stored=registration_id)).code == "000.100.110"
+async def test_a_stored_card_expires_with_its_last_month(app: App, wire: ScriptedWire) -> None:
+    registration_id = await keep_card(app, {"card.expiryMonth": "12", "card.expiryYear": "2026"})
+    tick(app, 46 * DAY)
+    assert (await send(app, ALONE, stored=registration_id)).code == "000.100.110"
     wire.sent.clear()
 
-    tick(house, DAY)
-    told = await send(house, ALONE, stored=registration_id)
+    tick(app, DAY)
+    told = await send(app, ALONE, stored=registration_id)
 
     assert (told.answer.status, told.code) == (400, "100.100.303")
     assert wire.sent == []
@@ -248,57 +244,57 @@ async def test_a_stored_card_expires_with_its_last_month(house: House, wire: Scr
 # ---- with the issuer's question ----
 
 
-async def shop(house: House, bank: Bank, *parts: Mapping[str, str], stored: str | None = None) -> Shopper:
-    return Shopper(house, bank, (await send(house, BACK, *parts, stored=stored)).answer)
+async def shop(app: App, bank: Bank, *parts: Mapping[str, str], stored: str | None = None) -> Shopper:
+    return Shopper(app, bank, (await send(app, BACK, *parts, stored=stored)).answer)
 
 
-async def test_a_challenged_beginning_counts_when_its_shopper_is_back(house: House, wire: ScriptedWire) -> None:
-    house, bank = open_bank(house, wire)
+async def test_a_challenged_beginning_counts_when_its_shopper_is_back(app: App, wire: ScriptedWire) -> None:
+    app, bank = open_bank(app, wire)
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    shopper = await shop(house, bank, INITIAL, stored=registration_id)
+    shopper = await shop(app, bank, INITIAL, stored=registration_id)
     assert shopper.code == "000.200.000"
     assert bank.asked[-1]["threeDSRequestorChallengeInd"] == "04"
-    assert await get_reference(house, registration_id) == "SCHEME1"
+    assert await get_reference(app, registration_id) == "SCHEME1"
 
     assert isinstance(await shopper.walk(), GoHome)
-    assert await get_reference(house, registration_id) == "SCHEME2"
+    assert await get_reference(app, registration_id) == "SCHEME2"
 
 
 @pytest.mark.parametrize("status", ["Y", "N"])
-async def test_a_card_that_is_kept_with_a_challenge_ends_with_it(house: House, wire: ScriptedWire, status: str) -> None:
-    house, bank = open_bank(house, wire)
-    shopper = await shop(house, bank, CARD, KEEP)
+async def test_a_card_that_is_kept_with_a_challenge_ends_with_it(app: App, wire: ScriptedWire, status: str) -> None:
+    app, bank = open_bank(app, wire)
+    shopper = await shop(app, bank, CARD, KEEP)
     registration_id = shopper.body["registrationId"]
-    assert (await look_at(house, registration_id)).state is RegistrationState.PENDING
-    assert await list_announced(house) == []
+    assert (await look_at(app, registration_id)).state is RegistrationState.PENDING
+    assert await list_announced(app) == []
 
     await shopper.walk(status=status)
     await shopper.come(has_answer=True)
 
     ended = RegistrationState.ACTIVE if status == "Y" else RegistrationState.REJECTED
-    assert (await look_at(house, registration_id)).state is ended
-    assert len(await list_announced(house)) == (status == "Y")
+    assert (await look_at(app, registration_id)).state is ended
+    assert len(await list_announced(app)) == (status == "Y")
 
 
-async def test_a_challenge_that_nobody_answers_keeps_no_card(house: House, wire: ScriptedWire) -> None:
-    house, bank = open_bank(house, wire)
-    shopper = await shop(house, bank, CARD, KEEP)
+async def test_a_challenge_that_nobody_answers_keeps_no_card(app: App, wire: ScriptedWire) -> None:
+    app, bank = open_bank(app, wire)
+    shopper = await shop(app, bank, CARD, KEEP)
 
-    tick(house, LIMITS.challenge_lifetime)
-    assert await run_due(house) == {Errand.EXPIRE: True}
+    tick(app, LIMITS.challenge_lifetime)
+    assert await run_due(app) == {RecoveryTask.EXPIRE: True}
 
-    registration = await look_at(house, shopper.body["registrationId"])
+    registration = await look_at(app, shopper.body["registrationId"])
     assert (registration.state, registration.result_code) == (RegistrationState.REJECTED, "100.396.103")
 
 
-async def test_a_repeat_that_was_challenged_still_names_its_beginning(house: House, wire: ScriptedWire) -> None:
-    house, bank = open_bank(house, wire)
+async def test_a_repeat_that_was_challenged_still_names_its_beginning(app: App, wire: ScriptedWire) -> None:
+    app, bank = open_bank(app, wire)
     wire.script = [approve("SCHEME1")]
-    registration_id = await keep_card(house)
+    registration_id = await keep_card(app)
 
-    shopper = await shop(house, bank, PRESENT, {"card.cvv": "731"}, stored=registration_id)
+    shopper = await shop(app, bank, PRESENT, {"card.cvv": "731"}, stored=registration_id)
     await shopper.walk()
 
     assert get_sent(wire)["initial_transaction_id"] == "SCHEME1"
@@ -307,33 +303,33 @@ async def test_a_repeat_that_was_challenged_still_names_its_beginning(house: Hou
     assert (await shopper.look()).state is State.APPROVED
 
 
-async def test_a_merchant_alone_asks_no_issuer(house: House, wire: ScriptedWire) -> None:
-    house, bank = open_bank(house, wire)
-    registration_id = await keep_card(house)
+async def test_a_merchant_alone_asks_no_issuer(app: App, wire: ScriptedWire) -> None:
+    app, bank = open_bank(app, wire)
+    registration_id = await keep_card(app)
 
-    shopper = await shop(house, bank, ALONE, stored=registration_id)
+    shopper = await shop(app, bank, ALONE, stored=registration_id)
 
     assert (shopper.code, bank.asked) == ("000.100.110", [])
 
 
 @pytest.mark.parametrize(("answer", "state"), [(FRICTIONLESS, "ACTIVE"), (REFUSED, "REJECTED")])
 async def test_what_the_issuer_decides_at_once_decides_the_registration(
-    house: House, wire: ScriptedWire, answer: dict[str, str], state: str
+    app: App, wire: ScriptedWire, answer: dict[str, str], state: str
 ) -> None:
-    house, bank = open_bank(house, wire)
+    app, bank = open_bank(app, wire)
     bank.answers = [answer]
 
-    shopper = await shop(house, bank, CARD, KEEP)
+    shopper = await shop(app, bank, CARD, KEEP)
 
     made_id = (await shopper.look()).echo["registrationId"]
-    assert (await look_at(house, made_id)).state is RegistrationState[state]
+    assert (await look_at(app, made_id)).state is RegistrationState[state]
 
 
-async def test_how_often_and_how_long_is_told_to_the_issuer(house: House, wire: ScriptedWire) -> None:
-    house, bank = open_bank(house, wire)
+async def test_how_often_and_how_long_is_told_to_the_issuer(app: App, wire: ScriptedWire) -> None:
+    app, bank = open_bank(app, wire)
     terms = {"standingInstruction.frequency": "0030", "standingInstruction.expiry": "2030-12-31"}
 
-    await shop(house, bank, CARD, KEEP, INITIAL, terms)
+    await shop(app, bank, CARD, KEEP, INITIAL, terms)
 
     asked = bank.asked[-1]
     assert (asked["recurringFrequency"], asked["recurringExpiry"]) == ("0030", "20301231")

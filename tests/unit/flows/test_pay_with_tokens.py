@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from tollgate.connectors import WireReply, WireRequest, tokens
 from tollgate.flows import hear_token_event
+from tollgate.operations import App
 from tollgate.payments import State, TestMode, TokenState
 from tollgate.sandbox.token_years import Event
-from tollgate.steps import House
-from tollgate.store import finish_job, steps_change_registration
+from tollgate.store import change_registration_writes, finish_job
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.wire import Silent, Unsent, Wire
 from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
@@ -45,13 +45,13 @@ def world() -> TokenWorld:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, world: TokenWorld) -> AsyncIterator[House]:
-    async with open_token_house(tmp_path, world) as house:
-        yield house
+async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
+    async with open_token_house(tmp_path, world) as app:
+        yield app
 
 
-async def pay(house: House, registration_id: str, *words: Mapping[str, str]) -> Told:
-    return await send(house, *words, stored=registration_id, channel=TOKENIZING)
+async def pay(app: App, registration_id: str, *words: Mapping[str, str]) -> Told:
+    return await send(app, *words, stored=registration_id, channel=TOKENIZING)
 
 
 def get_use(told: Told) -> dict[str, str]:
@@ -61,12 +61,12 @@ def get_use(told: Told) -> dict[str, str]:
 
 @pytest.mark.parametrize("words", [{}, {"card.cvv": "731"}, PRESENT, INITIAL])
 async def test_a_payment_with_its_shopper_sends_the_token_with_a_cryptogram_and_no_number(
-    house: House, world: TokenWorld, words: Mapping[str, str]
+    app: App, world: TokenWorld, words: Mapping[str, str]
 ) -> None:
-    registration_id = await keep_token(house)
-    token = await get_token(house, registration_id)
+    registration_id = await keep_token(app)
+    token = await get_token(app, registration_id)
 
-    told = await pay(house, registration_id, words)
+    told = await pay(app, registration_id, words)
 
     sent = world.charged
     assert "card" not in sent
@@ -81,12 +81,10 @@ async def test_a_payment_with_its_shopper_sends_the_token_with_a_cryptogram_and_
 
 
 @pytest.mark.parametrize("words", [ALONE, {"paymentType": "CD"}])
-async def test_what_needs_no_shopper_needs_no_cryptogram(
-    house: House, world: TokenWorld, words: Mapping[str, str]
-) -> None:
-    registration_id = await keep_token(house)
+async def test_what_needs_no_shopper_needs_no_cryptogram(app: App, world: TokenWorld, words: Mapping[str, str]) -> None:
+    registration_id = await keep_token(app)
 
-    told = await pay(house, registration_id, words)
+    told = await pay(app, registration_id, words)
 
     assert "cryptogram" not in world.charged["token"]
     assert world.asked == [tokens.PROVISIONS]
@@ -103,78 +101,76 @@ async def test_what_needs_no_shopper_needs_no_cryptogram(
     ],
 )
 async def test_a_vault_that_says_nothing_costs_the_payment_its_token_and_nothing_else(
-    house: House, world: TokenWorld, fault: bytes | Exception, code: str
+    app: App, world: TokenWorld, fault: bytes | Exception, code: str
 ) -> None:
-    registration_id = await keep_token(house)
+    registration_id = await keep_token(app)
     world.faults = [fault, fault]
 
-    told = await pay(house, registration_id)
+    told = await pay(app, registration_id)
 
     assert told.code == "000.100.110"
     assert world.charged["card"]["number"] == PAN
     assert get_use(told) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": code}
-    assert await list_token_jobs(house) == []
+    assert await list_token_jobs(app) == []
 
 
-async def test_a_token_in_a_bad_state_is_asked_about_and_the_number_is_used(house: House, world: TokenWorld) -> None:
-    registration_id = await keep_token(house, "2041")
+async def test_a_token_in_a_bad_state_is_asked_about_and_the_number_is_used(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_token(app, "2041")
 
-    told = await pay(house, registration_id)
+    told = await pay(app, registration_id)
 
     assert get_use(told) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": "800.100.307"}
     assert world.charged["card"]["number"] == PAN
-    assert [job.id.rpartition(".")[2] for job in await list_token_jobs(house)] == ["refused"]
+    assert [job.id.rpartition(".")[2] for job in await list_token_jobs(app)] == ["refused"]
 
 
-async def test_a_suspension_that_nobody_told_of_is_found_out_by_the_next_payment(
-    house: House, world: TokenWorld
-) -> None:
-    registration_id = await keep_token(house)
-    await fire(house, registration_id, Event.SUSPENDED)
+async def test_a_suspension_that_nobody_told_of_is_found_out_by_the_next_payment(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_token(app)
+    await fire(app, registration_id, Event.SUSPENDED)
 
-    first = await pay(house, registration_id)
-    await run_tokens(house)
+    first = await pay(app, registration_id)
+    await run_tokens(app)
     asked = len(world.asked)
-    second = await pay(house, registration_id)
+    second = await pay(app, registration_id)
 
-    assert (await get_token(house, registration_id)).state is TokenState.SUSPENDED
+    assert (await get_token(app, registration_id)).state is TokenState.SUSPENDED
     assert get_use(first) == get_use(second) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": "800.100.317"}
     assert len(world.asked) == asked
 
 
-async def test_a_token_that_may_go_on_is_used_again_and_a_deleted_one_is_not(house: House, world: TokenWorld) -> None:
-    registration_id = await keep_token(house, "2034")
+async def test_a_token_that_may_go_on_is_used_again_and_a_deleted_one_is_not(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_token(app, "2034")
     used = []
     for _ in range(4):
-        used.append(get_use(await pay(house, registration_id))["NetworkTokenUsed"])
-        tick(house, MINUTE)
-        await run_tokens(house)
+        used.append(get_use(await pay(app, registration_id))["NetworkTokenUsed"])
+        tick(app, MINUTE)
+        await run_tokens(app)
 
     assert used == ["true", "false", "true", "false"]
     assert world.charged["card"]["number"] == PAN
 
 
-async def test_the_payment_that_stores_a_card_is_made_with_the_card(house: House, world: TokenWorld) -> None:
-    counting: Any = CountingDatabase(house.database)
+async def test_the_payment_that_stores_a_card_is_made_with_the_card(app: App, world: TokenWorld) -> None:
+    counting: Any = CountingDatabase(app.database)
 
-    told = await send(replace(house, database=counting), CARD, KEEP, channel=TOKENIZING)
+    told = await send(replace(app, database=counting), CARD, KEEP, channel=TOKENIZING)
 
     assert world.charged["card"]["number"] == PAN
     assert get_use(told) == {}
     assert (counting.reads, world.asked) == ([], [])
 
 
-async def test_a_channel_without_a_vault_owes_and_tells_nothing(house: House, world: TokenWorld) -> None:
+async def test_a_channel_without_a_vault_owes_and_tells_nothing(app: App, world: TokenWorld) -> None:
     """Whoever has set no address is not made to pay for a question that nobody can answer."""
-    unset = replace(house, simulator=world.acquirer)
+    unset = replace(app, simulator=world.acquirer)
     registration_id = await keep_card(unset)
     registration, sealed, _ = await find_stored(unset, registration_id)
     for job in await list_token_jobs(unset):
         await finish_job(unset.database, job)
     live = replace(registration, test_mode=TestMode.EXTERNAL)
-    assert await unset.database.write(steps_change_registration(live, sealed, None, event=None, at=unset.clock.now()))
+    assert await unset.database.write(change_registration_writes(live, sealed, None, event=None, at=unset.clock.now()))
     channel = replace(TOKENIZING, test_url="https://acquirer.example")
-    house.directory.fill([channel], [])
+    app.merchants.fill([channel], [])
 
     told = await send(unset, {"testMode": "EXTERNAL"}, stored=registration_id, channel=channel)
 
@@ -183,36 +179,34 @@ async def test_a_channel_without_a_vault_owes_and_tells_nothing(house: House, wo
     assert await list_token_jobs(unset) == []
 
 
-async def test_a_payment_without_its_registrations_test_mode_goes_by_the_number(
-    house: House, world: TokenWorld
-) -> None:
+async def test_a_payment_without_its_registrations_test_mode_goes_by_the_number(app: App, world: TokenWorld) -> None:
     """Another acquirer does not know the token."""
-    registration_id = await keep_token(house)
-    registration, sealed, sealed_token = await find_stored(house, registration_id)
+    registration_id = await keep_token(app)
+    registration, sealed, sealed_token = await find_stored(app, registration_id)
     external = replace(registration, test_mode=TestMode.EXTERNAL)
-    unit = steps_change_registration(external, sealed, sealed_token, event=None, at=house.clock.now())
-    assert await house.database.write(unit)
+    unit = change_registration_writes(external, sealed, sealed_token, event=None, at=app.clock.now())
+    assert await app.database.write(unit)
 
-    told = await pay(house, registration_id)
+    told = await pay(app, registration_id)
 
     assert world.charged["card"]["number"] == PAN
     assert get_use(told) == {}
 
 
-async def test_a_silent_acquirer_is_reversed_by_key_as_ever(house: House, world: TokenWorld) -> None:
-    registration_id = await keep_token(house)
+async def test_a_silent_acquirer_is_reversed_by_key_as_ever(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_token(app)
     world.acquirer.script = [Silent()]
 
-    told = await pay(house, registration_id)
+    told = await pay(app, registration_id)
 
     assert told.code == "900.100.300"
     assert get_use(told)["NetworkTokenUsed"] == "true"
-    assert (await read(house, told.body["id"])).state is State.DECLINED
+    assert (await read(app, told.body["id"])).state is State.DECLINED
 
 
-async def test_the_acquirers_time_is_what_the_proof_left_of_it(house: House, world: TokenWorld) -> None:
+async def test_the_acquirers_time_is_what_the_proof_left_of_it(app: App, world: TokenWorld) -> None:
     """Nobody works on an attempt for longer than its deadline says, or else two would settle it."""
-    registration_id = await keep_token(house)
+    registration_id = await keep_token(app)
     waits: list[float] = []
     acquirer = world.acquirer
 
@@ -222,18 +216,18 @@ async def test_the_acquirers_time_is_what_the_proof_left_of_it(house: House, wor
             return await acquirer.send(request, timeout_s)
 
     async def take_time() -> None:
-        assert isinstance(house.clock, FixedClock)
-        house.clock.at += SECOND
+        assert isinstance(app.clock, FixedClock)
+        app.clock.at += SECOND
 
     world.acquirer = Watched()  # type: ignore[assignment]
     world.meanwhile = take_time
-    await pay(house, registration_id)
+    await pay(app, registration_id)
 
-    assert waits == [house.acquirer_timeout_s - 1]
+    assert waits == [app.acquirer_timeout_s - 1]
 
 
-async def test_a_proof_is_waited_for_a_quarter_of_that_time(house: House, world: TokenWorld) -> None:
-    registration_id = await keep_token(house)
+async def test_a_proof_is_waited_for_a_quarter_of_that_time(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_token(app)
     waits: list[float] = []
     assert world.vault is not None
     vault: Wire = world.vault
@@ -244,22 +238,22 @@ async def test_a_proof_is_waited_for_a_quarter_of_that_time(house: House, world:
             return await vault.send(request, timeout_s)
 
     world.vault = Watched()
-    await pay(house, registration_id)
+    await pay(app, registration_id)
 
-    assert waits == [house.acquirer_timeout_s / 4]
+    assert waits == [app.acquirer_timeout_s / 4]
 
 
-async def test_paying_by_token_costs_one_read_more(house: House) -> None:
-    registration_id = await keep_token(house)
-    counting: Any = CountingDatabase(house.database)
+async def test_paying_by_token_costs_one_read_more(app: App) -> None:
+    registration_id = await keep_token(app)
+    counting: Any = CountingDatabase(app.database)
 
-    await send(replace(house, database=counting), ALONE, stored=registration_id, channel=TOKENIZING)
+    await send(replace(app, database=counting), ALONE, stored=registration_id, channel=TOKENIZING)
 
     assert (len(counting.reads), counting.units, counting.hot) == (2, [], ["start", "settle"])
 
 
-async def test_after_a_challenge_the_charge_goes_by_token_too(house: House, world: TokenWorld) -> None:
-    registration_id = await keep_token(house)
+async def test_after_a_challenge_the_charge_goes_by_token_too(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_token(app)
     bank = Bank(world.acquirer, answers=[FRICTIONLESS])
     assert world.vault is not None
     behind: Wire = world.vault
@@ -269,7 +263,7 @@ async def test_after_a_challenge_the_charge_goes_by_token_too(house: House, worl
             other: Wire = behind if request.path == tokens.CRYPTOGRAMS else bank
             return await other.send(request, timeout_s)
 
-    guarded = replace(house, simulator=Both())
+    guarded = replace(app, simulator=Both())
     back = {"shopperResultUrl": "https://shop.example/back", **BROWSER_FIELDS}
     told = await send(guarded, {"card.cvv": "731"}, back, stored=registration_id, channel=TOKENIZING)
 
@@ -283,27 +277,27 @@ async def test_after_a_challenge_the_charge_goes_by_token_too(house: House, worl
 
 
 async def test_a_renewed_card_without_a_good_token_is_tried_by_the_number_that_is_known(
-    house: House, world: TokenWorld
+    app: App, world: TokenWorld
 ) -> None:
-    registration_id = await keep_token(house)
-    ticket = await fire(house, registration_id, Event.CARD_UPDATED, "e-1")
-    tick(house)
-    await fire(house, registration_id, Event.SUSPENDED, "e-2")
-    await hear_token_event(house, ticket, make_knock(registration_id, "e-2"))
-    await run_tokens(house)
+    registration_id = await keep_token(app)
+    shopper_token = await fire(app, registration_id, Event.CARD_UPDATED, "e-1")
+    tick(app)
+    await fire(app, registration_id, Event.SUSPENDED, "e-2")
+    await hear_token_event(app, shopper_token, make_knock(registration_id, "e-2"))
+    await run_tokens(app)
 
-    told = await pay(house, registration_id)
+    told = await pay(app, registration_id)
 
-    assert (await look_at(house, registration_id)).revision > 0
+    assert (await look_at(app, registration_id)).revision > 0
     assert world.charged["card"]["number"] == PAN
     assert world.charged["card"]["expiry"] == "2035-05"
     assert told.body["card"]["last4Digits"] == "1111"
 
 
-async def test_a_card_that_is_not_stored_is_not_looked_up(house: House, world: TokenWorld) -> None:
-    counting: Any = CountingDatabase(house.database)
+async def test_a_card_that_is_not_stored_is_not_looked_up(app: App, world: TokenWorld) -> None:
+    counting: Any = CountingDatabase(app.database)
 
-    await send(replace(house, database=counting), CARD, channel=TOKENIZING)
+    await send(replace(app, database=counting), CARD, channel=TOKENIZING)
 
     assert (counting.reads, world.asked) == ([], [])
-    assert await keep_card(house)
+    assert await keep_card(app)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.flows import settle_overdue
-from tollgate.payments import Action, Balance, Payment, Plan, State, count_chain, judge, list_lines
-from tollgate.steps import (
-    House,
-    make_deep_link,
-    make_start_steps,
+from tollgate.flows import complete_overdue
+from tollgate.operations import (
+    App,
+    make_follow_up_request,
     make_terms,
-    make_wish,
     plan_attempt,
-    seal_facts,
+    read_chain_context,
+    sign_payment,
     start_after,
+    start_writes,
 )
-from tollgate.store import find_lines
+from tollgate.payments import Action, Balance, Payment, Plan, State, count_chain, judge, list_entries
+from tollgate.store import find_entries
 from tollgate.values import Conflict, Refusal
 from unit.flows.telling import begin, follow, happen, make_request, meddle_with, read, read_answered, read_chain
 from unit.premises import CHANNEL, MERCHANT, ScriptedWire
@@ -25,127 +25,127 @@ from unit.premises import CHANNEL, MERCHANT, ScriptedWire
 pytestmark = pytest.mark.anyio
 
 
-async def check_books(house: House, first: Payment) -> None:
+async def check_books(app: App, first: Payment) -> None:
     """Balances are what the chain adds up to; every line that is due is in the book; every row has its seal."""
-    rows = await read_chain(house, first)
+    rows = await read_chain(app, first)
     assert {row.id: row.balance for row in rows} == count_chain(rows)
-    due = {line.id for row in rows for line in list_lines(row)}
-    assert {line.id for line in await find_lines(house.database, MERCHANT.id, sorted(due))} == due
-    assert all(row.mac == seal_facts(row, house.keyring) for row in rows)
+    due = {entry.id for row in rows for entry in list_entries(row)}
+    assert {entry.id for entry in await find_entries(app.database, MERCHANT.id, sorted(due))} == due
+    assert all(row.mac == sign_payment(row, app.keyring) for row in rows)
 
 
-async def refuse(house: House, named: Payment, kind: str, amount: int | None = None) -> str:
-    before = await read_chain(house, named)
+async def refuse(app: App, named: Payment, kind: str, amount: int | None = None) -> str:
+    before = await read_chain(app, named)
     with pytest.raises(Refusal) as refused:
-        await happen(house, named, kind, amount)
-    assert await read_chain(house, named) == before
+        await happen(app, named, kind, amount)
+    assert await read_chain(app, named) == before
     return refused.value.result.code
 
 
-async def test_a_chargeback_moves_the_money_and_bars_a_refund(house: House, wire: ScriptedWire) -> None:
-    debit = await begin(house)
+async def test_a_chargeback_moves_the_money_and_bars_a_refund(app: App, wire: ScriptedWire) -> None:
+    debit = await begin(app)
     wire.sent.clear()
 
-    chargeback = await happen(house, debit, "CB", notice="000.100.203")
+    chargeback = await happen(app, debit, "CB", notice="000.100.203")
 
     assert wire.sent == []
     assert (chargeback.action, chargeback.result_code) == (Action.CHARGEBACK, "000.100.203")
     assert (chargeback.state, chargeback.money) == (State.APPROVED, debit.money)
-    assert (await read(house, debit.id)).balance == Balance(disputed=9_200, chain_length=2, chain_net=-9_200)
-    refund = await read_answered(house, await follow(house, debit, "RF", 100))
+    assert (await read(app, debit.id)).balance == Balance(disputed=9_200, chain_length=2, chain_net=-9_200)
+    refund = await read_answered(app, await follow(app, debit, "RF", 100))
     assert refund.result_code == "700.300.600"
-    await check_books(house, debit)
+    await check_books(app, debit)
 
 
-async def test_a_chargeback_may_be_won_and_come_again(house: House) -> None:
-    debit = await begin(house)
-    chargeback = await happen(house, debit, "CB")
-    won = await happen(house, chargeback, "CR")
-    assert (await read(house, debit.id)).balance.disputed == 0
+async def test_a_chargeback_may_be_won_and_come_again(app: App) -> None:
+    debit = await begin(app)
+    chargeback = await happen(app, debit, "CB")
+    won = await happen(app, chargeback, "CR")
+    assert (await read(app, debit.id)).balance.disputed == 0
 
-    again = await happen(house, won, "CB")
+    again = await happen(app, won, "CB")
 
     assert again.action is Action.REPEATED_CHARGEBACK
-    assert (await read(house, debit.id)).balance.disputed == 9_200
-    assert await refuse(house, chargeback, "CR") == "700.400.410"
-    assert await refuse(house, won, "CB") == "700.400.400"
-    await check_books(house, debit)
+    assert (await read(app, debit.id)).balance.disputed == 9_200
+    assert await refuse(app, chargeback, "CR") == "700.400.410"
+    assert await refuse(app, won, "CB") == "700.400.400"
+    await check_books(app, debit)
 
 
-async def test_a_refund_that_comes_back_may_be_made_again(house: House) -> None:
-    debit = await begin(house)
-    refund = await read_answered(house, await follow(house, debit, "RF", 9_200))
+async def test_a_refund_that_comes_back_may_be_made_again(app: App) -> None:
+    debit = await begin(app)
+    refund = await read_answered(app, await follow(app, debit, "RF", 9_200))
 
-    returned = await happen(house, refund, "CB")
+    returned = await happen(app, refund, "CB")
 
     assert returned.action is Action.RETURN
-    assert (await read(house, debit.id)).left == 9_200
-    second = await read_answered(house, await follow(house, debit, "RF", 9_200))
+    assert (await read(app, debit.id)).left == 9_200
+    second = await read_answered(app, await follow(app, debit, "RF", 9_200))
     assert second.state is State.APPROVED
-    await check_books(house, debit)
+    await check_books(app, debit)
 
 
-async def test_a_receipt_draws_on_the_authorisation_and_is_refundable(house: House) -> None:
-    authorisation = await begin(house, "PA")
+async def test_a_receipt_draws_on_the_authorisation_and_is_refundable(app: App) -> None:
+    authorisation = await begin(app, "PA")
 
-    receipt = await happen(house, authorisation, "RC", 5_000)
+    receipt = await happen(app, authorisation, "RC", 5_000)
 
     assert receipt.result_code == "000.100.110"
-    assert (await read(house, authorisation.id)).left == 4_200
-    assert (await read_answered(house, await follow(house, receipt, "RF", 5_000))).state is State.APPROVED
-    assert await refuse(house, authorisation, "RC", 4_201) == "700.400.100"
-    await check_books(house, authorisation)
+    assert (await read(app, authorisation.id)).left == 4_200
+    assert (await read_answered(app, await follow(app, receipt, "RF", 5_000))).state is State.APPROVED
+    assert await refuse(app, authorisation, "RC", 4_201) == "700.400.100"
+    await check_books(app, authorisation)
 
 
-async def test_a_fact_that_fits_nothing_is_refused_and_leaves_no_trace(house: House) -> None:
-    debit, authorisation = await begin(house), await begin(house, "PA")
+async def test_a_fact_that_fits_nothing_is_refused_and_leaves_no_trace(app: App) -> None:
+    debit, authorisation = await begin(app), await begin(app, "PA")
 
-    assert await refuse(house, debit, "RC", 100) == "700.400.560"
-    assert await refuse(house, debit, "CR") == "700.400.420"
-    assert await refuse(house, authorisation, "CB") == "700.400.550"
-    assert await refuse(house, debit, "CB", 9_201) == "700.400.400"
+    assert await refuse(app, debit, "RC", 100) == "700.400.560"
+    assert await refuse(app, debit, "CR") == "700.400.420"
+    assert await refuse(app, authorisation, "CB") == "700.400.550"
+    assert await refuse(app, debit, "CB", 9_201) == "700.400.400"
 
 
-async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(house: House) -> None:
+async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(app: App) -> None:
     """A process died between the two writes."""
-    debit = await begin(house)
-    link = await make_deep_link(house, debit)
-    decision = judge(make_wish(make_request("CB"), debit), link, make_terms(house, CHANNEL, debit))
+    debit = await begin(app)
+    context = await read_chain_context(app, debit)
+    decision = judge(make_follow_up_request(make_request("CB"), debit), context, make_terms(app, CHANNEL, debit))
     assert isinstance(decision, Plan)
-    bare = replace(start_after(house, debit, "CB", "ndc"), result_code="000.100.200")
-    assert await house.database.write(make_start_steps(plan_attempt(bare, decision), link, decision))
+    bare = replace(start_after(app, debit, "CB", "ndc"), result_code="000.100.200")
+    assert await app.database.write(start_writes(plan_attempt(bare, decision), context, decision))
 
-    [_, left_behind] = await read_chain(house, debit)
-    await settle_overdue(house, left_behind)
+    [_, left_behind] = await read_chain(app, debit)
+    await complete_overdue(app, left_behind)
 
-    [_, chargeback] = await read_chain(house, debit)
+    [_, chargeback] = await read_chain(app, debit)
     assert (chargeback.state, chargeback.result_code) == (State.APPROVED, "000.100.200")
-    assert (await read(house, debit.id)).balance.disputed == 9_200
-    await check_books(house, debit)
+    assert (await read(app, debit.id)).balance.disputed == 9_200
+    await check_books(app, debit)
 
 
-async def test_facts_that_race_are_judged_again(house: House) -> None:
-    debit = await begin(house)
+async def test_facts_that_race_are_judged_again(app: App) -> None:
+    debit = await begin(app)
     neighbours = [1]
 
     async def meddle() -> bool:
         if neighbours:
             neighbours.pop()
-            await happen(house, debit, "CB", 100)
+            await happen(app, debit, "CB", 100)
         return True
 
     with pytest.raises(Refusal) as refused:
-        await happen(meddle_with(house, meddle), debit, "CB")
+        await happen(meddle_with(app, meddle), debit, "CB")
 
     assert refused.value.result.code == "700.400.400"
-    assert (await read(house, debit.id)).balance.disputed == 100
+    assert (await read(app, debit.id)).balance.disputed == 100
 
 
-async def test_a_fact_that_never_comes_through_is_a_conflict(house: House) -> None:
-    debit = await begin(house)
+async def test_a_fact_that_never_comes_through_is_a_conflict(app: App) -> None:
+    debit = await begin(app)
 
     async def refuse_all() -> bool:
         return False
 
     with pytest.raises(Conflict):
-        await happen(meddle_with(house, refuse_all), debit, "CB")
+        await happen(meddle_with(app, refuse_all), debit, "CB")

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from tollgate.flows import pay, run_errand, settle_overdue
-from tollgate.payments import Action, Balance, Errand, Payment, State, judge
-from tollgate.steps import (
-    House,
-    make_link,
-    make_start_steps,
+from tollgate.flows import complete_overdue, pay, run_recovery_task
+from tollgate.operations import (
+    App,
+    make_chain_context,
+    make_follow_up_request,
     make_terms,
-    make_wish,
     plan_attempt,
-    seal_facts,
+    sign_payment,
     start_after,
+    start_writes,
 )
+from tollgate.payments import Action, Balance, Payment, RecoveryTask, State, judge
 from tollgate.store import Job, lease_due, list_overdue
 from tollgate.wire import Silent, Unsent
 from unit.flows.telling import (
@@ -40,67 +40,65 @@ from unit.premises import APPROVED, CHANNEL, NOW, ORDER, ScriptedWire
 pytestmark = pytest.mark.anyio
 
 
-async def fall_silent(house: House, wire: ScriptedWire, named: Payment, kind: str, amount: int, **changes: Any) -> str:
+async def fall_silent(app: App, wire: ScriptedWire, named: Payment, kind: str, amount: int, **changes: Any) -> str:
     """The id of a follow-up that nobody answered."""
     wire.script = [Silent()]
-    later = await read_answered(house, await follow(house, named, kind, amount, **changes))
+    later = await read_answered(app, await follow(app, named, kind, amount, **changes))
     wire.sent.clear()
     return later.id
 
 
-async def leave_started(house: House, named: Payment, kind: str, amount: int) -> Payment:
+async def leave_started(app: App, named: Payment, kind: str, amount: int) -> Payment:
     """As a process leaves it that dies after the first write."""
     request = make_request(kind, amount)
-    link = await make_link(house, named)
-    decision = judge(make_wish(request, named), link, make_terms(house, CHANNEL, named))
-    attempt = plan_attempt(start_after(house, named, kind, "ndc"), decision)
-    assert await house.database.write(make_start_steps(attempt, link, decision))
-    return await read(house, attempt.id)
+    context = await make_chain_context(app, named)
+    decision = judge(make_follow_up_request(request, named), context, make_terms(app, CHANNEL, named))
+    attempt = plan_attempt(start_after(app, named, kind, "ndc"), decision)
+    assert await app.database.write(start_writes(attempt, context, decision))
+    return await read(app, attempt.id)
 
 
 # ---- follow-ups ----
 
 
 async def test_a_silent_follow_up_that_the_acquirer_never_saw_is_sent_again_under_its_key(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
-    named = await begin(house)
-    refund_id = await fall_silent(house, wire, named, "RF", 4_000)
+    named = await begin(app)
+    refund_id = await fall_silent(app, wire, named, "RF", 4_000)
     wire.script = [UNKNOWN, APPROVED]
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    refund = await read(house, refund_id)
+    refund = await read(app, refund_id)
     assert (refund.state, refund.result_code) == (State.APPROVED, "000.100.110")
-    assert refund.mac == seal_facts(refund, house.keyring)
+    assert refund.mac == sign_payment(refund, app.keyring)
     question, repeated = wire.sent
     assert show(question) == {"key": refund_id, "blocks": False}
     assert (repeated.key, show(repeated)["type"], show(repeated)["amount"]) == (refund_id, "refund", 4_000)
-    assert (await read(house, named.id)).balance == Balance(drawn=4_000, chain_length=2, chain_net=-4_000)
+    assert (await read(app, named.id)).balance == Balance(drawn=4_000, chain_length=2, chain_net=-4_000)
 
 
-async def test_a_silent_follow_up_that_the_acquirer_knows_is_not_sent_again(house: House, wire: ScriptedWire) -> None:
-    named = await begin(house)
-    refund_id = await fall_silent(house, wire, named, "RF", 4_000)
+async def test_a_silent_follow_up_that_the_acquirer_knows_is_not_sent_again(app: App, wire: ScriptedWire) -> None:
+    named = await begin(app)
+    refund_id = await fall_silent(app, wire, named, "RF", 4_000)
     wire.script = [APPROVED]
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    assert (await read(house, refund_id)).state is State.APPROVED
+    assert (await read(app, refund_id)).state is State.APPROVED
     assert len(wire.sent) == 1
 
 
-async def test_a_silent_follow_up_that_was_declined_gives_its_reservation_back(
-    house: House, wire: ScriptedWire
-) -> None:
-    named = await begin(house, "PA")
-    capture_id = await fall_silent(house, wire, named, "CP", 4_000, is_final=True)
+async def test_a_silent_follow_up_that_was_declined_gives_its_reservation_back(app: App, wire: ScriptedWire) -> None:
+    named = await begin(app, "PA")
+    capture_id = await fall_silent(app, wire, named, "CP", 4_000, is_final=True)
     wire.script = [DECLINED]
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    assert (await read(house, capture_id)).state is State.DECLINED
-    assert (await read(house, named.id)).balance == Balance(chain_length=2)
+    assert (await read(app, capture_id)).state is State.DECLINED
+    assert (await read(app, named.id)).balance == Balance(chain_length=2)
 
 
 @pytest.mark.parametrize(
@@ -109,153 +107,155 @@ async def test_a_silent_follow_up_that_was_declined_gives_its_reservation_back(
     ids=["silent", "unsent", "pending", "silent again", "garbled"],
 )
 async def test_while_nobody_knows_the_job_stays_and_the_reservation_too(
-    house: House, wire: ScriptedWire, script: list[bytes | Exception]
+    app: App, wire: ScriptedWire, script: list[bytes | Exception]
 ) -> None:
-    named = await begin(house)
-    refund_id = await fall_silent(house, wire, named, "RF", 4_000)
+    named = await begin(app)
+    refund_id = await fall_silent(app, wire, named, "RF", 4_000)
     wire.script = list(script)
 
-    [job] = await lease_jobs(house)
-    assert not await run_errand(house, job)
+    [job] = await lease_jobs(app)
+    assert not await run_recovery_task(app, job)
 
-    assert (await read(house, refund_id)).state is State.UNRESOLVED
-    assert (await read(house, named.id)).balance.held == 4_000
-    assert [left.id for left in await lease_again(house)] == [job.id]
+    assert (await read(app, refund_id)).state is State.UNRESOLVED
+    assert (await read(app, named.id)).balance.held == 4_000
+    assert [left.id for left in await lease_again(app)] == [job.id]
 
 
-async def test_an_errand_about_what_was_decided_meanwhile_ends_without_a_word(house: House, wire: ScriptedWire) -> None:
-    named = await begin(house)
-    await fall_silent(house, wire, named, "RF", 4_000)
-    [job] = await lease_jobs(house)
-    assert await run_errand(house, job)
+async def test_an_errand_about_what_was_decided_meanwhile_ends_without_a_word(app: App, wire: ScriptedWire) -> None:
+    named = await begin(app)
+    await fall_silent(app, wire, named, "RF", 4_000)
+    [job] = await lease_jobs(app)
+    assert await run_recovery_task(app, job)
     wire.sent.clear()
 
-    assert not await run_errand(house, job)
+    assert not await run_recovery_task(app, job)
 
     assert wire.sent == []
-    assert (await read(house, named.id)).balance.drawn == 4_000
+    assert (await read(app, named.id)).balance.drawn == 4_000
 
 
 async def test_a_started_follow_up_past_its_deadline_is_repeated_and_not_forgotten(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
-    named = await begin(house, "PA")
-    left = await leave_started(house, named, "CP", 4_000)
-    assert await list_overdue(house.database, NOW * 2, 10) == [left]
+    named = await begin(app, "PA")
+    left = await leave_started(app, named, "CP", 4_000)
+    assert await list_overdue(app.database, NOW * 2, 10) == [left]
 
-    await settle_overdue(house, left)
+    await complete_overdue(app, left)
 
-    unresolved = await read(house, left.id)
+    unresolved = await read(app, left.id)
     assert (unresolved.state, unresolved.result_code) == (State.UNRESOLVED, "000.200.000")
-    assert (await read(house, named.id)).balance.held == 4_000
+    assert (await read(app, named.id)).balance.held == 4_000
     wire.script = [UNKNOWN, APPROVED]
-    assert await run_only_job(house)
-    assert (await read(house, left.id)).state is State.APPROVED
+    assert await run_only_job(app)
+    assert (await read(app, left.id)).state is State.APPROVED
 
 
 async def test_a_refusal_that_was_only_started_is_written_down_and_nothing_is_sent(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
-    named = await begin(house, "PA")
-    left = await leave_started(house, named, "CP", 99_999)
+    named = await begin(app, "PA")
+    left = await leave_started(app, named, "CP", 99_999)
     wire.sent.clear()
 
-    await settle_overdue(house, left)
+    await complete_overdue(app, left)
 
-    refused = await read(house, left.id)
+    refused = await read(app, left.id)
     assert (refused.state, refused.result_code) == (State.DECLINED, "700.400.100")
-    assert refused.mac == seal_facts(refused, house.keyring)
+    assert refused.mac == sign_payment(refused, app.keyring)
     assert wire.sent == []
-    assert await lease_jobs(house) == []
+    assert await lease_jobs(app) == []
 
 
-async def test_an_attempt_that_was_settled_after_all_stays_as_it_is(house: House) -> None:
-    named = await begin(house, "PA")
-    left = await leave_started(house, named, "CP", 4_000)
-    await settle_overdue(house, left)
-    settled = await read_chain(house, named)
+async def test_an_attempt_that_was_settled_after_all_stays_as_it_is(app: App) -> None:
+    named = await begin(app, "PA")
+    left = await leave_started(app, named, "CP", 4_000)
+    await complete_overdue(app, left)
+    completed = await read_chain(app, named)
 
-    await settle_overdue(house, left)
+    await complete_overdue(app, left)
 
-    assert await read_chain(house, named) == settled
+    assert await read_chain(app, named) == completed
 
 
 # ---- what took money ----
 
 
-async def test_a_silent_payment_is_reversed_and_both_are_in_the_chain(house: House, wire: ScriptedWire) -> None:
+async def test_a_silent_payment_is_reversed_and_both_are_in_the_chain(app: App, wire: ScriptedWire) -> None:
     wire.script = [Silent()]
-    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
     assert (payment.state, payment.result_code) == (State.DECLINED, "900.100.300")
     wire.script = [REVERSED]
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    [first, reversal] = await read_chain(house, payment)
+    [first, reversal] = await read_chain(app, payment)
     assert (first.id, first.balance) == (payment.id, Balance(chain_length=2))
-    assert (reversal.kind, reversal.action) == ("RV", Action.TECHNICAL_REVERSAL)
+    assert (reversal.payment_type, reversal.action) == ("RV", Action.TECHNICAL_REVERSAL)
     assert (reversal.state, reversal.result_code, reversal.money) == (State.APPROVED, "000.100.110", payment.money)
-    assert reversal.mac == seal_facts(reversal, house.keyring)
-    assert await lease_again(house) == []
+    assert reversal.mac == sign_payment(reversal, app.keyring)
+    assert await lease_again(app) == []
 
 
-async def test_a_payment_the_acquirer_never_saw_counts_as_reversed(house: House, wire: ScriptedWire) -> None:
+async def test_a_payment_the_acquirer_never_saw_counts_as_reversed(app: App, wire: ScriptedWire) -> None:
     wire.script = [Silent(), UNKNOWN]
-    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    assert len(await read_chain(house, payment)) == 2
+    assert len(await read_chain(app, payment)) == 2
 
 
-async def test_a_reversal_is_owed_until_the_acquirer_confirms_it(house: House, wire: ScriptedWire) -> None:
+async def test_a_reversal_is_owed_until_the_acquirer_confirms_it(app: App, wire: ScriptedWire) -> None:
     wire.script = [Silent(), Silent()]
-    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
 
-    assert not await run_only_job(house)
+    assert not await run_only_job(app)
 
-    assert len(await read_chain(house, payment)) == 1
-    [job] = await lease_again(house)
-    assert job.topic == Errand.REVERSE
+    assert len(await read_chain(app, payment)) == 1
+    [job] = await lease_again(app)
+    assert job.topic == RecoveryTask.REVERSE
 
 
-async def test_a_silent_increment_is_reversed_within_the_chain_it_was_to_raise(
-    house: House, wire: ScriptedWire
-) -> None:
-    named = await begin(house, "PA")
-    increment_id = await fall_silent(house, wire, named, "PA", 800, practice="INCREMENTAL_AUTH")
+async def test_a_silent_increment_is_reversed_within_the_chain_it_was_to_raise(app: App, wire: ScriptedWire) -> None:
+    named = await begin(app, "PA")
+    increment_id = await fall_silent(app, wire, named, "PA", 800, practice="INCREMENTAL_AUTH")
     wire.script = [REVERSED]
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    rows = await read_chain(house, named)
-    assert [(row.kind, row.position) for row in rows] == [("PA", 1), ("PA", 2), ("RV", 3)]
+    rows = await read_chain(app, named)
+    assert [(row.payment_type, row.position) for row in rows] == [("PA", 1), ("PA", 2), ("RV", 3)]
     assert rows[2].referenced_id == increment_id
     assert rows[0].balance == Balance(chain_length=3)
     assert show(wire.sent[0]) == {"key": increment_id}
 
 
-async def test_an_open_payment_is_asked_for_until_it_is_decided(house: House, wire: ScriptedWire) -> None:
+async def test_an_open_payment_is_asked_for_until_it_is_decided(app: App, wire: ScriptedWire) -> None:
     wire.script = [PENDING, APPROVED]
-    payment = await read_answered(house, await pay(house, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
     assert payment.state is State.WAITING
 
-    assert await run_only_job(house)
+    assert await run_only_job(app)
 
-    decided = await read(house, payment.id)
+    decided = await read(app, payment.id)
     assert decided.state is State.APPROVED
-    assert decided.mac == seal_facts(decided, house.keyring)
+    assert decided.mac == sign_payment(decided, app.keyring)
 
 
-async def test_a_job_about_a_payment_that_does_not_exist_is_breakage(house: House) -> None:
+async def test_a_job_about_a_payment_that_does_not_exist_is_breakage(app: App) -> None:
     job = Job(
-        id="repeat.none", merchant_id=CHANNEL.merchant_id, topic=Errand.REPEAT, subject_id="8a" + "0" * 30, due_at=NOW
+        id="repeat.none",
+        merchant_id=CHANNEL.merchant_id,
+        topic=RecoveryTask.REPEAT,
+        subject_id="8a" + "0" * 30,
+        due_at=NOW,
     )
 
     with pytest.raises(LookupError):
-        await run_errand(house, job)
+        await run_recovery_task(app, job)
 
 
-async def lease_again(house: House) -> list[Job]:
+async def lease_again(app: App) -> list[Job]:
     """After the first lease has run out."""
-    return await lease_due(house.database, now=2**60, wall_now=2**60, owner="another", lease_s=1, limit=100)
+    return await lease_due(app.database, now=2**60, wall_now=2**60, owner="another", lease_s=1, limit=100)

@@ -13,11 +13,11 @@ import pytest
 from tollgate.catalog import Situation
 from tollgate.contract import Fields, read_fields, read_registration_order
 from tollgate.flows import deregister, extend_life, look_up_registration, register, reregister, show_registration
+from tollgate.operations import App, open_registration
 from tollgate.payments import Channel, Registration, RegistrationState
-from tollgate.steps import House, open_stored
 from tollgate.store import find_registration, update_channel, walk_jobs
 from tollgate.values import DAY, FixedClock, NotFound, Refusal, add_months, to_datetime, to_instant
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_house
+from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
@@ -40,26 +40,26 @@ def read(operation: str, sent: dict[str, str]) -> Fields:
     return read_fields(list(sent.items()), Situation(operation, None))
 
 
-async def keep(house: House, sent: dict[str, str], channel: Channel = CHANNEL) -> Registration:
-    today = to_datetime(house.clock.now()).date()
-    order = read_registration_order(read("registration", sent), channel, today=today, is_live=house.is_live)
-    return await look(house, unpack(await register(house, order, channel, "ndc", None))["id"])
+async def keep(app: App, sent: dict[str, str], channel: Channel = CHANNEL) -> Registration:
+    today = to_datetime(app.clock.now()).date()
+    order = read_registration_order(read("registration", sent), channel, today=today, is_live=app.is_live)
+    return await look(app, unpack(await register(app, order, channel, "ndc", None))["id"])
 
 
-async def look(house: House, registration_id: str) -> Registration:
-    found = await find_registration(house.database, MERCHANT.id, registration_id)
+async def look(app: App, registration_id: str) -> Registration:
+    found = await find_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     return found
 
 
-async def change(house: House, registration: Registration, sent: dict[str, str]) -> Registration:
-    await reregister(house, read("registration_update", sent), registration.id, CHANNEL, "ndc", None)
-    return await look(house, registration.id)
+async def change(app: App, registration: Registration, sent: dict[str, str]) -> Registration:
+    await reregister(app, read("registration_update", sent), registration.id, CHANNEL, "ndc", None)
+    return await look(app, registration.id)
 
 
-async def extend(house: House, registration: Registration) -> Registration:
-    await extend_life(house, read("registration_extension", {}), registration.id, CHANNEL, "ndc", None)
-    return await look(house, registration.id)
+async def extend(app: App, registration: Registration) -> Registration:
+    await extend_life(app, read("registration_extension", {}), registration.id, CHANNEL, "ndc", None)
+    return await look(app, registration.id)
 
 
 def unpack(answer: Any) -> dict[str, Any]:
@@ -67,10 +67,10 @@ def unpack(answer: Any) -> dict[str, Any]:
     return body
 
 
-def turn(house: House, at: int) -> House:
-    assert isinstance(house.clock, FixedClock)
-    house.clock.at = at
-    return house
+def turn(app: App, at: int) -> App:
+    assert isinstance(app.clock, FixedClock)
+    app.clock.at = at
+    return app
 
 
 # ---- storing ----
@@ -88,9 +88,9 @@ def turn(house: House, at: int) -> House:
     ],
 )
 async def test_a_result_decides_about_state_and_account(
-    house: House, code: str, state: RegistrationState, is_kept: bool
+    app: App, code: str, state: RegistrationState, is_kept: bool
 ) -> None:
-    registration = await keep(house, {**CARD, FORCE: code})
+    registration = await keep(app, {**CARD, FORCE: code})
 
     assert (registration.state, registration.result_code) == (state, code)
     assert (registration.fingerprint is not None) is is_kept
@@ -98,7 +98,7 @@ async def test_a_result_decides_about_state_and_account(
 
 async def test_a_live_host_says_so_in_its_own_words_and_sends_nothing(tmp_path: Path) -> None:
     wire = ScriptedWire()
-    live = await open_house(tmp_path, wire, is_live=True)
+    live = await open_app(tmp_path, wire, is_live=True)
 
     registration = await keep(live, CARD)
 
@@ -107,95 +107,95 @@ async def test_a_live_host_says_so_in_its_own_words_and_sends_nothing(tmp_path: 
     await live.database.close()
 
 
-async def test_an_account_stored_for_tests_is_not_charged_on_a_live_host(house: House) -> None:
-    registration = await keep(house, CARD)
-    live = msgspec.structs.replace(house, is_live=True)
+async def test_an_account_stored_for_tests_is_not_charged_on_a_live_host(app: App) -> None:
+    registration = await keep(app, CARD)
+    live = msgspec.structs.replace(app, is_live=True)
 
     with pytest.raises(Refusal, match=r"600\.200\.700"):
-        await open_stored(live, MERCHANT.id, registration.id)
+        await open_registration(live, MERCHANT.id, registration.id)
 
 
-async def test_a_channel_that_wants_no_account_twice_is_answered_with_the_first(house: House) -> None:
+async def test_a_channel_that_wants_no_account_twice_is_answered_with_the_first(app: App) -> None:
     thrifty: Channel = msgspec.structs.replace(CHANNEL, reuses_registrations=True)
 
-    first = await keep(house, CARD, thrifty)
-    again = await keep(house, {**CARD, "card.holder": "John Jones"}, thrifty)
-    forced = await keep(house, {**CARD, FORCE: "800.100.151"}, thrifty)
-    renewed = await keep(house, {**CARD, "card.expiryYear": "2035"}, thrifty)
+    first = await keep(app, CARD, thrifty)
+    again = await keep(app, {**CARD, "card.holder": "John Jones"}, thrifty)
+    forced = await keep(app, {**CARD, FORCE: "800.100.151"}, thrifty)
+    renewed = await keep(app, {**CARD, "card.expiryYear": "2035"}, thrifty)
 
     assert again == first
-    assert len({first.id, forced.id, renewed.id, (await keep(house, CARD)).id}) == 4
+    assert len({first.id, forced.id, renewed.id, (await keep(app, CARD)).id}) == 4
 
 
 @pytest.mark.parametrize("uses_tokens", [True, False])
 async def test_a_card_that_is_confirmed_gets_its_network_token_where_the_channel_wants_one(
-    house: House, uses_tokens: bool
+    app: App, uses_tokens: bool
 ) -> None:
-    await update_channel(house.database, msgspec.structs.replace(CHANNEL, uses_network_tokens=uses_tokens))
-    await house.directory.refresh(house.database)
-    registration = await keep(house, {**CARD, FORCE: "000.200.000"})
-    assert await list_jobs(house) == []
+    await update_channel(app.database, msgspec.structs.replace(CHANNEL, uses_network_tokens=uses_tokens))
+    await app.merchants.refresh(app.database)
+    registration = await keep(app, {**CARD, FORCE: "000.200.000"})
+    assert await list_jobs(app) == []
 
-    await change(house, registration, {"paymentType": "CF"})
+    await change(app, registration, {"paymentType": "CF"})
 
-    assert await list_jobs(house) == ([registration.id] if uses_tokens else [])
+    assert await list_jobs(app) == ([registration.id] if uses_tokens else [])
 
 
-async def list_jobs(house: House) -> list[str]:
+async def list_jobs(app: App) -> list[str]:
     """What they are about."""
-    return [job.subject_id async for page in walk_jobs(house.database) for job in page]
+    return [job.subject_id async for page in walk_jobs(app.database) for job in page]
 
 
 # ---- until when ----
 
 
-async def test_a_card_is_kept_by_its_expiry_and_an_update_counts_anew(house: House) -> None:
-    registration = await keep(house, CARD)
+async def test_a_card_is_kept_by_its_expiry_and_an_update_counts_anew(app: App) -> None:
+    registration = await keep(app, CARD)
     assert registration.keep_until == to_instant(datetime(2035, 8, 1, tzinfo=UTC))
 
-    later = await change(house, registration, {"card.expiryYear": "2036", "card.expiryMonth": "12"})
-    sooner = await change(house, registration, {"card.expiryYear": "2030"})
+    later = await change(app, registration, {"card.expiryYear": "2036", "card.expiryMonth": "12"})
+    sooner = await change(app, registration, {"card.expiryYear": "2030"})
 
     assert later.keep_until == to_instant(datetime(2038, 3, 1, tzinfo=UTC))
     assert sooner.keep_until == to_instant(datetime(2032, 3, 1, tzinfo=UTC))
 
 
-async def test_what_has_no_expiry_is_kept_from_its_last_use_over_month_ends(house: House) -> None:
-    turn(house, to_instant(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)))
-    registration = await keep(house, BANK)
+async def test_what_has_no_expiry_is_kept_from_its_last_use_over_month_ends(app: App) -> None:
+    turn(app, to_instant(datetime(2026, 12, 31, 23, 59, tzinfo=UTC)))
+    registration = await keep(app, BANK)
     assert registration.keep_until == to_instant(datetime(2028, 2, 29, 23, 59, tzinfo=UTC))
 
-    turn(house, to_instant(datetime(2027, 12, 31, tzinfo=UTC)))
-    changed = await change(house, registration, {"bankAccount.holder": "Jane Smith"})
+    turn(app, to_instant(datetime(2027, 12, 31, tzinfo=UTC)))
+    changed = await change(app, registration, {"bankAccount.holder": "Jane Smith"})
 
     assert changed.keep_until == to_instant(datetime(2029, 2, 28, tzinfo=UTC))
     assert changed.used_at == to_instant(datetime(2027, 12, 31, tzinfo=UTC))
 
 
-async def test_an_update_does_not_take_an_extension_back(house: House) -> None:
-    registration = await extend(house, await keep(house, BANK))
+async def test_an_update_does_not_take_an_extension_back(app: App) -> None:
+    registration = await extend(app, await keep(app, BANK))
     assert registration.keep_until == add_months(NOW, 24)
 
-    turn(house, NOW + 30 * DAY)
-    changed = await change(house, registration, {"bankAccount.holder": "Jane Smith"})
+    turn(app, NOW + 30 * DAY)
+    changed = await change(app, registration, {"bankAccount.holder": "Jane Smith"})
 
     assert changed.keep_until == add_months(NOW, 24)
 
 
-async def test_an_extension_counts_from_its_day_and_never_shortens(house: House) -> None:
-    registration = await keep(house, BANK)
+async def test_an_extension_counts_from_its_day_and_never_shortens(app: App) -> None:
+    registration = await keep(app, BANK)
 
-    turn(house, to_instant(datetime(2027, 2, 28, tzinfo=UTC)))
-    once = await extend(house, registration)
-    twice = await extend(house, registration)
-    far = await extend(house, await keep(house, {**CARD, "card.expiryYear": "2040"}))
+    turn(app, to_instant(datetime(2027, 2, 28, tzinfo=UTC)))
+    once = await extend(app, registration)
+    twice = await extend(app, registration)
+    far = await extend(app, await keep(app, {**CARD, "card.expiryYear": "2040"}))
 
     assert once.keep_until == twice.keep_until == to_instant(datetime(2029, 2, 28, tzinfo=UTC))
     assert far.keep_until == to_instant(datetime(2041, 8, 1, tzinfo=UTC))
 
 
-async def test_the_last_year_that_can_be_written_is_kept_without_harm(house: House) -> None:
-    registration = await keep(house, {**CARD, "card.expiryYear": "2099", "card.expiryMonth": "12"})
+async def test_the_last_year_that_can_be_written_is_kept_without_harm(app: App) -> None:
+    registration = await keep(app, {**CARD, "card.expiryYear": "2099", "card.expiryMonth": "12"})
 
     assert registration.keep_until == to_instant(datetime(2101, 3, 1, tzinfo=UTC))
 
@@ -203,18 +203,18 @@ async def test_the_last_year_that_can_be_written_is_kept_without_harm(house: Hou
 # ---- reading ----
 
 
-async def test_what_cannot_be_an_id_is_not_looked_for(house: House) -> None:
+async def test_what_cannot_be_an_id_is_not_looked_for(app: App) -> None:
     for name in ("", "\0", "8A" * 16, "8a" * 16 + "\n", "x" * 1000):
-        assert await look_up_registration(house, MERCHANT.id, name) is None
+        assert await look_up_registration(app, MERCHANT.id, name) is None
         with pytest.raises(Refusal, match=r"100\.150\.101"):
-            await show_registration(house, MERCHANT.id, name)
+            await show_registration(app, MERCHANT.id, name)
 
 
-async def test_an_unknown_one_is_not_found_and_a_removed_one_says_why(house: House) -> None:
+async def test_an_unknown_one_is_not_found_and_a_removed_one_says_why(app: App) -> None:
     with pytest.raises(NotFound, match=r"100\.150\.200"):
-        await show_registration(house, MERCHANT.id, "8a" * 16)
-    registration = await keep(house, CARD)
-    await deregister(house, read("registration_removal", {}), registration.id, CHANNEL, "ndc", None)
+        await show_registration(app, MERCHANT.id, "8a" * 16)
+    registration = await keep(app, CARD)
+    await deregister(app, read("registration_removal", {}), registration.id, CHANNEL, "ndc", None)
 
     with pytest.raises(Refusal, match=r"100\.150\.202"):
-        await show_registration(house, MERCHANT.id, registration.id)
+        await show_registration(app, MERCHANT.id, registration.id)

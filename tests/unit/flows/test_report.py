@@ -10,11 +10,11 @@ import pytest
 
 from tollgate.catalog import LIMITS
 from tollgate.contract import Fields, read_follow_up
-from tollgate.flows import follow_up, list_all_settled, list_settled, pay, report, search, show_chains
+from tollgate.flows import follow_up, list_all_completed, list_completed, pay, report, search, show_chains
+from tollgate.operations import App
 from tollgate.payments import Payment, Period, Search, Window
-from tollgate.steps import House
 from tollgate.values import DAY, InvalidParameters, Refusal
-from unit.premises import CHANNEL, NOW, ORDER, ScriptedWire, open_house
+from unit.premises import CHANNEL, NOW, ORDER, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
@@ -23,84 +23,86 @@ TODAY = Period(begins_at=NOW - DAY, ends_at=NOW + DAY)
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    house = await open_house(tmp_path, ScriptedWire())
-    yield house
-    await house.database.close()
+async def app(tmp_path: Path) -> AsyncIterator[App]:
+    app = await open_app(tmp_path, ScriptedWire())
+    yield app
+    await app.database.close()
 
 
-async def pay_times(house: House, count: int) -> list[Payment]:
+async def pay_times(app: App, count: int) -> list[Payment]:
     for _ in range(count):
-        await pay(house, ORDER, CHANNEL, "ndc", None)
-    return (await search(house, CHANNEL, ALL, Window(rows_max=count))).rows
+        await pay(app, ORDER, CHANNEL, "ndc", None)
+    return (await search(app, CHANNEL, ALL, Window(rows_max=count))).rows
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, **bounds: int) -> None:
     monkeypatch.setattr(report, "LIMITS", dataclasses.replace(LIMITS, **bounds))
 
 
-async def test_pages_are_counted_exactly_and_an_empty_list_has_none(house: House) -> None:
-    await pay_times(house, 5)
+async def test_pages_are_counted_exactly_and_an_empty_list_has_none(app: App) -> None:
+    await pay_times(app, 5)
 
     async def count_pages(rows_max: int, page_no: int = 1) -> int | None:
-        return (await search(house, CHANNEL, ALL, Window(rows_max=rows_max, page_no=page_no))).pages
+        return (await search(app, CHANNEL, ALL, Window(rows_max=rows_max, page_no=page_no))).pages
 
     assert [await count_pages(rows_max) for rows_max in (1, 2, 4, 5, 6)] == [5, 3, 2, 1, 1]
     assert [await count_pages(2, page_no) for page_no in (1, 2, 3, 4)] == [3, 3, 3, 3]
-    nothing = await search(house, CHANNEL, Search(reference="nobody-sent-this"), Window(rows_max=2))
+    nothing = await search(app, CHANNEL, Search(reference="nobody-sent-this"), Window(rows_max=2))
     assert (nothing.rows, nothing.pages, nothing.cursor) == ([], 0, None)
 
 
-async def test_nobody_counts_beyond_the_last_numbered_page(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nobody_counts_beyond_the_last_numbered_page(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, query_pages_max=2)
-    payments = await pay_times(house, 5)
+    payments = await pay_times(app, 5)
 
-    last = await search(house, CHANNEL, ALL, Window(rows_max=2, page_no=2))
-    beyond = await search(house, CHANNEL, ALL, Window(rows_max=2, cursor=last.cursor))
+    last = await search(app, CHANNEL, ALL, Window(rows_max=2, page_no=2))
+    beyond = await search(app, CHANNEL, ALL, Window(rows_max=2, cursor=last.cursor))
 
     assert (last.pages, last.rows) == (2, payments[2:4])
     assert (beyond.pages, beyond.page_no, beyond.rows, beyond.cursor) == (None, None, payments[4:], None)
 
 
-async def test_who_stands_alone_is_not_looked_for(house: House) -> None:
-    alone, first = await pay_times(house, 2)
+async def test_who_stands_alone_is_not_looked_for(app: App) -> None:
+    alone, first = await pay_times(app, 2)
     fields = {"paymentType": "RF", "amount": "1.00", "currency": "EUR"}
     wanted = read_follow_up(Fields(fields, frozenset(), fields), CHANNEL, short_id="1", is_live=False)
-    assert (await follow_up(house, wanted, first.id, CHANNEL, "ndc", None)).status == 200
+    assert (await follow_up(app, wanted, first.id, CHANNEL, "ndc", None)).status == 200
 
-    rows = (await search(house, CHANNEL, ALL, Window(rows_max=9))).rows
-    chains = await show_chains(house, CHANNEL, rows)
+    rows = (await search(app, CHANNEL, ALL, Window(rows_max=9))).rows
+    chains = await show_chains(app, CHANNEL, rows)
 
-    assert {key: [payment.kind for payment in chain] for key, chain in chains.items()} == {first.id: ["DB", "RF"]}
-    assert await show_chains(house, CHANNEL, [alone]) == {}
+    assert {key: [payment.payment_type for payment in chain] for key, chain in chains.items()} == {
+        first.id: ["DB", "RF"]
+    }
+    assert await show_chains(app, CHANNEL, [alone]) == {}
 
 
 async def test_a_page_with_too_many_linked_transactions_is_refused_and_never_cut(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit(monkeypatch, linked_max=1)
-    [first] = await pay_times(house, 1)
+    [first] = await pay_times(app, 1)
     fields = {"paymentType": "RF", "amount": "1.00", "currency": "EUR"}
     wanted = read_follow_up(Fields(fields, frozenset(), fields), CHANNEL, short_id="1", is_live=False)
-    await follow_up(house, wanted, first.id, CHANNEL, "ndc", None)
+    await follow_up(app, wanted, first.id, CHANNEL, "ndc", None)
 
     with pytest.raises(InvalidParameters) as refused:
-        await show_chains(house, CHANNEL, (await search(house, CHANNEL, ALL, Window(rows_max=9))).rows)
+        await show_chains(app, CHANNEL, (await search(app, CHANNEL, ALL, Window(rows_max=9))).rows)
 
     assert [fault.name for fault in refused.value.faults] == ["limit"]
 
 
 async def test_a_day_that_is_too_long_for_one_answer_points_to_the_pages(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit(monkeypatch, settlement_records_max=2)
-    await pay_times(house, 2)
-    assert len((await list_all_settled(house, CHANNEL, TODAY)).rows) == 2
-    await pay_times(house, 1)
+    await pay_times(app, 2)
+    assert len((await list_all_completed(app, CHANNEL, TODAY)).rows) == 2
+    await pay_times(app, 1)
 
     with pytest.raises(Refusal) as refused:
-        await list_all_settled(house, CHANNEL, TODAY)
+        await list_all_completed(app, CHANNEL, TODAY)
 
     assert (refused.value.status, refused.value.result.code) == (400, "200.300.404")
     assert "/reports/v2" in refused.value.detail
-    assert len((await list_settled(house, CHANNEL, TODAY, Window(rows_max=2))).rows) == 2
+    assert len((await list_completed(app, CHANNEL, TODAY, Window(rows_max=2))).rows) == 2

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tollgate.flows import Collect, Forward, GoHome
+from tollgate.operations import App, trust
 from tollgate.payments import Stage, State
-from tollgate.steps import House, trust
 from tollgate.wire import Silent
 from unit.flows.shopping import (
     BANK_URL,
@@ -33,8 +33,8 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
-    return open_bank(house, wire)
+def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+    return open_bank(app, wire)
 
 
 def decode(field: str) -> dict[str, Any]:
@@ -46,10 +46,10 @@ def decode(field: str) -> dict[str, Any]:
 
 
 async def test_who_passes_the_challenge_is_charged_once_with_code_and_proof(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     home = await shopper.walk()
 
@@ -57,7 +57,7 @@ async def test_who_passes_the_challenge_is_charged_once_with_code_and_proof(
     path = f"%2Fv1%2Fpayments%2F{payment.id}"
     assert home == GoHome(f"https://shop.example/back?id={payment.id}&resourcePath={path}", is_paid=True)
     assert (payment.state, payment.result_code) == (State.APPROVED, "000.100.110")
-    assert trust(house, payment) is payment
+    assert trust(app, payment) is payment
     [charge] = map(show, wire.sent)
     assert (charge["key"], charge["amount"], charge["card"]["cvv"]) == (payment.id, 9200, "731")
     assert charge["details"]["authentication"]["verification_id"] == PROOF
@@ -66,10 +66,10 @@ async def test_who_passes_the_challenge_is_charged_once_with_code_and_proof(
 
 
 async def test_the_bank_is_shown_again_as_often_as_the_shopper_reloads(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     first, second = await shopper.come(), await shopper.come()
 
@@ -83,9 +83,9 @@ async def test_the_bank_is_shown_again_as_often_as_the_shopper_reloads(
     assert wire.sent == []
 
 
-async def test_the_window_of_the_challenge_is_the_one_that_the_shop_has(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order({"customer.browser.challengeWindow": "2"}))
+async def test_the_window_of_the_challenge_is_the_one_that_the_shop_has(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order({"customer.browser.challengeWindow": "2"}))
 
     forward = await shopper.come()
 
@@ -93,9 +93,9 @@ async def test_the_window_of_the_challenge_is_the_one_that_the_shop_has(premises
     assert decode(forward.fields["creq"])["challengeWindowSize"] == "02"
 
 
-async def test_coming_back_proves_nothing(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_coming_back_proves_nothing(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     assert isinstance(await shopper.come(has_answer=True), GoHome)
 
@@ -107,10 +107,10 @@ async def test_coming_back_proves_nothing(premises: tuple[House, Bank], wire: Sc
 
 @pytest.mark.parametrize(("status", "code"), [("N", "100.380.401"), ("U", "100.390.112"), ("R", "100.390.114")])
 async def test_who_fails_the_challenge_is_not_charged(
-    premises: tuple[House, Bank], wire: ScriptedWire, status: str, code: str
+    premises: tuple[App, Bank], wire: ScriptedWire, status: str, code: str
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     await shopper.walk(status=status)
 
@@ -121,10 +121,10 @@ async def test_who_fails_the_challenge_is_not_charged(
 
 
 async def test_a_decline_after_the_challenge_is_told_beside_what_was_proven(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     wire.script = [DECLINED]
 
     await shopper.walk()
@@ -136,10 +136,10 @@ async def test_a_decline_after_the_challenge_is_told_beside_what_was_proven(
 
 
 async def test_an_authentication_by_itself_ends_without_a_charge(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
 
     home = await shopper.walk()
 
@@ -153,11 +153,11 @@ async def test_an_authentication_by_itself_ends_without_a_charge(
 
 
 async def test_an_authorisation_in_a_currency_without_fractions_is_charged_unchanged(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     yen = make_order({"paymentType": "PA", "amount": "500", "currency": "JPY"})
-    shopper = await go_shopping(house, bank, order=yen)
+    shopper = await go_shopping(app, bank, order=yen)
 
     await shopper.walk()
 
@@ -166,9 +166,9 @@ async def test_an_authorisation_in_a_currency_without_fractions_is_charged_uncha
 
 
 async def test_what_travels_with_the_money_is_not_lost_on_the_way(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     order = make_order(
         {
             "card.holder": "Jane Jones",
@@ -183,7 +183,7 @@ async def test_what_travels_with_the_money_is_not_lost_on_the_way(
             "customParameters[simulatorDelay]": "5",
         }
     )
-    shopper = await go_shopping(house, bank, order=order)
+    shopper = await go_shopping(app, bank, order=order)
 
     await shopper.walk()
 
@@ -198,15 +198,15 @@ async def test_what_travels_with_the_money_is_not_lost_on_the_way(
     }
     assert charge["details"]["recipient"] == {"account_number": "4200000000000042"}
     assert charge["card"]["holder"] == "Jane Jones"
-    assert request.levers == {"simulatorDelay": "5"}
+    assert request.simulator_overrides == {"simulatorDelay": "5"}
 
 
 # ---- where the browser comes by first ----
 
 
-async def test_our_own_page_asks_the_browser_and_then_the_bank_is_asked(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+async def test_our_own_page_asks_the_browser_and_then_the_bank_is_asked(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     assert await shopper.come() == Collect(None, "", "https://shop.example/back")
     forward = await shopper.come(browser=BROWSER)
@@ -214,16 +214,16 @@ async def test_our_own_page_asks_the_browser_and_then_the_bank_is_asked(premises
     assert isinstance(forward, Forward)
     [question] = bank.asked
     assert (question["browserUserAgent"], question["threeDSCompInd"]) == ("Opera", "U")
-    assert question["notificationURL"] == f"{BASE_URL}/v1/shopper/{shopper.ticket}"
+    assert question["notificationURL"] == f"{BASE_URL}/v1/shopper/{shopper.shopper_token}"
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
 
 
 async def test_a_shopper_whom_the_bank_knows_is_charged_as_soon_as_the_browser_came_by(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [FRICTIONLESS]
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     assert isinstance(await shopper.come(browser=BROWSER), GoHome)
 
@@ -233,11 +233,11 @@ async def test_a_shopper_whom_the_bank_knows_is_charged_as_soon_as_the_browser_c
 
 @pytest.mark.parametrize("answer", [REFUSED, Silent(), b"{"], ids=["refused", "silent", "garbled"])
 async def test_whom_the_bank_does_not_know_is_sent_home_uncharged(
-    premises: tuple[House, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception
+    premises: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [answer]
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     assert isinstance(await shopper.come(browser=BROWSER), GoHome)
 
@@ -245,10 +245,10 @@ async def test_whom_the_bank_does_not_know_is_sent_home_uncharged(
     assert wire.sent == []
 
 
-async def test_where_the_shop_ran_the_hidden_page_ours_does_not_run_it_again(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_where_the_shop_ran_the_hidden_page_ours_does_not_run_it_again(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
     bank.method_url = METHOD_URL
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
 
     await shopper.report_method()
     forward = await shopper.come()
@@ -258,10 +258,10 @@ async def test_where_the_shop_ran_the_hidden_page_ours_does_not_run_it_again(pre
     assert bank.asked[0]["browserUserAgent"] == "Mozilla/5.0"
 
 
-async def test_where_it_did_not_ours_runs_it_and_tells_whether_it_came_back(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_where_it_did_not_ours_runs_it_and_tells_whether_it_came_back(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
     bank.method_url = METHOD_URL
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
 
     page = await shopper.come()
     assert isinstance(page, Collect)

@@ -8,9 +8,16 @@ import pytest
 
 from tollgate.catalog import LIMITS
 from tollgate.contract import Fields
-from tollgate.flows import Forward, GoHome, find_earlier_answer, make_claim, run_errand, settle_overdue
-from tollgate.payments import Claim, Errand, Stage, State
-from tollgate.steps import House
+from tollgate.flows import (
+    Forward,
+    GoHome,
+    complete_overdue,
+    find_earlier_answer,
+    make_idempotency_key,
+    run_recovery_task,
+)
+from tollgate.operations import App
+from tollgate.payments import IdempotencyKey, RecoveryTask, Stage, State
 from tollgate.store import list_overdue
 from tollgate.values import HOUR
 from tollgate.wire import Silent
@@ -40,20 +47,20 @@ class Killed(Exception):
 
 
 @pytest.fixture
-def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
-    return open_bank(house, wire)
+def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+    return open_bank(app, wire)
 
 
-def make_key(house: House) -> Claim:
-    claim = make_claim(house, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
-    assert claim is not None
-    return claim
+def make_key(app: App) -> IdempotencyKey:
+    idempotency_key = make_idempotency_key(app, "key", CHANNEL, "POST", "/v1/payments", Fields({}, frozenset(), {}))
+    assert idempotency_key is not None
+    return idempotency_key
 
 
 async def wait_until_end(shopper: Shopper, *, less: int = 0) -> None:
     """Until the wait is over, or so many microseconds before."""
     row = await shopper.look_at_case()
-    tick(shopper.house, row.expires_at - less - shopper.house.clock.now())
+    tick(shopper.app, row.expires_at - less - shopper.app.clock.now())
 
 
 async def leave_killed(shopper: Shopper, wire: ScriptedWire) -> None:
@@ -70,12 +77,12 @@ async def leave_killed(shopper: Shopper, wire: ScriptedWire) -> None:
 @pytest.mark.parametrize("order", [make_order(), make_order(dict.fromkeys(BROWSER_FIELDS))], ids=["challenged", "open"])
 @pytest.mark.parametrize("late", [0, HOUR])
 async def test_who_comes_in_the_last_minute_or_later_finds_it_over(
-    premises: tuple[House, Bank], wire: ScriptedWire, order: Any, late: int
+    premises: tuple[App, Bank], wire: ScriptedWire, order: Any, late: int
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=order)
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=order)
     await wait_until_end(shopper)
-    tick(house, late)
+    tick(app, late)
 
     assert isinstance(await shopper.come(), GoHome)
 
@@ -85,19 +92,19 @@ async def test_who_comes_in_the_last_minute_or_later_finds_it_over(
     assert wire.sent == []
 
 
-async def test_who_comes_just_in_time_may_still_go_to_the_bank(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_who_comes_just_in_time_may_still_go_to_the_bank(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     await wait_until_end(shopper, less=1_000_001)
 
     assert isinstance(await shopper.come(), Forward)
 
 
 async def test_a_result_that_was_told_in_time_is_not_acted_upon_too_late(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     await shopper.tell_result()
     await wait_until_end(shopper)
 
@@ -109,66 +116,64 @@ async def test_a_result_that_was_told_in_time_is_not_acted_upon_too_late(
 
 @pytest.mark.parametrize("kind", ["DB", "PA", None])
 async def test_a_wait_in_vain_ends_by_itself_and_wipes_what_it_kept(
-    premises: tuple[House, Bank], wire: ScriptedWire, kind: str | None
+    premises: tuple[App, Bank], wire: ScriptedWire, kind: str | None
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     order = make_order({"paymentType": kind}, operation="payment" if kind else "three_d_secure")
-    shopper = await go_shopping(house, bank, order=order)
+    shopper = await go_shopping(app, bank, order=order)
     await wait_until_end(shopper)
 
-    assert await run_due(house) == {Errand.EXPIRE: True}
+    assert await run_due(app) == {RecoveryTask.EXPIRE: True}
 
     payment, row = await shopper.look(), await shopper.look_at_case()
     assert (payment.state, payment.result_code) == (State.DECLINED, OUT_OF_TIME)
     assert (row.stage, row.sealed_secret) == (Stage.CLOSED, None)
     assert isinstance(await shopper.come(), GoHome)
-    assert await lease_now(house) == []
+    assert await lease_now(app) == []
     assert wire.sent == []
 
 
-async def test_a_wait_ends_even_where_what_it_waits_for_was_lost(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_a_wait_ends_even_where_what_it_waits_for_was_lost(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     await wait_until_end(shopper)
-    await change_row(house, "DELETE FROM authentications")
+    await change_row(app, "DELETE FROM authentications")
 
-    assert await run_due(house) == {Errand.EXPIRE: True}
+    assert await run_due(app) == {RecoveryTask.EXPIRE: True}
 
     assert (await shopper.look()).result_code == OUT_OF_TIME
 
 
 @pytest.mark.parametrize(("script", "state"), [(APPROVED, State.APPROVED), (DECLINED, State.DECLINED)])
 async def test_the_errand_leaves_what_has_ended_as_it_is(
-    premises: tuple[House, Bank], wire: ScriptedWire, script: bytes, state: State
+    premises: tuple[App, Bank], wire: ScriptedWire, script: bytes, state: State
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     wire.script = [script]
     await shopper.walk()
     before = await shopper.look()
     await wait_until_end(shopper)
 
-    assert await run_due(house) == {Errand.EXPIRE: True}
+    assert await run_due(app) == {RecoveryTask.EXPIRE: True}
 
     assert await shopper.look() == before
     assert before.state is state
 
 
-async def test_the_errand_waits_for_a_charge_that_is_under_way(
-    premises: tuple[House, Bank], wire: ScriptedWire
-) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_the_errand_waits_for_a_charge_that_is_under_way(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     seen: list[dict[str, bool]] = []
 
-    async def run_errands() -> None:
-        tick(house, LIFETIME)
-        seen.append(await run_due(house))
+    async def run_recovery_tasks() -> None:
+        tick(app, LIFETIME)
+        seen.append(await run_due(app))
 
-    wire.meanwhile = run_errands
+    wire.meanwhile = run_recovery_tasks
     await shopper.walk()
 
-    assert seen == [{Errand.EXPIRE: False}]
+    assert seen == [{RecoveryTask.EXPIRE: False}]
     assert (await shopper.look()).state is State.APPROVED
 
 
@@ -176,29 +181,29 @@ async def test_the_errand_waits_for_a_charge_that_is_under_way(
 
 
 async def test_the_errand_does_not_end_what_the_acquirer_is_still_deciding(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     """Else a failed answer would leave money taken."""
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     wire.script = [PENDING, PENDING, APPROVED]
     await shopper.walk()
     assert (await shopper.look()).state is State.WAITING
     await wait_until_end(shopper)
 
-    assert await run_due(house) == {Errand.EXPIRE: True, Errand.INQUIRE: False}
+    assert await run_due(app) == {RecoveryTask.EXPIRE: True, RecoveryTask.INQUIRE: False}
     assert (await shopper.look()).state is State.WAITING
-    tick(house, HOUR)
-    assert await run_due(house) == {Errand.INQUIRE: True}
+    tick(app, HOUR)
+    assert await run_due(app) == {RecoveryTask.INQUIRE: True}
 
     assert (await shopper.look()).result_code == "000.100.110"
 
 
 async def test_who_comes_back_while_the_acquirer_decides_neither_ends_nor_repeats_the_charge(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     wire.script = [PENDING]
     home = await shopper.walk()
     await wait_until_end(shopper)
@@ -209,56 +214,56 @@ async def test_who_comes_back_while_the_acquirer_decides_neither_ends_nor_repeat
     assert len(wire.sent) == 1
 
 
-async def end_late(shopper: Shopper, house: House, how: str) -> None:
+async def end_late(shopper: Shopper, app: App, how: str) -> None:
     if how == "errand":
-        [job] = await lease_now(house)
-        assert job.topic == Errand.EXPIRE
-        await run_errand(house, job)
+        [job] = await lease_now(app)
+        assert job.topic == RecoveryTask.EXPIRE
+        await run_recovery_task(app, job)
     else:
-        stale = Shopper(house, shopper.bank, shopper.answer)
+        stale = Shopper(app, shopper.bank, shopper.answer)
         await stale.come(has_answer=True)
 
 
 @pytest.mark.parametrize("how", ["errand", "tab without a result", "tab with a result", "tab out of time"])
 async def test_who_read_the_payment_before_another_tab_had_it_charged_changes_nothing(
-    premises: tuple[House, Bank], wire: ScriptedWire, how: str
+    premises: tuple[App, Bank], wire: ScriptedWire, how: str
 ) -> None:
     """It waits again, but for the acquirer now, and that is not the same."""
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     moments = iter([True])
 
     async def go_first() -> bool:
         if next(moments, False):
-            now, wire.script = house.clock.now(), [PENDING]
-            tick(house, (await shopper.look_at_case()).created_at - now)
+            now, wire.script = app.clock.now(), [PENDING]
+            tick(app, (await shopper.look_at_case()).created_at - now)
             if how != "tab with a result":
                 await shopper.tell_result()
             await shopper.come(has_answer=True)
-            tick(house, now - house.clock.now())
+            tick(app, now - app.clock.now())
         return True
 
     if how == "tab with a result":
         await shopper.tell_result()
     if how in ("errand", "tab out of time"):
         await wait_until_end(shopper)
-    await end_late(shopper, meddle_with(house, go_first), how)
+    await end_late(shopper, meddle_with(app, go_first), how)
 
     payment = await shopper.look()
     assert (payment.state, payment.result_code) == (State.WAITING, "000.200.000")
     assert len(wire.sent) == 1
-    tick(house, HOUR)
-    assert Errand.INQUIRE in [job.topic for job in await lease_now(house)]
+    tick(app, HOUR)
+    assert RecoveryTask.INQUIRE in [job.topic for job in await lease_now(app)]
 
 
 # ---- silence and death ----
 
 
 async def test_silence_after_the_challenge_fails_and_owes_a_reversal(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     wire.script = [Silent(), REVERSED]
 
     await shopper.walk()
@@ -266,47 +271,47 @@ async def test_silence_after_the_challenge_fails_and_owes_a_reversal(
     payment = await shopper.look()
     assert (payment.state, payment.result_code) == (State.DECLINED, "900.100.300")
     assert payment.details["threeDSecure.authenticationStatus"] == "Y"
-    assert await run_due(house) == {Errand.REVERSE: True}
-    assert [row.kind for row in await read_chain(house, payment)] == ["DB", "RV"]
+    assert await run_due(app) == {RecoveryTask.REVERSE: True}
+    assert [row.payment_type for row in await read_chain(app, payment)] == ["DB", "RV"]
 
 
 async def test_a_process_that_dies_after_the_challenge_leaves_an_attempt_like_any_other(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     await leave_killed(shopper, wire)
     row = await shopper.look_at_case()
     assert ((await shopper.look()).state, row.stage, row.sealed_secret) == (State.STARTED, Stage.CLOSED, None)
-    assert await list_overdue(house.database, house.clock.wall(), 10) == []
-    tick(house, HOUR)
+    assert await list_overdue(app.database, app.clock.wall(), 10) == []
+    tick(app, HOUR)
 
-    [left] = await list_overdue(house.database, house.clock.wall(), 10)
-    await settle_overdue(house, left)
+    [left] = await list_overdue(app.database, app.clock.wall(), 10)
+    await complete_overdue(app, left)
 
     payment = await shopper.look()
     assert (payment.state, payment.result_code) == (State.DECLINED, "900.100.300")
     wire.script = [REVERSED]
-    assert await run_due(house) == {Errand.EXPIRE: True, Errand.REVERSE: True}
+    assert await run_due(app) == {RecoveryTask.EXPIRE: True, RecoveryTask.REVERSE: True}
     assert isinstance(await shopper.come(), GoHome)
     assert len(wire.sent) == 2
 
 
 @pytest.mark.parametrize("ends", ["home", "killed"])
 async def test_a_key_replays_the_first_answer_whatever_the_payment_became(
-    premises: tuple[House, Bank], wire: ScriptedWire, ends: str
+    premises: tuple[App, Bank], wire: ScriptedWire, ends: str
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, claim=make_key(house))
-    first = await find_earlier_answer(house, make_key(house))
+    app, bank = premises
+    shopper = await go_shopping(app, bank, idempotency_key=make_key(app))
+    first = await find_earlier_answer(app, make_key(app))
     if ends == "home":
         await shopper.walk()
     else:
         await leave_killed(shopper, wire)
-        await settle_overdue(house, await shopper.look())
+        await complete_overdue(app, await shopper.look())
     assert (await shopper.look()).state is not State.WAITING
 
-    assert await find_earlier_answer(house, make_key(house)) == first
+    assert await find_earlier_answer(app, make_key(app)) == first
 
 
 # ---- what may follow ----
@@ -314,12 +319,12 @@ async def test_a_key_replays_the_first_answer_whatever_the_payment_became(
 
 @pytest.mark.parametrize("kind", ["RF", "RV"])
 async def test_nothing_follows_a_payment_that_waits_for_its_shopper(
-    premises: tuple[House, Bank], wire: ScriptedWire, kind: str
+    premises: tuple[App, Bank], wire: ScriptedWire, kind: str
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
-    answer = await follow(house, await shopper.look(), kind, 100)
+    answer = await follow(app, await shopper.look(), kind, 100)
 
     assert tell(answer) == (400, "700.400.570")
     await shopper.walk()
@@ -328,25 +333,25 @@ async def test_nothing_follows_a_payment_that_waits_for_its_shopper(
 
 
 async def test_a_refused_follow_up_of_a_waiting_payment_does_not_disturb_its_end(
-    premises: tuple[House, Bank],
+    premises: tuple[App, Bank],
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order({"paymentType": "PA"}))
-    await follow(house, await shopper.look(), "CP", 100)
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": "PA"}))
+    await follow(app, await shopper.look(), "CP", 100)
     await shopper.walk()
 
-    tick(house)
-    assert tell(await follow(house, await shopper.look(), "CP", 100)) == (200, "000.100.110")
-    assert [row.kind for row in await read_chain(house, await shopper.look())] == ["PA", "CP", "CP"]
+    tick(app)
+    assert tell(await follow(app, await shopper.look(), "CP", 100)) == (200, "000.100.110")
+    assert [row.payment_type for row in await read_chain(app, await shopper.look())] == ["PA", "CP", "CP"]
 
 
 @pytest.mark.parametrize(("kind", "code"), [("RF", "700.400.520"), ("RV", "700.400.530"), ("CP", "700.400.510")])
 async def test_nothing_follows_an_authentication_by_itself(
-    premises: tuple[House, Bank], wire: ScriptedWire, kind: str, code: str
+    premises: tuple[App, Bank], wire: ScriptedWire, kind: str, code: str
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
     await shopper.walk()
 
-    assert tell(await follow(house, await shopper.look(), kind, 100)) == (400, code)
+    assert tell(await follow(app, await shopper.look(), kind, 100)) == (400, code)
     assert wire.sent == []

@@ -7,10 +7,10 @@ import base64
 import pytest
 from msgspec.structs import replace
 
-from tollgate.contract import read_ticket, write_ticket
+from tollgate.contract import read_shopper_token, write_shopper_token
 from tollgate.flows import GoHome, Lost
+from tollgate.operations import App, TamperedRow
 from tollgate.payments import Stage, State
-from tollgate.steps import BrokenSeal, House
 from unit.flows.shopping import Bank, change_row, go_shopping, make_order, open_bank
 from unit.flows.telling import follow, read_answered
 from unit.premises import CHANNEL, MERCHANT, ScriptedWire
@@ -19,31 +19,40 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
-    return open_bank(house, wire)
+def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+    return open_bank(app, wire)
 
 
 async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper, other = await go_shopping(house, bank), await go_shopping(house, bank)
+    app, bank = premises
+    shopper, other = await go_shopping(app, bank), await go_shopping(app, bank)
     payment_id, stranger = shopper.body["id"], "8a" + "9" * 30
-    ticket = read_ticket(other.ticket)
-    assert ticket is not None
-    other_key = base64.urlsafe_b64decode(ticket.key.reveal() + "=")
-    own_key = base64.urlsafe_b64decode(shopper.ticket + "==")[32:]
+    shopper_token = read_shopper_token(other.shopper_token)
+    assert shopper_token is not None
+    other_key = base64.urlsafe_b64decode(shopper_token.key.reveal() + "=")
+    own_key = base64.urlsafe_b64decode(shopper.shopper_token + "==")[32:]
     wrong = [
-        write_ticket(MERCHANT.id, payment_id, other_key),
-        write_ticket(stranger, payment_id, own_key),
-        write_ticket(MERCHANT.id, stranger, own_key),
-        write_ticket(MERCHANT.id, payment_id),
-        write_ticket(MERCHANT.id, payment_id, own_key[:-1] + bytes([own_key[-1] ^ 1])),
+        write_shopper_token(MERCHANT.id, payment_id, other_key),
+        write_shopper_token(stranger, payment_id, own_key),
+        write_shopper_token(MERCHANT.id, stranger, own_key),
+        write_shopper_token(MERCHANT.id, payment_id),
+        write_shopper_token(MERCHANT.id, payment_id, own_key[:-1] + bytes([own_key[-1] ^ 1])),
         bank.results_ticket,
-        *("none", "\0", "é" * 40, "\ud800", "A" * 86, "A" * 4000, shopper.ticket + "A", shopper.ticket[:-1]),
+        *(
+            "none",
+            "\0",
+            "é" * 40,
+            "\ud800",
+            "A" * 86,
+            "A" * 4000,
+            shopper.shopper_token + "A",
+            shopper.shopper_token[:-1],
+        ),
     ]
 
-    assert [await shopper.come(ticket=text, has_answer=True) for text in wrong] == [Lost()] * len(wrong)
+    assert [await shopper.come(shopper_token=text, has_answer=True) for text in wrong] == [Lost()] * len(wrong)
 
     assert (await shopper.look()).state is State.WAITING
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
@@ -52,56 +61,56 @@ async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
 
 @pytest.mark.parametrize("is_approved", [True, False])
 async def test_a_wrong_key_leads_nowhere_also_after_the_challenge_has_ended(
-    premises: tuple[House, Bank], is_approved: bool
+    premises: tuple[App, Bank], is_approved: bool
 ) -> None:
     """The result and the shop's address are told to whoever holds the whole address of the shopper, and nobody else."""
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     if is_approved:
         await shopper.tell_result()
     assert isinstance(await shopper.come(has_answer=True), GoHome)
-    own_key = base64.urlsafe_b64decode(shopper.ticket + "==")[32:]
+    own_key = base64.urlsafe_b64decode(shopper.shopper_token + "==")[32:]
     payment_id = shopper.body["id"]
     wrong = [
-        write_ticket(MERCHANT.id, payment_id),
-        write_ticket(MERCHANT.id, payment_id, bytes(32)),
-        write_ticket(MERCHANT.id, payment_id, own_key[:-1] + bytes([own_key[-1] ^ 1])),
+        write_shopper_token(MERCHANT.id, payment_id),
+        write_shopper_token(MERCHANT.id, payment_id, bytes(32)),
+        write_shopper_token(MERCHANT.id, payment_id, own_key[:-1] + bytes([own_key[-1] ^ 1])),
     ]
 
-    assert [await shopper.come(ticket=text) for text in wrong] == [Lost()] * len(wrong)
+    assert [await shopper.come(shopper_token=text) for text in wrong] == [Lost()] * len(wrong)
 
     assert isinstance(await shopper.come(), GoHome)
 
 
 async def test_a_shopper_is_not_sent_to_a_scheme_that_the_channel_does_not_list_any_more(
-    premises: tuple[House, Bank],
+    premises: tuple[App, Bank],
 ) -> None:
-    house, bank = premises
-    channel = house.directory.get_channel(CHANNEL.id)
+    app, bank = premises
+    channel = app.merchants.get_channel(CHANNEL.id)
     listing = replace(channel, return_schemes=("shop",))
-    house.directory.fill([listing], [])
+    app.merchants.fill([listing], [])
     order = make_order({"shopperResultUrl": "shop://back"}, channel=listing)
-    shopper = await go_shopping(house, bank, order=order, channel=listing)
+    shopper = await go_shopping(app, bank, order=order, channel=listing)
     await shopper.tell_result()
     home = await shopper.come(has_answer=True)
     assert isinstance(home, GoHome)
     assert (home.url or "").startswith("shop://back?id=")
 
-    house.directory.fill([channel], [])
+    app.merchants.fill([channel], [])
 
     assert await shopper.come() == GoHome(None)
 
 
 @pytest.mark.parametrize("change", ["amount = 1", "mac = NULL", "echo = '{}'", "currency = 'USD'"])
 async def test_a_waiting_payment_that_somebody_changed_is_not_gone_on_with(
-    premises: tuple[House, Bank], wire: ScriptedWire, change: str
+    premises: tuple[App, Bank], wire: ScriptedWire, change: str
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     await shopper.tell_result()
-    await change_row(house, f"UPDATE payments SET {change} WHERE id = '{shopper.body['id']}'")
+    await change_row(app, f"UPDATE payments SET {change} WHERE id = '{shopper.body['id']}'")
 
-    with pytest.raises(BrokenSeal):
+    with pytest.raises(TamperedRow):
         await shopper.come(has_answer=True)
 
     assert (await shopper.look()).state is State.WAITING
@@ -109,16 +118,16 @@ async def test_a_waiting_payment_that_somebody_changed_is_not_gone_on_with(
 
 
 async def test_an_address_without_a_key_asks_nobody_about_a_follow_up(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     """A question blocks what the acquirer never saw; a follow-up is asked about by its worker, which knows better."""
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order({"threeDSecure.disable": "true"}))
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order({"threeDSecure.disable": "true"}))
     wire.script = [b'{"status":"pending"}']
-    refund = await read_answered(house, await follow(house, await shopper.look(), "RF", 100))
+    refund = await read_answered(app, await follow(app, await shopper.look(), "RF", 100))
     assert refund.state is State.WAITING
     sent = len(wire.sent)
 
-    await shopper.come(ticket=write_ticket(MERCHANT.id, refund.id))
+    await shopper.come(shopper_token=write_shopper_token(MERCHANT.id, refund.id))
 
     assert len(wire.sent) == sent

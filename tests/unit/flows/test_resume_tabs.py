@@ -12,8 +12,8 @@ import pytest
 
 from tollgate.catalog import LIMITS
 from tollgate.flows import Forward, GoHome, Wait
-from tollgate.payments import Errand, State
-from tollgate.steps import House
+from tollgate.operations import App
+from tollgate.payments import RecoveryTask, State
 from unit.flows.shopping import (
     BROWSER,
     BROWSER_FIELDS,
@@ -35,8 +35,8 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(house: House, wire: ScriptedWire) -> tuple[House, Bank]:
-    return open_bank(house, wire)
+def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+    return open_bank(app, wire)
 
 
 def decode(field: str) -> dict[str, Any]:
@@ -44,9 +44,9 @@ def decode(field: str) -> dict[str, Any]:
     return message
 
 
-async def test_two_tabs_that_come_back_at_once_charge_once(premises: tuple[House, Bank], wire: ScriptedWire) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+async def test_two_tabs_that_come_back_at_once_charge_once(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     await shopper.come()
     await shopper.tell_result()
 
@@ -58,10 +58,10 @@ async def test_two_tabs_that_come_back_at_once_charge_once(premises: tuple[House
 
 
 async def test_while_the_charge_is_under_way_another_tab_is_asked_to_wait(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     seen: list[object] = []
 
     async def look_in() -> None:
@@ -75,10 +75,10 @@ async def test_while_the_charge_is_under_way_another_tab_is_asked_to_wait(
     assert len(wire.sent) == 1
 
 
-async def test_who_reloads_while_the_bank_is_asked_asks_under_another_name(premises: tuple[House, Bank]) -> None:
+async def test_who_reloads_while_the_bank_is_asked_asks_under_another_name(premises: tuple[App, Bank]) -> None:
     """A directory refuses a question that it was asked before, and that is no answer about the shopper."""
-    house, bank = premises
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    app, bank = premises
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
     seen: list[object] = []
 
     async def reload() -> None:
@@ -97,11 +97,11 @@ async def test_who_reloads_while_the_bank_is_asked_asks_under_another_name(premi
 
 
 async def test_of_two_tabs_that_have_the_bank_asked_the_first_answer_is_the_truth(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [REFUSED, CHALLENGE]
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
     other_ends: list[object] = []
 
     async def come_in_another_tab() -> None:
@@ -118,15 +118,15 @@ async def test_of_two_tabs_that_have_the_bank_asked_the_first_answer_is_the_trut
 
 
 async def test_an_answer_of_the_bank_that_comes_after_the_end_changes_nothing(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
+    app, bank = premises
     bank.answers = [FRICTIONLESS]
-    shopper = await go_shopping(house, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     async def let_time_pass() -> None:
-        tick(house, LIMITS.challenge_lifetime)
-        assert await run_due(house) == {Errand.EXPIRE: True}
+        tick(app, LIMITS.challenge_lifetime)
+        assert await run_due(app) == {RecoveryTask.EXPIRE: True}
 
     bank.meanwhile = let_time_pass
 
@@ -135,10 +135,10 @@ async def test_an_answer_of_the_bank_that_comes_after_the_end_changes_nothing(
     assert wire.sent == []
 
 
-async def test_who_comes_again_after_a_process_died_asking_the_bank_goes_on(premises: tuple[House, Bank]) -> None:
-    house, bank = premises
+async def test_who_comes_again_after_a_process_died_asking_the_bank_goes_on(premises: tuple[App, Bank]) -> None:
+    app, bank = premises
     bank.method_url, bank.answers = METHOD_URL, [ZeroDivisionError(), CHALLENGE]
-    shopper = await go_shopping(house, bank)
+    shopper = await go_shopping(app, bank)
     await shopper.report_method()
     with pytest.raises(ZeroDivisionError):
         await shopper.come()
@@ -151,10 +151,10 @@ async def test_who_comes_again_after_a_process_died_asking_the_bank_goes_on(prem
 
 
 async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
     home = await shopper.walk()
 
     assert [await shopper.come(), await shopper.come(has_answer=True), await shopper.come(browser=BROWSER)] == 3 * [
@@ -165,11 +165,11 @@ async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
 
 
 async def test_a_result_told_while_the_shopper_comes_back_counts(
-    premises: tuple[House, Bank], wire: ScriptedWire
+    premises: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     """Whoever told it heard that it was taken, so the payment must not end as if nobody had."""
-    house, bank = premises
-    shopper = await go_shopping(house, bank)
+    app, bank = premises
+    shopper = await go_shopping(app, bank)
 
     told: list[str] = []
 
@@ -177,7 +177,7 @@ async def test_a_result_told_while_the_shopper_comes_back_counts(
         told.append((await shopper.tell_result())["messageType"])
         return True
 
-    await replace(shopper, house=meddle_with(house, tell)).come(has_answer=True)
+    await replace(shopper, app=meddle_with(app, tell)).come(has_answer=True)
 
     payment = await shopper.look()
     assert told[0] == "RRes"

@@ -11,44 +11,44 @@ from tollgate.flows import count_retired, pay, rewrap_everything
 from tollgate.payments import CardAccount
 from tollgate.store import insert_credential, list_credentials, list_sealed
 from tollgate.vault import make_credential, name_owner, open_account, open_token, sealed_prefix
-from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_house
+from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    made = make_credential(MERCHANT.id, house.keyring, NOW)
-    await insert_credential(house.database, made.credential)
+    app = await open_app(tmp_path, ScriptedWire())
+    made = make_credential(MERCHANT.id, app.keyring, NOW)
+    await insert_credential(app.database, made.credential)
     for _ in range(7):
-        await pay(house, ORDER, CHANNEL, "ndc", None)
-    rotated = house.keyring.with_new_key()
-    assert await count_retired(house.database, rotated) > 0
+        await pay(app, ORDER, CHANNEL, "ndc", None)
+    rotated = app.keyring.with_new_key()
+    assert await count_retired(app.database, rotated) > 0
 
     told: list[int] = []
-    done = await rewrap_everything(house.database, rotated, told.append)
+    done = await rewrap_everything(app.database, rotated, told.append)
 
     alone = rotated.without_retired_keys()
     assert (done, told[-1]) == (8, 7)
-    assert await count_retired(house.database, rotated) == 0
-    for account in await list_sealed(house.database, None, sealed_prefix(b"none"), 100):
+    assert await count_retired(app.database, rotated) == 0
+    for account in await list_sealed(app.database, None, sealed_prefix(b"none"), 100):
         owner = name_owner("payment", account.merchant_id, account.id)
         card = open_account(account.sealed, owner=owner, keyring=alone)
         assert isinstance(card, CardAccount)
         assert isinstance(ORDER.account, CardAccount)
         assert card.number.matches(ORDER.account.number)
-    (stored,) = await list_credentials(house.database)
+    (stored,) = await list_credentials(app.database)
     assert open_token(stored, alone).matches(made.token)
-    assert await rewrap_everything(house.database, rotated, told.append) == 0
-    await house.database.close()
+    assert await rewrap_everything(app.database, rotated, told.append) == 0
+    await app.database.close()
 
 
 async def test_a_record_sealed_late_under_the_old_key_is_counted(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    rotated = house.keyring.with_new_key()
-    await rewrap_everything(house.database, rotated, lambda _count: None)
+    app = await open_app(tmp_path, ScriptedWire())
+    rotated = app.keyring.with_new_key()
+    await rewrap_everything(app.database, rotated, lambda _count: None)
 
-    await pay(house, replace(ORDER, merchant_transaction_id=None), CHANNEL, "ndc", None)
+    await pay(app, replace(ORDER, merchant_transaction_id=None), CHANNEL, "ndc", None)
 
-    assert await count_retired(house.database, rotated) == 1
-    await house.database.close()
+    assert await count_retired(app.database, rotated) == 1
+    await app.database.close()

@@ -8,8 +8,8 @@ from datetime import date, timedelta
 
 import pytest
 
+from tollgate.operations import App
 from tollgate.payments import InitialPayment, RunState, ScheduleState, State, name_run_payment
-from tollgate.steps import House
 from tollgate.store import find_payment
 from tollgate.values import DAY, HOUR, SECOND
 from tollgate.workers.schedules import order_runs, pay_runs
@@ -62,36 +62,36 @@ YEARS = [
 ]
 
 
-async def test_over_years_every_due_time_is_paid_once_and_in_order(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedules = [await plan_payments(house, plan) for plan, _ in YEARS]
+async def test_over_years_every_due_time_is_paid_once_and_in_order(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedules = [await plan_payments(app, plan) for plan, _ in YEARS]
 
     # No plan here is due twice within three days, so nothing may be missed.
-    await pass_time(house, at(END.isoformat()) - SECOND, 3 * DAY)
+    await pass_time(app, at(END.isoformat()) - SECOND, 3 * DAY)
 
     expected_count = 0
     for schedule, (_, days) in zip(schedules, YEARS, strict=True):
-        runs = await get_runs(house, schedule)
+        runs = await get_runs(app, schedule)
         assert tell([run.due_at for run in runs]) == [f"{day} 00:00" for day in days]
         assert {(run.state, run.tries) for run in runs} == {(RunState.MADE, 1)}
         expected_count += len(days)
     charges = list_charges(wire)
     assert len(charges) == len(set(charges)) == expected_count
-    assert (await get_schedule(house, schedules[-1].id)).state is ScheduleState.ENDED
-    assert (await get_schedule(house, schedules[0].id)).state is ScheduleState.ACTIVE
+    assert (await get_schedule(app, schedules[-1].id)).state is ScheduleState.ENDED
+    assert (await get_schedule(app, schedules[0].id)).state is ScheduleState.ACTIVE
 
 
-async def test_a_payment_has_what_its_schedule_carries_and_the_rest_is_as_with_any_other(house: House) -> None:
-    await register_card(house)
+async def test_a_payment_has_what_its_schedule_carries_and_the_rest_is_as_with_any_other(app: App) -> None:
+    await register_card(app)
     more = {"merchantTransactionId": "subscription-1", "customParameters[branch]": "7", "descriptor": "Monthly"}
-    schedule = await plan_payments(house, MONTH_END, **more)
+    schedule = await plan_payments(app, MONTH_END, **more)
 
-    get_clock(house).at = FIRST
-    await work(house)
+    get_clock(app).at = FIRST
+    await work(app)
 
-    [run] = await get_runs(house, schedule)
-    payment = await get_payment_of(house, run)
-    assert (payment.money.render(), payment.kind, payment.state) == ("5.00", "DB", State.APPROVED)
+    [run] = await get_runs(app, schedule)
+    payment = await get_payment_of(app, run)
+    assert (payment.money.render(), payment.payment_type, payment.state) == ("5.00", "DB", State.APPROVED)
     assert (payment.merchant_transaction_id, payment.descriptor) == ("subscription-1", "Monthly")
     assert payment.echo["customParameters[branch]"] == "7"
     assert payment.echo["registrationId"] == REGISTRATION
@@ -99,39 +99,39 @@ async def test_a_payment_has_what_its_schedule_carries_and_the_rest_is_as_with_a
     assert payment.id == name_run_payment(schedule.id, FIRST, 1)
 
 
-async def test_a_payment_of_a_schedule_carries_the_ids_of_the_first_payment(house: House, wire: ScriptedWire) -> None:
-    await register_card(house, initial=InitialPayment(kind="DB", reference="c", connector_ids=("a", None, "c")))
-    await plan_payments(house, MONTH_END)
+async def test_a_payment_of_a_schedule_carries_the_ids_of_the_first_payment(app: App, wire: ScriptedWire) -> None:
+    await register_card(app, initial=InitialPayment(payment_type="DB", reference="c", connector_ids=("a", None, "c")))
+    await plan_payments(app, MONTH_END)
 
-    get_clock(house).at = FIRST
-    await work(house)
+    get_clock(app).at = FIRST
+    await work(app)
 
     [sent] = [show(request) for request in wire.sent]
     assert sent["details"]["initial_payment"] == {"connector_tx_id1": "a", "connector_tx_id3": "c"}
 
 
-async def test_nothing_happens_before_it_is_due(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_nothing_happens_before_it_is_due(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
 
-    get_clock(house).at = FIRST - 1
-    await work(house)
+    get_clock(app).at = FIRST - 1
+    await work(app)
 
-    assert await get_runs(house, schedule) == []
+    assert await get_runs(app, schedule) == []
     assert wire.sent == []
 
 
 async def test_after_downtime_of_months_the_last_time_is_made_up_for_and_the_others_are_missed(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
 
-    get_clock(house).at = at("2027-03-05")
-    await work(house)
-    await work(house)
+    get_clock(app).at = at("2027-03-05")
+    await work(app)
+    await work(app)
 
-    told = [(*tell([run.due_at]), run.state) for run in await get_runs(house, schedule)]
+    told = [(*tell([run.due_at]), run.state) for run in await get_runs(app, schedule)]
     assert told == [
         ("2026-11-30 10:00", RunState.MISSED),
         ("2026-12-31 10:00", RunState.MISSED),
@@ -139,37 +139,35 @@ async def test_after_downtime_of_months_the_last_time_is_made_up_for_and_the_oth
         ("2027-02-28 10:00", RunState.MADE),
     ]
     assert len(list_charges(wire)) == 1
-    assert (await get_schedule(house, schedule.id)).next_at == at("2027-03-31 10:00")
+    assert (await get_schedule(app, schedule.id)).next_at == at("2027-03-31 10:00")
 
 
-async def test_two_workers_at_once_make_one_payment(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedules = [await plan_payments(house, MONTH_END) for _ in range(10)]
+async def test_two_workers_at_once_make_one_payment(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedules = [await plan_payments(app, MONTH_END) for _ in range(10)]
 
-    get_clock(house).at = FIRST
+    get_clock(app).at = FIRST
     for _ in range(4):
-        await asyncio.gather(*[order_runs(house) for _ in range(3)], *[pay_runs(house) for _ in range(3)])
+        await asyncio.gather(*[order_runs(app) for _ in range(3)], *[pay_runs(app) for _ in range(3)])
 
     assert sorted(list_charges(wire)) == sorted(name_run_payment(each.id, FIRST, 1) for each in schedules)
 
 
-async def test_a_schedule_that_has_run_out_ends_when_its_last_payment_is_decided(
-    house: House, wire: ScriptedWire
-) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END | {"endDate": "2026-12-15"})
+async def test_a_schedule_that_has_run_out_ends_when_its_last_payment_is_decided(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END | {"endDate": "2026-12-15"})
     wire.script = [NO_MONEY]
 
-    get_clock(house).at = FIRST
-    await work(house)
-    waiting = await get_schedule(house, schedule.id)
-    get_clock(house).at = FIRST + 2 * DAY
-    await work(house)
+    get_clock(app).at = FIRST
+    await work(app)
+    waiting = await get_schedule(app, schedule.id)
+    get_clock(app).at = FIRST + 2 * DAY
+    await work(app)
 
     assert (waiting.state, waiting.next_at) == (ScheduleState.ACTIVE, None)
-    ended = await get_schedule(house, schedule.id)
+    ended = await get_schedule(app, schedule.id)
     assert (ended.state, ended.mac) == (ScheduleState.ENDED, None)
-    [run] = await get_runs(house, schedule)
+    [run] = await get_runs(app, schedule)
     assert (run.state, run.tries) == (RunState.MADE, 2)
 
 
@@ -177,20 +175,20 @@ async def test_a_schedule_that_has_run_out_ends_when_its_last_payment_is_decided
 
 
 async def test_a_soft_decline_is_tried_again_after_growing_pauses_also_across_a_month_end(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     wire.script = [NO_MONEY, NO_MONEY, NO_MONEY]
 
-    await pass_time(house, at("2027-01-15"), HOUR * 12)
+    await pass_time(app, at("2027-01-15"), HOUR * 12)
 
-    first, second = await get_runs(house, schedule)
+    first, second = await get_runs(app, schedule)
     assert (first.state, first.tries, first.result_code) == (RunState.MADE, 4, "000.100.110")
     assert (second.state, second.tries) == (RunState.MADE, 1)
     made = []
     for attempt in range(1, 5):
-        payment = await find_payment(house.database, MERCHANT.id, name_run_payment(schedule.id, FIRST, attempt))
+        payment = await find_payment(app.database, MERCHANT.id, name_run_payment(schedule.id, FIRST, attempt))
         assert payment is not None
         made.append((tell([payment.created_at])[0][:10], payment.result_code))
     assert made == [
@@ -201,55 +199,53 @@ async def test_a_soft_decline_is_tried_again_after_growing_pauses_also_across_a_
     ]
 
 
-async def test_after_five_soft_declines_the_run_has_failed_and_the_plan_goes_on(
-    house: House, wire: ScriptedWire
-) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_after_five_soft_declines_the_run_has_failed_and_the_plan_goes_on(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     wire.script = [NO_MONEY] * 5
 
-    await pass_time(house, at("2027-01-15"), DAY)
+    await pass_time(app, at("2027-01-15"), DAY)
 
-    first, second = await get_runs(house, schedule)
+    first, second = await get_runs(app, schedule)
     assert (first.state, first.tries, first.result_code) == (RunState.FAILED, 5, "800.100.203")
-    assert first.settled_at == FIRST + 20 * DAY + 2 * HOUR
+    assert first.completed_at == FIRST + 20 * DAY + 2 * HOUR
     assert second.state is RunState.MADE
-    assert (await get_schedule(house, schedule.id)).state is ScheduleState.ACTIVE
+    assert (await get_schedule(app, schedule.id)).state is ScheduleState.ACTIVE
 
 
-async def test_a_hard_decline_is_not_tried_again(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_a_hard_decline_is_not_tried_again(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     wire.script = [STOLEN]
 
-    await pass_time(house, at("2026-12-30"), DAY)
+    await pass_time(app, at("2026-12-30"), DAY)
 
-    [run] = await get_runs(house, schedule)
+    [run] = await get_runs(app, schedule)
     assert (run.state, run.tries, run.result_code) == (RunState.FAILED, 1, "800.100.159")
     assert len(list_charges(wire)) == 1
 
 
-async def test_a_shopper_who_had_the_series_stopped_is_never_charged_again(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_a_shopper_who_had_the_series_stopped_is_never_charged_again(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     wire.script = [STOPPED]
 
-    await pass_time(house, at("2027-06-01"), 10 * DAY)
+    await pass_time(app, at("2027-06-01"), 10 * DAY)
 
-    [run] = await get_runs(house, schedule)
-    ended = await get_schedule(house, schedule.id)
+    [run] = await get_runs(app, schedule)
+    ended = await get_schedule(app, schedule.id)
     assert (run.state, run.result_code) == (RunState.FAILED, "800.100.500")
     assert (ended.state, ended.result_code) == (ScheduleState.ENDED, "800.100.500")
     assert len(wire.sent) == 1
 
 
-async def test_a_card_past_its_expiry_fails_without_being_sent(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, {"dayOfMonth": "1", "month": "1", "startDate": "2035-01-01"})
+async def test_a_card_past_its_expiry_fails_without_being_sent(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, {"dayOfMonth": "1", "month": "1", "startDate": "2035-01-01"})
 
-    get_clock(house).at = at("2035-01-01")
-    await work(house)
+    get_clock(app).at = at("2035-01-01")
+    await work(app)
 
-    [run] = await get_runs(house, schedule)
+    [run] = await get_runs(app, schedule)
     assert (run.state, run.result_code) == (RunState.FAILED, "100.100.303")
     assert wire.sent == []

@@ -12,8 +12,8 @@ import pytest
 from tollgate.catalog import Situation
 from tollgate.contract import Answer, Fields, read_fields
 from tollgate.flows import create_schedule, deschedule, reschedule, show_schedule
-from tollgate.payments import Claim, RunState, ScheduleState
-from tollgate.steps import House
+from tollgate.operations import App
+from tollgate.payments import IdempotencyKey, RunState, ScheduleState
 from tollgate.store import find_active_schedule, list_schedules
 from tollgate.values import DAY, Conflict, InvalidParameters, MerchantId, NotFound, Refusal
 from tollgate.workers.schedules import order_runs
@@ -49,32 +49,30 @@ def show(answer: Answer) -> Any:
     return orjson.loads(answer.body)
 
 
-async def move(house: House, named_id: str, **sent: str) -> Answer:
-    return await reschedule(house, read("RS", **sent), named_id, CHANNEL, NDC, None)
+async def move(app: App, named_id: str, **sent: str) -> Answer:
+    return await reschedule(app, read("RS", **sent), named_id, CHANNEL, NDC, None)
 
 
-async def end(house: House, named_id: str, claim: Claim | None = None) -> Answer:
-    return await deschedule(house, read("DS"), named_id, CHANNEL, NDC, claim)
+async def end(app: App, named_id: str, idempotency_key: IdempotencyKey | None = None) -> Answer:
+    return await deschedule(app, read("DS"), named_id, CHANNEL, NDC, idempotency_key)
 
 
-def make_claim(key: str, print_of_request: bytes = b"same") -> Claim:
-    return Claim(channel_id=CHANNEL.id, key=key, fingerprint=print_of_request, created_at=NOW)
+def make_idempotency_key(key: str, print_of_request: bytes = b"same") -> IdempotencyKey:
+    return IdempotencyKey(channel_id=CHANNEL.id, key=key, fingerprint=print_of_request, created_at=NOW)
 
 
 # ---- made ----
 
 
 @pytest.mark.parametrize(("registration_id", "code"), [(UNKNOWN, "100.150.200"), ("8a" + "9" * 30, "100.150.200")])
-async def test_a_registration_that_cannot_be_charged_has_no_schedule(
-    house: House, registration_id: str, code: str
-) -> None:
-    await register_card(house)
+async def test_a_registration_that_cannot_be_charged_has_no_schedule(app: App, registration_id: str, code: str) -> None:
+    await register_card(app)
 
     with pytest.raises(Refusal) as refused:
-        await plan_payments(house, MONTH_END, registrationId=registration_id)
+        await plan_payments(app, MONTH_END, registrationId=registration_id)
 
     assert refused.value.result.code == code
-    assert await list_schedules(house.database, MERCHANT.id, registration_id, 10) == []
+    assert await list_schedules(app.database, MERCHANT.id, registration_id, 10) == []
 
 
 @pytest.mark.parametrize(
@@ -85,108 +83,108 @@ async def test_a_registration_that_cannot_be_charged_has_no_schedule(
         ({"paymentBrand": "MASTER"}, "200.300.404"),
     ],
 )
-async def test_what_could_never_be_paid_is_refused_at_once(house: House, changes: dict[str, str], code: str) -> None:
-    await register_card(house)
+async def test_what_could_never_be_paid_is_refused_at_once(app: App, changes: dict[str, str], code: str) -> None:
+    await register_card(app)
 
     with pytest.raises(Refusal) as refused:
-        await plan_payments(house, MONTH_END, **changes)
+        await plan_payments(app, MONTH_END, **changes)
 
     assert refused.value.result.code == code
-    assert await list_schedules(house.database, MERCHANT.id, REGISTRATION, 10) == []
+    assert await list_schedules(app.database, MERCHANT.id, REGISTRATION, 10) == []
 
 
-async def test_a_key_makes_one_schedule_however_often_it_is_sent(house: House) -> None:
-    await register_card(house)
+async def test_a_key_makes_one_schedule_however_often_it_is_sent(app: App) -> None:
+    await register_card(app)
     fields = read_fields(make_pairs(MONTH_END), Situation("schedule", "SD"))
-    claim = make_claim("key")
+    idempotency_key = make_idempotency_key("key")
 
-    first = await create_schedule(house, fields, CHANNEL, NDC, claim)
-    second = await create_schedule(house, fields, CHANNEL, NDC, claim)
+    first = await create_schedule(app, fields, CHANNEL, NDC, idempotency_key)
+    second = await create_schedule(app, fields, CHANNEL, NDC, idempotency_key)
 
     assert first.body == second.body
     assert (first.code, second.code) == ("000.100.110", "")
-    assert len(await list_schedules(house.database, MERCHANT.id, REGISTRATION, 10)) == 1
+    assert len(await list_schedules(app.database, MERCHANT.id, REGISTRATION, 10)) == 1
 
 
-async def test_a_key_that_was_used_for_something_else_is_refused(house: House) -> None:
-    await register_card(house)
+async def test_a_key_that_was_used_for_something_else_is_refused(app: App) -> None:
+    await register_card(app)
     fields = read_fields(make_pairs(MONTH_END), Situation("schedule", "SD"))
-    await create_schedule(house, fields, CHANNEL, NDC, make_claim("key"))
+    await create_schedule(app, fields, CHANNEL, NDC, make_idempotency_key("key"))
 
     with pytest.raises(Conflict):
-        await create_schedule(house, fields, CHANNEL, NDC, make_claim("key", b"other"))
+        await create_schedule(app, fields, CHANNEL, NDC, make_idempotency_key("key", b"other"))
 
 
 # ---- replaced ----
 
 
 async def test_a_schedule_that_is_replaced_goes_on_under_a_new_id_of_the_same_series(
-    house: House, wire: ScriptedWire
+    app: App, wire: ScriptedWire
 ) -> None:
-    await register_card(house)
-    old = await plan_payments(house, MONTH_END)
+    await register_card(app)
+    old = await plan_payments(app, MONTH_END)
 
-    answer = await move(house, old.id, amount="7.50")
-    new = await get_schedule(house, read_id(answer))
-    get_clock(house).at = FIRST
-    await work(house)
+    answer = await move(app, old.id, amount="7.50")
+    new = await get_schedule(app, read_id(answer))
+    get_clock(app).at = FIRST
+    await work(app)
 
-    replaced = await get_schedule(house, old.id)
+    replaced = await get_schedule(app, old.id)
     assert (replaced.state, replaced.mac) == (ScheduleState.REPLACED, None)
     assert (new.series_id, new.next_at, new.money.render()) == (old.id, old.next_at, "7.50")
     assert (show(answer)["paymentType"], show(answer)["referencedId"]) == ("RS", old.id)
-    assert await get_runs(house, old) == []
-    assert [run.state for run in await get_runs(house, new)] == [RunState.MADE]
+    assert await get_runs(app, old) == []
+    assert [run.state for run in await get_runs(app, new)] == [RunState.MADE]
     assert len(list_charges(wire)) == 1
 
 
-async def test_any_id_of_a_series_names_it(house: House) -> None:
-    await register_card(house)
-    first = await plan_payments(house, MONTH_END)
-    second = read_id(await move(house, first.id, amount="7.50"))
-    third = read_id(await move(house, first.id, amount="8.50"))
+async def test_any_id_of_a_series_names_it(app: App) -> None:
+    await register_card(app)
+    first = await plan_payments(app, MONTH_END)
+    second = read_id(await move(app, first.id, amount="7.50"))
+    third = read_id(await move(app, first.id, amount="8.50"))
 
-    assert show(await end(house, second))["id"] == third
+    assert show(await end(app, second))["id"] == third
     for each in (first.id, second, third):
-        assert not show(await show_schedule(house, MERCHANT.id, each, NDC))["plan"]["active"]
+        assert not show(await show_schedule(app, MERCHANT.id, each, NDC))["plan"]["active"]
 
 
 @pytest.mark.parametrize("sent", [{"job__hour": "25"}, {"amount": "0.00"}, {}])
-async def test_a_change_that_is_refused_leaves_the_plan_as_it_was(house: House, sent: dict[str, str]) -> None:
-    await register_card(house)
-    old = await plan_payments(house, MONTH_END)
+async def test_a_change_that_is_refused_leaves_the_plan_as_it_was(app: App, sent: dict[str, str]) -> None:
+    await register_card(app)
+    old = await plan_payments(app, MONTH_END)
 
     with pytest.raises(Refusal):
-        await move(house, old.id, **sent)
+        await move(app, old.id, **sent)
 
-    assert await get_schedule(house, old.id) == old
+    assert await get_schedule(app, old.id) == old
 
 
-async def test_a_replaced_plan_is_not_tried_again(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    old = await plan_payments(house, MONTH_END)
+async def test_a_replaced_plan_is_not_tried_again(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    old = await plan_payments(app, MONTH_END)
     wire.script = [NO_MONEY]
-    get_clock(house).at = FIRST
-    await work(house)
+    get_clock(app).at = FIRST
+    await work(app)
 
-    await move(house, old.id, job__dayOfMonth="15")
-    await work(house)
-    get_clock(house).at = FIRST + 3 * DAY
-    await work(house)
+    await move(app, old.id, job__dayOfMonth="15")
+    await work(app)
+    get_clock(app).at = FIRST + 3 * DAY
+    await work(app)
 
-    [run] = await get_runs(house, old)
+    [run] = await get_runs(app, old)
     assert (run.state, run.tries, run.result_code) == (RunState.FAILED, 1, "800.100.203")
     assert len(list_charges(wire)) == 1
 
 
-async def test_of_many_changes_at_once_one_plan_stays_active(house: House) -> None:
-    await register_card(house)
-    first = await plan_payments(house, MONTH_END)
+async def test_of_many_changes_at_once_one_plan_stays_active(app: App) -> None:
+    await register_card(app)
+    first = await plan_payments(app, MONTH_END)
 
-    answers = await asyncio.gather(*[move(house, first.id, amount=f"{n}.00") for n in range(1, 9)])
+    answers = await asyncio.gather(*[move(app, first.id, amount=f"{n}.00") for n in range(1, 9)])
 
     ids = {read_id(answer) for answer in answers}
-    rows = await list_schedules(house.database, MERCHANT.id, REGISTRATION, 100)
+    rows = await list_schedules(app.database, MERCHANT.id, REGISTRATION, 100)
     assert len(ids) == 8
     assert [row.state for row in rows].count(ScheduleState.ACTIVE) == 1
     assert {row.id for row in rows} == {*ids, first.id}
@@ -195,122 +193,122 @@ async def test_of_many_changes_at_once_one_plan_stays_active(house: House) -> No
 # ---- ended ----
 
 
-async def test_of_two_who_end_it_at_once_one_does_and_the_other_is_told(house: House) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_of_two_who_end_it_at_once_one_does_and_the_other_is_told(app: App) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
 
-    ends = await asyncio.gather(*[end(house, schedule.id) for _ in range(4)], return_exceptions=True)
+    ends = await asyncio.gather(*[end(app, schedule.id) for _ in range(4)], return_exceptions=True)
 
     codes = sorted(each.code if isinstance(each, Answer) else str(each) for each in ends)
     assert codes == ["000.100.110", "100.360.303", "100.360.303", "100.360.303"]
 
 
-async def test_a_schedule_that_ended_is_neither_replaced_nor_ended_again(house: House) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
-    await end(house, schedule.id)
+async def test_a_schedule_that_ended_is_neither_replaced_nor_ended_again(app: App) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
+    await end(app, schedule.id)
 
     with pytest.raises(Refusal, match=r"100\.360\.300"):
-        await move(house, schedule.id, amount="7.50")
+        await move(app, schedule.id, amount="7.50")
     with pytest.raises(Refusal, match=r"100\.360\.303"):
-        await end(house, schedule.id)
+        await end(app, schedule.id)
 
 
 @pytest.mark.parametrize("named_id", [UNKNOWN, "no id", "\x00", "8A" + "0" * 30])
-async def test_an_unknown_schedule_is_not_scheduled(house: House, named_id: str) -> None:
+async def test_an_unknown_schedule_is_not_scheduled(app: App, named_id: str) -> None:
     with pytest.raises(Refusal, match=r"100\.360\.300"):
-        await move(house, named_id, amount="7.50")
+        await move(app, named_id, amount="7.50")
     with pytest.raises(Refusal, match=r"100\.360\.303"):
-        await end(house, named_id)
+        await end(app, named_id)
     with pytest.raises(NotFound, match=r"700\.400\.580"):
-        await show_schedule(house, MERCHANT.id, named_id, NDC)
+        await show_schedule(app, MERCHANT.id, named_id, NDC)
 
 
-async def test_another_merchants_schedule_is_as_unknown_as_none(house: House) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_another_merchants_schedule_is_as_unknown_as_none(app: App) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     stranger = msgspec.structs.replace(CHANNEL, merchant_id=MerchantId("8a" + "5" * 30))
 
     for change, kind in ((reschedule, "RS"), (deschedule, "DS")):
         with pytest.raises(Refusal, match=r"100\.360\.30"):
-            await change(house, read(kind, amount="7.50"), schedule.id, stranger, NDC, None)
+            await change(app, read(kind, amount="7.50"), schedule.id, stranger, NDC, None)
     for named_id in (schedule.id, REGISTRATION):
         with pytest.raises(NotFound):
-            await show_schedule(house, stranger.merchant_id, named_id, NDC)
+            await show_schedule(app, stranger.merchant_id, named_id, NDC)
 
-    assert await find_active_schedule(house.database, MERCHANT.id, schedule.id) == schedule
+    assert await find_active_schedule(app.database, MERCHANT.id, schedule.id) == schedule
 
 
-async def test_what_was_due_when_it_ended_is_dropped(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
-    get_clock(house).at = FIRST
-    await order_runs(house)
+async def test_what_was_due_when_it_ended_is_dropped(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
+    get_clock(app).at = FIRST
+    await order_runs(app)
 
-    await end(house, schedule.id)
-    await work(house)
+    await end(app, schedule.id)
+    await work(app)
 
-    [run] = await get_runs(house, schedule)
+    [run] = await get_runs(app, schedule)
     assert run.state is RunState.DROPPED
     assert wire.sent == []
 
 
-async def test_what_waited_for_another_try_ends_at_once(house: House, wire: ScriptedWire) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_what_waited_for_another_try_ends_at_once(app: App, wire: ScriptedWire) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     wire.script = [NO_MONEY]
-    get_clock(house).at = FIRST
-    await work(house)
+    get_clock(app).at = FIRST
+    await work(app)
 
-    await end(house, schedule.id)
-    await work(house)
+    await end(app, schedule.id)
+    await work(app)
 
-    [run] = await get_runs(house, schedule)
+    [run] = await get_runs(app, schedule)
     assert (run.state, run.tries) == (RunState.FAILED, 1)
     assert len(list_charges(wire)) == 1
 
 
-async def test_ending_with_a_key_is_answered_again(house: House) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_ending_with_a_key_is_answered_again(app: App) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
 
-    first = await end(house, schedule.id, make_claim("key"))
+    first = await end(app, schedule.id, make_idempotency_key("key"))
 
     with pytest.raises(Refusal, match=r"100\.360\.303"):
         # The story itself; whoever calls it looks for the key's answer before.
-        await end(house, schedule.id)
+        await end(app, schedule.id)
     assert show(first)["plan"]["active"] is False
 
 
 # ---- read ----
 
 
-async def test_a_schedule_is_read_with_its_runs_and_reading_ends_nothing(house: House) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
-    get_clock(house).at = at("2026-12-31 10:00")
-    await work(house)
+async def test_a_schedule_is_read_with_its_runs_and_reading_ends_nothing(app: App) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
+    get_clock(app).at = at("2026-12-31 10:00")
+    await work(app)
 
-    bodies = [show(await show_schedule(house, MERCHANT.id, schedule.id, NDC)) for _ in range(2)]
+    bodies = [show(await show_schedule(app, MERCHANT.id, schedule.id, NDC)) for _ in range(2)]
 
     assert bodies[0] == bodies[1]
     assert [run["state"] for run in bodies[0]["runs"]] == ["MADE", "MISSED"]
     assert bodies[0]["plan"]["active"]
 
 
-async def test_a_registration_shows_all_its_schedules_newest_first(house: House) -> None:
-    await register_card(house)
-    empty = show(await show_schedule(house, MERCHANT.id, REGISTRATION, NDC))
-    first = await plan_payments(house, MONTH_END)
-    get_clock(house).at += 1
-    second = read_id(await move(house, first.id, amount="7.50"))
+async def test_a_registration_shows_all_its_schedules_newest_first(app: App) -> None:
+    await register_card(app)
+    empty = show(await show_schedule(app, MERCHANT.id, REGISTRATION, NDC))
+    first = await plan_payments(app, MONTH_END)
+    get_clock(app).at += 1
+    second = read_id(await move(app, first.id, amount="7.50"))
 
-    body = show(await show_schedule(house, MERCHANT.id, REGISTRATION, NDC))
+    body = show(await show_schedule(app, MERCHANT.id, REGISTRATION, NDC))
 
     assert empty["schedules"] == []
     assert [(each["id"], each["plan"]["active"]) for each in body["schedules"]] == [(second, True), (first.id, False)]
 
 
-async def test_an_invalid_plan_is_told_before_the_registration_is_looked_for(house: House) -> None:
+async def test_an_invalid_plan_is_told_before_the_registration_is_looked_for(app: App) -> None:
     with pytest.raises(InvalidParameters, match=r"100\.250\.121"):
-        await plan_payments(house, {"hour": "24"})
+        await plan_payments(app, {"hour": "24"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tollgate.operations import App
 from tollgate.payments import RunState
-from tollgate.steps import House
 from tollgate.values import DAY, HOUR
 from tollgate.workers.schedules import pay_runs
 from unit.flows.scheduling import (
@@ -33,36 +33,36 @@ JOB = (
 
 @pytest.mark.parametrize("tries", [-3, 0, 1, 4, 99])
 async def test_a_run_that_was_paid_and_is_called_due_again_is_not_paid_again(
-    house: House, wire: ScriptedWire, tries: int
+    app: App, wire: ScriptedWire, tries: int
 ) -> None:
-    await register_card(house)
-    await plan_payments(house, MONTH_END)
-    get_clock(house).at = FIRST
-    await work(house)
-    await spoil(house, "UPDATE schedule_runs SET state = 0, tries = :tries", tries=tries)
-    await spoil(house, JOB, due_at=str(FIRST))
+    await register_card(app)
+    await plan_payments(app, MONTH_END)
+    get_clock(app).at = FIRST
+    await work(app)
+    await spoil(app, "UPDATE schedule_runs SET state = 0, tries = :tries", tries=tries)
+    await spoil(app, JOB, due_at=str(FIRST))
 
-    await pass_time(house, FIRST + DAY, HOUR)
+    await pass_time(app, FIRST + DAY, HOUR)
 
     assert len(list_charges(wire)) == 1
 
 
 @pytest.mark.parametrize("due_at", ["2026-11-20 10:00", "2026-10-31 10:00", "2026-12-31 10:00"])
-async def test_a_run_that_nobody_ordered_is_not_paid(house: House, wire: ScriptedWire, due_at: str) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
+async def test_a_run_that_nobody_ordered_is_not_paid(app: App, wire: ScriptedWire, due_at: str) -> None:
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
     insert = (
         "INSERT INTO schedule_runs (merchant_id, schedule_id, due_at, state, tries, result_code) "
         "SELECT merchant_id, id, :due_at, 0, 0, '' FROM schedules"
     )
-    await spoil(house, insert, due_at=at(due_at))
-    await spoil(house, JOB, due_at=str(at(due_at)))
+    await spoil(app, insert, due_at=at(due_at))
+    await spoil(app, JOB, due_at=str(at(due_at)))
 
-    get_clock(house).at = at("2026-11-21")
-    while await pay_runs(house):
-        get_clock(house).at += HOUR
-        if get_clock(house).at > at("2026-11-22"):
+    get_clock(app).at = at("2026-11-21")
+    while await pay_runs(app):
+        get_clock(app).at += HOUR
+        if get_clock(app).at > at("2026-11-22"):
             break
 
     assert list_charges(wire) == []
-    assert [run.state for run in await get_runs(house, schedule)] == [RunState.DUE]
+    assert [run.state for run in await get_runs(app, schedule)] == [RunState.DUE]

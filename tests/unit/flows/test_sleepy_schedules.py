@@ -10,8 +10,8 @@ import pytest
 from tollgate.catalog import Situation
 from tollgate.contract import read_fields
 from tollgate.flows import deregister, deschedule, pay, run_schedules
+from tollgate.operations import App
 from tollgate.payments import RUN_TOPIC, RunState, Schedule
-from tollgate.steps import House
 from tollgate.store import lease_due
 from tollgate.values import HOUR
 from tollgate.workers.schedules import order_runs, pay_runs
@@ -31,17 +31,17 @@ from unit.premises import CHANNEL, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 
-Event = Callable[[House, Schedule], Awaitable[Any]]
+Event = Callable[[App, Schedule], Awaitable[Any]]
 
 
-async def end_schedule(house: House, schedule: Schedule) -> None:
+async def end_schedule(app: App, schedule: Schedule) -> None:
     fields = read_fields([], Situation("schedule", "DS"))
-    assert (await deschedule(house, fields, schedule.id, CHANNEL, NDC, None)).status == 200
+    assert (await deschedule(app, fields, schedule.id, CHANNEL, NDC, None)).status == 200
 
 
-async def remove_registration(house: House, _schedule: Schedule) -> None:
+async def remove_registration(app: App, _schedule: Schedule) -> None:
     fields = read_fields([], Situation("registration_removal", "DR"))
-    assert (await deregister(house, fields, REGISTRATION, CHANNEL, NDC, None)).status == 200
+    assert (await deregister(app, fields, REGISTRATION, CHANNEL, NDC, None)).status == 200
 
 
 def sleep_amid(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitable[Any]]) -> None:
@@ -58,45 +58,45 @@ def sleep_amid(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitabl
 
 @pytest.mark.parametrize("event", [end_schedule, remove_registration])
 async def test_what_ended_meanwhile_is_not_charged(
-    house: House, wire: ScriptedWire, monkeypatch: pytest.MonkeyPatch, event: Event
+    app: App, wire: ScriptedWire, monkeypatch: pytest.MonkeyPatch, event: Event
 ) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
-    get_clock(house).at = FIRST
-    await order_runs(house)
-    sleep_amid(monkeypatch, lambda: event(house, schedule))
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
+    get_clock(app).at = FIRST
+    await order_runs(app)
+    sleep_amid(monkeypatch, lambda: event(app, schedule))
 
-    await pay_runs(house)
+    await pay_runs(app)
 
     assert list_charges(wire) == []
-    get_clock(house).at += HOUR
-    await work(house)
+    get_clock(app).at += HOUR
+    await work(app)
     assert list_charges(wire) == []
-    assert [run.state for run in await get_runs(house, schedule)] == [RunState.DROPPED]
+    assert [run.state for run in await get_runs(app, schedule)] == [RunState.DROPPED]
 
 
 async def test_what_another_took_over_meanwhile_is_left_to_it(
-    house: House, wire: ScriptedWire, monkeypatch: pytest.MonkeyPatch
+    app: App, wire: ScriptedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await register_card(house)
-    schedule = await plan_payments(house, MONTH_END)
-    get_clock(house).at = FIRST
-    await order_runs(house)
+    await register_card(app)
+    schedule = await plan_payments(app, MONTH_END)
+    get_clock(app).at = FIRST
+    await order_runs(app)
 
     async def take_over() -> None:
-        get_clock(house).at += HOUR
-        now = get_clock(house).at
+        get_clock(app).at += HOUR
+        now = get_clock(app).at
         jobs = await lease_due(
-            house.database, now=now, wall_now=now, owner="another", lease_s=60, limit=1, topic=RUN_TOPIC
+            app.database, now=now, wall_now=now, owner="another", lease_s=60, limit=1, topic=RUN_TOPIC
         )
         assert len(jobs) == 1
 
     sleep_amid(monkeypatch, take_over)
 
-    await pay_runs(house)
+    await pay_runs(app)
 
     assert list_charges(wire) == []
-    get_clock(house).at += HOUR
-    await work(house)
+    get_clock(app).at += HOUR
+    await work(app)
     assert len(list_charges(wire)) == 1
-    assert [run.state for run in await get_runs(house, schedule)] == [RunState.MADE]
+    assert [run.state for run in await get_runs(app, schedule)] == [RunState.MADE]

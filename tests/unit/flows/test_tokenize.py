@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tollgate.connectors import tokens
+from tollgate.operations import App, name_token_owner
 from tollgate.payments import TokenAccount, TokenState
-from tollgate.steps import House, name_token_owner
 from tollgate.store import (
+    ensure_job_writes,
     make_token_job,
     note_use,
-    steps_ensure_job,
     update_channel,
 )
 from tollgate.values import DAY, HOUR, SECOND
@@ -44,166 +44,160 @@ def world() -> TokenWorld:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, world: TokenWorld) -> AsyncIterator[House]:
-    async with open_token_house(tmp_path, world) as house:
-        yield house
+async def app(tmp_path: Path, world: TokenWorld) -> AsyncIterator[App]:
+    async with open_token_house(tmp_path, world) as app:
+        yield app
 
 
 # ---- issued ----
 
 
-async def test_a_card_that_was_stored_gets_a_token_after_its_payment_was_answered(
-    house: House, world: TokenWorld
-) -> None:
-    registration_id = await keep_card(house, {"card.expiryYear": "2031"})
-    assert (await look_at(house, registration_id)).network_token is None
+async def test_a_card_that_was_stored_gets_a_token_after_its_payment_was_answered(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    assert (await look_at(app, registration_id)).network_token is None
     assert world.asked == []
 
-    assert await run_tokens(house) == 1
+    assert await run_tokens(app) == 1
 
-    token = await get_token(house, registration_id)
+    token = await get_token(app, registration_id)
     assert (token.state, token.expiry_month, token.expiry_year) == (TokenState.ACTIVE, "05", "2031")
-    registration, _, sealed = await find_stored(house, registration_id)
+    registration, _, sealed = await find_stored(app, registration_id)
     assert sealed is not None
-    account = open_account(sealed, owner=name_token_owner(registration), keyring=house.keyring)
+    account = open_account(sealed, owner=name_token_owner(registration), keyring=app.keyring)
     assert isinstance(account, TokenAccount)
     assert token.last_digits.encode() not in sealed
-    assert await run_tokens(house) == 0
+    assert await run_tokens(app) == 0
 
 
-async def test_a_channel_that_uses_no_tokens_owes_and_asks_nothing(house: House, world: TokenWorld) -> None:
-    await update_channel(house.database, CHANNEL)
-    await house.directory.refresh(house.database)
+async def test_a_channel_that_uses_no_tokens_owes_and_asks_nothing(app: App, world: TokenWorld) -> None:
+    await update_channel(app.database, CHANNEL)
+    await app.merchants.refresh(app.database)
 
-    registration_id = await keep_card(house)
-    told = await send(house, stored=registration_id)
+    registration_id = await keep_card(app)
+    told = await send(app, stored=registration_id)
 
-    assert await list_token_jobs(house) == []
+    assert await list_token_jobs(app) == []
     assert world.asked == []
     assert "NetworkTokenUsed" not in told.body["resultDetails"]
     assert world.charged["card"]["number"] == "4200000000000000"
 
 
-async def test_what_was_rejected_or_has_no_network_gets_none(house: House, world: TokenWorld) -> None:
+async def test_what_was_rejected_or_has_no_network_gets_none(app: App, world: TokenWorld) -> None:
     world.acquirer.script = [DECLINED]
-    await send(house, CARD, KEEP)
-    await send(house, CARD, KEEP, {"card.number": "5078030000000006", "paymentBrand": "MEEZA"})
+    await send(app, CARD, KEEP)
+    await send(app, CARD, KEEP, {"card.number": "5078030000000006", "paymentBrand": "MEEZA"})
 
-    assert await list_token_jobs(house) == []
+    assert await list_token_jobs(app) == []
 
 
 @pytest.mark.parametrize(("year", "code"), [("2032", "800.100.301"), ("2033", "800.100.302"), ("2036", "800.100.312")])
-async def test_a_final_no_is_recorded_and_not_asked_again(
-    house: House, world: TokenWorld, year: str, code: str
-) -> None:
-    registration_id = await keep_token(house, year)
+async def test_a_final_no_is_recorded_and_not_asked_again(app: App, world: TokenWorld, year: str, code: str) -> None:
+    registration_id = await keep_token(app, year)
 
-    token = await get_token(house, registration_id)
+    token = await get_token(app, registration_id)
     assert (token.state, token.code, token.reference) == (TokenState.REFUSED, code, "")
-    told = await send(house, stored=registration_id)
+    told = await send(app, stored=registration_id)
     assert told.code == "000.100.110"
     assert told.body["resultDetails"]["NetworkTokenResponse"] == code
     assert world.asked == [tokens.PROVISIONS]
-    assert await list_token_jobs(house) == []
+    assert await list_token_jobs(app) == []
 
 
 @pytest.mark.parametrize("fault", [Silent(), Unsent(), b"\xff", b'{"key":"other","status":"active"}'])
 async def test_a_vault_that_says_nothing_is_asked_again_and_has_issued_one_token(
-    house: House, world: TokenWorld, fault: bytes | Exception
+    app: App, world: TokenWorld, fault: bytes | Exception
 ) -> None:
     world.faults = [fault, fault]
 
-    registration_id = await keep_token(house)
-    assert (await look_at(house, registration_id)).network_token is None
+    registration_id = await keep_token(app)
+    assert (await look_at(app, registration_id)).network_token is None
     for _ in range(3):
-        tick(house, 5 * SECOND)
-        await run_tokens(house)
+        tick(app, 5 * SECOND)
+        await run_tokens(app)
 
-    assert (await get_token(house, registration_id)).state is TokenState.ACTIVE
-    assert await list_token_jobs(house) == []
+    assert (await get_token(app, registration_id)).state is TokenState.ACTIVE
+    assert await list_token_jobs(app) == []
 
 
 async def test_a_vault_that_stays_silent_is_left_alone_until_the_card_is_used_again(
-    house: House, world: TokenWorld
+    app: App, world: TokenWorld
 ) -> None:
     world.faults = [Silent() for _ in range(100)]
-    registration_id = await keep_token(house)
+    registration_id = await keep_token(app)
     for _ in range(40):
-        tick(house, HOUR)
-        await run_tokens(house)
-    assert await list_token_jobs(house) == []
-    assert (await look_at(house, registration_id)).network_token is None
+        tick(app, HOUR)
+        await run_tokens(app)
+    assert await list_token_jobs(app) == []
+    assert (await look_at(app, registration_id)).network_token is None
 
     world.faults = []
-    told = await send(house, stored=registration_id)
-    await run_tokens(house)
+    told = await send(app, stored=registration_id)
+    await run_tokens(app)
 
     assert told.body["resultDetails"]["NetworkTokenResponse"] == "800.100.311"
-    assert (await get_token(house, registration_id)).state is TokenState.ACTIVE
+    assert (await get_token(app, registration_id)).state is TokenState.ACTIVE
 
 
-async def test_a_card_from_before_the_setting_gets_its_token_with_its_next_payment(
-    house: House, world: TokenWorld
-) -> None:
-    await update_channel(house.database, CHANNEL)
-    await house.directory.refresh(house.database)
-    registration_id = await keep_card(house, {"card.expiryYear": "2031"})
-    await update_channel(house.database, TOKENIZING)
-    await house.directory.refresh(house.database)
+async def test_a_card_from_before_the_setting_gets_its_token_with_its_next_payment(app: App, world: TokenWorld) -> None:
+    await update_channel(app.database, CHANNEL)
+    await app.merchants.refresh(app.database)
+    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    await update_channel(app.database, TOKENIZING)
+    await app.merchants.refresh(app.database)
 
-    await send(house, stored=registration_id)
-    await run_tokens(house)
-    told = await send(house, stored=registration_id)
+    await send(app, stored=registration_id)
+    await run_tokens(app)
+    told = await send(app, stored=registration_id)
 
     assert told.body["resultDetails"]["NetworkTokenUsed"] == "true"
     assert "card" not in world.charged
 
 
-async def test_two_who_provision_at_once_end_with_one_token_and_one_change(house: House, world: TokenWorld) -> None:
-    registration_id = await keep_card(house, {"card.expiryYear": "2031"})
-    before = await look_at(house, registration_id)
-    again = make_token_job(MERCHANT.id, before.id, house.clock.now(), "again")
-    await house.database.write(steps_ensure_job(again))
+async def test_two_who_provision_at_once_end_with_one_token_and_one_change(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    before = await look_at(app, registration_id)
+    again = make_token_job(MERCHANT.id, before.id, app.clock.now(), "again")
+    await app.database.write(ensure_job_writes(again))
 
-    assert await run_tokens(house) == 2
+    assert await run_tokens(app) == 2
 
-    after = await look_at(house, registration_id)
+    after = await look_at(app, registration_id)
     assert after.revision == before.revision + 1
     assert world.asked.count(tokens.PROVISIONS) == 2
-    assert (await get_token(house, registration_id)).reference == f"sim-{registration_id}"
-    assert await list_token_jobs(house) == []
+    assert (await get_token(app, registration_id)).reference == f"sim-{registration_id}"
+    assert await list_token_jobs(app) == []
 
 
 async def test_one_killed_between_the_vault_and_the_store_is_repeated_under_the_same_key(
-    house: House, world: TokenWorld
+    app: App, world: TokenWorld
 ) -> None:
-    registration_id = await keep_card(house, {"card.expiryYear": "2031"})
+    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
 
     async def die() -> None:
         raise RuntimeError("killed")
 
     world.meanwhile = die
-    await run_tokens(house)
-    assert (await look_at(house, registration_id)).network_token is None
-    assert await get_vault_status(house, registration_id) == "active"
-    tick(house, 2 * SECOND)
-    await run_tokens(house)
+    await run_tokens(app)
+    assert (await look_at(app, registration_id)).network_token is None
+    assert await get_vault_status(app, registration_id) == "active"
+    tick(app, 2 * SECOND)
+    await run_tokens(app)
 
-    assert (await get_token(house, registration_id)).reference == f"sim-{registration_id}"
+    assert (await get_token(app, registration_id)).reference == f"sim-{registration_id}"
 
 
-async def test_a_registration_that_is_used_meanwhile_is_looked_at_again(house: House, world: TokenWorld) -> None:
-    registration_id = await keep_card(house, {"card.expiryYear": "2031"})
-    used_at = house.clock.now() + 2 * DAY
+async def test_a_registration_that_is_used_meanwhile_is_looked_at_again(app: App, world: TokenWorld) -> None:
+    registration_id = await keep_card(app, {"card.expiryYear": "2031"})
+    used_at = app.clock.now() + 2 * DAY
 
     async def use() -> None:
-        registration = await look_at(house, registration_id)
-        await note_use(house.database, registration, used_at, registration.keep_until)
+        registration = await look_at(app, registration_id)
+        await note_use(app.database, registration, used_at, registration.keep_until)
 
     world.meanwhile = use
-    await run_tokens(house)
+    await run_tokens(app)
 
-    registration = await look_at(house, registration_id)
+    registration = await look_at(app, registration_id)
     assert registration.used_at == used_at
     assert registration.network_token is not None
     assert world.asked == [tokens.PROVISIONS, tokens.PROVISIONS]

@@ -12,16 +12,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from tollgate.connectors import WireReply, WireRequest, tokens
+from tollgate.operations import App
 from tollgate.payments import TOKEN_TOPIC, NetworkToken, Registration, RegistrationEvent, RegistrationState, wipe
 from tollgate.sandbox.token_vault import SimulatedTokenVault, find_standing, let_happen
 from tollgate.sandbox.token_years import Event
-from tollgate.steps import House
-from tollgate.store import Job, find_sealed_registration, lease_due, steps_change_registration, update_channel
+from tollgate.store import Job, change_registration_writes, find_sealed_registration, lease_due, update_channel
 from tollgate.values import DAY, FixedClock
 from tollgate.wire import Wire
-from tollgate.workers.reconcile import follow_tokens
+from tollgate.workers.recover import follow_tokens
 from unit.flows.keeping import keep_card, look_at
-from unit.premises import CHANNEL, MERCHANT, ScriptedWire, open_house
+from unit.premises import CHANNEL, MERCHANT, ScriptedWire, open_app
 
 TOKENIZING = replace(CHANNEL, uses_network_tokens=True)
 TOKEN_PATHS = frozenset({tokens.PROVISIONS, tokens.CRYPTOGRAMS, tokens.INQUIRIES, tokens.DELETIONS})
@@ -61,60 +61,60 @@ class TokenWorld:
 
 
 @asynccontextmanager
-async def open_token_house(folder: Path, world: TokenWorld) -> AsyncIterator[House]:
-    house = await open_house(folder, world.acquirer)
-    await update_channel(house.database, TOKENIZING)
-    await house.directory.refresh(house.database)
-    world.vault = SimulatedTokenVault(house.database, house.keyring, house.clock)
-    yield replace(house, simulator=world, base_url="https://gate.example")
-    await house.database.close()
+async def open_token_house(folder: Path, world: TokenWorld) -> AsyncIterator[App]:
+    app = await open_app(folder, world.acquirer)
+    await update_channel(app.database, TOKENIZING)
+    await app.merchants.refresh(app.database)
+    world.vault = SimulatedTokenVault(app.database, app.keyring, app.clock)
+    yield replace(app, simulator=world, base_url="https://gate.example")
+    await app.database.close()
 
 
-async def run_tokens(house: House) -> int:
+async def run_tokens(app: App) -> int:
     """Rounds until nothing is due; how much was."""
     done = 0
-    while count := await follow_tokens(house):
+    while count := await follow_tokens(app):
         done += count
     return done
 
 
-async def keep_token(house: House, year: str = "2031") -> str:
+async def keep_token(app: App, year: str = "2031") -> str:
     """The id of a stored card for which its token was asked."""
-    registration_id = await keep_card(house, {"card.expiryYear": year})
-    await run_tokens(house)
+    registration_id = await keep_card(app, {"card.expiryYear": year})
+    await run_tokens(app)
     return registration_id
 
 
-async def get_token(house: House, registration_id: str) -> NetworkToken:
-    token = (await look_at(house, registration_id)).network_token
+async def get_token(app: App, registration_id: str) -> NetworkToken:
+    token = (await look_at(app, registration_id)).network_token
     assert token is not None
     return token
 
 
-async def find_stored(house: House, registration_id: str) -> tuple[Registration, bytes | None, bytes | None]:
-    found = await find_sealed_registration(house.database, MERCHANT.id, registration_id)
+async def find_stored(app: App, registration_id: str) -> tuple[Registration, bytes | None, bytes | None]:
+    found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     return found
 
 
-async def fire(house: House, registration_id: str, event: Event, event_id: str = "e-1") -> str:
+async def fire(app: App, registration_id: str, event: Event, event_id: str = "e-1") -> str:
     """At the vault alone; the ticket by which the gateway may be told."""
-    standing = await let_happen(house.database, registration_id, event, event_id, house.clock.now())
+    standing = await let_happen(app.database, registration_id, event, event_id, app.clock.now())
     assert standing is not None
-    return standing.ticket
+    return standing.shopper_token
 
 
 def make_knock(registration_id: str, event_id: str = "e-1") -> bytes:
     return tokens.write_message(tokens.EventMessage(id=event_id, key=registration_id))
 
 
-async def list_token_jobs(house: House) -> list[Job]:
+async def list_token_jobs(app: App) -> list[Job]:
     """All that are owed however late, without holding them for long."""
-    assert isinstance(house.clock, FixedClock)
+    assert isinstance(app.clock, FixedClock)
     return await lease_due(
-        house.database,
-        now=house.clock.now() + 10_000 * DAY,
-        wall_now=house.clock.wall(),
+        app.database,
+        now=app.clock.now() + 10_000 * DAY,
+        wall_now=app.clock.wall(),
         owner="looking",
         lease_s=0,
         limit=100,
@@ -122,12 +122,12 @@ async def list_token_jobs(house: House) -> list[Job]:
     )
 
 
-async def delete(house: House, registration_id: str, ended: RegistrationState = RegistrationState.DELETED) -> None:
-    ended_row = wipe(await look_at(house, registration_id), ended)
-    unit = steps_change_registration(ended_row, None, None, event=RegistrationEvent.DELETED, at=house.clock.now())
-    assert await house.database.write(unit)
+async def delete(app: App, registration_id: str, ended: RegistrationState = RegistrationState.DELETED) -> None:
+    ended_row = wipe(await look_at(app, registration_id), ended)
+    unit = change_registration_writes(ended_row, None, None, event=RegistrationEvent.DELETED, at=app.clock.now())
+    assert await app.database.write(unit)
 
 
-async def get_vault_status(house: House, registration_id: str) -> str | None:
-    standing = await find_standing(house.database, registration_id, house.clock.now())
+async def get_vault_status(app: App, registration_id: str) -> str | None:
+    standing = await find_standing(app.database, registration_id, app.clock.now())
     return None if standing is None else standing.status

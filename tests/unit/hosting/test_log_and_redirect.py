@@ -40,12 +40,12 @@ def test_a_card_number_leaves_as_stars_wherever_it_stands() -> None:
 
 def test_what_lets_its_holder_pay_leaves_cut_short() -> None:
     checkout_id = "0123456789ABCDEF0123456789ABCDEF.8a11aa22bb33"
-    ticket = "igQ" * 28
+    shopper_token = "igQ" * 28
     line = render(
         f"no job for {checkout_id}",
         ndc=checkout_id,
-        path=f"/v1/shopper/{ticket}?x",
-        to=f"/v1/threeDSecure/results/{ticket}",
+        path=f"/v1/shopper/{shopper_token}?x",
+        to=f"/v1/threeDSecure/results/{shopper_token}",
     )
 
     assert line["event"] == "no job for 01234567***.8a11aa22bb33"

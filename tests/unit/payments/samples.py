@@ -7,7 +7,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tollgate.payments import Balance, Link, Payment, Plan, State, Terms, TestMode, Touch, apply_touch, cover_doors
+from tollgate.payments import (
+    Balance,
+    BalanceChange,
+    ChainContext,
+    Payment,
+    Plan,
+    State,
+    Terms,
+    TestMode,
+    apply_balance_change,
+    expand_closures,
+)
 from tollgate.values import DAY, HOUR, ChannelId, MerchantId, Money, PaymentId
 
 NOON = 20_000 * DAY + 12 * HOUR
@@ -22,7 +33,7 @@ def make_payment(kind: str = "PA", amount: int = 10_000, **changes: Any) -> Paym
         id=PaymentId(f"8a{next(_numbers):030x}"),
         merchant_id=MerchantId("8a" + "1" * 30),
         channel_id=ChannelId("8a" + "2" * 30),
-        kind=kind,
+        payment_type=kind,
         state=State.APPROVED,
         money=Money(amount, "EUR"),
         brand="VISA",
@@ -34,7 +45,7 @@ def make_payment(kind: str = "PA", amount: int = 10_000, **changes: Any) -> Paym
         deadline_at=NOON + HOUR,
         test_mode=TestMode.INTERNAL,
         result_code="000.100.110",
-        settled_at=NOON,
+        completed_at=NOON,
     )
     return replace(payment, **changes)
 
@@ -44,40 +55,40 @@ def add(named: Payment, kind: str, amount: int, **changes: Any) -> Payment:
     return make_payment(kind, amount, referenced_id=named.id, chain_id=named.first_id, **changes)
 
 
-def link_alone(named: Payment) -> Link:
+def link_alone(named: Payment) -> ChainContext:
     """Where the payment named begins its chain."""
-    return Link(named=named, bearer=named, first=named)
+    return ChainContext(named=named, money_source=named, first=named)
 
 
-def start(link: Link, plan: Plan, kind: str) -> Payment:
+def start(context: ChainContext, plan: Plan, kind: str) -> Payment:
     """The attempt that carries out a plan; of what is not sent, the result is known from the start."""
     return add(
-        link.named,
+        context.named,
         kind,
         plan.money.hundredths,
         state=State.STARTED,
         result_code="" if plan.following.wire_word else "000.100.110",
-        settled_at=None,
+        completed_at=None,
         action=plan.following.action,
         releases=plan.releases,
         closes=plan.closes,
     )
 
 
-def holds(payment: Payment, touch: Touch) -> bool:
+def holds(payment: Payment, balance_change: BalanceChange) -> bool:
     """Whether the guards of a touch let it change the balance of this payment."""
-    before, after = payment.balance, replace(payment, balance=apply_touch(payment.balance, touch))
+    before, after = payment.balance, replace(payment, balance=apply_balance_change(payment.balance, balance_change))
     return (
-        touch.left_min <= after.left <= touch.left_max
-        and after.balance.draws <= touch.draws_max
-        and before.disputed <= touch.disputed_max
-        and not before.closed & cover_doors(touch.barred_by)
-        and after.balance.chain_net >= touch.net_min
+        balance_change.left_min <= after.left <= balance_change.left_max
+        and after.balance.draws <= balance_change.draws_max
+        and before.disputed <= balance_change.disputed_max
+        and not before.closed & expand_closures(balance_change.barred_by)
+        and after.balance.chain_net >= balance_change.net_min
     )
 
 
-def move(balances: dict[str, Balance], touches: list[Touch]) -> dict[str, Balance]:
+def move(balances: dict[str, Balance], balance_changes: list[BalanceChange]) -> dict[str, Balance]:
     moved = dict(balances)
-    for touch in touches:
-        moved[touch.payment_id] = apply_touch(moved[touch.payment_id], touch)
+    for balance_change in balance_changes:
+        moved[balance_change.payment_id] = apply_balance_change(moved[balance_change.payment_id], balance_change)
     return moved

@@ -6,12 +6,12 @@ from tollgate.payments import (
     NO_DETAILS,
     Address,
     CardAccount,
-    CardFace,
+    CardSummary,
     CartItem,
     Customer,
     Details,
     list_amounts,
-    make_card_face,
+    make_card_summary,
 )
 from tollgate.values import Money, Secret
 
@@ -19,11 +19,11 @@ CARD = CardAccount(number=Secret("4200000000000042"), expiry_month="05", expiry_
 
 
 def test_a_face_shows_the_first_six_and_the_last_four_digits() -> None:
-    face = make_card_face("4200000000000042", CARD)
+    card_summary = make_card_summary("4200000000000042", CARD)
 
-    assert (face.bin, face.last_digits) == ("420000", "0042")
-    assert not hasattr(face, "number")
-    assert not hasattr(CardFace, "cvv")
+    assert (card_summary.bin, card_summary.last_digits) == ("420000", "0042")
+    assert not hasattr(card_summary, "number")
+    assert not hasattr(CardSummary, "cvv")
 
 
 def test_a_card_in_clear_prints_without_its_secrets() -> None:

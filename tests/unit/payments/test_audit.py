@@ -8,17 +8,17 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.payments import (
-    Account,
     Action,
     Balance,
-    Door,
-    Line,
+    Closure,
+    Entry,
+    LedgerAccount,
     Payment,
     Proof,
     State,
     check_chain,
     count_chain,
-    list_lines,
+    list_entries,
     tell_accounts,
 )
 from tollgate.payments.audit import sum_accounts
@@ -37,12 +37,12 @@ def balance(members: Sequence[Payment]) -> Chain:
     return [replace(payment, balance=counted.get(payment.id, Balance())) for payment in numbered]
 
 
-def post(members: Sequence[Payment]) -> dict[str, Line]:
-    return {line.id: line for payment in members for line in list_lines(payment)}
+def post(members: Sequence[Payment]) -> dict[str, Entry]:
+    return {entry.id: entry for payment in members for entry in list_entries(payment)}
 
 
-def find(members: Sequence[Payment], lines: dict[str, Line] | None = None) -> list[tuple[Proof, str, str]]:
-    findings = check_chain(members, post(members) if lines is None else lines)
+def find(members: Sequence[Payment], entries: dict[str, Entry] | None = None) -> list[tuple[Proof, str, str]]:
+    findings = check_chain(members, post(members) if entries is None else entries)
     return [(finding.proof, finding.row_id, finding.text) for finding in findings]
 
 
@@ -56,7 +56,9 @@ def make_captured() -> Chain:
             capture,
             add(first, "PA", 2_000, action=Action.INCREMENT),
             add(first, "CP", 999_999, state=State.DECLINED, result_code="700.400.100"),
-            add(first, "CP", 5_000, action=Action.CAPTURE, releases=4_000, closes=Door.CAPTURES | Door.INCREMENTS),
+            add(
+                first, "CP", 5_000, action=Action.CAPTURE, releases=4_000, closes=Closure.CAPTURES | Closure.INCREMENTS
+            ),
             add(capture, "RF", 1_000, action=Action.REFUND),
         ]
     )
@@ -81,7 +83,7 @@ def make_unfinished() -> Chain:
     """Everything is on its way: reserved, decided and not written, waiting."""
     first = make_payment("PA", 10_000)
     capture = add(first, "CP", 4_000, action=Action.CAPTURE)
-    on_its_way = {"settled_at": None, "state": State.STARTED}
+    on_its_way = {"completed_at": None, "state": State.STARTED}
     return balance(
         [
             first,
@@ -104,7 +106,7 @@ def make_doubtful() -> Chain:
 CHAINS: dict[str, Callable[[], Chain]] = {
     "alone": lambda: [make_payment("DB")],
     "a credit": lambda: [make_payment("CD")],
-    "in flight": lambda: [make_payment("PA", state=State.STARTED, settled_at=None, result_code="")],
+    "in flight": lambda: [make_payment("PA", state=State.STARTED, completed_at=None, result_code="")],
     "captured": make_captured,
     "disputed": make_disputed,
     "returned": make_returned,
@@ -129,7 +131,11 @@ def test_accounts_told_by_balances_are_those_of_the_book_and_sum_to_zero(name: s
 
 
 def test_accounts_tell_what_is_open_and_what_was_earned() -> None:
-    assert tell_accounts(make_captured()) == {Account.SHOPPER: -7_000, Account.HELD: 0, Account.EARNED: 7_000}
+    assert tell_accounts(make_captured()) == {
+        LedgerAccount.SHOPPER: -7_000,
+        LedgerAccount.HELD: 0,
+        LedgerAccount.EARNED: 7_000,
+    }
 
 
 def alter(place: int, **changes: object) -> Callable[[Chain], Chain]:
@@ -168,7 +174,9 @@ def test_what_was_refused_may_have_asked_for_another_currency() -> None:
 
 def test_a_reference_to_itself_does_not_make_the_audit_run_for_ever() -> None:
     members = make_disputed()
-    circle = [replace(payment, referenced_id=payment.id) if payment.kind == "CB" else payment for payment in members]
+    circle = [
+        replace(payment, referenced_id=payment.id) if payment.payment_type == "CB" else payment for payment in members
+    ]
 
     assert (Proof.CHAIN, members[1].id, "it came before the payment it refers to") in find(circle)
 
@@ -246,14 +254,14 @@ def test_a_chargeback_may_take_what_was_given_back_already() -> None:
 
 def test_a_line_that_is_missing_is_told_and_so_are_the_accounts_that_lack_it() -> None:
     members = make_captured()
-    lines = post(members)
-    [gone] = list_lines(members[1])
-    del lines[gone.id]
+    entries = post(members)
+    [gone] = list_entries(members[1])
+    del entries[gone.id]
 
-    assert find(members, lines) == [
-        (Proof.BOOK, gone.id, f"the line of CP {members[1].id} is missing"),
-        (Proof.BOOK, members[0].id, "the book has 30.00 of its chain on held, its balances say 0.00"),
-        (Proof.BOOK, members[0].id, "the book has 40.00 of its chain on earned, its balances say 70.00"),
+    assert find(members, entries) == [
+        (Proof.LEDGER, gone.id, f"the line of CP {members[1].id} is missing"),
+        (Proof.LEDGER, members[0].id, "the book has 30.00 of its chain on held, its balances say 0.00"),
+        (Proof.LEDGER, members[0].id, "the book has 40.00 of its chain on earned, its balances say 70.00"),
     ]
 
 
@@ -262,11 +270,11 @@ def test_a_line_that_is_missing_is_told_and_so_are_the_accounts_that_lack_it() -
 )
 def test_a_line_that_was_changed_is_told_with_what_does_not_fit(member: str, value: object) -> None:
     members = make_captured()
-    lines = post(members)
-    [line] = list_lines(members[1])
-    lines[line.id] = replace(line, **{member: value})
+    entries = post(members)
+    [entry] = list_entries(members[1])
+    entries[entry.id] = replace(entry, **{member: value})
 
-    assert find(members, lines)[0] == (Proof.BOOK, line.id, f"its {member} does not fit CP {members[1].id}")
+    assert find(members, entries)[0] == (Proof.LEDGER, entry.id, f"its {member} does not fit CP {members[1].id}")
 
 
 def test_a_finding_reads_as_a_sentence() -> None:

@@ -10,15 +10,15 @@ from tollgate.payments import (
     Checkout,
     CheckoutKind,
     CheckoutState,
-    Errand,
     Nature,
     Outcome,
     Payment,
+    RecoveryTask,
     State,
     Verdict,
-    settle,
+    complete,
 )
-from tollgate.payments.settlement import find_checkout_end
+from tollgate.payments.completion import find_checkout_end
 from tollgate.values import ChannelId, CheckoutId, MerchantId, Money, PaymentId
 
 CHECKOUT_ID = CheckoutId("F" * 32 + ".abc")
@@ -26,7 +26,7 @@ PAYMENT = Payment(
     id=PaymentId("8a" + "0" * 30),
     merchant_id=MerchantId("m"),
     channel_id=ChannelId("c"),
-    kind="DB",
+    payment_type="DB",
     state=State.STARTED,
     money=Money(9200, "EUR"),
     brand="VISA",
@@ -64,7 +64,7 @@ CHECKOUT = Checkout(
     ],
 )
 def test_an_attempt_does_it_or_lets_it_go_or_keeps_it(kind: str, state: State, end: tuple[bool, bool] | None) -> None:
-    found = find_checkout_end(replace(PAYMENT, kind=kind, state=state))
+    found = find_checkout_end(replace(PAYMENT, payment_type=kind, state=state))
 
     assert (None if found is None else (found.is_done, found.is_sole)) == end
     assert found is None or (found.id, found.subject_id) == (CHECKOUT_ID, PAYMENT.id)
@@ -79,13 +79,13 @@ def test_payments_without_a_checkout_and_what_follows_one_end_none() -> None:
 
 @pytest.mark.parametrize(("outcome", "code"), [(Outcome.LATE, "800.110.100"), (Outcome.STALE, "900.300.600")])
 def test_what_is_approved_too_late_is_declined_and_goes_back(outcome: Outcome, code: str) -> None:
-    late = settle(PAYMENT, Verdict(outcome=outcome, code="000.100.110"), 2)
+    late = complete(PAYMENT, Verdict(outcome=outcome, code="000.100.110"), 2)
 
     assert (late.payment.state, late.payment.result_code) == (State.DECLINED, code)
-    assert late.errand is Errand.REVERSE
+    assert late.recovery_task is RecoveryTask.REVERSE
     assert late.checkout is not None
     assert not late.checkout.is_done
-    assert all(MOVES[nature, outcome].errand is None for nature in Nature if nature is not Nature.TAKES)
+    assert all(MOVES[nature, outcome].recovery_task is None for nature in Nature if nature is not Nature.TAKES)
 
 
 def test_it_is_over_when_its_time_is_or_its_merchant_was_told() -> None:

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from tollgate.catalog import FOLLOW_UP_KINDS, KINDS, RESULTS, Role
-from tollgate.payments import FOLLOWINGS, NATURES, REFUSALS, SYSTEM_ONLY, Action, Door, Following, Nature
+from tollgate.catalog import FOLLOW_UP_PAYMENT_TYPES, PAYMENT_TYPES, RESULTS, Role
+from tollgate.payments import FOLLOWINGS, NATURES, REFUSALS, SYSTEM_ONLY, Action, Closure, Following, Nature
 from tollgate.payments.following import (
     OTHER_BRAND,
     OTHER_CURRENCY,
@@ -27,22 +27,22 @@ def test_every_action_but_the_technical_reversal_has_a_row() -> None:
     assert set(Action) - set(FOLLOWINGS) == {Action.TECHNICAL_REVERSAL}
 
 
-@pytest.mark.parametrize("kind", FOLLOW_UP_KINDS)
+@pytest.mark.parametrize("kind", FOLLOW_UP_PAYMENT_TYPES)
 def test_the_catalogue_says_of_each_type_what_the_rows_say(kind: str) -> None:
-    by_rows = {named for row in ROWS if row.kind == kind for named in row.names}
+    by_rows = {named for row in ROWS if row.payment_type == kind for named in row.names}
 
-    assert set(KINDS[kind].follows) == by_rows
+    assert set(PAYMENT_TYPES[kind].follows) == by_rows
 
 
 def test_every_type_that_follows_has_rows_and_refusals_and_no_other_has() -> None:
-    assert {row.kind for row in ROWS} == set(REFUSALS) == set(FOLLOW_UP_KINDS)
+    assert {row.payment_type for row in ROWS} == set(REFUSALS) == set(FOLLOW_UP_PAYMENT_TYPES)
 
 
 def test_what_only_the_system_makes_is_the_same_in_the_catalogue_and_never_sent() -> None:
-    by_role = {kind.code for kind in KINDS.values() if kind.role is Role.SYSTEM}
+    by_role = {kind.code for kind in PAYMENT_TYPES.values() if kind.role is Role.SYSTEM}
 
     assert set(SYSTEM_ONLY) == by_role
-    assert {row.kind for row in ROWS if row.wire_word is None} == by_role
+    assert {row.payment_type for row in ROWS if row.wire_word is None} == by_role
 
 
 def test_every_code_of_a_refusal_is_in_the_catalogue_and_is_one() -> None:
@@ -58,7 +58,7 @@ def test_no_request_fits_two_rows() -> None:
     rivals = [
         (one.action, other.action)
         for one, other in combinations(ROWS, 2)
-        if one.kind == other.kind and one.names & other.names
+        if one.payment_type == other.payment_type and one.names & other.names
     ]
 
     assert rivals == [(Action.INCREMENT, Action.RENEWAL)]
@@ -68,12 +68,12 @@ def test_no_request_fits_two_rows() -> None:
 def test_a_row_is_found_by_the_request_it_is_for(row: Following) -> None:
     practice = "INCREMENTAL_AUTH" if row.action is Action.INCREMENT else "REAUTHORIZATION"
 
-    assert all(choose_following(row.kind, named, practice) is row for named in row.names)
+    assert all(choose_following(row.payment_type, named, practice) is row for named in row.names)
 
 
-@pytest.mark.parametrize("kind", FOLLOW_UP_KINDS)
+@pytest.mark.parametrize("kind", FOLLOW_UP_PAYMENT_TYPES)
 def test_what_no_row_names_may_not_follow(kind: str) -> None:
-    strangers = set(KINDS) - set(KINDS[kind].follows)
+    strangers = set(PAYMENT_TYPES) - set(PAYMENT_TYPES[kind].follows)
 
     assert [named for named in strangers if choose_following(kind, named)] == []
 
@@ -98,12 +98,12 @@ def test_whatever_gives_money_back_to_the_shopper_is_bounded() -> None:
 
 
 def test_a_door_that_something_closes_bars_something() -> None:
-    closed = barred = Door.NONE
+    closed = barred = Closure.NONE
     for row in ROWS:
         closed |= row.closes | row.closes_when_final
         barred |= row.barred_by
 
-    assert closed == barred == sum(Door)
+    assert closed == barred == sum(Closure)
 
 
 def test_nothing_closes_a_door_that_does_not_stand_in_its_own_way() -> None:

@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import KINDS, RESULTS
+from tollgate.catalog import PAYMENT_TYPES, RESULTS
 from tollgate.payments import (
     NATURES,
     REFUSALS,
     Action,
     Balance,
-    Link,
+    ChainContext,
+    FollowUpRequest,
     Payment,
     Plan,
     Refused,
     State,
     TestMode,
-    Wish,
     judge,
-    list_settle_touches,
-    list_start_touches,
+    list_completion_changes,
+    list_start_changes,
 )
-from tollgate.payments.balance import Door
+from tollgate.payments.balance import Closure
 from tollgate.values import DAY, Money
 from unit.payments.samples import TERMS, add, holds, link_alone, make_payment, move, start
 
@@ -43,23 +43,23 @@ BALANCES = [
     Balance(disputed=1, chain_net=-20_000),
     Balance(chain_net=-5_000),
     Balance(draws=98),
-    *(Balance(closed=sum(doors)) for count in range(1, 5) for doors in combinations(Door, count)),
-    *(Balance(closed=2 * door) for door in Door),
+    *(Balance(closed=sum(closures)) for count in range(1, 5) for closures in combinations(Closure, count)),
+    *(Balance(closed=2 * door) for door in Closure),
 ]
 PRACTICES = {"PA": ("INCREMENTAL_AUTH", "REAUTHORIZATION", None)}
 
 
-def list_wishes(kind: str) -> Iterator[Wish]:
+def list_wishes(kind: str) -> Iterator[FollowUpRequest]:
     for amount, practice, is_final in product(AMOUNTS, PRACTICES.get(kind, (None,)), (False, True)):
         money = None if amount is None else Money(amount, "EUR")
-        yield Wish(kind=kind, money=money, practice=practice, is_final=is_final)
-    yield Wish(kind=kind, money=Money(1, "USD"))
-    yield Wish(kind=kind, money=Money(1, "EUR"), test_mode=TestMode.EXTERNAL)
-    yield Wish(kind=kind, money=Money(1, "EUR"), test_mode=TestMode.INTERNAL)
-    yield Wish(kind=kind, money=Money(1, "EUR"), objection="100.550.300")
+        yield FollowUpRequest(payment_type=kind, money=money, practice=practice, is_final=is_final)
+    yield FollowUpRequest(payment_type=kind, money=Money(1, "USD"))
+    yield FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.EXTERNAL)
+    yield FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.INTERNAL)
+    yield FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), objection="100.550.300")
 
 
-def list_links() -> Iterator[Link]:
+def list_links() -> Iterator[ChainContext]:
     """Every type in every state with every balance, at the head of its chain and further down."""
     for kind, state, balance, age in product(NATURES, State, BALANCES, (0, 8 * DAY)):
         if age and balance.closed:
@@ -68,7 +68,7 @@ def list_links() -> Iterator[Link]:
         yield link_alone(make_payment(kind, **changes))
         first = make_payment("PA", balance=Balance(drawn=10_000, chain_net=balance.chain_net, chain_length=2))
         named = add(first, kind, 10_000, **{**changes, "balance": replace(balance, chain_net=0)})
-        yield Link(named=named, bearer=named, first=first)
+        yield ChainContext(named=named, money_source=named, first=first)
 
 
 LINKS = list(list_links())
@@ -78,85 +78,94 @@ LINKS = list(list_links())
 def test_every_request_about_every_payment_has_an_answer_and_every_plan_can_be_kept_and_undone(kind: str) -> None:
     wishes = list(list_wishes(kind))
     plans = 0
-    for link, wish in product(LINKS, wishes):
-        decision = judge(wish, link, TERMS)
+    for context, request in product(LINKS, wishes):
+        decision = judge(request, context, TERMS)
         if isinstance(decision, Refused):
             assert decision.code in RESULTS
             assert RESULTS[decision.code].http_status == 400
             continue
         plans += 1
-        check_plan(decision, link, wish)
+        check_plan(decision, context, request)
     assert plans > 0
 
 
-def check_plan(plan: Plan, link: Link, wish: Wish) -> None:
-    assert plan.following.kind == wish.kind
-    assert plan.money.currency == link.named.money.currency
+def check_plan(plan: Plan, context: ChainContext, request: FollowUpRequest) -> None:
+    assert plan.following.payment_type == request.payment_type
+    assert plan.money.currency == context.named.money.currency
     assert plan.releases >= 0
-    assert link.named.state is State.APPROVED
+    assert context.named.state is State.APPROVED
 
-    balances: dict[str, Balance] = {payment.id: payment.balance for payment in (link.named, link.bearer, link.first)}
-    payments = {payment.id: payment for payment in (link.named, link.bearer, link.first)}
-    attempt = start(link, plan, wish.kind)
-    reserved = list_start_touches(attempt, plan, link.bearer.id)
+    balances: dict[str, Balance] = {
+        payment.id: payment.balance for payment in (context.named, context.money_source, context.first)
+    }
+    payments = {payment.id: payment for payment in (context.named, context.money_source, context.first)}
+    attempt = start(context, plan, request.payment_type)
+    reserved = list_start_changes(attempt, plan, context.money_source.id)
 
-    assert all(holds(payments[touch.payment_id], touch) for touch in reserved), (plan, link.named.balance)
-    check_settled(attempt, move(balances, reserved), balances, link)
+    assert all(holds(payments[balance_change.payment_id], balance_change) for balance_change in reserved), (
+        plan,
+        context.named.balance,
+    )
+    check_settled(attempt, move(balances, reserved), balances, context)
 
 
-def check_settled(attempt: Payment, reserved: dict[str, Balance], before: dict[str, Balance], link: Link) -> None:
+def check_settled(
+    attempt: Payment, reserved: dict[str, Balance], before: dict[str, Balance], context: ChainContext
+) -> None:
     if attempt.is_decided:
         # A fact cannot be undone, and has moved everything when it was written.
-        assert list_settle_touches(attempt, replace(attempt, state=State.APPROVED)) == []
+        assert list_completion_changes(attempt, replace(attempt, state=State.APPROVED)) == []
         return
-    declined = list_settle_touches(attempt, replace(attempt, state=State.DECLINED))
+    declined = list_completion_changes(attempt, replace(attempt, state=State.DECLINED))
     undone = move(reserved, declined)
-    first = before[link.first.id]
+    first = before[context.first.id]
 
-    assert undone == before | {link.first.id: replace(undone[link.first.id], chain_length=first.chain_length + 1)}
-    assert undone[link.first.id].chain_net == first.chain_net
+    assert undone == before | {context.first.id: replace(undone[context.first.id], chain_length=first.chain_length + 1)}
+    assert undone[context.first.id].chain_net == first.chain_net
 
-    kept = move(reserved, list_settle_touches(attempt, replace(attempt, state=State.APPROVED)))
-    after = replace(link.named, balance=kept[link.named.id])
-    assert after.left == replace(link.named, balance=reserved[link.named.id]).left + _count_added(attempt)
-    assert after.balance.held == link.named.balance.held
-    assert after.balance.closed == link.named.balance.closed + attempt.closes
+    kept = move(reserved, list_completion_changes(attempt, replace(attempt, state=State.APPROVED)))
+    after = replace(context.named, balance=kept[context.named.id])
+    assert after.left == replace(context.named, balance=reserved[context.named.id]).left + _count_added(attempt)
+    assert after.balance.held == context.named.balance.held
+    assert after.balance.closed == context.named.balance.closed + attempt.closes
 
 
 @pytest.mark.parametrize("kind", REFUSALS)
 def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
     """However old the balance was that a plan was made from: what its guards allow today, judging today allows too."""
     barred = 0
-    wishes = [wish for wish in list_wishes(kind) if wish.objection is None]
-    for named_kind, wish, before in product(KINDS[kind].follows, wishes, BALANCES):
-        link = link_with_bearer(named_kind, before)
-        plan = judge(wish, link, TERMS)
+    wishes = [request for request in list_wishes(kind) if request.objection is None]
+    for named_type, request, before in product(PAYMENT_TYPES[kind].follows, wishes, BALANCES):
+        context = link_with_bearer(named_type, before)
+        plan = judge(request, context, TERMS)
         if isinstance(plan, Refused):
             continue
-        touches = list_start_touches(start(link, plan, kind), plan, link.bearer.id)
+        balance_changes = list_start_changes(start(context, plan, kind), plan, context.money_source.id)
         for today in BALANCES:
-            moved = move_named(link, today)
-            payments = {payment.id: payment for payment in (moved.first, moved.bearer, moved.named)}
-            if not all(holds(payments[touch.payment_id], touch) for touch in touches):
+            moved = move_named(context, today)
+            payments = {payment.id: payment for payment in (moved.first, moved.money_source, moved.named)}
+            if not all(
+                holds(payments[balance_change.payment_id], balance_change) for balance_change in balance_changes
+            ):
                 barred += 1
                 continue
-            again = judge(replace(wish, money=plan.money), moved, TERMS)
-            assert isinstance(again, Plan), (wish, before, today)
-            assert (again.money, again.releases) == (plan.money, plan.releases), (wish, before, today)
+            again = judge(replace(request, money=plan.money), moved, TERMS)
+            assert isinstance(again, Plan), (request, before, today)
+            assert (again.money, again.releases) == (plan.money, plan.releases), (request, before, today)
     assert barred > 0
 
 
-def link_with_bearer(kind: str, balance: Balance) -> Link:
+def link_with_bearer(kind: str, balance: Balance) -> ChainContext:
     """What only moved the money of another payment has that one behind it."""
     if kind not in ("RF", "CR"):
         return link_alone(make_payment(kind, balance=balance))
     debit = make_payment("DB")
-    return Link(named=add(debit, kind, 10_000, balance=balance), bearer=debit, first=debit)
+    return ChainContext(named=add(debit, kind, 10_000, balance=balance), money_source=debit, first=debit)
 
 
-def move_named(link: Link, balance: Balance) -> Link:
-    named = replace(link.named, balance=balance)
-    return replace(link, named=named) if link.bearer is not link.named else link_alone(named)
+def move_named(context: ChainContext, balance: Balance) -> ChainContext:
+    named = replace(context.named, balance=balance)
+    return replace(context, named=named) if context.money_source is not context.named else link_alone(named)
 
 
 def _count_added(attempt: Payment) -> int:
@@ -168,21 +177,21 @@ def _count_added(attempt: Payment) -> int:
 def test_nothing_follows_what_only_changed_another_payment(action: Action, kind: str) -> None:
     named = add(make_payment("DB"), "PA" if action is Action.INCREMENT else "CB", 100, action=action)
 
-    decisions = [judge(wish, link_alone(named), TERMS) for wish in list_wishes(kind)]
+    decisions = [judge(request, link_alone(named), TERMS) for request in list_wishes(kind)]
 
     assert set(decisions) == {Refused(REFUSALS[kind].misfit)}
 
 
 def test_every_door_stands_in_the_way_of_something() -> None:
     """Of two payments that differ by one closed door only, some request tells them apart."""
-    for door in Door:
+    for door in Closure:
         told_apart = [
-            wish.kind
-            for named_kind, kind in product(NATURES, REFUSALS)
-            for wish in list_wishes(kind)
-            if isinstance(judge(wish, link_alone(make_payment(named_kind)), TERMS), Plan)
+            request.payment_type
+            for named_type, kind in product(NATURES, REFUSALS)
+            for request in list_wishes(kind)
+            if isinstance(judge(request, link_alone(make_payment(named_type)), TERMS), Plan)
             and isinstance(
-                judge(wish, link_alone(make_payment(named_kind, balance=Balance(closed=door))), TERMS), Refused
+                judge(request, link_alone(make_payment(named_type, balance=Balance(closed=door))), TERMS), Refused
             )
         ]
         assert told_apart, door

@@ -7,15 +7,26 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import FOLLOW_UP_KINDS, INITIAL_KINDS, get_result
-from tollgate.payments import MOVES, NATURES, OPEN_STATES, Errand, Nature, Outcome, Payment, State, Verdict, settle
+from tollgate.catalog import FOLLOW_UP_PAYMENT_TYPES, INITIAL_PAYMENT_TYPES, get_result
+from tollgate.payments import (
+    MOVES,
+    NATURES,
+    OPEN_STATES,
+    Nature,
+    Outcome,
+    Payment,
+    RecoveryTask,
+    State,
+    Verdict,
+    complete,
+)
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId
 
 STARTED = Payment(
     id=PaymentId("8a01"),
     merchant_id=MerchantId("8a02"),
     channel_id=ChannelId("8a03"),
-    kind="DB",
+    payment_type="DB",
     state=State.STARTED,
     money=Money(100, "EUR"),
     brand="VISA",
@@ -33,7 +44,7 @@ def test_every_outcome_of_every_nature_has_a_move_and_no_move_is_left_over() -> 
 
 
 def test_every_kind_that_begins_or_follows_has_a_nature() -> None:
-    assert set(NATURES) == {*INITIAL_KINDS, *FOLLOW_UP_KINDS, "3D"}
+    assert set(NATURES) == {*INITIAL_PAYMENT_TYPES, *FOLLOW_UP_PAYMENT_TYPES, "3D"}
 
 
 def test_no_settlement_leaves_an_attempt_started() -> None:
@@ -41,27 +52,27 @@ def test_no_settlement_leaves_an_attempt_started() -> None:
 
 
 def test_what_is_not_decided_is_given_back_or_asked_for_never_forgotten() -> None:
-    errands = {key: move.errand for key, move in MOVES.items() if move.errand}
+    recovery_tasks = {key: move.recovery_task for key, move in MOVES.items() if move.recovery_task}
 
-    assert errands == {
-        (Nature.TAKES, Outcome.SILENT): Errand.REVERSE,
-        (Nature.TAKES, Outcome.LATE): Errand.REVERSE,
-        (Nature.TAKES, Outcome.STALE): Errand.REVERSE,
-        (Nature.TAKES, Outcome.ABANDONED): Errand.REVERSE,
-        (Nature.GIVES, Outcome.SILENT): Errand.INQUIRE,
-        (Nature.TAKES, Outcome.WAITING): Errand.INQUIRE,
-        (Nature.GIVES, Outcome.WAITING): Errand.INQUIRE,
-        (Nature.FOLLOWS, Outcome.SILENT): Errand.REPEAT,
-        (Nature.FOLLOWS, Outcome.WAITING): Errand.REPEAT,
-        (Nature.CHECKS, Outcome.WAITING): Errand.EXPIRE,
-        **{(nature, Outcome.CHALLENGED): Errand.EXPIRE for nature in Nature},
+    assert recovery_tasks == {
+        (Nature.TAKES, Outcome.SILENT): RecoveryTask.REVERSE,
+        (Nature.TAKES, Outcome.LATE): RecoveryTask.REVERSE,
+        (Nature.TAKES, Outcome.STALE): RecoveryTask.REVERSE,
+        (Nature.TAKES, Outcome.ABANDONED): RecoveryTask.REVERSE,
+        (Nature.GIVES, Outcome.SILENT): RecoveryTask.INQUIRE,
+        (Nature.TAKES, Outcome.WAITING): RecoveryTask.INQUIRE,
+        (Nature.GIVES, Outcome.WAITING): RecoveryTask.INQUIRE,
+        (Nature.FOLLOWS, Outcome.SILENT): RecoveryTask.REPEAT,
+        (Nature.FOLLOWS, Outcome.WAITING): RecoveryTask.REPEAT,
+        (Nature.CHECKS, Outcome.WAITING): RecoveryTask.EXPIRE,
+        **{(nature, Outcome.CHALLENGED): RecoveryTask.EXPIRE for nature in Nature},
     }
 
 
 def test_every_open_state_has_somebody_who_asks_or_ends_it() -> None:
-    asking = {Errand.INQUIRE, Errand.REPEAT, Errand.EXPIRE}
+    asking = {RecoveryTask.INQUIRE, RecoveryTask.REPEAT, RecoveryTask.EXPIRE}
 
-    assert all(move.errand in asking for move in MOVES.values() if move.state in OPEN_STATES)
+    assert all(move.recovery_task in asking for move in MOVES.values() if move.state in OPEN_STATES)
 
 
 def test_only_what_stays_open_answers_pending() -> None:
@@ -71,29 +82,29 @@ def test_only_what_stays_open_answers_pending() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "outcome", "state", "code", "errand"),
+    ("kind", "outcome", "state", "code", "recovery_task"),
     [
         ("DB", Outcome.APPROVED, State.APPROVED, "000.100.110", None),
         ("PA", Outcome.DECLINED, State.DECLINED, "000.100.110", None),
-        ("DB", Outcome.WAITING, State.WAITING, "000.100.110", Errand.INQUIRE),
+        ("DB", Outcome.WAITING, State.WAITING, "000.100.110", RecoveryTask.INQUIRE),
         ("DB", Outcome.UNSENT, State.DECLINED, "000.100.110", None),
-        ("DB", Outcome.SILENT, State.DECLINED, "900.100.300", Errand.REVERSE),
-        ("CD", Outcome.SILENT, State.UNRESOLVED, "000.200.000", Errand.INQUIRE),
-        ("RF", Outcome.SILENT, State.UNRESOLVED, "000.200.000", Errand.REPEAT),
+        ("DB", Outcome.SILENT, State.DECLINED, "900.100.300", RecoveryTask.REVERSE),
+        ("CD", Outcome.SILENT, State.UNRESOLVED, "000.200.000", RecoveryTask.INQUIRE),
+        ("RF", Outcome.SILENT, State.UNRESOLVED, "000.200.000", RecoveryTask.REPEAT),
         ("CP", Outcome.UNSENT, State.DECLINED, "000.100.110", None),
     ],
 )
 def test_a_verdict_settles_an_attempt(
-    kind: str, outcome: Outcome, state: State, code: str, errand: Errand | None
+    kind: str, outcome: Outcome, state: State, code: str, recovery_task: RecoveryTask | None
 ) -> None:
     verdict = Verdict(outcome=outcome, code="000.100.110", details={"ExtendedDescription": "said"})
 
-    settlement = settle(replace(STARTED, kind=kind), verdict, now=9)
+    completion = complete(replace(STARTED, payment_type=kind), verdict, now=9)
 
-    assert (settlement.payment.state, settlement.payment.result_code) == (state, code)
-    assert (settlement.payment.settled_at, settlement.errand) == (9, errand)
-    assert settlement.payment.details == {"ExtendedDescription": "said"}
-    assert settlement.payment.id == STARTED.id
+    assert (completion.payment.state, completion.payment.result_code) == (state, code)
+    assert (completion.payment.completed_at, completion.recovery_task) == (9, recovery_task)
+    assert completion.payment.details == {"ExtendedDescription": "said"}
+    assert completion.payment.id == STARTED.id
 
 
 def test_numbers_of_stored_states_never_change() -> None:

@@ -8,17 +8,17 @@ from msgspec.structs import replace
 from tollgate.catalog import RESULTS
 from tollgate.payments import (
     TOKEN_OBSTACLES,
-    CardFace,
     CardNews,
+    CardSummary,
     NetworkToken,
     TokenState,
     end_token,
     find_token_obstacle,
     name_token_job,
-    renew_face,
+    renew_card_summary,
 )
 
-FACE = CardFace(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jones")
+FACE = CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034", holder="Jane Jones")
 TOKEN = NetworkToken(state=TokenState.ACTIVE, updated_at=7, reference="ref-1", last_digits="3478")
 
 
@@ -49,11 +49,11 @@ def test_why_a_card_is_charged_by_its_own_number(token: NetworkToken | None, cod
 def test_a_face_is_renewed_by_what_is_not_older(year: str, month: str, is_taken: bool) -> None:
     news = CardNews(last_digits="9876", expiry_month=month, expiry_year=year)
 
-    renewed = renew_face(FACE, news)
+    renewed = renew_card_summary(FACE, news)
 
     assert renewed == (replace(FACE, last_digits="9876", expiry_month=month, expiry_year=year) if is_taken else FACE)
-    assert renew_face(FACE, None) == FACE
-    assert renew_face(None, news) is None
+    assert renew_card_summary(FACE, None) == FACE
+    assert renew_card_summary(None, news) is None
 
 
 def test_what_ended_keeps_the_trace_of_a_token_that_there_was() -> None:

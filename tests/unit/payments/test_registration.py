@@ -8,7 +8,7 @@ import pytest
 
 from tollgate.payments import (
     WIPED,
-    CardFace,
+    CardSummary,
     InitialPayment,
     NetworkToken,
     Registration,
@@ -20,7 +20,7 @@ from tollgate.payments import (
 from tollgate.values import ChannelId, MerchantId, RegistrationId, to_instant
 
 NOW = to_instant(datetime(2027, 1, 31, 12, tzinfo=UTC))
-FACE = CardFace(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028", holder="Jane Jones")
+FACE = CardSummary(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028", holder="Jane Jones")
 STORED = Registration(
     id=RegistrationId("8a" * 16),
     merchant_id=MerchantId("merchant"),
@@ -34,7 +34,7 @@ STORED = Registration(
     keep_until=NOW + 1,
     card=FACE,
     echo={"customer.givenName": "Jane", "billing.street1": "1 Main Street"},
-    initial=InitialPayment(kind="DB", reference="scheme"),
+    initial=InitialPayment(payment_type="DB", reference="scheme"),
     network_token=NetworkToken(
         reference="at the network",
         state=TokenState.ACTIVE,
@@ -53,7 +53,7 @@ def test_what_was_wiped_says_which_instrument_it_was_and_whose_it_was_not(ended:
     left = wipe(STORED, ended)
 
     assert left.state is ended
-    assert left.card == CardFace(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028")
+    assert left.card == CardSummary(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028")
     assert left.echo == {}
     assert left.fingerprint is None
     assert left.network_token is not None
@@ -83,7 +83,7 @@ def test_nothing_is_wiped_and_still_open(state: RegistrationState) -> None:
     ],
 )
 def test_a_card_is_kept_beyond_its_expiry_and_all_else_beyond_its_last_use(
-    card: CardFace | None, end: datetime
+    card: CardSummary | None, end: datetime
 ) -> None:
     assert Retention().find_end(card, NOW) == to_instant(end)
 

@@ -13,15 +13,15 @@ import msgspec
 
 from tollgate.contract import Submission
 from tollgate.flows import submit_checkout
+from tollgate.operations import App
 from tollgate.payments import CheckoutKind, Script
 from tollgate.sandbox import ensure_tenant, make_simulator
 from tollgate.sandbox.shop import ROUTES
 from tollgate.sandbox.tenant import SHOP
-from tollgate.steps import House
 from tollgate.values import MINUTE, FixedClock
 from tollgate.web import Reply, Request, RouteTable
 from tollgate.web.request import OpenHandler
-from unit.premises import NOW, ScriptedWire, open_house
+from unit.premises import NOW, ScriptedWire, open_app
 
 ORIGIN = "http://127.0.0.1:8080"
 CARD = {
@@ -49,24 +49,24 @@ TABLE = RouteTable(ROUTES)
 
 
 @asynccontextmanager
-async def open_shop_house(folder: Path) -> AsyncIterator[House]:
+async def open_shop_house(folder: Path) -> AsyncIterator[App]:
     """A test host with its merchant and its simulator."""
-    house = await open_house(folder, ScriptedWire())
-    await ensure_tenant(house.database, house.keyring, NOW)
-    await house.directory.refresh(house.database)
-    simulator = make_simulator(house.database, house.keyring, ORIGIN, house.clock)
+    app = await open_app(folder, ScriptedWire())
+    await ensure_tenant(app.database, app.keyring, NOW)
+    await app.merchants.refresh(app.database)
+    simulator = make_simulator(app.database, app.keyring, ORIGIN, app.clock)
     script = Script("v1", "sha384-abc", b"script")
-    yield msgspec.structs.replace(house, base_url=ORIGIN, script=script, simulator=simulator)
-    await house.database.close()
+    yield msgspec.structs.replace(app, base_url=ORIGIN, script=script, simulator=simulator)
+    await app.database.close()
 
 
-async def visit(house: House, method: str, address: str, cookie: str = "", **fields: str) -> Reply:
+async def visit(app: App, method: str, address: str, cookie: str = "", **fields: str) -> Reply:
     """As a browser asks; what a path or query names is found as the server finds it."""
     parts = urlsplit(address)
     match = TABLE.find(method, parts.path)
     query = [(name, value) for name, values in parse_qs(parts.query).items() for value in values]
     request = make_request(method, parts.path, cookie, [*query, *fields.items()], match.names)
-    return await cast(OpenHandler, match.row.handler)(request, house)
+    return await cast(OpenHandler, match.row.handler)(request, app)
 
 
 def make_request(
@@ -84,17 +84,17 @@ def header(reply: Reply, name: bytes) -> str:
     return dict(reply.headers)[name].decode()
 
 
-async def order(house: House, cookie: str = "", **quantities: str) -> str:
+async def order(app: App, cookie: str = "", **quantities: str) -> str:
     """The id of the checkout that was prepared."""
-    reply = await visit(house, "POST", f"{SHOP}/checkout", cookie, **(quantities or {"mug": "2", "bag": "1"}))
+    reply = await visit(app, "POST", f"{SHOP}/checkout", cookie, **(quantities or {"mug": "2", "bag": "1"}))
     assert reply.status == 303
     return parse_qs(urlsplit(header(reply, b"location")).query)["id"][0]
 
 
-async def pay(house: House, checkout_id: str, **changes: str) -> None:
+async def pay(app: App, checkout_id: str, **changes: str) -> None:
     browser = {f"customer.browser.{name}": text for name, text in BROWSER.items()}
     sent = Submission(pairs=list((CARD | browser | changes).items()), address="127.0.0.1", accept=None, user_agent=None)
-    await submit_checkout(house, checkout_id, CheckoutKind.PAYMENT, sent)
+    await submit_checkout(app, checkout_id, CheckoutKind.PAYMENT, sent)
 
 
 def name_result(checkout_id: str, path: str = "") -> str:
@@ -102,13 +102,13 @@ def name_result(checkout_id: str, path: str = "") -> str:
     return f"{SHOP}/result?{urlencode(query)}"
 
 
-async def store_card(house: House) -> str:
+async def store_card(app: App) -> str:
     """The cookie of a visitor who let the shop keep a card."""
-    checkout_id = await order(house)
-    await pay(house, checkout_id, createRegistration="true")
-    return header(await visit(house, "GET", name_result(checkout_id)), b"set-cookie").partition(";")[0]
+    checkout_id = await order(app)
+    await pay(app, checkout_id, createRegistration="true")
+    return header(await visit(app, "GET", name_result(checkout_id)), b"set-cookie").partition(";")[0]
 
 
-def pass_time(house: House, minutes: int) -> None:
-    assert isinstance(house.clock, FixedClock)
-    house.clock.at += minutes * MINUTE
+def pass_time(app: App, minutes: int) -> None:
+    assert isinstance(app.clock, FixedClock)
+    app.clock.at += minutes * MINUTE

@@ -26,18 +26,22 @@ def acquirer() -> SimulatedAcquirer:
     return SimulatedAcquirer()
 
 
-async def charge(acquirer: SimulatedAcquirer, key: str = "8a01", **levers: str) -> dict[str, str]:
+async def charge(acquirer: SimulatedAcquirer, key: str = "8a01", **simulator_overrides: str) -> dict[str, str]:
     body = encode_message(make_charge(ORDER, key))
-    reply = await acquirer.send(WireRequest(path=CHARGES, body=body, key=key, levers=levers), PATIENCE_S)
+    reply = await acquirer.send(
+        WireRequest(path=CHARGES, body=body, key=key, simulator_overrides=simulator_overrides), PATIENCE_S
+    )
     answer: dict[str, str] = json.loads(reply.body)
     return answer
 
 
 async def follow_up(
-    acquirer: SimulatedAcquirer, key: str = "8a02", action: str = "capture", **levers: str
+    acquirer: SimulatedAcquirer, key: str = "8a02", action: str = "capture", **simulator_overrides: str
 ) -> dict[str, str]:
     message = FollowUpMessage(key=key, type=action, original="8a01", amount=9200, currency="EUR")
-    request = WireRequest(path=FOLLOW_UPS, body=encode_message(message), key=key, levers=levers)
+    request = WireRequest(
+        path=FOLLOW_UPS, body=encode_message(message), key=key, simulator_overrides=simulator_overrides
+    )
     answer: dict[str, str] = json.loads((await acquirer.send(request, PATIENCE_S)).body)
     return answer
 

@@ -14,7 +14,7 @@ from tollgate.connectors import WireRequest, threeds
 from tollgate.payments import AuthenticationCase
 from tollgate.sandbox.challenges import ENDINGS, OPEN, find_challenge, make_browser_answer, make_result
 from tollgate.sandbox.directory_rules import ELEMENTS, SCRIPTED
-from tollgate.sandbox.directory_server import ANSWERS, SimulatedDirectory
+from tollgate.sandbox.directory_server import ANSWERS, SimulatedDirectoryServer
 from tollgate.store import Database, open_database
 from tollgate.values import FixedClock, to_instant
 from tollgate.vault import make_keyring
@@ -79,20 +79,22 @@ async def database(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Da
 
 
 @pytest.fixture
-def directory(database: Database) -> SimulatedDirectory:
-    return SimulatedDirectory(database, KEYRING, BASE_URL, FixedClock(NOW))
+def directory(database: Database) -> SimulatedDirectoryServer:
+    return SimulatedDirectoryServer(database, KEYRING, BASE_URL, FixedClock(NOW))
 
 
 async def ask(
-    directory: SimulatedDirectory,
+    directory: SimulatedDirectoryServer,
     changes: Mapping[str, object],
-    levers: Mapping[str, str] | None = None,
+    simulator_overrides: Mapping[str, str] | None = None,
     request: Mapping[str, object] = REQUEST,
 ) -> Any:
     """A member changed to None is left out."""
     message = {name: value for name, value in {**request, **changes}.items() if value is not None}
     body = json.dumps(message).encode()
-    reply = await directory.send(WireRequest(path="/3ds/areq", body=body, key="k", levers=levers or {}), 1.0)
+    reply = await directory.send(
+        WireRequest(path="/3ds/areq", body=body, key="k", simulator_overrides=simulator_overrides or {}), 1.0
+    )
     assert reply.status == 200
     return json.loads(reply.body)
 
@@ -108,7 +110,7 @@ def choose_eci(brand: str, status: str, reason: str | None) -> str | None:
 @pytest.mark.parametrize(
     "card", [card for card in TEST_CARDS.values() if card.behaviour is not Behaviour.CHALLENGE], ids=lambda c: c.number
 )
-async def test_every_card_is_answered_as_its_row_says(directory: SimulatedDirectory, card: Any) -> None:
+async def test_every_card_is_answered_as_its_row_says(directory: SimulatedDirectoryServer, card: Any) -> None:
     expected = {
         Behaviour.NO_3DS: ("N", "08"),
         Behaviour.FRICTIONLESS: ("Y", None),
@@ -127,7 +129,7 @@ async def test_every_card_is_answered_as_its_row_says(directory: SimulatedDirect
 
 @pytest.mark.parametrize(("number", "eci"), [("5386024192625914", "02"), ("4929420573595709", "05")])
 async def test_the_network_of_a_card_of_the_world_is_known_by_its_number(
-    directory: SimulatedDirectory, number: str, eci: str
+    directory: SimulatedDirectoryServer, number: str, eci: str
 ) -> None:
     answer = await ask(directory, {"acctNumber": number}, {"3DS2_enrolled": "true", "3DS2_flow": "frictionless"})
 
@@ -138,7 +140,7 @@ def test_every_behaviour_but_the_challenge_has_an_answer() -> None:
     assert set(ANSWERS) == set(Behaviour) - {Behaviour.CHALLENGE}
 
 
-async def test_ranges_name_every_card_that_takes_part_and_its_method_page(directory: SimulatedDirectory) -> None:
+async def test_ranges_name_every_card_that_takes_part_and_its_method_page(directory: SimulatedDirectoryServer) -> None:
     conversation = threeds.ask_ranges(SERVER_ID)
     reply = await directory.send(next(conversation), 1.0)
     with pytest.raises(StopIteration) as end:
@@ -153,7 +155,7 @@ async def test_ranges_name_every_card_that_takes_part_and_its_method_page(direct
 
 
 @pytest.mark.parametrize(
-    ("number", "levers", "indicator", "status"),
+    ("number", "simulator_overrides", "indicator", "status"),
     [
         ("4200000000000000", {"3DS2_enrolled": "true"}, None, "C"),
         ("4200000000000000", {"3DS2_enrolled": "true", "3DS2_flow": "frictionless"}, None, "Y"),
@@ -167,15 +169,21 @@ async def test_ranges_name_every_card_that_takes_part_and_its_method_page(direct
     ],
 )
 async def test_levers_win_over_cards_and_cards_over_wishes(
-    directory: SimulatedDirectory, number: str, levers: dict[str, str], indicator: str | None, status: str
+    directory: SimulatedDirectoryServer,
+    number: str,
+    simulator_overrides: dict[str, str],
+    indicator: str | None,
+    status: str,
 ) -> None:
     changes = {"acctNumber": number, "threeDSRequestorChallengeInd": indicator}
 
-    assert (await ask(directory, changes, levers))["transStatus"] == status
+    assert (await ask(directory, changes, simulator_overrides))["transStatus"] == status
 
 
 @pytest.mark.parametrize(("number", "mandated"), [("4711100000000000", "Y"), ("4200000000000026", "N")])
-async def test_a_challenge_says_whose_wish_it_was(directory: SimulatedDirectory, number: str, mandated: str) -> None:
+async def test_a_challenge_says_whose_wish_it_was(
+    directory: SimulatedDirectoryServer, number: str, mandated: str
+) -> None:
     answer = await ask(directory, {"acctNumber": number, "threeDSRequestorChallengeInd": "04"})
 
     assert (answer["transStatus"], answer["acsChallengeMandated"]) == ("C", mandated)
@@ -183,7 +191,7 @@ async def test_a_challenge_says_whose_wish_it_was(directory: SimulatedDirectory,
 
 @pytest.mark.parametrize("name", [element.name for element in ELEMENTS if "02" in element.channels])
 async def test_whatever_is_mandatory_in_a_browser_is_named_when_it_is_missing(
-    directory: SimulatedDirectory, name: str
+    directory: SimulatedDirectoryServer, name: str
 ) -> None:
     answer = await ask(directory, {name: None})
 
@@ -191,12 +199,14 @@ async def test_whatever_is_mandatory_in_a_browser_is_named_when_it_is_missing(
 
 
 @pytest.mark.parametrize("name", SCRIPTED)
-async def test_only_browsers_with_scripts_must_say_what_scripts_know(directory: SimulatedDirectory, name: str) -> None:
+async def test_only_browsers_with_scripts_must_say_what_scripts_know(
+    directory: SimulatedDirectoryServer, name: str
+) -> None:
     assert (await ask(directory, {name: None}))["errorDetail"] == name
     assert (await ask(directory, {name: None, "browserJavascriptEnabled": False}))["transStatus"] == "C"
 
 
-async def test_all_that_is_missing_is_named_at_once(directory: SimulatedDirectory) -> None:
+async def test_all_that_is_missing_is_named_at_once(directory: SimulatedDirectoryServer) -> None:
     answer = await ask(directory, {"acctNumber": None, "notificationURL": "", "browserTZ": None})
 
     assert answer["errorDetail"] == "notificationURL, acctNumber, browserTZ"
@@ -216,7 +226,7 @@ async def test_all_that_is_missing_is_named_at_once(directory: SimulatedDirector
         ("messageCategory", "03"),
     ],
 )
-async def test_what_is_not_well_formed_is_named(directory: SimulatedDirectory, name: str, value: object) -> None:
+async def test_what_is_not_well_formed_is_named(directory: SimulatedDirectoryServer, name: str, value: object) -> None:
     answer = await ask(directory, {name: value})
 
     assert (answer["messageType"], answer["errorCode"], answer["errorDetail"]) == ("Erro", "203", name)
@@ -225,25 +235,25 @@ async def test_what_is_not_well_formed_is_named(directory: SimulatedDirectory, n
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"[" * 100_000])
 @pytest.mark.parametrize("path", ["/3ds/areq", "/3ds/preq"])
 async def test_bytes_that_are_no_message_are_answered_with_an_error(
-    directory: SimulatedDirectory, path: str, body: bytes
+    directory: SimulatedDirectoryServer, path: str, body: bytes
 ) -> None:
     reply = await directory.send(WireRequest(path=path, body=body, key="k"), 1.0)
 
     assert json.loads(reply.body)["messageType"] == "Erro"
 
 
-async def test_it_knows_two_doors_only(directory: SimulatedDirectory) -> None:
+async def test_it_knows_two_doors_only(directory: SimulatedDirectoryServer) -> None:
     assert (await directory.send(WireRequest(path="/3ds/creq", body=b"", key="k"), 1.0)).status == 404
 
 
-async def test_without_money_no_purchase_is_asked_for(directory: SimulatedDirectory) -> None:
+async def test_without_money_no_purchase_is_asked_for(directory: SimulatedDirectoryServer) -> None:
     names = ("purchaseAmount", "purchaseCurrency", "purchaseExponent", "purchaseDate", "acquirerBIN")
     changes: dict[str, object] = dict.fromkeys(names)
 
     assert (await ask(directory, {"messageCategory": "02", **changes}))["transStatus"] == "C"
 
 
-async def test_an_absent_shopper_cannot_be_challenged(directory: SimulatedDirectory) -> None:
+async def test_an_absent_shopper_cannot_be_challenged(directory: SimulatedDirectoryServer) -> None:
     answer = await ask(directory, {}, request=AWAY)
 
     assert (answer["transStatus"], answer["transStatusReason"]) == ("U", "21")
@@ -253,7 +263,9 @@ async def test_an_absent_shopper_cannot_be_challenged(directory: SimulatedDirect
 # --- the issuer's challenges ---
 
 
-async def test_a_challenge_is_kept_with_what_its_page_shows(directory: SimulatedDirectory, database: Database) -> None:
+async def test_a_challenge_is_kept_with_what_its_page_shows(
+    directory: SimulatedDirectoryServer, database: Database
+) -> None:
     answer = await ask(directory, {})
     found = await find_challenge(database, KEYRING, answer["acsURL"].rpartition("/")[2])
 
@@ -265,13 +277,13 @@ async def test_a_challenge_is_kept_with_what_its_page_shows(directory: Simulated
         "92.10 EUR",
         "0000",
     )
-    assert found.challenge.ticket == "ticket"
+    assert found.challenge.shopper_token == "ticket"
     assert "secret-of-the-shopper" not in found.row.body, "the database alone must not lead to what waits there"
     assert await find_challenge(database, make_keyring(), answer["acsURL"].rpartition("/")[2]) is None
 
 
 async def test_outside_of_the_browser_the_text_says_where_the_banks_app_is_played(
-    directory: SimulatedDirectory, database: Database
+    directory: SimulatedDirectoryServer, database: Database
 ) -> None:
     decoupled = await ask(directory, {"threeDSRequestorDecReqInd": "Y"})
     in_app = await ask(directory, {}, request=APP)
@@ -289,7 +301,7 @@ async def test_outside_of_the_browser_the_text_says_where_the_banks_app_is_playe
     [("392", "9210", "9210 JPY"), ("048", "9210", "9.210 BHD"), ("978", "5", "0.05 EUR")],
 )
 async def test_amounts_are_shown_as_the_currency_counts(
-    directory: SimulatedDirectory, database: Database, currency: str, amount: str, shown: str
+    directory: SimulatedDirectoryServer, database: Database, currency: str, amount: str, shown: str
 ) -> None:
     answer = await ask(directory, {"purchaseCurrency": currency, "purchaseAmount": amount})
     found = await find_challenge(database, KEYRING, answer["acsURL"].rpartition("/")[2])
@@ -300,7 +312,7 @@ async def test_amounts_are_shown_as_the_currency_counts(
 
 @pytest.mark.parametrize("code", ENDINGS)
 async def test_every_ending_is_the_code_by_which_it_is_called(
-    directory: SimulatedDirectory, database: Database, code: str
+    directory: SimulatedDirectoryServer, database: Database, code: str
 ) -> None:
     answer = await ask(directory, {"acctNumber": "5212345678901234"})
     found = await find_challenge(database, KEYRING, answer["acsURL"].rpartition("/")[2])

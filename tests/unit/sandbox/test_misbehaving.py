@@ -27,8 +27,10 @@ class Other:
         return WireReply(200, json.dumps({"status": self.status, "message": "Fine", "due_on": "2026-11-18"}).encode())
 
 
-async def send(other: Other, **levers: str) -> dict[str, str]:
-    reply = await Misbehaving(other).send(WireRequest(path="/", body=b"{}", key="8a01", levers=levers), PATIENCE_S)
+async def send(other: Other, **simulator_overrides: str) -> dict[str, str]:
+    reply = await Misbehaving(other).send(
+        WireRequest(path="/", body=b"{}", key="8a01", simulator_overrides=simulator_overrides), PATIENCE_S
+    )
     answer: dict[str, str] = json.loads(reply.body)
     return answer
 
@@ -38,7 +40,7 @@ async def test_without_levers_nothing_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("levers", "fault", "heard"),
+    ("simulator_overrides", "fault", "heard"),
     [
         ({"simulatorFault": "unsent"}, Unsent, []),
         ({"simulatorFault": "dropped"}, Silent, []),
@@ -48,12 +50,12 @@ async def test_without_levers_nothing_changes() -> None:
     ],
 )
 async def test_a_fault_happens_before_or_after_the_other_side_acts(
-    levers: dict[str, str], fault: type[Exception], heard: list[str]
+    simulator_overrides: dict[str, str], fault: type[Exception], heard: list[str]
 ) -> None:
     other = Other()
 
     with pytest.raises(fault):
-        await send(other, **levers)
+        await send(other, **simulator_overrides)
 
     assert other.heard == heard
 

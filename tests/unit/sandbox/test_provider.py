@@ -45,7 +45,7 @@ def provider(database: Database, clock: FixedClock) -> SimulatedProvider:
 
 
 async def open_session(
-    provider: SimulatedProvider, brand: str = "PAYPAL", key: str = "8a01", account: str = "", **levers: str
+    provider: SimulatedProvider, brand: str = "PAYPAL", key: str = "8a01", account: str = "", **simulator_overrides: str
 ) -> dict[str, Any]:
     message = {
         "key": key,
@@ -59,7 +59,9 @@ async def open_session(
         "account": {"account_id": account} if account else {},
     }
     body = msgspec.json.encode(message)
-    reply = await provider.send(WireRequest(path=redirect.SESSIONS, body=body, key=key, levers=levers), 1.0)
+    reply = await provider.send(
+        WireRequest(path=redirect.SESSIONS, body=body, key=key, simulator_overrides=simulator_overrides), 1.0
+    )
     answer: dict[str, Any] = json.loads(reply.body)
     return answer
 

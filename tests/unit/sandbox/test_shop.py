@@ -12,16 +12,16 @@ import pytest
 from tollgate.catalog import TEST_ACCOUNTS, TEST_CARDS, Behaviour, Situation
 from tollgate.contract import read_fields
 from tollgate.flows import prepare_checkout
+from tollgate.operations import App, find_any_checkout, open_prepared
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
 from tollgate.sandbox.shop.receipt import make_receipt
 from tollgate.sandbox.shop.till import Ending, ask_ending, find_order, get_channel_of_shop
 from tollgate.sandbox.shop.trying import LANGUAGES, SAMPLES
 from tollgate.sandbox.tenant import SHOP
-from tollgate.steps import House, find_any_checkout, open_prepared
 from tollgate.values import NotFound, Refusal
 from tollgate.widget.languages import LANGUAGES as FORM_LANGUAGES
-from unit.premises import NOW, ScriptedWire, open_house
+from unit.premises import NOW, ScriptedWire, open_app
 from unit.sandbox.shop_visits import (
     DECLINED,
     ORIGIN,
@@ -39,10 +39,10 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
     """One for all visitors: its merchant's wallet keys take their time."""
-    async with open_shop_house(tmp_path_factory.mktemp("shop")) as house:
-        yield house
+    async with open_shop_house(tmp_path_factory.mktemp("shop")) as app:
+        yield app
 
 
 # ---- the receipt ----
@@ -58,14 +58,14 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
     ids=["no answer", "approved too late", "left at the provider"],
 )
 async def test_a_receipt_promises_money_back_where_some_may_have_been_taken(
-    house: House, changes: dict[str, dict[str, str]]
+    app: App, changes: dict[str, dict[str, str]]
 ) -> None:
-    checkout_id = await order(house)
-    await pay(house, checkout_id, **DECLINED)
-    channel = await get_channel_of_shop(house)
-    found = await find_order(house, channel, checkout_id)
+    checkout_id = await order(app)
+    await pay(app, checkout_id, **DECLINED)
+    channel = await get_channel_of_shop(app)
+    found = await find_order(app, channel, checkout_id)
     assert found is not None
-    ending = await ask_ending(house, channel, found, "")
+    ending = await ask_ending(app, channel, found, "")
 
     told = make_receipt(found, Ending({**ending.body, **changes}, ""))
 
@@ -76,20 +76,20 @@ async def test_a_receipt_promises_money_back_where_some_may_have_been_taken(
 # ---- the cart ----
 
 
-async def test_a_visitor_sees_what_is_sold_and_what_it_costs(house: House) -> None:
-    page = await visit(house, "GET", SHOP)
+async def test_a_visitor_sees_what_is_sold_and_what_it_costs(app: App) -> None:
+    page = await visit(app, "GET", SHOP)
 
     assert page.status == 200
     assert all(says(page, product.name) and says(page, render_price(product.price)) for product in PRODUCTS)
     assert says(page, render_price(USUAL_CART.total))
 
 
-async def test_the_amount_is_made_from_the_shops_own_prices(house: House) -> None:
-    checkout_id = await order(house, mug="2", bag="1", amount="0.01", price="0")
+async def test_the_amount_is_made_from_the_shops_own_prices(app: App) -> None:
+    checkout_id = await order(app, mug="2", bag="1", amount="0.01", price="0")
 
-    checkout = await find_any_checkout(house, checkout_id)
+    checkout = await find_any_checkout(app, checkout_id)
     assert checkout is not None
-    prepared = open_prepared(house, checkout)
+    prepared = open_prepared(app, checkout)
     assert (prepared["amount"], prepared["currency"], prepared["paymentType"]) == ("48.00", "EUR", "DB")
     assert [prepared[f"cart.items[{index}].name"] for index in (0, 1)] == ["Enamel mug", "Canvas bag"]
 
@@ -99,8 +99,8 @@ def test_a_quantity_that_is_no_small_number_counts_as_nothing(text: str) -> None
     assert read_cart([("mug", text)]).bought == ()
 
 
-async def test_an_empty_cart_is_not_ordered(house: House) -> None:
-    page = await visit(house, "POST", f"{SHOP}/checkout", mug="0")
+async def test_an_empty_cart_is_not_ordered(app: App) -> None:
+    page = await visit(app, "POST", f"{SHOP}/checkout", mug="0")
 
     assert page.status == 200
     assert says(page, "The cart is empty")
@@ -109,8 +109,8 @@ async def test_an_empty_cart_is_not_ordered(house: House) -> None:
 # ---- the form ----
 
 
-async def test_the_form_is_shown_under_the_policy_that_merchants_are_advised_to_send(house: House) -> None:
-    page = await visit(house, "GET", f"{SHOP}/checkout?id={await order(house)}")
+async def test_the_form_is_shown_under_the_policy_that_merchants_are_advised_to_send(app: App) -> None:
+    page = await visit(app, "GET", f"{SHOP}/checkout?id={await order(app)}")
 
     policy = dict(part.strip().split(" ", 1) for part in header(page, b"content-security-policy").split(";"))
     (nonce,) = set(re.findall(r'nonce="([^"]+)"', page.body.decode()))
@@ -122,16 +122,16 @@ async def test_the_form_is_shown_under_the_policy_that_merchants_are_advised_to_
     assert not re.search(r"<script(?![^>]*(?:src=|nonce=))|\sstyle=|\son[a-z]+=", page.body.decode())
 
 
-async def test_every_page_has_a_nonce_of_its_own(house: House) -> None:
-    pages = [await visit(house, "GET", SHOP) for _ in range(2)]
+async def test_every_page_has_a_nonce_of_its_own(app: App) -> None:
+    pages = [await visit(app, "GET", SHOP) for _ in range(2)]
 
     assert len({header(page, b"content-security-policy") for page in pages}) == 2
 
 
-async def test_the_form_loads_the_very_script_that_was_promised(house: House) -> None:
-    checkout_id = await order(house)
+async def test_the_form_loads_the_very_script_that_was_promised(app: App) -> None:
+    checkout_id = await order(app)
 
-    page = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+    page = await visit(app, "GET", f"{SHOP}/checkout?id={checkout_id}")
 
     assert says(page, f'src="{ORIGIN}/v1/paymentWidgets.js?checkoutId={checkout_id}" integrity="sha384-abc"')
     assert says(
@@ -142,8 +142,8 @@ async def test_the_form_loads_the_very_script_that_was_promised(house: House) ->
 @pytest.mark.parametrize(
     ("query", "locale"), [("", "de-AT"), ("&lang=ar", "ar"), ("&lang=xx", "de-AT"), ("&lang=</script>", "de-AT")]
 )
-async def test_the_form_speaks_as_the_visitor_or_the_browser_wishes(house: House, query: str, locale: str) -> None:
-    page = await visit(house, "GET", f"{SHOP}/checkout?id={await order(house)}{query}")
+async def test_the_form_speaks_as_the_visitor_or_the_browser_wishes(app: App, query: str, locale: str) -> None:
+    page = await visit(app, "GET", f"{SHOP}/checkout?id={await order(app)}{query}")
 
     assert says(page, f'"locale": "{locale}"')
 
@@ -164,24 +164,24 @@ def test_the_numbers_to_try_are_those_that_a_test_host_knows() -> None:
     assert all(sample.shown.replace(" ", "") == sample.number for sample in SAMPLES)
 
 
-async def test_a_checkout_that_has_expired_is_over(house: House) -> None:
-    checkout_id = await order(house)
-    pass_time(house, 30)
+async def test_a_checkout_that_has_expired_is_over(app: App) -> None:
+    checkout_id = await order(app)
+    pass_time(app, 30)
 
-    page = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+    page = await visit(app, "GET", f"{SHOP}/checkout?id={checkout_id}")
 
     assert page.status == 410
     assert says(page, "This checkout is over")
     assert not says(page, "paymentWidgets")
 
 
-async def test_the_back_button_after_paying_leads_to_the_result(house: House) -> None:
-    checkout_id = await order(house)
-    await pay(house, checkout_id)
+async def test_the_back_button_after_paying_leads_to_the_result(app: App) -> None:
+    checkout_id = await order(app)
+    await pay(app, checkout_id)
 
-    before = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
-    await visit(house, "GET", name_result(checkout_id))
-    after = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
+    before = await visit(app, "GET", f"{SHOP}/checkout?id={checkout_id}")
+    await visit(app, "GET", name_result(checkout_id))
+    after = await visit(app, "GET", f"{SHOP}/checkout?id={checkout_id}")
 
     assert header(before, b"location") == header(after, b"location") == name_result(checkout_id)
 
@@ -189,12 +189,12 @@ async def test_the_back_button_after_paying_leads_to_the_result(house: House) ->
 # ---- the result ----
 
 
-async def test_the_result_is_asked_for_and_can_be_seen_again(house: House) -> None:
-    checkout_id = await order(house)
-    await pay(house, checkout_id)
+async def test_the_result_is_asked_for_and_can_be_seen_again(app: App) -> None:
+    checkout_id = await order(app)
+    await pay(app, checkout_id)
 
-    first = await visit(house, "GET", name_result(checkout_id))
-    again = await visit(house, "GET", name_result(checkout_id))
+    first = await visit(app, "GET", name_result(checkout_id))
+    again = await visit(app, "GET", name_result(checkout_id))
 
     for page in (first, again):
         assert says(page, "Thank you, it is paid")
@@ -203,38 +203,38 @@ async def test_the_result_is_asked_for_and_can_be_seen_again(house: House) -> No
     assert says(again, "200.300.404"), "a success is told once"
 
 
-async def test_a_declined_shopper_may_try_again_in_the_same_checkout(house: House) -> None:
-    checkout_id = await order(house)
-    await pay(house, checkout_id, **DECLINED)
-    declined = await visit(house, "GET", name_result(checkout_id))
-    await pay(house, checkout_id)
-    paid = await visit(house, "GET", name_result(checkout_id))
+async def test_a_declined_shopper_may_try_again_in_the_same_checkout(app: App) -> None:
+    checkout_id = await order(app)
+    await pay(app, checkout_id, **DECLINED)
+    declined = await visit(app, "GET", name_result(checkout_id))
+    await pay(app, checkout_id)
+    paid = await visit(app, "GET", name_result(checkout_id))
 
     assert says(declined, "It was not paid")
     assert says(declined, f"{SHOP}/checkout?id={checkout_id}")
     assert says(paid, "Thank you, it is paid")
 
 
-async def test_who_reloads_too_often_still_sees_how_it_ended(house: House) -> None:
-    checkout_id = await order(house)
-    await pay(house, checkout_id, **DECLINED)
+async def test_who_reloads_too_often_still_sees_how_it_ended(app: App) -> None:
+    checkout_id = await order(app)
+    await pay(app, checkout_id, **DECLINED)
 
-    pages = [await visit(house, "GET", name_result(checkout_id)) for _ in range(3)]
+    pages = [await visit(app, "GET", name_result(checkout_id)) for _ in range(3)]
 
     assert [says(page, "It was not paid") for page in pages] == [True] * 3
     assert [says(page, "800.120.100") for page in pages] == [False, False, True]
 
 
-async def test_nothing_is_paid_before_somebody_pays(house: House) -> None:
-    page = await visit(house, "GET", name_result(await order(house)))
+async def test_nothing_is_paid_before_somebody_pays(app: App) -> None:
+    page = await visit(app, "GET", name_result(await order(app)))
 
     assert says(page, "Nothing is paid yet")
     assert says(page, "Back to the payment")
 
 
-async def test_only_the_path_of_this_very_checkout_is_believed(house: House) -> None:
-    checkout_id, other_id = await order(house), await order(house)
-    await pay(house, other_id)
+async def test_only_the_path_of_this_very_checkout_is_believed(app: App) -> None:
+    checkout_id, other_id = await order(app), await order(app)
+    await pay(app, other_id)
 
     for path in (
         f"/v1/checkouts/{other_id}/payment",
@@ -243,41 +243,41 @@ async def test_only_the_path_of_this_very_checkout_is_believed(house: House) -> 
         f"https://elsewhere.example/v1/checkouts/{checkout_id}/payment",
         f"/v1/checkouts/{checkout_id}/../{other_id}/payment",
     ):
-        assert (await visit(house, "GET", name_result(checkout_id, path))).status == 404, path
-    told = await visit(house, "GET", name_result(other_id))
+        assert (await visit(app, "GET", name_result(checkout_id, path))).status == 404, path
+    told = await visit(app, "GET", name_result(other_id))
     assert not says(told, "what the shop has kept"), "a strange address has spent the success of another"
 
 
 @pytest.mark.parametrize("checkout_id", ["", "x", "\0", "0" * 32, "0" * 32 + ".000000000000", "é" * 500])
-async def test_an_unknown_checkout_is_over(house: House, checkout_id: str) -> None:
-    assert (await visit(house, "GET", f"{SHOP}/checkout", id=checkout_id)).status == 404
-    assert (await visit(house, "GET", f"{SHOP}/result", id=checkout_id, resourcePath="/v1")).status == 404
+async def test_an_unknown_checkout_is_over(app: App, checkout_id: str) -> None:
+    assert (await visit(app, "GET", f"{SHOP}/checkout", id=checkout_id)).status == 404
+    assert (await visit(app, "GET", f"{SHOP}/result", id=checkout_id, resourcePath="/v1")).status == 404
 
 
-async def test_a_checkout_that_another_program_has_prepared_is_left_alone(house: House) -> None:
+async def test_a_checkout_that_another_program_has_prepared_is_left_alone(app: App) -> None:
     """To ask how it ended would take the one answer away from that program."""
-    channel = await get_channel_of_shop(house)
+    channel = await get_channel_of_shop(app)
     pairs = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]
-    fields = read_fields(pairs, Situation("checkout", None, channel.is_lenient, house.is_live))
-    answer = await prepare_checkout(house, fields, channel, None)
+    fields = read_fields(pairs, Situation("checkout", None, channel.is_lenient, app.is_live))
+    answer = await prepare_checkout(app, fields, channel, None)
     checkout_id: str = msgspec.json.decode(answer.body)["id"]
-    await pay(house, checkout_id)
+    await pay(app, checkout_id)
 
-    page = await visit(house, "GET", name_result(checkout_id))
+    page = await visit(app, "GET", name_result(checkout_id))
 
     assert page.status == 404
-    checkout = await find_any_checkout(house, checkout_id)
+    checkout = await find_any_checkout(app, checkout_id)
     assert checkout is not None
     assert checkout.read_at is None
 
 
-async def test_no_page_shows_the_access_token(house: House) -> None:
-    checkout_id = await order(house)
-    form = await visit(house, "GET", f"{SHOP}/checkout?id={checkout_id}")
-    await pay(house, checkout_id)
-    pages = [await visit(house, "GET", SHOP), form, await visit(house, "GET", name_result(checkout_id))]
-    tenant = await ensure_tenant(house.database, house.keyring, NOW)
-    token = (await welcome(house.database, house.keyring, tenant, ORIGIN)).access_token
+async def test_no_page_shows_the_access_token(app: App) -> None:
+    checkout_id = await order(app)
+    form = await visit(app, "GET", f"{SHOP}/checkout?id={checkout_id}")
+    await pay(app, checkout_id)
+    pages = [await visit(app, "GET", SHOP), form, await visit(app, "GET", name_result(checkout_id))]
+    tenant = await ensure_tenant(app.database, app.keyring, NOW)
+    token = (await welcome(app.database, app.keyring, tenant, ORIGIN)).access_token
 
     assert not any(says(page, token) for page in pages)
     assert all(says(page, "Bearer $TOKEN") and says(page, tenant.entity_id) for page in pages[1:])
@@ -286,23 +286,23 @@ async def test_no_page_shows_the_access_token(house: House) -> None:
 # ---- files ----
 
 
-async def test_files_are_kept_for_good_under_their_own_name_only(house: House) -> None:
-    body = (await visit(house, "GET", SHOP)).body.decode()
+async def test_files_are_kept_for_good_under_their_own_name_only(app: App) -> None:
+    body = (await visit(app, "GET", SHOP)).body.decode()
     (path,) = re.findall(r'href="(/sandbox/shop/files/[^"]+)"', body)
 
-    current = await visit(house, "GET", path)
-    older = await visit(house, "GET", path.replace(path.split("/")[4], "0" * 16))
+    current = await visit(app, "GET", path)
+    older = await visit(app, "GET", path.replace(path.split("/")[4], "0" * 16))
 
     assert current.body == older.body
     assert "immutable" in header(current, b"cache-control")
     assert older.headers == ()
     with pytest.raises(NotFound):
-        await visit(house, "GET", "/sandbox/shop/files/0/shop.py")
+        await visit(app, "GET", "/sandbox/shop/files/0/shop.py")
 
 
 async def test_a_host_without_its_sandbox_merchant_has_no_shop(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
+    app = await open_app(tmp_path, ScriptedWire())
 
     with pytest.raises(Refusal):
-        await visit(house, "POST", f"{SHOP}/checkout", mug="1")
-    await house.database.close()
+        await visit(app, "POST", f"{SHOP}/checkout", mug="1")
+    await app.database.close()

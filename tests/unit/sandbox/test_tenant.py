@@ -10,48 +10,48 @@ import pytest
 
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.store import list_channels, list_credentials, list_merchants, update_channel
-from unit.premises import NOW, ScriptedWire, open_house
+from unit.premises import NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_second_start_finds_what_the_first_one_made(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    merchants = len(await list_merchants(house.database))
+    app = await open_app(tmp_path, ScriptedWire())
+    merchants = len(await list_merchants(app.database))
 
-    first = await ensure_tenant(house.database, house.keyring, NOW)
-    second = await ensure_tenant(house.database, house.keyring, NOW)
+    first = await ensure_tenant(app.database, app.keyring, NOW)
+    second = await ensure_tenant(app.database, app.keyring, NOW)
 
     assert first == second
-    assert len(await list_merchants(house.database)) == merchants + 1
-    assert len(await list_credentials(house.database)) == 1
-    made = {channel.id: channel for channel in await list_channels(house.database)}
+    assert len(await list_merchants(app.database)) == merchants + 1
+    assert len(await list_credentials(app.database)) == 1
+    made = {channel.id: channel for channel in await list_channels(app.database)}
     assert not made[first.entity_id].is_lenient  # type: ignore[index]
     assert made[first.lenient_entity_id].is_lenient  # type: ignore[index]
-    await house.database.close()
+    await app.database.close()
 
 
 async def test_a_merchant_of_an_earlier_version_is_given_a_creditor_and_others_are_left_alone(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    tenant = await ensure_tenant(house.database, house.keyring, NOW)
-    for channel in await list_channels(house.database):
-        await update_channel(house.database, msgspec.structs.replace(channel, creditor=None))
+    app = await open_app(tmp_path, ScriptedWire())
+    tenant = await ensure_tenant(app.database, app.keyring, NOW)
+    for channel in await list_channels(app.database):
+        await update_channel(app.database, msgspec.structs.replace(channel, creditor=None))
 
-    await ensure_tenant(house.database, house.keyring, NOW)
+    await ensure_tenant(app.database, app.keyring, NOW)
 
-    with_creditor = {channel.id for channel in await list_channels(house.database) if channel.creditor}
+    with_creditor = {channel.id for channel in await list_channels(app.database) if channel.creditor}
     assert with_creditor == {tenant.entity_id, tenant.lenient_entity_id}
-    await house.database.close()
+    await app.database.close()
 
 
 async def test_the_greeting_has_the_names_that_scripts_read(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    tenant = await ensure_tenant(house.database, house.keyring, NOW)
+    app = await open_app(tmp_path, ScriptedWire())
+    tenant = await ensure_tenant(app.database, app.keyring, NOW)
 
-    shown = await welcome(house.database, house.keyring, tenant, "http://127.0.0.1:8080")
+    shown = await welcome(app.database, app.keyring, tenant, "http://127.0.0.1:8080")
 
     said = json.loads(msgspec.json.encode(shown))
     assert {"baseUrl", "entityId", "lenientEntityId", "accessToken", "shopUrl"} <= set(said)
     for text in (*said.values(), "curl "):
         assert text in shown.render()
-    await house.database.close()
+    await app.database.close()

@@ -12,11 +12,11 @@ import pytest
 
 from tollgate.contract import Submission
 from tollgate.flows import submit_checkout
+from tollgate.operations import App
 from tollgate.payments import CheckoutKind
 from tollgate.sandbox.shop.goods import USUAL_CART
 from tollgate.sandbox.shop.till import get_channel_of_shop, place_order
 from tollgate.sandbox.wallet_sheets import CARDS, ROUTES
-from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web import Reply, RouteTable
 from tollgate.web.request import OpenHandler
@@ -29,26 +29,26 @@ ORIGIN = "https://shop.example"
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with open_shop_house(tmp_path) as house:
-        yield house
+async def app(tmp_path: Path) -> AsyncIterator[App]:
+    async with open_shop_house(tmp_path) as app:
+        yield app
 
 
-async def visit(house: House, method: str, name: str, **fields: str) -> Reply:
+async def visit(app: App, method: str, name: str, **fields: str) -> Reply:
     match = TABLE.find(method, f"/sandbox/wallets/{name}")
     request = make_request(method, f"/sandbox/wallets/{name}", pairs=list(fields.items()), names=match.names)
-    return await cast(OpenHandler, match.row.handler)(request, house)
+    return await cast(OpenHandler, match.row.handler)(request, app)
 
 
-async def order(house: House) -> str:
-    return await place_order(house, await get_channel_of_shop(house), USUAL_CART, [])
+async def order(app: App) -> str:
+    return await place_order(app, await get_channel_of_shop(app), USUAL_CART, [])
 
 
-async def pay(house: House, checkout_id: str, brand: str, name: str, token: str) -> str:
+async def pay(app: App, checkout_id: str, brand: str, name: str, token: str) -> str:
     fields = {"paymentBrand": brand, f"{name}.paymentToken": token, "shopperResultUrl": f"{ORIGIN}/result"}
     browser = {f"customer.browser.{key}": text for key, text in BROWSER.items()}
     sent = Submission(pairs=[*fields.items(), *browser.items()], address="127.0.0.1", accept=None, user_agent="x")
-    return (await submit_checkout(house, checkout_id, CheckoutKind.PAYMENT, sent)).answer.code
+    return (await submit_checkout(app, checkout_id, CheckoutKind.PAYMENT, sent)).answer.code
 
 
 def find_token(reply: Reply) -> str:
@@ -62,39 +62,39 @@ def find_token(reply: Reply) -> str:
     ("key", "code"), [("visa", "000.100.110"), ("master", "000.100.110"), ("declined", "800.100.152")]
 )
 async def test_the_token_of_a_chosen_card_pays_as_the_sheet_says(
-    house: House, brand: str, name: str, key: str, code: str
+    app: App, brand: str, name: str, key: str, code: str
 ) -> None:
-    checkout_id = await order(house)
+    checkout_id = await order(app)
 
-    shown = await visit(house, "GET", name, checkoutId=checkout_id, origin=ORIGIN)
-    confirmed = await visit(house, "POST", name, checkoutId=checkout_id, origin=ORIGIN, card=key)
+    shown = await visit(app, "GET", name, checkoutId=checkout_id, origin=ORIGIN)
+    confirmed = await visit(app, "POST", name, checkoutId=checkout_id, origin=ORIGIN, card=key)
 
     assert find_token(shown) == ""
     assert all(says(shown, text) for text in ("38.50 EUR", "Gatehouse Goods", CARDS[key].label))
     assert says(confirmed, f'data-origin="{ORIGIN}"')
-    assert await pay(house, checkout_id, brand, name, find_token(confirmed)) == code
+    assert await pay(app, checkout_id, brand, name, find_token(confirmed)) == code
 
 
-async def test_nothing_is_made_without_one_of_its_cards(house: House) -> None:
-    reply = await visit(house, "POST", "applePay", checkoutId=await order(house), origin=ORIGIN, card="<b>")
+async def test_nothing_is_made_without_one_of_its_cards(app: App) -> None:
+    reply = await visit(app, "POST", "applePay", checkoutId=await order(app), origin=ORIGIN, card="<b>")
 
     assert find_token(reply) == ""
     assert says(reply, "Choose one of the cards.")
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_a_checkout_that_is_over_or_of_nobody_has_no_sheet(house: House, method: str) -> None:
-    reply = await visit(house, method, "applePay", checkoutId="8a01", origin=ORIGIN, card="visa")
+async def test_a_checkout_that_is_over_or_of_nobody_has_no_sheet(app: App, method: str) -> None:
+    reply = await visit(app, method, "applePay", checkoutId="8a01", origin=ORIGIN, card="visa")
 
     assert (reply.status, says(reply, "Nothing to pay")) == (404, True)
 
 
-async def test_a_wallet_without_a_sheet_is_not_found(house: House) -> None:
+async def test_a_wallet_without_a_sheet_is_not_found(app: App) -> None:
     with pytest.raises(NotFound):
-        await visit(house, "GET", "samsungPay", checkoutId=await order(house))
+        await visit(app, "GET", "samsungPay", checkoutId=await order(app))
 
 
-async def test_what_the_address_says_is_escaped(house: House) -> None:
-    reply = await visit(house, "GET", "applePay", checkoutId=await order(house), origin='"><script>alert(1)</script>')
+async def test_what_the_address_says_is_escaped(app: App) -> None:
+    reply = await visit(app, "GET", "applePay", checkoutId=await order(app), origin='"><script>alert(1)</script>')
 
     assert b"<script>alert" not in reply.body

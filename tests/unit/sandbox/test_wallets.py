@@ -9,16 +9,16 @@ import pytest
 
 from tollgate.catalog import Wallet
 from tollgate.flows import count_retired, rewrap_everything
+from tollgate.operations import open_wallet
 from tollgate.payments import OpenedCard
-from tollgate.sandbox import Tenant, TokenWish, ensure_tenant, make_wallet_token
-from tollgate.steps import open_wallet
+from tollgate.sandbox import Tenant, TokenRequest, ensure_tenant, make_wallet_token
 from tollgate.store import get_setting, list_settings, list_wallet_keys, put_setting
 from tollgate.values import MINUTE, ChannelId, Secret
-from unit.premises import CHANNEL, NOW, ScriptedWire, open_house
+from unit.premises import CHANNEL, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
-WISH = TokenWish(
+WISH = TokenRequest(
     wallet=Wallet.A,
     made_at=NOW,
     number="4200000000000000",
@@ -31,71 +31,71 @@ FAR = NOW + 60 * 365 * 24 * 60 * MINUTE
 
 
 async def test_both_channels_have_keys_for_every_wallet_and_a_second_start_adds_none(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
+    app = await open_app(tmp_path, ScriptedWire())
 
-    tenant = await ensure_tenant(house.database, house.keyring, NOW)
-    first = await list_wallet_keys(house.database)
-    await ensure_tenant(house.database, house.keyring, NOW)
+    tenant = await ensure_tenant(app.database, app.keyring, NOW)
+    first = await list_wallet_keys(app.database)
+    await ensure_tenant(app.database, app.keyring, NOW)
 
     expected = {(channel, wallet) for channel in (tenant.entity_id, tenant.lenient_entity_id) for wallet in Wallet}
     assert {(key.channel_id, key.wallet) for key in first} == expected
-    assert await list_wallet_keys(house.database) == first
-    await house.database.close()
+    assert await list_wallet_keys(app.database) == first
+    await app.database.close()
 
 
 async def test_a_merchant_of_an_earlier_version_is_given_keys(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
+    app = await open_app(tmp_path, ScriptedWire())
     earlier = Tenant(entity_id=CHANNEL.id, lenient_entity_id="8a" + "3" * 30, credential_id="8a01")
-    await put_setting(house.database, "sandbox_tenant", msgspec.json.encode(earlier).decode())
+    await put_setting(app.database, "sandbox_tenant", msgspec.json.encode(earlier).decode())
 
-    assert await ensure_tenant(house.database, house.keyring, NOW) == earlier
+    assert await ensure_tenant(app.database, app.keyring, NOW) == earlier
 
-    await house.directory.refresh(house.database)
-    assert all(house.directory.find_wallet_keys(CHANNEL.id, wallet) for wallet in Wallet)
-    await house.database.close()
+    await app.merchants.refresh(app.database)
+    assert all(app.merchants.find_wallet_keys(CHANNEL.id, wallet) for wallet in Wallet)
+    await app.database.close()
 
 
 @pytest.mark.parametrize("wallet", Wallet)
 async def test_tokens_open_however_far_the_clock_was_moved(tmp_path: Path, wallet: Wallet) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    tenant = await ensure_tenant(house.database, house.keyring, NOW)
-    await house.directory.refresh(house.database)
+    app = await open_app(tmp_path, ScriptedWire())
+    tenant = await ensure_tenant(app.database, app.keyring, NOW)
+    await app.merchants.refresh(app.database)
     channel = msgspec.structs.replace(CHANNEL, id=ChannelId(tenant.lenient_entity_id))
     later = msgspec.structs.replace(WISH, wallet=wallet, made_at=FAR)
-    token = await make_wallet_token(house.database, house.keyring, channel.id, later)
-    house.clock.at = FAR + MINUTE  # type: ignore[attr-defined]
+    token = await make_wallet_token(app.database, app.keyring, channel.id, later)
+    app.clock.at = FAR + MINUTE  # type: ignore[attr-defined]
 
-    assert isinstance(await open_wallet(house, channel, wallet, Secret(token or "")), OpenedCard)
-    await house.database.close()
+    assert isinstance(await open_wallet(app, channel, wallet, Secret(token or "")), OpenedCard)
+    await app.database.close()
 
 
 async def test_after_a_rotation_tokens_are_made_and_opened_under_the_new_key_alone(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    tenant = await ensure_tenant(house.database, house.keyring, NOW)
-    rotated = house.keyring.with_new_key()
-    records = 1 + len(await list_wallet_keys(house.database)) + 1
-    assert await count_retired(house.database, rotated) == records
+    app = await open_app(tmp_path, ScriptedWire())
+    tenant = await ensure_tenant(app.database, app.keyring, NOW)
+    rotated = app.keyring.with_new_key()
+    records = 1 + len(await list_wallet_keys(app.database)) + 1
+    assert await count_retired(app.database, rotated) == records
 
-    done = await rewrap_everything(house.database, rotated, lambda _count: None)
+    done = await rewrap_everything(app.database, rotated, lambda _count: None)
 
     assert done == records
-    assert await count_retired(house.database, rotated) == 0
-    alone = msgspec.structs.replace(house, keyring=rotated.without_retired_keys())
-    await alone.directory.refresh(alone.database)
+    assert await count_retired(app.database, rotated) == 0
+    alone = msgspec.structs.replace(app, keyring=rotated.without_retired_keys())
+    await alone.merchants.refresh(alone.database)
     channel = msgspec.structs.replace(CHANNEL, id=ChannelId(tenant.entity_id))
     for wallet in Wallet:
-        wish = msgspec.structs.replace(WISH, wallet=wallet)
-        token = await make_wallet_token(alone.database, alone.keyring, channel.id, wish)
+        request = msgspec.structs.replace(WISH, wallet=wallet)
+        token = await make_wallet_token(alone.database, alone.keyring, channel.id, request)
         assert isinstance(await open_wallet(alone, channel, wallet, Secret(token or "")), OpenedCard)
-    await house.database.close()
+    await app.database.close()
 
 
 async def test_the_providers_secrets_are_sealed(tmp_path: Path) -> None:
-    house = await open_house(tmp_path, ScriptedWire())
-    await ensure_tenant(house.database, house.keyring, NOW)
+    app = await open_app(tmp_path, ScriptedWire())
+    await ensure_tenant(app.database, app.keyring, NOW)
 
-    (setting,) = await list_settings(house.database, "sealed/")
+    (setting,) = await list_settings(app.database, "sealed/")
 
     assert "leaf_key" not in setting[1]
-    assert await get_setting(house.database, setting[0]) == setting[1]
-    await house.database.close()
+    assert await get_setting(app.database, setting[0]) == setting[1]
+    await app.database.close()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tollgate.payments import CardFace, VirtualAccount, make_card_face
+from tollgate.payments import CardSummary, VirtualAccount, make_card_summary
 from tollgate.vault import shows_face
 from unit.premises import CARD
 
-FACE = make_card_face("4200000000000000", CARD)
+FACE = make_card_summary("4200000000000000", CARD)
 
 
 def test_a_card_shows_its_own_face() -> None:
@@ -19,7 +19,7 @@ def test_a_card_shows_its_own_face() -> None:
 
 @pytest.mark.parametrize("change", ["bin", "last_digits", "expiry_month", "expiry_year", "holder"])
 def test_another_face_is_not_its_own(change: str) -> None:
-    other: CardFace = msgspec.structs.replace(FACE, **{change: "99"})
+    other: CardSummary = msgspec.structs.replace(FACE, **{change: "99"})
 
     assert not shows_face(CARD, other, is_renewed=False)
     # The network told of a new number by its last digits; the first ones are as they were.

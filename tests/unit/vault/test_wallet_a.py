@@ -53,7 +53,7 @@ def test_an_authentic_token_opens(mint: Mint, open_a: Open, application: str | N
     assert account.cryptogram.matches(Secret(CRYPTOGRAM))
     assert (account.expiry_month, account.expiry_year, account.holder) == ("05", "2034", "Jane Jones")
     assert (account.number_type, account.wallet, card.eci, card.network) == ("DPAN", "walletA", "07", "VISA")
-    assert (card.face.bin, card.face.last_digits) == (NUMBER[:6], NUMBER[-4:])
+    assert (card.card_summary.bin, card.card_summary.last_digits) == (NUMBER[:6], NUMBER[-4:])
 
 
 def test_every_copy_of_a_token_has_one_name_and_no_other_token_has_it(mint: Mint, open_a: Open, token: str) -> None:

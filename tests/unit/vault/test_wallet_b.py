@@ -53,9 +53,9 @@ def test_a_device_number_opens_with_its_proof(mint: Mint, open_b: Open) -> None:
 
 
 def test_a_card_number_alone_is_an_ordinary_card(mint: Mint, open_b: Open) -> None:
-    wish = mint.wish_b(NOW, contents={"paymentMethodDetails": {**PAN_ONLY, "cryptogram": "x", "eciIndicator": "05"}})
+    request = mint.wish_b(NOW, contents={"paymentMethodDetails": {**PAN_ONLY, "cryptogram": "x", "eciIndicator": "05"}})
 
-    card = open_b(mint.make_token(wish)).card
+    card = open_b(mint.make_token(request)).card
 
     assert (card.account.number_type, card.account.cryptogram, card.eci) == ("PAN", None, None)
     assert (card.account.expiry_month, card.account.expiry_year) == ("12", "2031")

@@ -47,9 +47,9 @@ def refuse(open_c: Open, token: str) -> None:
 @pytest.mark.parametrize("algorithm", ["RSA-OAEP", "RSA1_5"])
 @pytest.mark.parametrize("is_wrapped", [True, False])
 def test_an_authentic_token_opens(mint: Mint, open_c: Open, algorithm: str, is_wrapped: bool) -> None:
-    wish = mint.wish_c(NOW, alg=algorithm, wrapped=is_wrapped, contents={"cryptogram": "proof"})
+    request = mint.wish_c(NOW, alg=algorithm, wrapped=is_wrapped, contents={"cryptogram": "proof"})
 
-    card = open_c(mint.make_token(wish)).card
+    card = open_c(mint.make_token(request)).card
 
     account = card.account
     assert account.number.matches(Secret(NUMBER))

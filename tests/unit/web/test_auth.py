@@ -7,8 +7,8 @@ from base64 import b64decode
 import pytest
 from msgspec.structs import replace
 
+from tollgate.operations import MerchantCache
 from tollgate.payments import Channel
-from tollgate.steps import Directory
 from tollgate.values import ChannelId, Forbidden, InvalidParameters, MerchantId, Refusal, Unauthenticated
 from tollgate.vault import make_credential, make_keyring, show_token
 from tollgate.web import Access, Caller, Request
@@ -27,11 +27,11 @@ LOGIN = {"authentication.userId": USER_ID, "authentication.password": PASSWORD}
 def ask(
     pairs: dict[str, str], header: str | None = BEARER, access: Access = Access.ENTITY, method: str = "POST"
 ) -> Caller:
-    directory = Directory()
-    directory.fill([CHANNEL, LENIENT, CLOSED, FOREIGN], [MADE.credential])
+    merchants = MerchantCache()
+    merchants.fill([CHANNEL, LENIENT, CLOSED, FOREIGN], [MADE.credential])
     headers = {} if header is None else {b"authorization": header.encode("latin-1")}
     request = Request(method=method, path="/", names=(), headers=headers, pairs=list(pairs.items()), trace="f" * 32)
-    return recognise(request, access, directory, find_credential(headers.get(b"authorization"), directory))
+    return recognise(request, access, merchants, find_credential(headers.get(b"authorization"), merchants))
 
 
 def entity(channel: Channel) -> dict[str, str]:

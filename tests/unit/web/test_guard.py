@@ -9,7 +9,7 @@ import pytest
 
 from tollgate.catalog import get_result
 from tollgate.contract import Envelope
-from tollgate.steps import FateUnknown
+from tollgate.operations import FateUnknown
 from tollgate.store import Damaged, Unavailable, Unconfirmed, Unwritable
 from tollgate.values import FixedClock, Overloaded, Refusal, TooLarge, TooMany, TooSlow, Unauthenticated, WrongMethod
 from tollgate.web.guard import guard

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from jinja2 import TemplateNotFound, UndefinedError
 
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web import ANYWHERE, ROUTES, Pages, Reply, Request
 from tollgate.web.pages.assets import ASSETS, read_asset
@@ -237,7 +237,7 @@ def ask(*names: str) -> Request:
     return Request(method="GET", path="", names=names, headers={}, pairs=[], trace="0" * 32)
 
 
-NO_HOUSE = cast(House, None)
+NO_HOUSE = cast(App, None)
 
 
 @pytest.mark.anyio

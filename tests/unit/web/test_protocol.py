@@ -102,9 +102,9 @@ class World:
             part = data[start : start + step]
             _block[: len(part)] = part
             self.connection.buffer_updated(len(part))
-        await self.settle()
+        await self.complete()
 
-    async def settle(self) -> None:
+    async def complete(self) -> None:
         for _ in range(10):
             await asyncio.sleep(0)
 
@@ -144,7 +144,7 @@ async def test_a_pipelined_request_waits_unread_until_the_one_ahead_is_answered(
     assert world.line.written == b""
     world.echo.gate.set()
     for _ in range(3000):
-        await world.settle()
+        await world.complete()
     assert world.line.statuses == [200] * 3000
     assert len(world.echo.bodies) == 3000
     assert world.line.events[-1] == "resumed"
@@ -162,7 +162,7 @@ async def test_refusals_of_a_pipeline_share_the_loop_with_others(world: World) -
     count()
     await world.send(b"GET /no HTTP/1.1\r\n\r\n" * 100)
     for _ in range(20):
-        await world.settle()
+        await world.complete()
 
     assert world.line.statuses == [404] * 100
     assert turns >= 100
@@ -177,7 +177,7 @@ async def test_answers_do_not_pile_up_for_a_client_that_does_not_read(world: Wor
     world.line.unsent = 0
     world.connection.resume_writing()
     for _ in range(10):
-        await world.settle()
+        await world.complete()
     assert world.line.statuses == [200] * 10
 
 
@@ -226,7 +226,7 @@ async def test_a_body_that_nobody_wants_is_read_to_its_end_and_the_next_request_
     assert world.line.statuses == []
 
     await world.send(b"1&&" + GET)
-    await world.settle()
+    await world.complete()
     assert world.line.statuses == [404, 200]
     assert world.echo.bodies == [b""]
 
@@ -288,7 +288,7 @@ async def test_a_slow_answer_is_waited_for(world: World) -> None:
     assert world.line.events == []
 
     world.echo.gate.set()
-    await world.settle()
+    await world.complete()
     assert world.line.statuses == [200]
 
 
@@ -313,7 +313,7 @@ async def test_a_stop_answers_what_is_in_flight_and_closes(world: World) -> None
     assert world.line.events == []
 
     world.echo.gate.set()
-    await world.settle()
+    await world.complete()
     assert b"connection: close" in world.line.written
     assert world.line.events == ["closed"]
 
@@ -349,7 +349,7 @@ async def test_a_client_that_closed_its_side_still_hears_its_answer(world: World
     assert world.connection.eof_received()
 
     world.echo.gate.set()
-    await world.settle()
+    await world.complete()
     assert (world.line.statuses, world.line.events) == ([200], ["closed"])
 
 
@@ -360,5 +360,5 @@ async def test_a_client_that_says_no_more_does_not_keep_a_stopping_host_open(wor
     assert world.connection.eof_received()
 
     world.echo.gate.set()
-    await world.settle()
+    await world.complete()
     assert (world.line.statuses, world.line.events[-1]) == ([200], "closed")

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from tollgate.catalog import LIMITS
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.web import (
     ROUTES,
     Access,
@@ -26,14 +26,14 @@ from tollgate.web import (
     configure_throttles,
 )
 from tollgate.web.head import HeadReader
-from unit.premises import ScriptedWire, open_house
+from unit.premises import ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    opened = await open_house(tmp_path, ScriptedWire())
+async def app(tmp_path: Path) -> AsyncIterator[App]:
+    opened = await open_app(tmp_path, ScriptedWire())
     yield opened
     await opened.database.close()
 
@@ -44,7 +44,7 @@ class Waiting:
     def __init__(self) -> None:
         self.gate = asyncio.Event()
 
-    async def answer(self, _request: Request, _house: House) -> Reply:
+    async def answer(self, _request: Request, _app: App) -> Reply:
         await self.gate.wait()
         return Reply(200, b"{}")
 
@@ -77,9 +77,9 @@ def admit(
     return gateway.admit(reader.read(), address, is_secure=False)
 
 
-async def test_more_requests_than_a_process_takes_on_are_told_to_come_back(house: House) -> None:
+async def test_more_requests_than_a_process_takes_on_are_told_to_come_back(app: App) -> None:
     waiting = Waiting()
-    gateway = Gateway(house, [waiting.row()], Throttles([], house.clock))
+    gateway = Gateway(app, [waiting.row()], Throttles([], app.clock))
     served = [asyncio.create_task(ask(gateway)) for _ in range(LIMITS.requests_in_flight_max)]
     await asyncio.sleep(0)
 
@@ -93,8 +93,8 @@ async def test_more_requests_than_a_process_takes_on_are_told_to_come_back(house
 
 
 @pytest.mark.parametrize("name", [b"authorization", b"idempotency-key", b"content-type"])
-async def test_a_header_that_decides_something_is_not_taken_twice(house: House, name: bytes) -> None:
-    gateway = Gateway(house, [Waiting().row()], Throttles([], house.clock))
+async def test_a_header_that_decides_something_is_not_taken_twice(app: App, name: bytes) -> None:
+    gateway = Gateway(app, [Waiting().row()], Throttles([], app.clock))
 
     reply = await ask(gateway, [(name, b"one"), (name, b"two")])
 
@@ -102,10 +102,10 @@ async def test_a_header_that_decides_something_is_not_taken_twice(house: House, 
     assert "must not be repeated" in json.loads(reply.body)["result"]["description"]
 
 
-async def test_other_headers_may_come_twice(house: House) -> None:
+async def test_other_headers_may_come_twice(app: App) -> None:
     waiting = Waiting()
     waiting.gate.set()
-    gateway = Gateway(house, [waiting.row()], Throttles([], house.clock))
+    gateway = Gateway(app, [waiting.row()], Throttles([], app.clock))
 
     assert (await ask(gateway, [(b"accept", b"a"), (b"accept", b"b")])).status == 200
 
@@ -113,13 +113,13 @@ async def test_other_headers_may_come_twice(house: House) -> None:
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "OPTIONS"])
 @pytest.mark.parametrize("in_flight_max", [0, 10])
 async def test_no_log_line_names_a_shoppers_ticket(
-    house: House, monkeypatch: pytest.MonkeyPatch, method: str, in_flight_max: int
+    app: App, monkeypatch: pytest.MonkeyPatch, method: str, in_flight_max: int
 ) -> None:
     """Neither of a method that the door does not know, nor of a visit that there was no room for."""
     told: list[str] = []
     monkeypatch.setattr("tollgate.web.server.tell_access", lambda visit, *_: told.append(visit.path))
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=in_flight_max))
-    gateway = Gateway(house, ROUTES, Throttles([], house.clock))
+    gateway = Gateway(app, ROUTES, Throttles([], app.clock))
 
     await ask(gateway, method=method, path="/v1/shopper/8a01")
 
@@ -129,7 +129,7 @@ async def test_no_log_line_names_a_shoppers_ticket(
 def make_open_row() -> RouteRow:
     """Tells where it was asked from; for scripts of any shop's page."""
 
-    async def answer(request: Request, _house: House) -> Reply:
+    async def answer(request: Request, _app: App) -> Reply:
         return Reply(200, request.address.encode())
 
     return RouteRow(
@@ -143,28 +143,28 @@ def make_open_row() -> RouteRow:
     )
 
 
-async def test_a_shops_script_can_read_that_it_shall_come_back(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_shops_script_can_read_that_it_shall_come_back(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=0))
 
-    reply = await ask(Gateway(house, [make_open_row()], Throttles([], house.clock)))
+    reply = await ask(Gateway(app, [make_open_row()], Throttles([], app.clock)))
 
     assert reply.status == 503
     assert (b"access-control-allow-origin", b"*") in reply.headers
 
 
 @pytest.mark.parametrize("is_live", [False, True])
-async def test_only_a_test_host_names_parameters_that_nobody_reads(house: House, is_live: bool) -> None:
+async def test_only_a_test_host_names_parameters_that_nobody_reads(app: App, is_live: bool) -> None:
     row = msgspec.structs.replace(make_open_row(), takes_parameters=True)
-    host = msgspec.structs.replace(house, is_live=is_live)
+    host = msgspec.structs.replace(app, is_live=is_live)
 
-    reply = await ask(Gateway(host, [row], Throttles([], house.clock)), path="/wait?merchantTransactonId=order-0001")
+    reply = await ask(Gateway(host, [row], Throttles([], app.clock)), path="/wait?merchantTransactonId=order-0001")
 
     assert (b"tollgate-warning" in dict(reply.headers)) is not is_live
 
 
-async def test_a_live_host_counts_submissions_by_the_network_they_come_from(house: House) -> None:
+async def test_a_live_host_counts_submissions_by_the_network_they_come_from(app: App) -> None:
     rows = configure_throttles("submit_checkout=2/60", is_live=True)
-    gateway = Gateway(house, [make_open_row()], Throttles(rows, house.clock))
+    gateway = Gateway(app, [make_open_row()], Throttles(rows, app.clock))
     callers = [
         ("2001:db8:1:2::1", 200),
         ("2001:db8:1:2:ffff::9", 200),
@@ -184,8 +184,8 @@ async def test_a_live_host_counts_submissions_by_the_network_they_come_from(hous
     assert (await ask(gateway)).status == 200
 
 
-async def test_an_address_is_told_on_as_it_is_usually_spelled(house: House) -> None:
-    gateway = Gateway(house, [make_open_row()], Throttles([], house.clock))
+async def test_an_address_is_told_on_as_it_is_usually_spelled(app: App) -> None:
+    gateway = Gateway(app, [make_open_row()], Throttles([], app.clock))
     sent = ["2001:DB8::0:1", "::ffff:192.0.2.1", "fe80::1%eth0", "192.0.2.1", "unknown", "192.0.2.1, 192.0.2.2"]
 
     told = [(await ask(gateway, address=address)).body.decode() for address in sent]
@@ -214,9 +214,9 @@ def make_form_row(access: Access) -> RouteRow:
     ],
 )
 async def test_a_body_is_read_for_known_tokens_and_small_ones_for_others(
-    house: House, access: Access, headers: list[tuple[bytes, bytes]], length: int, status: int | None
+    app: App, access: Access, headers: list[tuple[bytes, bytes]], length: int, status: int | None
 ) -> None:
-    gateway = Gateway(house, [make_form_row(access)], Throttles([], house.clock))
+    gateway = Gateway(app, [make_form_row(access)], Throttles([], app.clock))
 
     visit = admit(gateway, [*headers, (b"content-length", str(length).encode())], method="POST", path="/form")
 
@@ -240,12 +240,12 @@ LIVE = "https://pay.example"
     ],
 )
 async def test_a_live_host_behind_a_proxy_is_reached_through_it_by_https_alone(
-    house: House, address: str, scheme: bytes, path: str, status: int
+    app: App, address: str, scheme: bytes, path: str, status: int
 ) -> None:
-    house = msgspec.structs.replace(house, base_url=LIVE)
+    app = msgspec.structs.replace(app, base_url=LIVE)
     proxies = Proxies("10.0.0.5")
     rows = [make_open_row(), *(row for row in ROUTES if row.path == "/healthz")]
-    gateway = Gateway(house, rows, Throttles([], house.clock), proxies, requires_tls=True)
+    gateway = Gateway(app, rows, Throttles([], app.clock), proxies, requires_tls=True)
 
     reply = await ask(gateway, [(b"x-forwarded-proto", scheme)] if scheme else [], path=f"{path}?a=1", address=address)
 
@@ -256,17 +256,17 @@ async def test_a_live_host_behind_a_proxy_is_reached_through_it_by_https_alone(
         assert json.loads(reply.body)["result"]["code"] == "800.900.300"
 
 
-async def test_a_test_host_takes_plain_http_behind_a_proxy_too(house: House) -> None:
-    gateway = Gateway(house, [make_open_row()], Throttles([], house.clock), Proxies("10.0.0.5"))
+async def test_a_test_host_takes_plain_http_behind_a_proxy_too(app: App) -> None:
+    gateway = Gateway(app, [make_open_row()], Throttles([], app.clock), Proxies("10.0.0.5"))
 
     assert (await ask(gateway, address="10.0.0.5")).status == 200
     assert (await ask(gateway, address="10.0.0.6")).status == 200
 
 
 async def test_breakage_before_the_body_is_read_is_answered_too(
-    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    gateway = Gateway(house, [make_form_row(Access.ENTITY)], Throttles([], house.clock))
+    gateway = Gateway(app, [make_form_row(Access.ENTITY)], Throttles([], app.clock))
     monkeypatch.setattr("tollgate.web.server.find_credential", lambda *_: 1 / 0)
 
     reply = await ask(gateway, method="POST", path="/form")

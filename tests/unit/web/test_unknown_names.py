@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from tollgate.catalog import suggest_name
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.web.request import Access, Reply, Request, RouteRow
 from tollgate.web.unknown_names import warn_of_unknown
 from tollgate.web.visit import Visit
@@ -15,7 +15,7 @@ from tollgate.web.visit import Visit
 NUMBER = "4539148803436467"
 
 
-async def serve(_request: Request, _house: House) -> Reply:
+async def serve(_request: Request, _app: App) -> Reply:
     return Reply(200, b"{}")
 
 

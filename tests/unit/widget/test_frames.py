@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from tollgate.catalog import CARD_BRANDS
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request, join_modules
 from tollgate.widget.frames import (
@@ -25,7 +25,7 @@ from tollgate.widget.frames import (
 pytestmark = pytest.mark.anyio
 
 SHOP = "https://shop.example"
-NO_HOUSE = cast(House, None)
+NO_HOUSE = cast(App, None)
 
 
 async def read_frame(field: str, *origins: str, accept: bytes = b"text/html") -> Reply:

@@ -16,8 +16,8 @@ from typing import Any, cast
 import pytest
 
 import tollgate.widget.serving as serving
+from tollgate.operations import App
 from tollgate.payments import Script as Promised
-from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request
 from tollgate.web.pages.scripts import Module, list_modules, read_module
@@ -28,7 +28,7 @@ from tollgate.widget.frames import FRAME_VERSION
 from tollgate.widget.script import FOLDER, make_script, make_version
 
 GZIPPED_MAX = 65_000
-NO_HOUSE = cast(House, None)
+NO_HOUSE = cast(App, None)
 
 NEVER = {
     "runs text as code": r"\beval\(|new Function\(|setTimeout\(\s*[\"'`]",
@@ -144,7 +144,7 @@ def promises(monkeypatch: pytest.MonkeyPatch) -> dict[str, Promised]:
     """What earlier releases promised, by the id of the checkout."""
     kept: dict[str, Promised] = {}
 
-    async def find(_house: House, checkout_id: str) -> Promised | None:
+    async def find(_app: App, checkout_id: str) -> Promised | None:
         return kept.get(checkout_id)
 
     monkeypatch.setattr(serving, "find_promised_script", find)

@@ -56,7 +56,7 @@ def drop_where(selector: str) -> str:
     return selector
 
 
-def weigh(selector: str) -> tuple[int, int]:
+def balance_effects(selector: str) -> tuple[int, int]:
     """Ids and classes; attributes and states count as classes."""
     bare = drop_where(selector)
     return bare.count("#"), len(re.findall(r"\.|\[|(?<!:):(?!:)", bare))
@@ -91,7 +91,7 @@ def test_no_rule_weighs_more_than_one_class(path: Path) -> None:
     selectors = list_selectors(read(path))
 
     assert selectors
-    assert [selector for selector in selectors if weigh(selector) > (0, 1)] == []
+    assert [selector for selector in selectors if balance_effects(selector) > (0, 1)] == []
 
 
 def test_only_rules_for_what_a_shop_puts_into_the_form_weigh_nothing() -> None:
@@ -101,7 +101,7 @@ def test_only_rules_for_what_a_shop_puts_into_the_form_weigh_nothing() -> None:
         for path in FILES
         if path.name != "plain.css"
         for selector in list_selectors(read(path))
-        if weigh(selector) == (0, 0)
+        if balance_effects(selector) == (0, 0)
     }
     containers = ":where(.wpwl-container, .wpwl-registrations-block, .wpwl-accordion, .wpwl-dialog)"
     assert weightless == {
@@ -136,9 +136,9 @@ def test_every_colour_of_the_palette_is_used_and_has_been_judged() -> None:
 
 
 def test_the_scales_weigh_what_a_browser_weighs() -> None:
-    assert weigh(".a") == (0, 1)
-    assert weigh(":where(.a > .b:not(.c)) .d:where(:focus, .e)::placeholder") == (0, 1)
-    assert weigh("#a .b:hover") == (1, 2)
-    assert weigh('.a[dir="rtl"]') == (0, 2)
+    assert balance_effects(".a") == (0, 1)
+    assert balance_effects(":where(.a > .b:not(.c)) .d:where(:focus, .e)::placeholder") == (0, 1)
+    assert balance_effects("#a .b:hover") == (1, 2)
+    assert balance_effects('.a[dir="rtl"]') == (0, 2)
     assert list_selectors(".a, .b:where(.c, .d) { x: y }") == [".a", ".b:where(.c, .d)"]
     assert round(contrast("#000000", "#ffffff"), 2) == 21

@@ -38,9 +38,9 @@ def test_a_live_host_goes_to_neither_end_of_a_closed_network(row: Closed) -> Non
 
 @pytest.mark.parametrize("row", CLOSED, ids=lambda row: str(row.network))
 def test_every_row_decides_for_some_address_of_its_own(row: Closed) -> None:
-    chance = random.Random(1)
+    random_bytes = random.Random(1)
     span = row.network.num_addresses
-    inside = [row.network[chance.randrange(span)] for _ in range(200)]
+    inside = [row.network[random_bytes.randrange(span)] for _ in range(200)]
     assert row in [find_closed(str(address), is_live=True) for address in (row.network[-1], *inside)]
 
 
@@ -56,12 +56,12 @@ def test_the_open_internet_and_whatever_lies_beside_a_closed_network_is_open(add
 
 
 def test_what_the_standard_library_does_not_call_global_is_closed() -> None:
-    chance = random.Random(2)
+    random_bytes = random.Random(2)
     drawn: list[IPv4Address | IPv6Address] = [
-        *(IPv4Address(chance.getrandbits(32)) for _ in range(DRAWS)),
-        *(IPv6Address(chance.getrandbits(128)) for _ in range(DRAWS)),
+        *(IPv4Address(random_bytes.getrandbits(32)) for _ in range(DRAWS)),
+        *(IPv6Address(random_bytes.getrandbits(128)) for _ in range(DRAWS)),
         # Random bits hardly ever meet what is special, which starts with zeros.
-        *(IPv6Address(chance.getrandbits(16) << 112 | chance.getrandbits(32)) for _ in range(DRAWS)),
+        *(IPv6Address(random_bytes.getrandbits(16) << 112 | random_bytes.getrandbits(32)) for _ in range(DRAWS)),
     ]
     strangers = [address for address in drawn if not address.is_global or address.is_multicast]
     assert len(strangers) > DRAWS // 10

@@ -8,30 +8,30 @@ from pathlib import Path
 import pytest
 
 from tollgate.catalog import LIMITS
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.store import SimulatedSession, find_simulated_session, insert_simulated_session
 from tollgate.values import FixedClock
 from tollgate.workers.upkeep import purge_old_sessions
-from unit.premises import NOW, ScriptedWire, open_house
+from unit.premises import NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    house = await open_house(tmp_path, ScriptedWire())
-    yield house
-    await house.database.close()
+async def app(tmp_path: Path) -> AsyncIterator[App]:
+    app = await open_app(tmp_path, ScriptedWire())
+    yield app
+    await app.database.close()
 
 
-async def test_simulated_sessions_are_forgotten_after_thirty_days(house: House) -> None:
+async def test_simulated_sessions_are_forgotten_after_thirty_days(app: App) -> None:
     session = SimulatedSession(id="8a01", status="open", created_at=NOW, body="{}")
-    await insert_simulated_session(house.database, session)
-    assert isinstance(house.clock, FixedClock)
+    await insert_simulated_session(app.database, session)
+    assert isinstance(app.clock, FixedClock)
 
-    house.clock.at = NOW + LIMITS.simulated_session_memory
-    assert await purge_old_sessions(house) == 0
-    house.clock.at += 1
-    assert await purge_old_sessions(house) == 1
+    app.clock.at = NOW + LIMITS.simulated_session_memory
+    assert await purge_old_sessions(app) == 0
+    app.clock.at += 1
+    assert await purge_old_sessions(app) == 1
 
-    assert await find_simulated_session(house.database, "8a01") is None
+    assert await find_simulated_session(app.database, "8a01") is None

@@ -4,7 +4,6 @@ Accounts and people have their own files.
 
 from __future__ import annotations
 
-from tollgate.catalog.kinds import KINDS
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.row import (
     AMOUNT,
@@ -17,6 +16,7 @@ from tollgate.catalog.parameters.row import (
     Parameter,
     mount,
 )
+from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.shape import Between, choice, currency, date, number, pattern, return_url, text, url
 
 _REGISTRATION_ID = pattern("[a-zA-Z0-9-]{1,48}", 1, 48)
@@ -35,7 +35,7 @@ BASIC = mount(
             OPEN,
             note="Payment method; may be left out when a card number tells it",
         ),
-        Parameter("paymentType", choice(*KINDS), REQUIRED, OPEN, note="What is asked for"),
+        Parameter("paymentType", choice(*PAYMENT_TYPES), REQUIRED, OPEN, note="What is asked for"),
         Parameter("integrity", BOOLEAN, secrecy=OPEN, note="Ask for the integrity hash of the payment script"),
         Parameter(
             "overridePaymentType[brand]",
@@ -159,7 +159,7 @@ REGISTRATION = mount(
 
 
 def _are_kinds(text: str) -> bool:
-    return KINDS.keys() >= set(text.split(","))
+    return PAYMENT_TYPES.keys() >= set(text.split(","))
 
 
 _PAGE_NUMBER = pattern(
@@ -175,7 +175,7 @@ _KIND_LIST = pattern(
     2,
     191,
     _are_kinds,
-    message=f"must be a list, joined by commas, of [{', '.join(KINDS)}]",
+    message=f"must be a list, joined by commas, of [{', '.join(PAYMENT_TYPES)}]",
 )
 _METHOD_LIST = pattern("[A-Z]{2}(,[A-Z]{2}){0,15}", 2, 47)
 _ORDER = pattern("(?i:asc|desc)", 3, 4, message="must be ASC or DESC", notation="AN4, ASC or DESC in any case")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tollgate.catalog.brand_rows import Account, Brand
+from tollgate.catalog.brand_rows import AccountType, Brand
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.ibans import find_bic
 from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, required
@@ -31,7 +31,7 @@ _NUMBERS = ("card.number", "tokenAccount.number", "bankAccount.iban", "bankAccou
 _OPENED_WALLET_FIELDS = (*_CARD_FIELDS, "threeDSecure.verificationId", "threeDSecure.eci")
 
 
-def _names_stored_account(fields: Fields) -> bool:
+def _names_registration(fields: Fields) -> bool:
     return "registrationId" in fields or "referenceUuid" in fields
 
 
@@ -61,7 +61,7 @@ def _check_brand_known(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 
 def _check_brand_told(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if "paymentBrand" in fields or _names_stored_account(fields) or not _has_account(fields):
+    if "paymentBrand" in fields or _names_registration(fields) or not _has_account(fields):
         return ()
     if _brand_of(fields, situation) is not None or ("card.number" not in fields and _has_card(fields)):
         # A card without its number is complained about as a card, not as a brand.
@@ -70,11 +70,11 @@ def _check_brand_told(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 
 def _check_account_present(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if "card.number" in fields or _names_stored_account(fields) or _has_account(fields):
+    if "card.number" in fields or _names_registration(fields) or _has_account(fields):
         return ()
     code = fields.get("paymentBrand")
     brand = _brand_of(fields, situation)
-    is_card = brand.account is Account.CARD if brand else code is None
+    is_card = brand.account is AccountType.CARD if brand else code is None
     return (Fault("paymentBrand", "card properties must be set", code),) if is_card else ()
 
 
@@ -88,7 +88,7 @@ def _has_card(fields: Fields) -> bool:
 
 def _check_card_complete(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     missing = fault_missing(_CARD_FIELDS, fields)
-    return () if not missing or _names_stored_account(fields) or _has_token(fields) else missing
+    return () if not missing or _names_registration(fields) or _has_token(fields) else missing
 
 
 def _check_wallet_mode(fields: Fields, _situation: Situation) -> Iterable[Fault]:
@@ -111,7 +111,7 @@ def _fault_wallet(wallet: str) -> Fault:
 
 def _check_wallet_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:
     brand = _brand_of(fields, situation)
-    if brand is None or not brand.wallet or _names_stored_account(fields) or "tokenAccount.number" in fields:
+    if brand is None or not brand.wallet or _names_registration(fields) or "tokenAccount.number" in fields:
         return ()
     if any(name.startswith(f"{brand.wallet}.") for name in fields):
         return ()
@@ -127,14 +127,14 @@ def _check_wallet_alone(fields: Fields, situation: Situation) -> Iterable[Fault]
     others = [*tokens[1:], *(name for name in _OTHER_ACCOUNTS if name in fields)]
     faults = [Fault(name, f"must not be sent together with {tokens[0]}") for name in others]
     brand = _brand_of(fields, situation)
-    if brand is not None and brand.wallet not in closed and brand.account is not Account.CARD:
+    if brand is not None and brand.wallet not in closed and brand.account is not AccountType.CARD:
         faults.append(Fault("paymentBrand", f"is not paid by {tokens[0]}", fields.get("paymentBrand")))
     return faults
 
 
 def _check_bank(fields: Fields, situation: Situation) -> Iterable[Fault]:
     brand = _brand_of(fields, situation)
-    if brand is None or brand.method != "DD" or _names_stored_account(fields):
+    if brand is None or brand.method != "DD" or _names_registration(fields):
         return ()
     faults = fault_missing(("bankAccount.holder",), fields)
     if "bankAccount.iban" in fields:
@@ -147,7 +147,7 @@ def _check_bank(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
     brand = _brand_of(fields, situation)
-    if brand is None or brand.method != "DD" or _names_stored_account(fields):
+    if brand is None or brand.method != "DD" or _names_registration(fields):
         return ()
     if "bankAccount.bankCode" in fields or "bankAccount.bic" in fields:
         return ()
@@ -159,7 +159,7 @@ def _check_bank_named(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
     brand = _brand_of(fields, situation)
-    if brand is None or not (brand.needs or brand.strict_needs) or _names_stored_account(fields):
+    if brand is None or not (brand.needs or brand.strict_needs) or _names_registration(fields):
         return ()
     return fault_missing(brand.needs if situation.is_lenient else (*brand.needs, *brand.strict_needs), fields)
 

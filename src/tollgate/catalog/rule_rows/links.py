@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tollgate.catalog.brand_rows import Account
+from tollgate.catalog.brand_rows import AccountType
 from tollgate.catalog.brands import find_brand
 from tollgate.catalog.parameters.links import LINKS, UNITS_MAX
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, needs
@@ -61,7 +61,7 @@ def _check_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 def _check_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:
     code = fields.get("paymentBrand", "")
     brand = find_brand(code, lenient=situation.is_lenient)
-    if brand is None or brand.account is not Account.WALLET:
+    if brand is None or brand.account is not AccountType.WALLET:
         return ()
     # The page's own policy keeps a wallet's script away, and a wallet knows shops by their registered hosts.
     return (Fault("paymentBrand", "a payment link cannot be paid with a wallet", code),)

@@ -34,10 +34,10 @@ _FIXED = (
 
 
 def _check_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    kind, kinds = fields.get("paymentType"), _KINDS[situation.operation]
-    if kind is None or kind in kinds:
+    payment_type, payment_types = fields.get("paymentType"), _KINDS[situation.operation]
+    if payment_type is None or payment_type in payment_types:
         return ()
-    return (Fault("paymentType", f"must be one of [{', '.join(kinds)}], or left out", kind),)
+    return (Fault("paymentType", f"must be one of [{', '.join(payment_types)}], or left out", payment_type),)
 
 
 def _check_fixed(fields: Fields, _situation: Situation) -> Iterable[Fault]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from tollgate.catalog.brands import find_brand
-from tollgate.catalog.kinds import AUTHENTICATION_KINDS, FOLLOW_UP_KINDS, INITIAL_KINDS
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.payment_types import AUTHENTICATION_PAYMENT_TYPES, FOLLOW_UP_PAYMENT_TYPES, INITIAL_PAYMENT_TYPES
 from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
 from tollgate.catalog.shape import is_true, may_return_to
@@ -76,22 +76,22 @@ def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fa
 def _check_initial_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
     if situation.operation == "payment" and "referenceUuid" in fields:
         return ()
-    return _check_type(fields, INITIAL_KINDS)
+    return _check_type(fields, INITIAL_PAYMENT_TYPES)
 
 
 def _check_follow_up_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    return _check_type(fields, FOLLOW_UP_KINDS) if _follows(fields, situation.operation) else ()
+    return _check_type(fields, FOLLOW_UP_PAYMENT_TYPES) if _follows(fields, situation.operation) else ()
 
 
-def _check_type(fields: Fields, kinds: tuple[str, ...]) -> Iterable[Fault]:
-    kind = fields.get("paymentType")
-    if kind is None or kind in kinds:
+def _check_type(fields: Fields, payment_types: tuple[str, ...]) -> Iterable[Fault]:
+    payment_type = fields.get("paymentType")
+    if payment_type is None or payment_type in payment_types:
         return ()
-    return (Fault("paymentType", f"must be one of [{', '.join(kinds)}]", kind),)
+    return (Fault("paymentType", f"must be one of [{', '.join(payment_types)}]", payment_type),)
 
 
 def _check_alone(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    faults = list(_check_type(fields, AUTHENTICATION_KINDS))
+    faults = list(_check_type(fields, AUTHENTICATION_PAYMENT_TYPES))
     named_id = fields.get("referenceUuid")
     if named_id is not None:
         faults.append(Fault("referenceUuid", "an authentication by itself follows no payment", named_id))
@@ -133,15 +133,15 @@ def _check_checkout_reference(fields: Fields, _situation: Situation) -> Iterable
 
 def _check_overridden_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:
     faults = []
-    for name, kind in fields.items():
+    for name, payment_type in fields.items():
         if not name.startswith(_OVERRIDE):
             continue
         code = name.removeprefix(_OVERRIDE).removesuffix("]")
         brand = find_brand(code, lenient=situation.is_lenient)
         if brand is None:
-            faults.append(Fault(name, "must name a brand of this gateway", kind))
-        elif kind not in brand.list_kinds(lenient=situation.is_lenient):
-            faults.append(Fault(name, f"{code} does not take this type", kind))
+            faults.append(Fault(name, "must name a brand of this gateway", payment_type))
+        elif payment_type not in brand.list_payment_types(lenient=situation.is_lenient):
+            faults.append(Fault(name, f"{code} does not take this type", payment_type))
     return faults
 
 
@@ -152,7 +152,7 @@ def _check_purpose(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 
 def _check_schedule(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if situation.kind in _UNNEEDED_WHEN_CHANGED:
+    if situation.payment_type in _UNNEEDED_WHEN_CHANGED:
         return ()
     return fault_missing((*_MONEY, "registrationId"), fields)
 
@@ -195,7 +195,7 @@ REQUEST_RULES = (
     ),
     Rule(
         "initial_type",
-        f"A payment begins as one of {', '.join(INITIAL_KINDS)}.",
+        f"A payment begins as one of {', '.join(INITIAL_PAYMENT_TYPES)}.",
         _check_initial_type,
         operations=frozenset({"payment", "registration_payment", "checkout_payment", "checkout_update", *_PREPARING}),
     ),
@@ -208,15 +208,15 @@ REQUEST_RULES = (
     ),
     Rule(
         "follow_up_type",
-        f"A payment that names an earlier one is one of {', '.join(FOLLOW_UP_KINDS)}.",
+        f"A payment that names an earlier one is one of {', '.join(FOLLOW_UP_PAYMENT_TYPES)}.",
         _check_follow_up_type,
         operations=frozenset({"payment", "follow_up"}),
     ),
     # Whatever it says of itself, it must not move money: the address promises that it does not.
     Rule(
         "authentication_alone",
-        f"An authentication by itself is of type {', '.join(AUTHENTICATION_KINDS)}, if it names one, and follows no "
-        "payment.",
+        f"An authentication by itself is of type {', '.join(AUTHENTICATION_PAYMENT_TYPES)}, if it names one, "
+        "and follows no payment.",
         _check_alone,
         operations=frozenset({"three_d_secure"}),
     ),

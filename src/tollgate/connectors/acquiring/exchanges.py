@@ -71,7 +71,7 @@ def perform(dialect: Dialect[_Reply], request: WireRequest, approved_code: str) 
     if reply is None:
         return SILENT
     verdict = dialect.judge(reply, approved_code)
-    forced_code = request.levers.get(FORCED_CODE)
+    forced_code = request.simulator_overrides.get(FORCED_CODE)
     # A code of our own catalogue counts only where a test asked for it; no acquirer may choose one by itself.
     if forced_code is None or reply.result_code != forced_code:
         return verdict
@@ -100,10 +100,15 @@ def inquire(dialect: Dialect[_Reply], key: str, approved_code: str) -> Exchange:
 
 
 def follow_up(
-    attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, levers: Mapping[str, str] = {}
+    attempt: Payment,
+    action: str,
+    approved_code: str,
+    *,
+    is_final: bool = False,
+    simulator_overrides: Mapping[str, str] = {},
 ) -> Exchange:
     """Do something with an earlier transaction, such as capturing or refunding it."""
-    return perform(ACQUIRER, compose_follow_up(attempt, action, is_final, levers), approved_code)
+    return perform(ACQUIRER, compose_follow_up(attempt, action, is_final, simulator_overrides), approved_code)
 
 
 def repeat(
@@ -131,9 +136,13 @@ def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: st
     return dialect.judge(reply, approved_code)
 
 
-def compose_follow_up(attempt: Payment, action: str, is_final: bool, levers: Mapping[str, str]) -> WireRequest:
+def compose_follow_up(
+    attempt: Payment, action: str, is_final: bool, simulator_overrides: Mapping[str, str]
+) -> WireRequest:
     message = make_follow_up(attempt, action, is_final=is_final)
-    return WireRequest(path=FOLLOW_UPS, body=encode_message(message), key=message.key, levers=levers)
+    return WireRequest(
+        path=FOLLOW_UPS, body=encode_message(message), key=message.key, simulator_overrides=simulator_overrides
+    )
 
 
 def read_reply(dialect: Dialect[_Reply], reply: WireReply) -> _Reply | None:

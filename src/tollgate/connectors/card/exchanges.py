@@ -14,7 +14,12 @@ from tollgate.payments import Order
 
 def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
     """Authorise, debit or credit a card."""
-    request = WireRequest(path=CHARGES, body=encode_message(make_charge(order, key)), key=key, levers=order.levers)
+    request = WireRequest(
+        path=CHARGES,
+        body=encode_message(make_charge(order, key)),
+        key=key,
+        simulator_overrides=order.simulator_overrides,
+    )
     return perform(ACQUIRER, request, approved_code)
 
 

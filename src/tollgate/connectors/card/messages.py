@@ -52,7 +52,7 @@ class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 def make_charge(order: Order, key: str) -> ChargeMessage:
     return ChargeMessage(
         key=key,
-        type=CHARGE_TYPES[order.kind],
+        type=CHARGE_TYPES[order.payment_type],
         amount=to_minor_units(order.money),
         currency=order.money.currency,
         brand=order.network or order.brand,

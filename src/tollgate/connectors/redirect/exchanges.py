@@ -38,7 +38,11 @@ _SHOWN_ENDS = 4
 def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:
     """Open a session; what the shopper decides on its page is asked for later."""
     body = encode_message(make_session(order, key, back_url))
-    return perform(PROVIDER, WireRequest(path=SESSIONS, body=body, key=key, levers=order.levers), approved_code)
+    return perform(
+        PROVIDER,
+        WireRequest(path=SESSIONS, body=body, key=key, simulator_overrides=order.simulator_overrides),
+        approved_code,
+    )
 
 
 def reverse(key: str) -> Exchange:

@@ -100,7 +100,7 @@ decode_reply = msgspec.json.Decoder(SessionReply).decode
 def make_session(order: Order, key: str, back_url: str) -> SessionMessage:
     return SessionMessage(
         key=key,
-        type=CHARGE_TYPES[order.kind],
+        type=CHARGE_TYPES[order.payment_type],
         amount=to_minor_units(order.money),
         currency=order.money.currency,
         brand=order.brand,

@@ -18,8 +18,8 @@ from tollgate.connectors.sepa.messages import (
     INSTRUCTIONS,
     REVERSALS,
     CancellationMessage,
-    DeskReply,
     InstructionMessage,
+    QueueReply,
     Response,
     decode_reply,
     make_charge,
@@ -39,7 +39,7 @@ RESPONSES: dict[str, str] = {
 """How the desk's refusals read in the gateway's catalogue."""
 
 
-def judge(reply: DeskReply, approved_code: str) -> Verdict:
+def judge(reply: QueueReply, approved_code: str) -> Verdict:
     verdict = acquiring.judge(reply, approved_code)
     if verdict.outcome is Outcome.DECLINED:
         return msgspec.structs.replace(verdict, code=RESPONSES.get(reply.response_code, verdict.code))
@@ -54,7 +54,7 @@ DESK = Dialect(reversals=REVERSALS, inquiries=INQUIRIES, decode=decode_reply, ju
 
 def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
     """Debit or credit an account, or note its mandate."""
-    return perform(DESK, compose(make_charge(order, key), order.levers), approved_code)
+    return perform(DESK, compose(make_charge(order, key), order.simulator_overrides), approved_code)
 
 
 def follow_up(
@@ -63,10 +63,10 @@ def follow_up(
     approved_code: str,
     *,
     is_final: bool = False,  # noqa: ARG001, the desk counts nothing
-    levers: Mapping[str, str] = {},
+    simulator_overrides: Mapping[str, str] = {},
 ) -> Exchange:
     """Debit or credit the account of the first payment again, or cancel what no file has taken yet."""
-    return perform(DESK, compose(make_follow_up(attempt, action), levers), approved_code)
+    return perform(DESK, compose(make_follow_up(attempt, action), simulator_overrides), approved_code)
 
 
 def repeat(
@@ -89,6 +89,8 @@ def inquire(key: str, approved_code: str) -> Exchange:
     return acquiring.inquire(DESK, key, approved_code)
 
 
-def compose(message: InstructionMessage | CancellationMessage, levers: Mapping[str, str]) -> WireRequest:
+def compose(message: InstructionMessage | CancellationMessage, simulator_overrides: Mapping[str, str]) -> WireRequest:
     path = CANCELLATIONS if isinstance(message, CancellationMessage) else INSTRUCTIONS
-    return WireRequest(path=path, body=encode_message(message), key=message.key, levers=levers)
+    return WireRequest(
+        path=path, body=encode_message(message), key=message.key, simulator_overrides=simulator_overrides
+    )

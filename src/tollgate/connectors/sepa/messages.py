@@ -77,12 +77,12 @@ class CancellationMessage(msgspec.Struct, frozen=True, kw_only=True):
     purpose: str
 
 
-class DeskReply(AcquirerReply, frozen=True, kw_only=True, omit_defaults=True):
+class QueueReply(AcquirerReply, frozen=True, kw_only=True, omit_defaults=True):
     due_on: ShortText = ""
     mandate_id: ShortText = ""
 
 
-decode_reply = msgspec.json.Decoder(DeskReply).decode
+decode_reply = msgspec.json.Decoder(QueueReply).decode
 
 CHARGE_DIRECTIONS = {"PA": Direction.CHECK, "DB": Direction.DEBIT, "CD": Direction.CREDIT}
 
@@ -106,7 +106,7 @@ def make_charge(order: Order, key: str) -> InstructionMessage:
         raise ValueError(f"payment {key} is not paid from a bank account")
     return InstructionMessage(
         key=key,
-        direction=CHARGE_DIRECTIONS[order.kind],
+        direction=CHARGE_DIRECTIONS[order.payment_type],
         amount=order.money.hundredths,
         currency=order.money.currency,
         account_of=key,

@@ -18,7 +18,7 @@ from tollgate.connectors.threeds.exchanges import (
     make_method_data,
     make_server_id,
     read_challenge_answer,
-    read_enrolment_lever,
+    read_enrolment_override,
     read_method_data,
 )
 from tollgate.connectors.threeds.judging import describe_case, judge_result, make_authentication
@@ -75,7 +75,7 @@ __all__ = [
     "make_method_data",
     "make_server_id",
     "read_challenge_answer",
-    "read_enrolment_lever",
+    "read_enrolment_override",
     "read_message",
     "read_method_data",
     "read_result",

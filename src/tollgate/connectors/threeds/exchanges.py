@@ -30,7 +30,7 @@ from tollgate.connectors.threeds.messages import (
     wrap,
     write_message,
 )
-from tollgate.connectors.threeds.requests import NO_WISH, SERVER_REFERENCE, choose_category, choose_channel, compose
+from tollgate.connectors.threeds.requests import NO_REQUEST, SERVER_REFERENCE, choose_category, choose_channel, compose
 from tollgate.payments import (
     AuthenticationCase,
     AuthenticationResult,
@@ -39,7 +39,7 @@ from tollgate.payments import (
     Order,
     ThreeDsTerms,
 )
-from tollgate.values import Chance, Instant
+from tollgate.values import Instant, RandomBytes
 
 MALFORMED = "malformed"
 """The answer is no message of the protocol, or one about something else."""
@@ -71,15 +71,15 @@ ANY_CARD = CardRange("0", "9", None, VERSIONS[0])
 """Stands for a card of which nothing is known but that it shall be tried."""
 
 
-def read_enrolment_lever(levers: Mapping[str, str]) -> bool | None:
+def read_enrolment_override(simulator_overrides: Mapping[str, str]) -> bool | None:
     """Whether a test wants the card taken as enrolled; None where it says nothing."""
-    wanted = levers.get("3DS2_enrolled")
+    wanted = simulator_overrides.get("3DS2_enrolled")
     return None if wanted is None else is_true(wanted)
 
 
-def make_server_id(chance: Chance) -> str:
+def make_server_id(random_bytes: RandomBytes) -> str:
     """A random UUID (version 4), by which all messages about one authentication name it."""
-    dice = bytearray(chance(16))
+    dice = bytearray(random_bytes(16))
     dice[6] = dice[6] & 0x0F | 0x40
     dice[8] = dice[8] & 0x3F | 0x80
     text = dice.hex()
@@ -141,7 +141,7 @@ def authenticate(
     now: Instant,
     notification_url: str,
     results_url: str,
-    levers: Mapping[str, str] = {},
+    simulator_overrides: Mapping[str, str] = {},
 ) -> Conversation[AuthenticationCase]:
     """Ask the issuer through the directory server.
 
@@ -163,7 +163,9 @@ def authenticate(
         results_url=results_url,
     )
     key = f"{case.server_id}-authentication"
-    reply = yield WireRequest(path=AUTHENTICATIONS, body=write_message(request), key=key, levers=levers)
+    reply = yield WireRequest(
+        path=AUTHENTICATIONS, body=write_message(request), key=key, simulator_overrides=simulator_overrides
+    )
     answer = read_message(reply.body, ARes) if reply.status < 300 else None
     if answer is None or not _is_answer(answer, order, case):
         return fail_case(msgspec.structs.replace(case, error=_explain(reply.body)), MALFORMED)
@@ -219,15 +221,15 @@ def _is_answer(answer: ARes, order: Order, case: AuthenticationCase) -> bool:
     """Whether it is about this case and says all that its status calls for."""
     if answer.three_ds_server_trans_id != case.server_id or answer.message_version != case.version:
         return False
-    wish = order.authentication or NO_WISH
+    request = order.authentication or NO_REQUEST
     match answer.trans_status:
         case "Y" | "A":
             # The proof is what the acquirer is paid to believe: a yes without it is none.
             return answer.authentication_value is not None or case.category != "01"
         case "C":
-            return _is_challenge(answer, order, choose_channel(wish))
+            return _is_challenge(answer, order, choose_channel(request))
         case "D":
-            return wish.is_decoupled
+            return request.is_decoupled
         case status:
             return status in _FINAL_STATUSES
 

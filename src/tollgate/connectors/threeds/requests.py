@@ -23,12 +23,12 @@ from tollgate.connectors.threeds.wishes import (
     find_money,
     find_shop_url,
     is_payment,
-    read_wishes,
+    read_requests,
 )
 from tollgate.payments import (
     Address,
     AuthenticationCase,
-    AuthenticationWish,
+    AuthenticationRequest,
     Browser,
     CardAccount,
     Customer,
@@ -62,7 +62,7 @@ _SEPARATORS = re.compile(r"[ .()/-]")
 _Members = dict[str, Any]
 """Some members of the request by name."""
 
-NO_WISH = AuthenticationWish()
+NO_REQUEST = AuthenticationRequest()
 
 
 _ABSENT = msgspec.Raw()
@@ -92,44 +92,44 @@ def compose(
     notification_url: str,
     results_url: str,
 ) -> AReq:
-    wish = order.authentication or NO_WISH
+    asked = order.authentication or NO_REQUEST
     named_url = find_shop_url(order) or terms.requestor_url
     requestor_url = named_url or _find_origin(order.return_url or "") or _find_origin(results_url)
     request = AReq(
         message_version=case.version,
         message_category=choose_category(order),
-        device_channel=choose_channel(wish),
+        device_channel=choose_channel(asked),
         three_ds_server_trans_id=case.server_id,
         three_ds_server_ref_number=terms.server_reference or SERVER_REFERENCE,
         three_ds_server_url=results_url,
         three_ds_requestor_id=terms.requestor_id or _UNREGISTERED,
         three_ds_requestor_name=(terms.requestor_name or order.statement or _UNREGISTERED)[:40],
         three_ds_requestor_url=requestor_url or results_url,
-        three_ds_requestor_challenge_ind=_pad(wish.challenge_indicator),
+        three_ds_requestor_challenge_ind=_pad(asked.challenge_indicator),
         acct_number=account.number.reveal(),
         card_expiry_date=account.expiry_year[-2:] + account.expiry_month,
         cardholder_name=_fit(account.holder, 2, 45),
         **_describe_shop(order, terms),
         **_describe_purchase(order, now),
-        **_describe_intent(order, wish),
+        **_describe_intent(order, asked),
         **_describe_customer(order.details.customer),
         **_describe_address("bill", order.details.billing),
         **_describe_address("ship", order.details.shipping),
     )
     seen: _Members = {}
     if request.device_channel == _APP:
-        seen = _describe_device(wish.device or "")
+        seen = _describe_device(asked.device or "")
     elif request.device_channel == _BROWSER:
         came = {"three_ds_comp_ind": method_done, "notification_url": notification_url}
         seen = came | _describe_browser(browser, order.details.customer)
     unsaid = dict.fromkeys(_SINCE_2_2) if case.version == "2.1.0" else {}
-    return msgspec.structs.replace(request, **seen | read_wishes(order) | unsaid)
+    return msgspec.structs.replace(request, **seen | read_requests(order) | unsaid)
 
 
-def choose_channel(wish: AuthenticationWish) -> str:
-    if wish.requestor_reason is not None:
+def choose_channel(request: AuthenticationRequest) -> str:
+    if request.requestor_reason is not None:
         return _NOBODY
-    return _APP if wish.device is not None else _BROWSER
+    return _APP if request.device is not None else _BROWSER
 
 
 def choose_category(order: Order) -> str:
@@ -162,14 +162,14 @@ def _describe_purchase(order: Order, now: Instant) -> _Members:
     }
 
 
-def _describe_intent(order: Order, wish: AuthenticationWish) -> _Members:
+def _describe_intent(order: Order, request: AuthenticationRequest) -> _Members:
     """Why it is asked for: this payment, the first of several, to keep the card; and whether it may take time."""
     intent: _Members = {}
-    if wish.is_decoupled:
+    if request.is_decoupled:
         minutes = LIMITS.challenge_lifetime // MINUTE
         intent |= {"three_ds_requestor_dec_req_ind": "Y", "three_ds_requestor_dec_max_time": f"{minutes:05d}"}
-    if wish.requestor_reason is not None:
-        return intent | {"three_ri_ind": _REASONS.get(wish.requestor_reason, _OTHER_REASON)}
+    if request.requestor_reason is not None:
+        return intent | {"three_ri_ind": _REASONS.get(request.requestor_reason, _OTHER_REASON)}
     if choose_category(order) == _NO_PAYMENT:
         return intent | {"three_ds_requestor_authentication_ind": find_indicator(order) or _ADDS_CARD}
     standing = order.details.standing_instruction

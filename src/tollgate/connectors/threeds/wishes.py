@@ -43,7 +43,7 @@ _ROWS: tuple[tuple[str, str, Callable[[str], str | None]], ...] = (
 )
 
 
-def read_wishes(order: Order) -> dict[str, str]:
+def read_requests(order: Order) -> dict[str, str]:
     """Members of the request that the merchant chose itself."""
     scheme = _SCHEMES.get(order.network or order.brand, "")
     told = ((member, order.echo.get(name.replace("*", scheme)), write) for name, member, write in _ROWS)

@@ -126,7 +126,7 @@ def read_event(body: bytes, key: str) -> EventMessage | None:
     return event if event is not None and event.key == key else None
 
 
-def make_token_face(told: TokenTold, now: Instant) -> NetworkToken:
+def make_network_token(told: TokenTold, now: Instant) -> NetworkToken:
     """What may be stored in clear."""
     code = told.reason.code if told.state is TokenState.REFUSED and told.reason else ""
     if told.account is None:

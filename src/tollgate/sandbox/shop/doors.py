@@ -14,6 +14,7 @@ import msgspec
 import orjson
 
 from tollgate.catalog import LIMITS, is_success
+from tollgate.operations import App
 from tollgate.sandbox.shop.files import name_file, read_shop_file
 from tollgate.sandbox.shop.goods import CURRENCY, QUANTITY_MAX, USUAL_CART, Cart, read_cart, render_price
 from tollgate.sandbox.shop.receipt import make_receipt
@@ -33,7 +34,6 @@ from tollgate.sandbox.shop.till import (
 from tollgate.sandbox.shop.trying import BRANDS, LANGUAGES, SAMPLES, render_steps
 from tollgate.sandbox.shop.visitor import find_cookie, read_cards, remember_cards
 from tollgate.sandbox.tenant import SHOP
-from tollgate.steps import House
 from tollgate.values import MINUTE
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
 
@@ -62,29 +62,29 @@ class Here(msgspec.Struct, frozen=True):
 # ---- the cart ----
 
 
-async def show_cart(request: Request, house: House) -> Reply:
-    return _show_cart(request, house, USUAL_CART, fault="")
+async def show_cart(request: Request, app: App) -> Reply:
+    return _show_cart(request, app, USUAL_CART, fault="")
 
 
-async def order_cart(request: Request, house: House) -> Reply:
+async def order_cart(request: Request, app: App) -> Reply:
     """Answered by a redirect, so that a reload does not order again."""
     cart = read_cart(request.pairs)
     if not cart.bought:
-        return _show_cart(request, house, cart, fault="The cart is empty. Choose at least one thing.")
-    channel, choices = await get_channel_of_shop(house), _recall_choices(request)
-    checkout_id = await place_order(house, channel, cart, read_cards(request, house), choices.bank_delay_ms)
+        return _show_cart(request, app, cart, fault="The cart is empty. Choose at least one thing.")
+    channel, choices = await get_channel_of_shop(app), _recall_choices(request)
+    checkout_id = await place_order(app, channel, cart, read_cards(request, app), choices.bank_delay_ms)
     return _go(_CHECKOUT, id=checkout_id, lang=_read_language(request))
 
 
-async def forget_cards(request: Request, house: House) -> Reply:
-    channel = await get_channel_of_shop(house)
-    for stored_id in read_cards(request, house):
-        await forget_card(house, channel, stored_id, request.trace)
-    return _go(SHOP, headers=(remember_cards((), house),))
+async def forget_cards(request: Request, app: App) -> Reply:
+    channel = await get_channel_of_shop(app)
+    for stored_id in read_cards(request, app):
+        await forget_card(app, channel, stored_id, request.trace)
+    return _go(SHOP, headers=(remember_cards((), app),))
 
 
-def _show_cart(request: Request, house: House, cart: Cart, fault: str) -> Reply:
-    here = _look_around(house)
+def _show_cart(request: Request, app: App, cart: Cart, fault: str) -> Reply:
+    here = _look_around(app)
     page = _PAGES.render(
         "goods.html",
         here=here,
@@ -93,29 +93,29 @@ def _show_cart(request: Request, house: House, cart: Cart, fault: str) -> Reply:
         cart=cart,
         fault=fault,
         quantity_max=QUANTITY_MAX,
-        cards=len(read_cards(request, house)),
+        cards=len(read_cards(request, app)),
         language=_read_language(request),
     )
-    return _fence(page, house, here)
+    return _fence(page, app, here)
 
 
 # ---- the form ----
 
 
-async def show_checkout(request: Request, house: House) -> Reply:
-    channel = await get_channel_of_shop(house)
-    order = await find_order(house, channel, request.find("id"))
+async def show_checkout(request: Request, app: App) -> Reply:
+    channel = await get_channel_of_shop(app)
+    order = await find_order(app, channel, request.find("id"))
     if order is None:
-        return _show_over(house, 404)
+        return _show_over(app, 404)
     if order.is_paid:
         # The back button, or a second window: there is nothing left to pay.
         return _go(_RESULT, id=order.id, resourcePath=order.resource_path)
-    if order.checkout.is_over(house.clock.now()):
-        return _show_over(house, 410)
+    if order.checkout.is_over(app.clock.now()):
+        return _show_over(app, 410)
     language = _read_language(request)
     choices = _recall_choices(request)
     options = {"locale": language or _guess_language(request), **choices.make_options()}
-    here = _look_around(house)
+    here = _look_around(app)
     page = _PAGES.render(
         "checkout.html",
         here=here,
@@ -125,27 +125,27 @@ async def show_checkout(request: Request, house: House) -> Reply:
         cart=order.cart,
         brands=BRANDS,
         options=options,
-        script_url=f"{house.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': order.id})}",
+        script_url=f"{app.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': order.id})}",
         result_path=_name(_RESULT, lang=language),
         samples=SAMPLES,
         languages=LANGUAGES,
         language=language,
         switches=SWITCHES,
         choices=choices.by_key,
-        steps=render_steps(order, channel.id, house.base_url),
+        steps=render_steps(order, channel.id, app.base_url),
     )
-    return _fence(page, house, here)
+    return _fence(page, app, here)
 
 
-async def switch(request: Request, house: House) -> Reply:
+async def switch(request: Request, app: App) -> Reply:
     """Keeps the visitor's choices, and ends the checkout where that was asked for."""
-    channel, choices = await get_channel_of_shop(house), read_choices(request.pairs)
-    order = await find_order(house, channel, request.find("id"))
+    channel, choices = await get_channel_of_shop(app), read_choices(request.pairs)
+    order = await find_order(app, channel, request.find("id"))
     if order is not None and request.find("act") == "expire":
-        await expire_order(house, channel, order)
+        await expire_order(app, channel, order)
     elif order is not None:
-        await set_bank_delay(house, channel, order, choices.bank_delay_ms)
-    cookie = choices.make_cookie(is_secure=house.base_url.startswith("https:"))
+        await set_bank_delay(app, channel, order, choices.bank_delay_ms)
+    cookie = choices.make_cookie(is_secure=app.base_url.startswith("https:"))
     named = {"id": order.id} if order is not None else {}
     return _go(_CHECKOUT, headers=(cookie,), lang=_read_language(request), **named)
 
@@ -168,14 +168,14 @@ def _guess_language(request: Request) -> str:
 # ---- the result ----
 
 
-async def show_result(request: Request, house: House) -> Reply:
+async def show_result(request: Request, app: App) -> Reply:
     """Nothing that the browser brings along is believed: it names the checkout, and the gateway says how it ended."""
-    channel = await get_channel_of_shop(house)
-    order = await find_order(house, channel, request.find("id"))
+    channel = await get_channel_of_shop(app)
+    order = await find_order(app, channel, request.find("id"))
     if order is None or request.find("resourcePath") != order.resource_path:
-        return _show_over(house, 404)
-    ending = await ask_ending(house, channel, order, request.trace)
-    here, receipt = _look_around(house), make_receipt(order, ending)
+        return _show_over(app, 404)
+    ending = await ask_ending(app, channel, order, request.trace)
+    here, receipt = _look_around(app), make_receipt(order, ending)
     page = _PAGES.render(
         "result.html",
         here=here,
@@ -185,44 +185,44 @@ async def show_result(request: Request, house: House) -> Reply:
         ending=ending,
         receipt=receipt,
         title=receipt.title,
-        may_try_again=_may_try_again(house, order, ending),
+        may_try_again=_may_try_again(app, order, ending),
         again_url=_name(_CHECKOUT, id=order.id, lang=_read_language(request)),
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
-        steps=render_steps(order, channel.id, house.base_url),
+        steps=render_steps(order, channel.id, app.base_url),
     )
-    reply = _fence(page, house, here)
+    reply = _fence(page, app, here)
     if ending.stored_id is None or not is_success(ending.code):
         return reply
-    cookie = remember_cards([ending.stored_id, *read_cards(request, house)], house)
+    cookie = remember_cards([ending.stored_id, *read_cards(request, app)], app)
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
 
 
-def _may_try_again(house: House, order: Order, ending: Ending) -> bool:
-    return not is_success(ending.code) and not order.is_paid and not order.checkout.is_over(house.clock.now())
+def _may_try_again(app: App, order: Order, ending: Ending) -> bool:
+    return not is_success(ending.code) and not order.is_paid and not order.checkout.is_over(app.clock.now())
 
 
-def _show_over(house: House, status: int) -> Reply:
+def _show_over(app: App, status: int) -> Reply:
     minutes = LIMITS.checkout_lifetime // MINUTE
-    here, title = _look_around(house), "This checkout is over"
+    here, title = _look_around(app), "This checkout is over"
     return _fence(
-        _PAGES.render("over.html", status=status, here=here, title=title, step="", minutes=minutes), house, here
+        _PAGES.render("over.html", status=status, here=here, title=title, step="", minutes=minutes), app, here
     )
 
 
 # ---- every page ----
 
 
-def _look_around(house: House) -> Here:
-    return Here(base64.b64encode(house.chance(_NONCE_BYTES)).decode())
+def _look_around(app: App) -> Here:
+    return Here(base64.b64encode(app.random_bytes(_NONCE_BYTES)).decode())
 
 
-def _fence(reply: Reply, house: House, here: Here) -> Reply:
-    return msgspec.structs.replace(reply, headers=_make_headers(house, here.nonce))
+def _fence(reply: Reply, app: App, here: Here) -> Reply:
+    return msgspec.structs.replace(reply, headers=_make_headers(app, here.nonce))
 
 
-def _make_headers(house: House, nonce: str) -> tuple[tuple[bytes, bytes], ...]:
+def _make_headers(app: App, nonce: str) -> tuple[tuple[bytes, bytes], ...]:
     """As on a merchant's page: the gateway's host wherever the form needs it, and nothing inline without the nonce."""
-    parts = urlsplit(house.base_url)
+    parts = urlsplit(app.base_url)
     gateway = f"{parts.scheme}://{parts.netloc}"
     policy = (
         f"default-src 'none'; script-src 'self' {gateway} 'nonce-{nonce}'; style-src 'self' {gateway}; "

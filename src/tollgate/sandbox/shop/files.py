@@ -9,8 +9,8 @@ import hashlib
 from pathlib import Path
 
 from tollgate.catalog import get_result
+from tollgate.operations import App
 from tollgate.sandbox.tenant import SHOP
-from tollgate.steps import House
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request, read_browser_file
 
@@ -35,7 +35,7 @@ def name_file(name: str) -> str:
     return f"{SHOP}/files/{_VERSION}/{name}"
 
 
-async def read_shop_file(request: Request, _house: House) -> Reply:
+async def read_shop_file(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     body = _BODIES.get(name)
     if body is None:

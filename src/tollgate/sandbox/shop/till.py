@@ -23,10 +23,10 @@ from tollgate.flows import (
     prepare_checkout,
     read_checkout,
 )
+from tollgate.operations import App, find_any_checkout, open_prepared
 from tollgate.payments import Channel, Checkout, CheckoutKind
 from tollgate.sandbox.shop.goods import CURRENCY, Cart, fill_cart, render_price
 from tollgate.sandbox.tenant import find_tenant
-from tollgate.steps import House, find_any_checkout, open_prepared
 from tollgate.values import Refusal
 
 SHOP_NAME = "Gatehouse Goods"
@@ -76,24 +76,24 @@ class Ending(msgspec.Struct, frozen=True):
         return self.body.get("registrationId")
 
 
-async def get_channel_of_shop(house: House) -> Channel:
+async def get_channel_of_shop(app: App) -> Channel:
     """The strict one of the sandbox merchant, who is there as soon as a test host has started."""
-    tenant = await find_tenant(house.database)
-    channel = None if tenant is None else house.directory.find_channel(tenant.entity_id)
+    tenant = await find_tenant(app.database)
+    channel = None if tenant is None else app.merchants.find_channel(tenant.entity_id)
     if channel is None or channel.is_closed:
         raise Refusal(get_result("500.100.203"), "the sandbox merchant's channel is closed")
     return channel
 
 
 async def place_order(
-    house: House, channel: Channel, cart: Cart, stored_ids: Sequence[str], bank_delay_ms: str = "0"
+    app: App, channel: Channel, cart: Cart, stored_ids: Sequence[str], bank_delay_ms: str = "0"
 ) -> str:
     """The id of the checkout that was made for it."""
     said = {
         "amount": render_price(cart.total),
         "currency": CURRENCY,
         "paymentType": "DB",
-        "merchantTransactionId": f"{_ORDER_PREFIX}{house.chance(_REFERENCE_BYTES).hex()}",
+        "merchantTransactionId": f"{_ORDER_PREFIX}{app.random_bytes(_REFERENCE_BYTES).hex()}",
         "merchant.name": SHOP_NAME,
     }
     if bank_delay_ms != "0":
@@ -107,37 +107,37 @@ async def place_order(
             f"{item}.price": render_price(line.product.price),
         }
     said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
-    fields = read_fields(list(said.items()), house.make_situation("checkout", channel))
-    answer = orjson.loads((await prepare_checkout(house, fields, channel, None)).body)
+    fields = read_fields(list(said.items()), app.make_situation("checkout", channel))
+    answer = orjson.loads((await prepare_checkout(app, fields, channel, None)).body)
     checkout_id: str = answer["id"]
     return checkout_id
 
 
-async def set_bank_delay(house: House, channel: Channel, order: Order, delay_ms: str) -> None:
+async def set_bank_delay(app: App, channel: Channel, order: Order, delay_ms: str) -> None:
     """Lets the simulated bank answer late, or in time again; an order that is being paid keeps what it has."""
-    if open_prepared(house, order.checkout).get(_BANK_DELAY, "0") == delay_ms:
+    if open_prepared(app, order.checkout).get(_BANK_DELAY, "0") == delay_ms:
         return
-    fields = read_fields([(_BANK_DELAY, delay_ms)], house.make_situation("checkout_update", channel))
+    fields = read_fields([(_BANK_DELAY, delay_ms)], app.make_situation("checkout_update", channel))
     with suppress(Refusal):
-        await change_checkout(house, fields, order.id, channel, order.id, None)
+        await change_checkout(app, fields, order.id, channel, order.id, None)
 
 
-async def expire_order(house: House, channel: Channel, order: Order) -> None:
+async def expire_order(app: App, channel: Channel, order: Order) -> None:
     """Ends its checkout now. One that is being paid, or is paid, stays."""
     with suppress(Refusal):
-        await cancel_prepared(house, order.id, channel)
+        await cancel_prepared(app, order.id, channel)
 
 
-async def find_order(house: House, channel: Channel, checkout_id: str) -> Order | None:
+async def find_order(app: App, channel: Channel, checkout_id: str) -> Order | None:
     """Only what this shop has prepared: to ask about another program's checkout might spend it."""
-    checkout = await find_any_checkout(house, checkout_id)
+    checkout = await find_any_checkout(app, checkout_id)
     if checkout is None or checkout.channel_id != channel.id or checkout.sealed_fields is None:
         return None
-    prepared = open_prepared(house, checkout)
+    prepared = open_prepared(app, checkout)
     reference = prepared.get("merchantTransactionId", "")
     if not reference.startswith(_ORDER_PREFIX):
         return None
-    promised = await find_promised_script(house, checkout.id) or house.script
+    promised = await find_promised_script(app, checkout.id) or app.script
     return Order(checkout=checkout, reference=reference, cart=_recall_cart(prepared), integrity=promised.integrity)
 
 
@@ -148,26 +148,26 @@ def _recall_cart(prepared: Mapping[str, str]) -> Cart:
     )
 
 
-async def ask_ending(house: House, channel: Channel, order: Order, ndc: str) -> Ending:
+async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Ending:
     """By the status of the checkout, which tells a success once and anything at most twice a minute.
 
     A merchant keeps what it was told; this shop looks up the payment again instead.
     """
     try:
-        answer = await read_checkout(house, order.id, CheckoutKind.PAYMENT, channel)
+        answer = await read_checkout(app, order.id, CheckoutKind.PAYMENT, channel)
     except Refusal as refusal:
-        refused = orjson.loads(answer_refusal(refusal, house.envelope, ndc, house.clock.now()).body)
-        known = await _recall_ending(house, channel, order)
+        refused = orjson.loads(answer_refusal(refusal, app.envelope, ndc, app.clock.now()).body)
+        known = await _recall_ending(app, channel, order)
         return Ending(known or refused, _describe(refused))
     return Ending(orjson.loads(answer.body), "")
 
 
-async def _recall_ending(house: House, channel: Channel, order: Order) -> Mapping[str, Any] | None:
-    checkout = await find_any_checkout(house, order.id) or order.checkout
-    payment = await look_up(house, channel.merchant_id, checkout.subject_id or "")
+async def _recall_ending(app: App, channel: Channel, order: Order) -> Mapping[str, Any] | None:
+    checkout = await find_any_checkout(app, order.id) or order.checkout
+    payment = await look_up(app, channel.merchant_id, checkout.subject_id or "")
     if payment is None:
         return None
-    known: Mapping[str, Any] = orjson.loads(answer_payment(payment, house.envelope).body)
+    known: Mapping[str, Any] = orjson.loads(answer_payment(payment, app.envelope).body)
     return known
 
 
@@ -175,10 +175,10 @@ def _describe(answer: Mapping[str, Any]) -> str:
     return f"{answer['result']['code']}: {answer['result']['description']}"
 
 
-async def forget_card(house: House, channel: Channel, stored_id: str, ndc: str) -> None:
-    fields = read_fields([], house.make_situation("registration_removal", channel))
+async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> None:
+    fields = read_fields([], app.make_situation("registration_removal", channel))
     try:
-        await deregister(house, fields, stored_id, channel, ndc, None)
+        await deregister(app, fields, stored_id, channel, ndc, None)
     except Refusal:
         # Somebody has removed it already, and that is all that was wished.
         return

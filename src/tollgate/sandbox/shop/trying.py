@@ -57,16 +57,16 @@ LANGUAGES = {
 """As the payment form knows them, each by its own name."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class Write(msgspec.Struct, frozen=True):
     title: str
     text: str
     code: str
 
 
-def render_steps(order: Order, entity_id: str, base_url: str) -> tuple[Step, ...]:
+def render_steps(order: Order, entity_id: str, base_url: str) -> tuple[Write, ...]:
     """The three things a shop does, with the ids of this visit."""
     return (
-        Step(
+        Write(
             "Your server prepares the checkout",
             "The amount is decided here, where no shopper can change it. The answer has the id and the script's hash.",
             f"""\
@@ -76,7 +76,7 @@ curl {base_url}/v1/checkouts \\
   -d amount={render_price(order.cart.total)} -d currency={CURRENCY} -d paymentType=DB \\
   -d integrity=true""",
         ),
-        Step(
+        Write(
             "Your page shows the form",
             "The card number is typed into frames of the gateway, so your page never sees it.",
             f"""\
@@ -86,7 +86,7 @@ curl {base_url}/v1/checkouts \\
 <form action="/result" class="paymentWidgets"
   data-brands="{BRANDS}"></form>""",
         ),
-        Step(
+        Write(
             "Your server asks how it ended",
             "The shopper comes back to your result page with id and resourcePath. A success is told once, so keep it.",
             f"""\

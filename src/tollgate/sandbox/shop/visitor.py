@@ -9,8 +9,8 @@ import base64
 import binascii
 from collections.abc import Sequence
 
+from tollgate.operations import App
 from tollgate.sandbox.tenant import SHOP
-from tollgate.steps import House
 from tollgate.values import is_id
 from tollgate.vault import EnvelopeError, KeyringError, open_sealed, seal
 from tollgate.web import Request
@@ -23,25 +23,27 @@ _LENGTH_MAX = 1024
 _KEPT_S = 30 * 24 * 3600
 
 
-def read_cards(request: Request, house: House) -> list[str]:
+def read_cards(request: Request, app: App) -> list[str]:
     """The registrations of this visitor, the newest first; none where the cookie is not ours."""
     sealed = find_cookie(request, _NAME)
     if not sealed or len(sealed) > _LENGTH_MAX:
         return []
     try:
         raw = base64.b64decode(sealed.encode() + b"=" * (-len(sealed) % 4), altchars=b"-_", validate=True)
-        ids = open_sealed(raw, owner=_OWNER, keyring=house.keyring).decode()
+        ids = open_sealed(raw, owner=_OWNER, keyring=app.keyring).decode()
     except (binascii.Error, UnicodeError, EnvelopeError, KeyringError):
         return []
     return [stored_id for stored_id in ids.split() if is_id(stored_id)]
 
 
-def remember_cards(stored_ids: Sequence[str], house: House) -> tuple[bytes, bytes]:
+def remember_cards(stored_ids: Sequence[str], app: App) -> tuple[bytes, bytes]:
     """The header that gives a visitor the cookie, or takes it back where there is nothing to remember."""
     kept = list(dict.fromkeys(stored_ids))[:CARDS_MAX]
-    sealed = seal(" ".join(kept).encode(), owner=_OWNER, keyring=house.keyring, chance=house.chance) if kept else b""
+    sealed = (
+        seal(" ".join(kept).encode(), owner=_OWNER, keyring=app.keyring, random_bytes=app.random_bytes) if kept else b""
+    )
     value = base64.urlsafe_b64encode(sealed).decode().rstrip("=")
-    secure = "; Secure" if house.base_url.startswith("https:") else ""
+    secure = "; Secure" if app.base_url.startswith("https:") else ""
     age = _KEPT_S if kept else 0
     cookie = f"{_NAME}={value}; Path={SHOP}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
     return b"set-cookie", cookie.encode()

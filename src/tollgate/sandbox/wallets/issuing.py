@@ -11,11 +11,11 @@ from collections.abc import Iterable
 import msgspec
 
 from tollgate.catalog import Wallet
+from tollgate.operations import find_sealed_setting, put_sealed_setting
 from tollgate.payments import SigningKey, WalletPublic
-from tollgate.sandbox.wallets.wish import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenWish
-from tollgate.steps import find_sealed_setting, put_sealed_setting
+from tollgate.sandbox.wallets.request import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
 from tollgate.store import Database, insert_wallet_key, list_wallet_keys
-from tollgate.values import Chance, ChannelId, Instant, system_chance
+from tollgate.values import ChannelId, Instant, RandomBytes, system_random_bytes
 from tollgate.vault import Keyring, make_wallet_key
 
 _SETTING = "sandbox_wallets"
@@ -49,19 +49,23 @@ async def ensure_wallets(database: Database, keyring: Keyring, entity_ids: Itera
 
 
 async def make_wallet_token(
-    database: Database, keyring: Keyring, entity_id: str, wish: TokenWish, chance: Chance = system_chance
+    database: Database,
+    keyring: Keyring,
+    entity_id: str,
+    request: TokenRequest,
+    random_bytes: RandomBytes = system_random_bytes,
 ) -> str | None:
     """None: the channel does not have the keys of this provider."""
     provider = await _find_provider(database, keyring)
     if provider is None:
         return None
-    key_hash = hashlib.sha256(provider.recipients[wish.wallet]).digest()
+    key_hash = hashlib.sha256(provider.recipients[request.wallet]).digest()
     keys = [key for key in await list_wallet_keys(database) if key.channel_id == entity_id]
-    if not any(key.wallet == wish.wallet and key.public.key_hash == key_hash for key in keys):
+    if not any(key.wallet == request.wallet and key.public.key_hash == key_hash for key in keys):
         return None
     from tollgate.sandbox.wallets.tokens import MAKERS
 
-    return MAKERS[wish.wallet](provider, wish, chance)
+    return MAKERS[request.wallet](provider, request, random_bytes)
 
 
 async def _find_provider(database: Database, keyring: Keyring) -> Provider | None:

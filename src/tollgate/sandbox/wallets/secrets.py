@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from tollgate.catalog import Wallet
-from tollgate.sandbox.wallets.wish import Provider
+from tollgate.sandbox.wallets.request import Provider
 
 _Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 

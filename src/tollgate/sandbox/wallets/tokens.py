@@ -28,32 +28,32 @@ from joserfc.jwe import encrypt_compact
 from joserfc.jwk import RSAKey
 
 from tollgate.catalog import CURRENCIES, LIMITS, Wallet
+from tollgate.sandbox.wallets.request import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
 from tollgate.sandbox.wallets.signature import sign_message
-from tollgate.sandbox.wallets.wish import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenWish
-from tollgate.values import DAY, Chance, Instant
+from tollgate.values import DAY, Instant, RandomBytes
 
 _CRYPTOGRAM_BYTES = 20
 _MILLISECOND: Instant = 1000
 
 
-def make_a(provider: Provider, wish: TokenWish, chance: Chance) -> str:
+def make_a(provider: Provider, request: TokenRequest, random_bytes: RandomBytes) -> str:
     recipient = _load_recipient(provider, Wallet.A)
     ephemeral = ec.generate_private_key(ec.SECP256R1())
     parties = b"\x0did-aes256-GCMApple" + hashlib.sha256(MERCHANT_IDENTIFIER.encode()).digest()
     key = X963KDF(hashes.SHA256(), 32, parties).derive(ephemeral.exchange(ec.ECDH(), recipient))
     contents = {
-        "applicationPrimaryAccountNumber": wish.number,
-        "applicationExpirationDate": f"{wish.expiry_year[2:]}{wish.expiry_month}28",
-        "currencyCode": CURRENCIES[wish.currency].numeric,
-        "transactionAmount": wish.amount_hundredths,
+        "applicationPrimaryAccountNumber": request.number,
+        "applicationExpirationDate": f"{request.expiry_year[2:]}{request.expiry_month}28",
+        "currencyCode": CURRENCIES[request.currency].numeric,
+        "transactionAmount": request.amount_hundredths,
         "paymentDataType": "3DSecure",
-        "paymentData": {"onlinePaymentCryptogram": _make_cryptogram(chance), "eciIndicator": "07"},
+        "paymentData": {"onlinePaymentCryptogram": _make_cryptogram(random_bytes), "eciIndicator": "07"},
     }
     encrypted = AESGCM(key).encrypt(bytes(16), _write(contents), None)
     point = ephemeral.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    transaction = chance(32)
+    transaction = random_bytes(32)
     signature = sign_message(
-        point + encrypted + transaction, provider.certificates, _load_private(provider.leaf_key), wish.made_at
+        point + encrypted + transaction, provider.certificates, _load_private(provider.leaf_key), request.made_at
     )
     header = {
         "ephemeralPublicKey": _encode(point),
@@ -64,22 +64,22 @@ def make_a(provider: Provider, wish: TokenWish, chance: Chance) -> str:
     return _write(token).decode()
 
 
-def make_b(provider: Provider, wish: TokenWish, chance: Chance) -> str:
+def make_b(provider: Provider, request: TokenRequest, random_bytes: RandomBytes) -> str:
     intermediate = ec.generate_private_key(ec.SECP256R1())
     point = intermediate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    key_expiration = _spell_milliseconds(wish.made_at + DAY)
+    key_expiration = _spell_milliseconds(request.made_at + DAY)
     signed_key = _write({"keyValue": _encode(point), "keyExpiration": key_expiration}).decode()
     card = {
-        "pan": wish.number,
-        "expirationMonth": int(wish.expiry_month),
-        "expirationYear": int(wish.expiry_year),
+        "pan": request.number,
+        "expirationMonth": int(request.expiry_month),
+        "expirationYear": int(request.expiry_year),
         "authMethod": "CRYPTOGRAM_3DS",
-        "cryptogram": _make_cryptogram(chance),
+        "cryptogram": _make_cryptogram(random_bytes),
         "eciIndicator": "05",
     }
     contents = {
-        "messageExpiration": _spell_milliseconds(wish.made_at + LIMITS.wallet_token_age),
-        "messageId": chance(16).hex(),
+        "messageExpiration": _spell_milliseconds(request.made_at + LIMITS.wallet_token_age),
+        "messageId": random_bytes(16).hex(),
         "paymentMethod": "CARD",
         "paymentMethodDetails": card,
     }
@@ -97,15 +97,15 @@ def make_b(provider: Provider, wish: TokenWish, chance: Chance) -> str:
     return _write(token).decode()
 
 
-def make_c(provider: Provider, wish: TokenWish, chance: Chance) -> str:
+def make_c(provider: Provider, request: TokenRequest, random_bytes: RandomBytes) -> str:
     contents = {
-        "amount": str(wish.amount_hundredths),
-        "currency_code": wish.currency,
-        "utc": _spell_milliseconds(wish.made_at),
+        "amount": str(request.amount_hundredths),
+        "currency_code": request.currency,
+        "utc": _spell_milliseconds(request.made_at),
         "eci_indicator": "05",
-        "tokenPAN": wish.number,
-        "tokenPanExpiration": wish.expiry_month + wish.expiry_year[2:],
-        "cryptogram": _make_cryptogram(chance),
+        "tokenPAN": request.number,
+        "tokenPanExpiration": request.expiry_month + request.expiry_year[2:],
+        "cryptogram": _make_cryptogram(random_bytes),
     }
     recipient = load_der_public_key(provider.recipients[Wallet.C])
     public_pem = recipient.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -113,7 +113,7 @@ def make_c(provider: Provider, wish: TokenWish, chance: Chance) -> str:
     return encrypt_compact(algorithms, _write(contents), RSAKey.import_key(public_pem), list(algorithms.values()))
 
 
-MAKERS: Mapping[Wallet, Callable[[Provider, TokenWish, Chance], str]] = MappingProxyType(
+MAKERS: Mapping[Wallet, Callable[[Provider, TokenRequest, RandomBytes], str]] = MappingProxyType(
     {Wallet.A: make_a, Wallet.B: make_b, Wallet.C: make_c}
 )
 
@@ -155,8 +155,8 @@ def _load_private(source: bytes) -> ec.EllipticCurvePrivateKey:
     return key
 
 
-def _make_cryptogram(chance: Chance) -> str:
-    return _encode(chance(_CRYPTOGRAM_BYTES))
+def _make_cryptogram(random_bytes: RandomBytes) -> str:
+    return _encode(random_bytes(_CRYPTOGRAM_BYTES))
 
 
 def _spell_milliseconds(instant: Instant) -> str:

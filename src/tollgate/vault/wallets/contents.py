@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tollgate.catalog import LIMITS, Wallet, detect_brand
-from tollgate.payments import CardAccount, OpenedCard, OpenedWallet, make_card_face
+from tollgate.payments import CardAccount, OpenedCard, OpenedWallet, make_card_summary
 from tollgate.values import Instant, Secret
 from tollgate.vault.wallets.failure import WalletTokenError
 
@@ -43,7 +43,7 @@ def make_opened(
     brand = detect_brand(number)
     card = OpenedCard(
         account=account,
-        face=make_card_face(number, account),
+        card_summary=make_card_summary(number, account),
         network=brand.code if brand else None,
         # Some devices leave out the leading zero, which acquirers expect.
         eci=eci.zfill(2) if eci else None,

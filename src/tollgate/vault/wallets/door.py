@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tollgate.catalog import Wallet
 from tollgate.payments import OpenedWallet, WalletKey, WalletPublic
-from tollgate.values import Chance, ChannelId, Instant, Secret, system_chance
+from tollgate.values import ChannelId, Instant, RandomBytes, Secret, system_random_bytes
 from tollgate.vault.keyring import Keyring
 
 
@@ -24,7 +24,7 @@ def make_wallet_key(
     keyring: Keyring,
     now: Instant,
     is_new: bool = False,
-    chance: Chance = system_chance,
+    random_bytes: RandomBytes = system_random_bytes,
 ) -> WalletKey:
     """A key of a channel, checked and sealed; raises WalletKeyError over one that could open nothing.
 
@@ -33,7 +33,7 @@ def make_wallet_key(
     from tollgate.vault.wallets.keys import check_wallet_key, seal_wallet_key
 
     private, known = check_wallet_key(wallet, private_pem, public, is_new=is_new)
-    return seal_wallet_key(wallet, private, channel_id, known, keyring=keyring, now=now, chance=chance)
+    return seal_wallet_key(wallet, private, channel_id, known, keyring=keyring, now=now, random_bytes=random_bytes)
 
 
 def open_wallet_token(

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from tollgate.catalog import Wallet
 from tollgate.payments import WalletKey, WalletPublic
-from tollgate.values import Chance, ChannelId, Instant, make_id
+from tollgate.values import ChannelId, Instant, RandomBytes, make_id
 from tollgate.vault.envelope import open_sealed, seal
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.wallets.door import name_wallet_key_owner
@@ -72,9 +72,9 @@ def seal_wallet_key(
     *,
     keyring: Keyring,
     now: Instant,
-    chance: Chance,
+    random_bytes: RandomBytes,
 ) -> WalletKey:
-    key_id = make_id(chance)
+    key_id = make_id(random_bytes)
     plain = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     return WalletKey(
         id=key_id,
@@ -82,7 +82,9 @@ def seal_wallet_key(
         wallet=wallet,
         created_at=now,
         public=public,
-        sealed_key=seal(plain, owner=name_wallet_key_owner(channel_id, key_id), keyring=keyring, chance=chance),
+        sealed_key=seal(
+            plain, owner=name_wallet_key_owner(channel_id, key_id), keyring=keyring, random_bytes=random_bytes
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from tollgate.catalog import AUTHENTICATION, get_result
 from tollgate.connectors import threeds
 from tollgate.contract import METHOD_FIELD, answer_payment
 from tollgate.flows import hear_method, hear_result, look_up
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web.api.payments import begin
 from tollgate.web.pages import Pages
@@ -19,25 +19,25 @@ _pages = Pages()
 _JSON = b"application/json;charset=UTF-8"
 
 
-async def create_authentication(request: Request, caller: Caller, house: House) -> Reply:
-    return await begin(request, caller, house, "three_d_secure", "/v1/threeDSecure")
+async def create_authentication(request: Request, caller: Caller, app: App) -> Reply:
+    return await begin(request, caller, app, "three_d_secure", "/v1/threeDSecure")
 
 
-async def read_authentication(request: Request, caller: Caller, house: House) -> Reply:
-    payment = await look_up(house, caller.merchant_id, request.names[0])
-    if payment is None or payment.kind != AUTHENTICATION:
+async def read_authentication(request: Request, caller: Caller, app: App) -> Reply:
+    payment = await look_up(app, caller.merchant_id, request.names[0])
+    if payment is None or payment.payment_type != AUTHENTICATION:
         raise NotFound(get_result("700.400.580"))
-    return reply_with(answer_payment(payment, house.envelope))
+    return reply_with(answer_payment(payment, app.envelope))
 
 
-async def take_result(request: Request, house: House) -> Reply:
+async def take_result(request: Request, app: App) -> Reply:
     """What is wrong with a message is said in the protocol's own words, so the status is always the same."""
-    return Reply(200, await hear_result(house, request.names[0], request.body), _JSON)
+    return Reply(200, await hear_result(app, request.names[0], request.body), _JSON)
 
 
-async def take_method(request: Request, house: House) -> Reply:
+async def take_method(request: Request, app: App) -> Reply:
     sent = dict(request.pairs).get(METHOD_FIELD)
-    await hear_method(house, request.names[0], None if sent is None else threeds.read_method_data(sent))
+    await hear_method(app, request.names[0], None if sent is None else threeds.read_method_data(sent))
     return _pages.end("Done", "")
 
 

@@ -8,39 +8,46 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from tollgate.contract import Answer, Fields, read_fields
-from tollgate.flows import find_earlier_answer, make_claim
-from tollgate.payments import Channel, Claim
-from tollgate.steps import House
+from tollgate.flows import find_earlier_answer, make_idempotency_key
+from tollgate.operations import App
+from tollgate.payments import Channel, IdempotencyKey
 from tollgate.web.api.payments import read_key, replay
 from tollgate.web.request import Caller, Reply, Request, get_channel, reply_with
 
-Story = Callable[[Fields, Claim | None], Awaitable[Answer]]
-Change = Callable[[House, Fields, str, Channel, str, Claim | None], Awaitable[Answer]]
+Story = Callable[[Fields, IdempotencyKey | None], Awaitable[Answer]]
+Change = Callable[[App, Fields, str, Channel, str, IdempotencyKey | None], Awaitable[Answer]]
 """Of what the path names: the fields, its id, the channel, the trace and the claim."""
 
 
 async def answer_once(
-    request: Request, caller: Caller, house: House, path: str, story: Story, *, operation: str, kind: str | None = None
+    request: Request,
+    caller: Caller,
+    app: App,
+    path: str,
+    story: Story,
+    *,
+    operation: str,
+    payment_type: str | None = None,
 ) -> Reply:
     """An answer without a code was kept for its key by a request that came at the same time."""
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, house.make_situation(operation, channel, kind))
-    claim = make_claim(house, read_key(request), channel, request.method, path, fields)
-    answer = await find_earlier_answer(house, claim) or await story(fields, claim)
+    fields = read_fields(request.pairs, app.make_situation(operation, channel, payment_type))
+    idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, path, fields)
+    answer = await find_earlier_answer(app, idempotency_key) or await story(fields, idempotency_key)
     return reply_with(answer) if answer.code else replay(answer)
 
 
 async def change_named(
     request: Request,
     caller: Caller,
-    house: House,
+    app: App,
     path: str,
     change: Change,
     *,
     operation: str,
-    kind: str | None = None,
+    payment_type: str | None = None,
 ) -> Reply:
-    async def tell(fields: Fields, claim: Claim | None) -> Answer:
-        return await change(house, fields, request.names[0], get_channel(caller), caller.ndc, claim)
+    async def tell(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
+        return await change(app, fields, request.names[0], get_channel(caller), caller.ndc, idempotency_key)
 
-    return await answer_once(request, caller, house, path, tell, operation=operation, kind=kind)
+    return await answer_once(request, caller, app, path, tell, operation=operation, payment_type=payment_type)

@@ -18,8 +18,8 @@ from tollgate.flows import (
     show_form,
     submit_checkout,
 )
-from tollgate.payments import CheckoutKind, Claim
-from tollgate.steps import House
+from tollgate.operations import App
+from tollgate.payments import CheckoutKind, IdempotencyKey
 from tollgate.web.api.changes import answer_once, change_named
 from tollgate.web.metrics import count_payment
 from tollgate.web.pages import ANYWHERE, Pages
@@ -29,50 +29,50 @@ _PATH = "/v1/checkouts"
 _pages = Pages()
 
 
-async def create_checkout(request: Request, caller: Caller, house: House) -> Reply:
-    async def prepare(fields: Fields, claim: Claim | None) -> Answer:
-        return await prepare_checkout(house, fields, get_channel(caller), claim)
+async def create_checkout(request: Request, caller: Caller, app: App) -> Reply:
+    async def prepare(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
+        return await prepare_checkout(app, fields, get_channel(caller), idempotency_key)
 
-    return await answer_once(request, caller, house, _PATH, prepare, operation="checkout")
+    return await answer_once(request, caller, app, _PATH, prepare, operation="checkout")
 
 
-async def update_checkout(request: Request, caller: Caller, house: House) -> Reply:
+async def update_checkout(request: Request, caller: Caller, app: App) -> Reply:
     path = f"{_PATH}/{request.names[0]}"
-    return await change_named(request, caller, house, path, change_checkout, operation="checkout_update")
+    return await change_named(request, caller, app, path, change_checkout, operation="checkout_update")
 
 
-async def delete_checkout(request: Request, caller: Caller, house: House) -> Reply:
-    return reply_with(await cancel_prepared(house, request.names[0], get_channel(caller)))
+async def delete_checkout(request: Request, caller: Caller, app: App) -> Reply:
+    return reply_with(await cancel_prepared(app, request.names[0], get_channel(caller)))
 
 
-async def read_payment_status(request: Request, caller: Caller, house: House) -> Reply:
-    return await _read_status(request, caller, house, CheckoutKind.PAYMENT)
+async def read_payment_status(request: Request, caller: Caller, app: App) -> Reply:
+    return await _read_status(request, caller, app, CheckoutKind.PAYMENT)
 
 
-async def read_registration_status(request: Request, caller: Caller, house: House) -> Reply:
-    return await _read_status(request, caller, house, CheckoutKind.REGISTRATION)
+async def read_registration_status(request: Request, caller: Caller, app: App) -> Reply:
+    return await _read_status(request, caller, app, CheckoutKind.REGISTRATION)
 
 
-async def _read_status(request: Request, caller: Caller, house: House, kind: CheckoutKind) -> Reply:
+async def _read_status(request: Request, caller: Caller, app: App, kind: CheckoutKind) -> Reply:
     """HEAD is answered as GET would be and leaves the status for GET to tell."""
     is_told = request.method != "HEAD"
-    return reply_with(await read_checkout(house, request.names[0], kind, get_channel(caller), is_told=is_told))
+    return reply_with(await read_checkout(app, request.names[0], kind, get_channel(caller), is_told=is_told))
 
 
-async def describe_form(request: Request, house: House) -> Reply:
+async def describe_form(request: Request, app: App) -> Reply:
     codes, languages = (" ".join(text for name, text in request.pairs if name == asked) for asked in ("brands", "lang"))
-    return reply_with(await show_form(house, request.names[0], codes, languages))
+    return reply_with(await show_form(app, request.names[0], codes, languages))
 
 
-async def submit_payment(request: Request, house: House) -> Reply:
-    return await _submit(request, house, CheckoutKind.PAYMENT)
+async def submit_payment(request: Request, app: App) -> Reply:
+    return await _submit(request, app, CheckoutKind.PAYMENT)
 
 
-async def submit_registration(request: Request, house: House) -> Reply:
-    return await _submit(request, house, CheckoutKind.REGISTRATION)
+async def submit_registration(request: Request, app: App) -> Reply:
+    return await _submit(request, app, CheckoutKind.REGISTRATION)
 
 
-async def _submit(request: Request, house: House, kind: CheckoutKind) -> Reply:
+async def _submit(request: Request, app: App, kind: CheckoutKind) -> Reply:
     """A script wants to read the answer; a form without one is sent where its shopper goes next."""
     accept = request.header(b"accept")
     is_script = "json" in (accept or "")
@@ -83,7 +83,7 @@ async def _submit(request: Request, house: House, kind: CheckoutKind) -> Reply:
         accept=None if is_script else accept,
         user_agent=request.header(b"user-agent"),
     )
-    done = await submit_checkout(house, request.names[0], kind, sent)
+    done = await submit_checkout(app, request.names[0], kind, sent)
     if done.kind:
         count_payment(done.kind, get_result(done.answer.code).group)
     if is_script:
@@ -91,13 +91,13 @@ async def _submit(request: Request, house: House, kind: CheckoutKind) -> Reply:
     return Reply(303, b"", b"text/plain", ((b"location", done.going_on.url.encode()),))
 
 
-async def abandon(request: Request, house: House) -> Reply:
+async def abandon(request: Request, app: App) -> Reply:
     attempt_id = next((text for name, text in request.pairs if name == "attempt"), "")
-    return reply_with(await abandon_attempt(house, request.names[0], attempt_id))
+    return reply_with(await abandon_attempt(app, request.names[0], attempt_id))
 
 
-async def send_to_provider(request: Request, house: House) -> Reply:
-    forward = await go_to_provider(house, request.names[0])
+async def send_to_provider(request: Request, app: App) -> Reply:
+    forward = await go_to_provider(app, request.names[0])
     if isinstance(forward, Lost):
         return _pages.lose()
     return _pages.render(

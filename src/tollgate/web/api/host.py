@@ -6,32 +6,32 @@ import orjson
 
 from tollgate.catalog import RESULTS, get_result
 from tollgate.contract import encode_answer
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.web.metrics import CONTENT_TYPE, render_metrics
 from tollgate.web.request import Access, Reply, Request, RouteRow, reply_with
 
 _CODES = [{"code": row.code, "description": row.description} for row in RESULTS.values()]
 
 
-async def read_result_codes(request: Request, house: House) -> Reply:
+async def read_result_codes(request: Request, app: App) -> Reply:
     result = get_result("000.000.100")
-    body = house.envelope.wrap(result, request.trace, house.clock.now(), resultCodes=_CODES)
+    body = app.envelope.wrap(result, request.trace, app.clock.now(), resultCodes=_CODES)
     return reply_with(encode_answer(200, body))
 
 
-async def tell_alive(_request: Request, _house: House) -> Reply:
+async def tell_alive(_request: Request, _app: App) -> Reply:
     return Reply(200, orjson.dumps({"status": "alive"}))
 
 
-async def tell_ready(_request: Request, house: House) -> Reply:
+async def tell_ready(_request: Request, app: App) -> Reply:
     """Ready means that the database takes writes; a load balancer sends nobody here while it does not."""
-    trouble = await house.database.find_trouble()
+    trouble = await app.database.find_trouble()
     if trouble is None:
         return Reply(200, orjson.dumps({"status": "ready"}))
     return Reply(503, orjson.dumps({"status": "not ready", "reason": trouble}))
 
 
-async def tell_metrics(_request: Request, _house: House) -> Reply:
+async def tell_metrics(_request: Request, _app: App) -> Reply:
     return Reply(200, render_metrics(), CONTENT_TYPE)
 
 

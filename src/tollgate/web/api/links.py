@@ -7,32 +7,32 @@ from __future__ import annotations
 
 from tollgate.contract import Answer, Fields
 from tollgate.flows import end_payment_link, make_payment_link, read_link_payment, read_payment_link
-from tollgate.payments import Claim
-from tollgate.steps import House
+from tollgate.operations import App
+from tollgate.payments import IdempotencyKey
 from tollgate.web.api.changes import answer_once
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 _PATH = "/paybylink/v1"
 
 
-async def create_payment_link(request: Request, caller: Caller, house: House) -> Reply:
-    async def make(fields: Fields, claim: Claim | None) -> Answer:
-        return await make_payment_link(house, fields, get_channel(caller), caller.ndc, claim)
+async def create_payment_link(request: Request, caller: Caller, app: App) -> Reply:
+    async def make(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
+        return await make_payment_link(app, fields, get_channel(caller), caller.ndc, idempotency_key)
 
-    return await answer_once(request, caller, house, _PATH, make, operation="payment_link")
-
-
-async def show_payment_link(request: Request, caller: Caller, house: House) -> Reply:
-    return reply_with(await read_payment_link(house, request.names[0], get_channel(caller), caller.ndc))
+    return await answer_once(request, caller, app, _PATH, make, operation="payment_link")
 
 
-async def delete_payment_link(request: Request, caller: Caller, house: House) -> Reply:
-    return reply_with(await end_payment_link(house, request.names[0], get_channel(caller), caller.ndc))
+async def show_payment_link(request: Request, caller: Caller, app: App) -> Reply:
+    return reply_with(await read_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
 
 
-async def show_link_payment(request: Request, caller: Caller, house: House) -> Reply:
+async def delete_payment_link(request: Request, caller: Caller, app: App) -> Reply:
+    return reply_with(await end_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
+
+
+async def show_link_payment(request: Request, caller: Caller, app: App) -> Reply:
     link_id, checkout_id = request.names
-    return reply_with(await read_link_payment(house, link_id, checkout_id, get_channel(caller)))
+    return reply_with(await read_link_payment(app, link_id, checkout_id, get_channel(caller)))
 
 
 ROUTES = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tollgate.catalog import get_result
 from tollgate.flows import hear_token_event
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web.request import Access, Reply, Request, RouteRow
 
 
-async def take_token_event(request: Request, house: House) -> Reply:
+async def take_token_event(request: Request, app: App) -> Reply:
     """Who does not know the address is told no more than who invents a path."""
-    if not await hear_token_event(house, request.names[0], request.body):
+    if not await hear_token_event(app, request.names[0], request.body):
         raise NotFound(get_result("200.300.404"), "no such path")
     return Reply(200, b"{}")
 

@@ -24,12 +24,12 @@ from tollgate.flows import (
     follow_up,
     look_up,
     look_up_registration,
-    make_claim,
+    make_idempotency_key,
     pay,
     show_registration,
 )
-from tollgate.payments import Claim
-from tollgate.steps import House, open_stored, open_wallet, refuse_exposed
+from tollgate.operations import App, open_registration, open_wallet, refuse_exposed
+from tollgate.payments import IdempotencyKey
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
 from tollgate.web.metrics import count_payment
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
@@ -38,69 +38,77 @@ _REPLAYED = ((b"idempotency-replayed", b"true"),)
 _KEY = re.compile(r"[\x21-\x7e]+")
 
 
-async def create_payment(request: Request, caller: Caller, house: House) -> Reply:
-    return await begin(request, caller, house, "payment", "/v1/payments")
+async def create_payment(request: Request, caller: Caller, app: App) -> Reply:
+    return await begin(request, caller, app, "payment", "/v1/payments")
 
 
 async def begin(
-    request: Request, caller: Caller, house: House, operation: str, path: str, registration_id: str | None = None
+    request: Request, caller: Caller, app: App, operation: str, path: str, registration_id: str | None = None
 ) -> Reply:
     """A payment, or an authentication by itself: both begin with an account, sent along or stored before."""
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, house.make_situation(operation, channel))
-    claim = make_claim(house, read_key(request), channel, request.method, path, fields)
-    earlier = await find_earlier_answer(house, claim)
+    fields = read_fields(request.pairs, app.make_situation(operation, channel))
+    idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, path, fields)
+    earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
         return replay(earlier)
     named_id = find_reference(fields)
     if named_id is not None:
-        return await _refer(house, fields, named_id, caller, claim)
+        return await _refer(app, fields, named_id, caller, idempotency_key)
     registration_id = registration_id or find_registration_id(fields)
-    stored = await open_stored(house, caller.merchant_id, registration_id) if registration_id else None
+    stored = await open_registration(app, caller.merchant_id, registration_id) if registration_id else None
     if stored is not None:
-        refuse_exposed(stored.account, fields.echo, claim)
+        refuse_exposed(stored.account, fields.echo, idempotency_key)
     call = None if registration_id else find_wallet_call(fields)
     order = read_order(
         fields,
         channel,
-        today=to_datetime(house.clock.now()).date(),
-        short_id=make_short_id(house.chance),
-        is_live=house.is_live,
-        opened=await open_wallet(house, channel, call.wallet, call.token, claim, echo=fields.echo) if call else None,
+        today=to_datetime(app.clock.now()).date(),
+        short_id=make_short_id(app.random_bytes),
+        is_live=app.is_live,
+        opened=await open_wallet(app, channel, call.wallet, call.token, idempotency_key, echo=fields.echo)
+        if call
+        else None,
         stored=stored,
     )
-    return count(order.kind, await pay(house, order, channel, caller.ndc, claim))
+    return count(order.payment_type, await pay(app, order, channel, caller.ndc, idempotency_key))
 
 
-async def create_follow_up(request: Request, caller: Caller, house: House) -> Reply:
+async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
     channel, named_id = get_channel(caller), request.names[0]
-    situation = house.make_situation("follow_up", channel)
+    situation = app.make_situation("follow_up", channel)
     fields = read_fields(request.pairs, situation)
     check_reference(fields, named_id, channel)
-    claim = make_claim(house, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields)
-    earlier = await find_earlier_answer(house, claim)
-    return replay(earlier) if earlier else await _follow(house, fields, named_id, caller, claim)
+    idempotency_key = make_idempotency_key(
+        app, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields
+    )
+    earlier = await find_earlier_answer(app, idempotency_key)
+    return replay(earlier) if earlier else await _follow(app, fields, named_id, caller, idempotency_key)
 
 
-async def _refer(house: House, fields: Fields, named_id: str, caller: Caller, claim: Claim | None) -> Reply:
+async def _refer(
+    app: App, fields: Fields, named_id: str, caller: Caller, idempotency_key: IdempotencyKey | None
+) -> Reply:
     """Where a parameter instead of the path names the payment, an unknown one is that parameter's fault."""
-    payment = await look_up(house, caller.merchant_id, named_id)
-    if payment is None and await look_up_registration(house, caller.merchant_id, named_id) is None:
+    payment = await look_up(app, caller.merchant_id, named_id)
+    if payment is None and await look_up_registration(app, caller.merchant_id, named_id) is None:
         raise make_unknown_reference(fields)
-    return await _follow(house, fields, named_id, caller, claim)
+    return await _follow(app, fields, named_id, caller, idempotency_key)
 
 
-async def _follow(house: House, fields: Fields, named_id: str, caller: Caller, claim: Claim | None) -> Reply:
+async def _follow(
+    app: App, fields: Fields, named_id: str, caller: Caller, idempotency_key: IdempotencyKey | None
+) -> Reply:
     channel = get_channel(caller)
-    wanted = read_follow_up(fields, channel, short_id=make_short_id(house.chance), is_live=house.is_live)
-    return count(wanted.kind, await follow_up(house, wanted, named_id, channel, caller.ndc, claim))
+    wanted = read_follow_up(fields, channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
+    return count(wanted.payment_type, await follow_up(app, wanted, named_id, channel, caller.ndc, idempotency_key))
 
 
-def count(kind: str, answer: Answer) -> Reply:
+def count(payment_type: str, answer: Answer) -> Reply:
     """An answer without a code was kept for its key by a request that came at the same time."""
     if not answer.code:
         return replay(answer)
-    count_payment(kind, get_result(answer.code).group)
+    count_payment(payment_type, get_result(answer.code).group)
     return reply_with(answer)
 
 
@@ -108,16 +116,16 @@ def replay(earlier: Answer) -> Reply:
     return Reply(earlier.status, earlier.body, headers=_REPLAYED)
 
 
-async def read_payment(request: Request, caller: Caller, house: House) -> Reply:
+async def read_payment(request: Request, caller: Caller, app: App) -> Reply:
     """Some clients read a registration at this address as well."""
     subject_id = request.names[0]
-    payment = await look_up(house, caller.merchant_id, subject_id)
+    payment = await look_up(app, caller.merchant_id, subject_id)
     if payment is not None:
-        return reply_with(answer_payment(payment, house.envelope))
-    if await look_up_registration(house, caller.merchant_id, subject_id) is None:
+        return reply_with(answer_payment(payment, app.envelope))
+    if await look_up_registration(app, caller.merchant_id, subject_id) is None:
         raise NotFound(get_result("700.400.580"))
-    registration = await show_registration(house, caller.merchant_id, subject_id)
-    return reply_with(answer_registration(registration, house.envelope))
+    registration = await show_registration(app, caller.merchant_id, subject_id)
+    return reply_with(answer_registration(registration, app.envelope))
 
 
 def read_key(request: Request) -> str | None:

@@ -18,64 +18,64 @@ from tollgate.contract import (
     read_question,
 )
 from tollgate.flows import look_up, search, show_chain, show_chains
+from tollgate.operations import App
 from tollgate.payments import Page, Payment
-from tollgate.steps import House
 from tollgate.values import Refusal
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 
-async def query_payment(request: Request, caller: Caller, house: House) -> Reply:
-    question = _read(request, caller, house, "query", LIMITS.query_page)
-    payment = await _find(request, caller, house)
+async def query_payment(request: Request, caller: Caller, app: App) -> Reply:
+    question = _read(request, caller, app, "query", LIMITS.query_page)
+    payment = await _find(request, caller, app)
     if not question.with_linked:
-        return reply_with(answer_payment(payment, house.envelope))
-    return reply_with(answer_chain(payment, await show_chain(house, payment), house.envelope))
+        return reply_with(answer_payment(payment, app.envelope))
+    return reply_with(answer_chain(payment, await show_chain(app, payment), app.envelope))
 
 
-async def query_record(request: Request, caller: Caller, house: House) -> Reply:
-    question = _read(request, caller, house, "query", LIMITS.query_page)
-    payment = await _find(request, caller, house)
-    chain = await show_chain(house, payment) if question.with_linked else [payment]
+async def query_record(request: Request, caller: Caller, app: App) -> Reply:
+    question = _read(request, caller, app, "query", LIMITS.query_page)
+    payment = await _find(request, caller, app)
+    chain = await show_chain(app, payment) if question.with_linked else [payment]
     rows = [member for member in chain if question.search.fits(member)]
     page = Page(rows=rows, pages=1, page_no=1, cursor=None)
-    return _answer(page, None, BOTH_NAMES, caller, house)
+    return _answer(page, None, BOTH_NAMES, caller, app)
 
 
-async def query_payments(request: Request, caller: Caller, house: House) -> Reply:
-    question = _read(request, caller, house, "query_list", LIMITS.query_page_max)
-    return await _search(question, ONE_NAME, caller, house)
+async def query_payments(request: Request, caller: Caller, app: App) -> Reply:
+    question = _read(request, caller, app, "query_list", LIMITS.query_page_max)
+    return await _search(question, ONE_NAME, caller, app)
 
 
-async def query_records(request: Request, caller: Caller, house: House) -> Reply:
-    question = _read(request, caller, house, "search", LIMITS.query_page)
-    return await _search(question, BOTH_NAMES, caller, house)
+async def query_records(request: Request, caller: Caller, app: App) -> Reply:
+    question = _read(request, caller, app, "search", LIMITS.query_page)
+    return await _search(question, BOTH_NAMES, caller, app)
 
 
-def _read(request: Request, caller: Caller, house: House, operation: str, rows_max: int) -> Question:
-    situation = house.make_situation(operation, get_channel(caller))
+def _read(request: Request, caller: Caller, app: App, operation: str, rows_max: int) -> Question:
+    situation = app.make_situation(operation, get_channel(caller))
     return read_question(request.pairs, situation, rows_max)
 
 
-async def _find(request: Request, caller: Caller, house: House) -> Payment:
-    payment = await look_up(house, caller.merchant_id, request.names[0])
+async def _find(request: Request, caller: Caller, app: App) -> Payment:
+    payment = await look_up(app, caller.merchant_id, request.names[0])
     if payment is None or payment.channel_id != get_channel(caller).id:
         raise Refusal(get_result("700.400.580"))
     return payment
 
 
-async def _search(question: Question, names: Sequence[str], caller: Caller, house: House) -> Reply:
+async def _search(question: Question, names: Sequence[str], caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
-    page = await search(house, channel, question.search, question.window)
-    chains = await show_chains(house, channel, page.rows) if question.with_linked else None
-    return _answer(page, chains, names, caller, house)
+    page = await search(app, channel, question.search, question.window)
+    chains = await show_chains(app, channel, page.rows) if question.with_linked else None
+    return _answer(page, chains, names, caller, app)
 
 
 def _answer(
-    page: Page[Payment], chains: dict[str, list[Payment]] | None, names: Sequence[str], caller: Caller, house: House
+    page: Page[Payment], chains: dict[str, list[Payment]] | None, names: Sequence[str], caller: Caller, app: App
 ) -> Reply:
     if not page.rows and page.cursor is None:
         raise Refusal(get_result("700.400.580"))
-    return reply_with(answer_payment_page(page, chains, names, house.envelope, caller.ndc, house.clock.now()))
+    return reply_with(answer_payment_page(page, chains, names, app.envelope, caller.ndc, app.clock.now()))
 
 
 ROUTES = (

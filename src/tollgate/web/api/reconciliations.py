@@ -1,4 +1,4 @@
-"""Settlement reports: what was earned on each day, and by which transactions.
+"""Completion reports: what was earned on each day, and by which transactions.
 
 A day without any is an empty list; only an id that names no day is a miss.
 """
@@ -6,41 +6,41 @@ A day without any is an empty list; only an id that names no day is a miss.
 from __future__ import annotations
 
 from tollgate.catalog import LIMITS, get_result
-from tollgate.contract import answer_aggregations, answer_postings, read_aggregation, read_days
-from tollgate.flows import list_all_settled, list_settled, sum_up
-from tollgate.payments import Page, Period, Posting, Window
-from tollgate.steps import House
+from tollgate.contract import answer_aggregations, answer_report_entries, read_aggregation, read_days
+from tollgate.flows import list_all_completed, list_completed, sum_up
+from tollgate.operations import App
+from tollgate.payments import Page, Period, ReportEntry, Window
 from tollgate.values import Refusal
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 
-async def read_aggregations(request: Request, caller: Caller, house: House) -> Reply:
+async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
-    period = read_days(request.pairs, house.make_situation("settlement", channel))
-    tallies = await sum_up(house, channel, period)
-    return reply_with(answer_aggregations(tallies, house.envelope, caller.ndc, house.clock.now()))
+    period = read_days(request.pairs, app.make_situation("settlement", channel))
+    tallies = await sum_up(app, channel, period)
+    return reply_with(answer_aggregations(tallies, app.envelope, caller.ndc, app.clock.now()))
 
 
-async def read_reconciliations(request: Request, caller: Caller, house: House) -> Reply:
-    period, _ = _read(request, caller, house)
-    return _answer(await list_all_settled(house, get_channel(caller), period), caller, house)
+async def read_reconciliations(request: Request, caller: Caller, app: App) -> Reply:
+    period, _ = _read(request, caller, app)
+    return _answer(await list_all_completed(app, get_channel(caller), period), caller, app)
 
 
-async def read_reconciliation_page(request: Request, caller: Caller, house: House) -> Reply:
-    period, window = _read(request, caller, house)
-    return _answer(await list_settled(house, get_channel(caller), period, window), caller, house)
+async def read_reconciliation_page(request: Request, caller: Caller, app: App) -> Reply:
+    period, window = _read(request, caller, app)
+    return _answer(await list_completed(app, get_channel(caller), period, window), caller, app)
 
 
-def _read(request: Request, caller: Caller, house: House) -> tuple[Period, Window]:
-    situation = house.make_situation("query", get_channel(caller))
+def _read(request: Request, caller: Caller, app: App) -> tuple[Period, Window]:
+    situation = app.make_situation("query", get_channel(caller))
     wanted = read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
     if wanted is None:
         raise Refusal(get_result("700.400.580"))
     return wanted
 
 
-def _answer(page: Page[Posting], caller: Caller, house: House) -> Reply:
-    return reply_with(answer_postings(page, house.envelope, caller.ndc, house.clock.now()))
+def _answer(page: Page[ReportEntry], caller: Caller, app: App) -> Reply:
+    return reply_with(answer_report_entries(page, app.envelope, caller.ndc, app.clock.now()))
 
 
 ROUTES = (

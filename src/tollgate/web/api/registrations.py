@@ -20,8 +20,8 @@ from tollgate.flows import (
     reregister,
     show_registration,
 )
-from tollgate.payments import Claim
-from tollgate.steps import House, open_wallet
+from tollgate.operations import App, open_wallet
+from tollgate.payments import IdempotencyKey
 from tollgate.values import to_datetime
 from tollgate.web.api.changes import answer_once, change_named
 from tollgate.web.api.payments import begin
@@ -30,47 +30,47 @@ from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_c
 _PATH = "/v1/registrations"
 
 
-async def create_registration(request: Request, caller: Caller, house: House) -> Reply:
+async def create_registration(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
 
-    async def store(fields: Fields, claim: Claim | None) -> Answer:
+    async def store(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
         check_alone(fields)
         call = find_wallet_call(fields)
         order = read_registration_order(
             fields,
             channel,
-            today=to_datetime(house.clock.now()).date(),
-            is_live=house.is_live,
-            opened=await open_wallet(house, channel, call.wallet, call.token, claim, echo=fields.echo)
+            today=to_datetime(app.clock.now()).date(),
+            is_live=app.is_live,
+            opened=await open_wallet(app, channel, call.wallet, call.token, idempotency_key, echo=fields.echo)
             if call
             else None,
         )
-        return await register(house, order, channel, caller.ndc, claim)
+        return await register(app, order, channel, caller.ndc, idempotency_key)
 
-    return await answer_once(request, caller, house, _PATH, store, operation="registration")
-
-
-async def read_registration(request: Request, caller: Caller, house: House) -> Reply:
-    registration = await show_registration(house, caller.merchant_id, request.names[0])
-    return reply_with(answer_registration(registration, house.envelope))
+    return await answer_once(request, caller, app, _PATH, store, operation="registration")
 
 
-async def update_registration(request: Request, caller: Caller, house: House) -> Reply:
-    return await change_named(request, caller, house, _name(request), reregister, operation="registration_update")
+async def read_registration(request: Request, caller: Caller, app: App) -> Reply:
+    registration = await show_registration(app, caller.merchant_id, request.names[0])
+    return reply_with(answer_registration(registration, app.envelope))
 
 
-async def delete_registration(request: Request, caller: Caller, house: House) -> Reply:
-    return await change_named(request, caller, house, _name(request), deregister, operation="registration_removal")
+async def update_registration(request: Request, caller: Caller, app: App) -> Reply:
+    return await change_named(request, caller, app, _name(request), reregister, operation="registration_update")
 
 
-async def extend_registration(request: Request, caller: Caller, house: House) -> Reply:
+async def delete_registration(request: Request, caller: Caller, app: App) -> Reply:
+    return await change_named(request, caller, app, _name(request), deregister, operation="registration_removal")
+
+
+async def extend_registration(request: Request, caller: Caller, app: App) -> Reply:
     return await change_named(
-        request, caller, house, _name(request, "/extendlife"), extend_life, operation="registration_extension"
+        request, caller, app, _name(request, "/extendlife"), extend_life, operation="registration_extension"
     )
 
 
-async def pay_registration(request: Request, caller: Caller, house: House) -> Reply:
-    return await begin(request, caller, house, "registration_payment", _name(request, "/payments"), request.names[0])
+async def pay_registration(request: Request, caller: Caller, app: App) -> Reply:
+    return await begin(request, caller, app, "registration_payment", _name(request, "/payments"), request.names[0])
 
 
 def _name(request: Request, suffix: str = "") -> str:

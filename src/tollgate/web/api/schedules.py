@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tollgate.contract import DESCHEDULES, RESCHEDULES, SCHEDULES, Answer, Fields
 from tollgate.flows import create_schedule, deschedule, reschedule, show_schedule
-from tollgate.payments import Claim
-from tollgate.steps import House
+from tollgate.operations import App
+from tollgate.payments import IdempotencyKey
 from tollgate.web.api.changes import Change, answer_once, change_named
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
@@ -17,28 +17,28 @@ _OLDER_PATH = "/v1/schedules"
 _OPERATION = "schedule"
 
 
-async def make_schedule(request: Request, caller: Caller, house: House) -> Reply:
-    async def make(fields: Fields, claim: Claim | None) -> Answer:
-        return await create_schedule(house, fields, get_channel(caller), caller.ndc, claim)
+async def make_schedule(request: Request, caller: Caller, app: App) -> Reply:
+    async def make(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
+        return await create_schedule(app, fields, get_channel(caller), caller.ndc, idempotency_key)
 
-    return await answer_once(request, caller, house, _PATH, make, operation=_OPERATION, kind=SCHEDULES)
-
-
-async def replace_schedule(request: Request, caller: Caller, house: House) -> Reply:
-    return await _change(request, caller, house, RESCHEDULES, reschedule)
+    return await answer_once(request, caller, app, _PATH, make, operation=_OPERATION, payment_type=SCHEDULES)
 
 
-async def end_schedule(request: Request, caller: Caller, house: House) -> Reply:
-    return await _change(request, caller, house, DESCHEDULES, deschedule)
+async def replace_schedule(request: Request, caller: Caller, app: App) -> Reply:
+    return await _change(request, caller, app, RESCHEDULES, reschedule)
 
 
-async def read_schedule(request: Request, caller: Caller, house: House) -> Reply:
-    return reply_with(await show_schedule(house, caller.merchant_id, request.names[0], caller.ndc))
+async def end_schedule(request: Request, caller: Caller, app: App) -> Reply:
+    return await _change(request, caller, app, DESCHEDULES, deschedule)
 
 
-async def _change(request: Request, caller: Caller, house: House, kind: str, change: Change) -> Reply:
-    path = f"{_PATH}/{request.names[0]}/{kind}"
-    return await change_named(request, caller, house, path, change, operation=_OPERATION, kind=kind)
+async def read_schedule(request: Request, caller: Caller, app: App) -> Reply:
+    return reply_with(await show_schedule(app, caller.merchant_id, request.names[0], caller.ndc))
+
+
+async def _change(request: Request, caller: Caller, app: App, payment_type: str, change: Change) -> Reply:
+    path = f"{_PATH}/{request.names[0]}/{payment_type}"
+    return await change_named(request, caller, app, path, change, operation=_OPERATION, payment_type=payment_type)
 
 
 ROUTES = (

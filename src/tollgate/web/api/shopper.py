@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tollgate.contract import BROWSER_FIELDS, METHOD_FIELD, read_collected_browser
 from tollgate.flows import Arrival, Collect, Forward, GoHome, Lost, Wait, arrive
+from tollgate.operations import App
 from tollgate.payments import Browser
-from tollgate.steps import House
 from tollgate.web.pages import ANYWHERE, Pages
 from tollgate.web.request import Access, Reply, Request, RouteRow
 
@@ -20,15 +20,15 @@ _ASKS = {member.replace("screen_color_depth", "color_depth"): name for name, mem
 _ONE_MOMENT = "We are checking this with your bank. Please do not close this page."
 
 
-async def receive_shopper(request: Request, house: House) -> Reply:
-    ticket = request.names[0]
+async def receive_shopper(request: Request, app: App) -> Reply:
+    shopper_token = request.names[0]
     arrival = Arrival(
-        page_url=f"{house.base_url}/v1/shopper/{ticket}",
-        ticket=ticket,
+        page_url=f"{app.base_url}/v1/shopper/{shopper_token}",
+        shopper_token=shopper_token,
         browser=_read_browser(request),
         has_answer=any(name == _ANSWER for name, _ in request.pairs),
     )
-    match await arrive(house, arrival):
+    match await arrive(app, arrival):
         case GoHome(url=url, checkout_id=checkout_id) as home if url and checkout_id:
             return _bring_home(url, checkout_id, home)
         case GoHome(url=url):
@@ -48,7 +48,7 @@ async def receive_shopper(request: Request, house: House) -> Reply:
                 fields=fields,
             )
         case Collect() as collect:
-            return _collect(house, ticket, collect)
+            return _collect(app, shopper_token, collect)
         case Wait(note=note):
             return _pages.render(
                 "wait.html",
@@ -56,7 +56,7 @@ async def receive_shopper(request: Request, house: House) -> Reply:
                 title="One moment",
                 text=_ONE_MOMENT,
                 note=note,
-                url=f"/v1/shopper/{ticket}",
+                url=f"/v1/shopper/{shopper_token}",
             )
         case Lost():
             return _pages.lose()
@@ -85,7 +85,7 @@ def _bring_home(url: str, checkout_id: str, home: GoHome) -> Reply:
     )
 
 
-def _collect(house: House, ticket: str, collect: Collect) -> Reply:
+def _collect(app: App, shopper_token: str, collect: Collect) -> Reply:
     frame = None
     if collect.method_url is not None:
         frame = {
@@ -102,7 +102,7 @@ def _collect(house: House, ticket: str, collect: Collect) -> Reply:
         frames=ANYWHERE if frame else (),
         title="One moment",
         text=_ONE_MOMENT,
-        action=f"{house.base_url}/v1/shopper/{ticket}",
+        action=f"{app.base_url}/v1/shopper/{shopper_token}",
         fields={_COLLECTED: "1"},
         asks=_ASKS,
         frame=frame,

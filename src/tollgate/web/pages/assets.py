@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tollgate.catalog import get_result
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web.pages.scripts import read_browser_file
 from tollgate.web.request import Access, Reply, Request, RouteRow
@@ -52,7 +52,7 @@ def find_asset_path(name: str) -> str:
     return ASSETS[name].path
 
 
-async def read_asset(request: Request, _house: House) -> Reply:
+async def read_asset(request: Request, _app: App) -> Reply:
     hash_asked, name = request.names
     asset = ASSETS.get(name)
     if asset is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tollgate.catalog import get_result
 from tollgate.contract import LINK_PATH
-from tollgate.steps import House
+from tollgate.operations import App
 from tollgate.values import NotFound
 from tollgate.web import Access, Reply, Request, RouteRow, read_browser_file
 
@@ -30,7 +30,7 @@ def name_link_file(name: str) -> str:
     return f"{_PATH}/{_VERSION}/{name}"
 
 
-async def read_link_file(request: Request, _house: House) -> Reply:
+async def read_link_file(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     body = _BODIES.get(name)
     if body is None:

@@ -15,8 +15,8 @@ import msgspec
 from tollgate.catalog import BRANDS, find_brand
 from tollgate.contract import LINK_PATH, make_checkout_return_url, make_link_url
 from tollgate.flows import OpenedLink, leave_link_attempt, open_link
+from tollgate.operations import App
 from tollgate.payments import LinkStatus, Payment, State, may_have_taken
-from tollgate.steps import House
 from tollgate.values import Money, render_hundredths, to_datetime
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
 from tollgate.widget.link_pages.colours import render_colours
@@ -54,38 +54,38 @@ class Here(msgspec.Struct, frozen=True):
         return render_hundredths(money.hundredths)
 
 
-async def leave_attempt(request: Request, house: House) -> Reply:
+async def leave_attempt(request: Request, app: App) -> Reply:
     """Takes the shopper back to the link's page, which says what became of the attempt."""
-    link = await leave_link_attempt(house, request.names[0], request.find("attempt"))
+    link = await leave_link_attempt(app, request.names[0], request.find("attempt"))
     if link is None:
-        return await show_link(request, house)
-    url = make_link_url(link.id, house.base_url)
+        return await show_link(request, app)
+    url = make_link_url(link.id, app.base_url)
     return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
 
 
-async def show_link(request: Request, house: House) -> Reply:
+async def show_link(request: Request, app: App) -> Reply:
     """Shows how a link stands. Programs that preview links ask for the head alone, and that makes no checkout."""
-    opened = await open_link(house, request.names[0], makes_checkout=request.method != "HEAD")
-    locale = opened.face.locale if opened and opened.face else ""
+    opened = await open_link(app, request.names[0], makes_checkout=request.method != "HEAD")
+    locale = opened.page.locale if opened and opened.page else ""
     language = choose_language(request.find("lang"), request.header(b"accept-language") or "", locale)
-    nonce = base64.b64encode(house.chance(_NONCE_BYTES)).decode()
-    here = Here(TEXTS[language], nonce, not house.is_live)
+    nonce = base64.b64encode(app.random_bytes(_NONCE_BYTES)).decode()
+    here = Here(TEXTS[language], nonce, not app.is_live)
     if opened is None:
-        return _fence(_show_end(here, "unknown", here.say("askSender"), 404), house, here)
-    return _fence(_show(request, house, here, opened, language), house, here, opened)
+        return _fence(_show_end(here, "unknown", here.say("askSender"), 404), app, here)
+    return _fence(_show(request, app, here, opened, language), app, here, opened)
 
 
-def _show(request: Request, house: House, here: Here, opened: OpenedLink, language: str) -> Reply:
+def _show(request: Request, app: App, here: Here, opened: OpenedLink, language: str) -> Reply:
     if opened.status is LinkStatus.PAID:
         return _show_receipt(here, opened)
     if opened.is_being_paid or opened.is_awaited:
         return _PAGES.render("checking.html", here=here, opened=opened, title=here.say("checking"))
     if opened.status is not LinkStatus.OPEN:
-        text = here.say("askMerchant", merchant=opened.face.merchant) if opened.face else here.say("askSender")
+        text = here.say("askMerchant", merchant=opened.page.merchant) if opened.page else here.say("askSender")
         return _show_end(here, _TITLES[opened.status], text, _STATUS[opened.status])
     if opened.is_used_up:
         return _show_used_up(here, opened)
-    return _show_form(request, house, here, opened, language)
+    return _show_form(request, app, here, opened, language)
 
 
 def _show_used_up(here: Here, opened: OpenedLink) -> Reply:
@@ -95,15 +95,15 @@ def _show_used_up(here: Here, opened: OpenedLink) -> Reply:
 
 def _tell_used_up(here: Here, opened: OpenedLink) -> tuple[str, str]:
     """Returns a text and the moment for the place of its date; a link that ends before another attempt has no date."""
-    merchant = opened.face.merchant if opened.face else ""
+    merchant = opened.page.merchant if opened.page else ""
     if opened.retries_at is None:
         return here.say("askMerchant", merchant=merchant), ""
     return here.say("tooManyText", merchant=merchant), to_datetime(opened.retries_at).isoformat()
 
 
-def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, language: str) -> Reply:
-    checkout, face = opened.checkout, opened.face
-    if checkout is None or face is None:
+def _show_form(request: Request, app: App, here: Here, opened: OpenedLink, language: str) -> Reply:
+    checkout, page = opened.checkout, opened.page
+    if checkout is None or page is None:
         # Only the head was asked for.
         return _show_end(here, "checking", "", 200)
     used_up, retry_at = _tell_used_up(here, opened)
@@ -113,24 +113,24 @@ def _show_form(request: Request, house: House, here: Here, opened: OpenedLink, l
         "attemptsUsedUp": used_up.replace("{date}", f"{retry_at[:10]} {retry_at[11:16]} UTC"),
     }
     options: dict[str, object] = {"locale": language, "layout": "accordion", "errorMessages": errors}
-    if face.collects_billing:
+    if page.collects_billing:
         options["billingAddress"] = {}
-    if face.collects_billing and not face.demands_billing:
+    if page.collects_billing and not page.demands_billing:
         options["mandatoryBillingFields"] = {}
     return _PAGES.render(
         "form.html",
         here=here,
-        face=face,
-        title=here.say("payTo", merchant=face.merchant),
+        page=page,
+        title=here.say("payTo", merchant=page.merchant),
         expires_at=to_datetime(opened.link.expires_at).isoformat(),
-        style=render_colours(face.colours),
+        style=render_colours(page.colours),
         failure=_tell_failure(here, opened.payment) if request.find("id") == checkout.id else "",
         options=options,
         used_up={"text": used_up, "retryAt": retry_at},
-        brands=face.brand or _USUAL_BRANDS,
-        script_url=f"{house.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': checkout.id})}",
+        brands=page.brand or _USUAL_BRANDS,
+        script_url=f"{app.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': checkout.id})}",
         integrity=opened.integrity,
-        result_url=make_link_url(opened.link.id, house.base_url),
+        result_url=make_link_url(opened.link.id, app.base_url),
         link_id=opened.link.id,
     )
 
@@ -143,16 +143,16 @@ def _tell_failure(here: Here, payment: Payment | None) -> str:
 
 
 def _show_receipt(here: Here, opened: OpenedLink) -> Reply:
-    payment, face, checkout = opened.payment, opened.face, opened.checkout
-    home = make_checkout_return_url(face.home_url, checkout) if face and face.home_url and checkout else ""
+    payment, page, checkout = opened.payment, opened.page, opened.checkout
+    home = make_checkout_return_url(page.home_url, checkout) if page and page.home_url and checkout else ""
     return _PAGES.render(
         "receipt.html",
         here=here,
-        face=face,
+        page=page,
         title=here.say("paid"),
-        style=render_colours(face.colours if face else {}),
+        style=render_colours(page.colours if page else {}),
         payment=payment,
-        paid_at=to_datetime(payment.settled_at or payment.created_at).isoformat() if payment else "",
+        paid_at=to_datetime(payment.completed_at or payment.created_at).isoformat() if payment else "",
         method=_name_method(payment) if payment else "",
         home=home,
         link_id=opened.link.id,
@@ -169,8 +169,8 @@ def _show_end(here: Here, key: str, text: str, status: int) -> Reply:
     return _PAGES.render("over.html", status=status, here=here, title=here.say(key), text=text)
 
 
-def _fence(reply: Reply, house: House, here: Here, opened: OpenedLink | None = None) -> Reply:
-    parts = urlsplit(house.base_url)
+def _fence(reply: Reply, app: App, here: Here, opened: OpenedLink | None = None) -> Reply:
+    parts = urlsplit(app.base_url)
     gateway = f"{parts.scheme}://{parts.netloc}"
     pictures = " ".join(["'self'", gateway, *_list_picture_hosts(opened)])
     policy = (
@@ -185,9 +185,9 @@ def _fence(reply: Reply, house: House, here: Here, opened: OpenedLink | None = N
 
 def _list_picture_hosts(opened: OpenedLink | None) -> list[str]:
     """Lists the hosts that the merchant named, and no others: whatever a page loads can track its shopper."""
-    if opened is None or opened.face is None:
+    if opened is None or opened.page is None:
         return []
-    parts = [urlsplit(url) for url in (opened.face.logo, opened.face.background) if url]
+    parts = [urlsplit(url) for url in (opened.page.logo, opened.page.background) if url]
     return list(dict.fromkeys(f"{each.scheme}://{each.netloc.lower()}" for each in parts))
 
 

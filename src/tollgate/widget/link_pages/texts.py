@@ -12,7 +12,7 @@ from tollgate.widget.languages import ALIASES, FALLBACK, LANGUAGES
 
 FOLDER = Path(__file__).parent / "texts"
 
-_WISHES_MAX = 20
+_REQUESTS_MAX = 20
 
 
 def _read_texts(code: str) -> Mapping[str, str]:
@@ -31,12 +31,12 @@ def choose_language(*wishes: str) -> str:
 
 
 def _find_language(header: str) -> str:
-    tags = [_read_wish(wish) for wish in header.split(",")[:_WISHES_MAX]]
+    tags = [_read_request(wish) for wish in header.split(",")[:_REQUESTS_MAX]]
     in_order = sorted((tag for tag in tags if tag[1] > 0), key=lambda tag: -tag[1])
     return next((code for name, _ in in_order if (code := _find_code(name))), "")
 
 
-def _read_wish(wish: str) -> tuple[str, float]:
+def _read_request(wish: str) -> tuple[str, float]:
     """Returns the name of a language and its weight; a weight that cannot be read counts as none."""
     name, _, weight = wish.partition(";")
     try:

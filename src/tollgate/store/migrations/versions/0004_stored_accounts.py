@@ -73,7 +73,7 @@ def create_schedules() -> None:
         sa.Column("series_id", TEXT, nullable=False),
         sa.Column("registration_id", TEXT, nullable=False),
         sa.Column("state", SMALL, nullable=False),
-        sa.Column("kind", TEXT, nullable=False),
+        sa.Column("payment_type", TEXT, nullable=False),
         sa.Column("amount", WHOLE, nullable=False),
         sa.Column("currency", TEXT, nullable=False),
         sa.Column("plan", TEXT, nullable=False),
@@ -104,6 +104,6 @@ def create_schedule_runs() -> None:
         sa.Column("tries", WHOLE, nullable=False),
         sa.Column("payment_id", TEXT),
         sa.Column("result_code", TEXT, nullable=False),
-        sa.Column("settled_at", WHOLE),
+        sa.Column("completed_at", WHOLE),
         sqlite_strict=True,
     )

@@ -1,0 +1,154 @@
+"""Network tokens as payments need them: which vault has them, and a card's number replaced by its token.
+
+How a stored card gets its token, and keeps it, is told in the flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from tollgate.catalog import LIMITS
+from tollgate.connectors import tokens
+from tollgate.contract import BY_MERCHANT, tell_registration
+from tollgate.operations.app import App
+from tollgate.operations.dispatch import converse
+from tollgate.operations.route import find_address, find_stand_in
+from tollgate.payments import (
+    NATURES,
+    Channel,
+    Nature,
+    NetworkToken,
+    Order,
+    Payment,
+    Registration,
+    RegistrationState,
+    TestMode,
+    TokenAccount,
+    TokenTerms,
+    find_token_obstacle,
+)
+from tollgate.store import ensure_job_writes, find_sealed_registration, make_token_job
+from tollgate.values import SECOND
+from tollgate.vault import name_owner, open_account
+from tollgate.wire import Wire
+
+TOKEN_NOUN = "network-token"
+"""Of the token that is sealed in a registration's row."""
+
+_NO_TERMS = TokenTerms()
+_SHARE_OF_TIME = 4
+"""A cryptogram may take this part of the time that the acquirer has, so that enough of it is left."""
+
+
+class TokenVault(msgspec.Struct, frozen=True):
+    """The way to where a channel's network tokens are kept."""
+
+    wire: Wire
+    terms: TokenTerms
+
+
+class Means(msgspec.Struct, frozen=True):
+    """An order as it is sent, and what is told of how it is paid."""
+
+    order: Order
+    told: Mapping[str, str] = {}
+    spent_s: float = 0.0
+    """Of the acquirer's time: nobody may be at work on an attempt for longer than its deadline says."""
+
+
+def choose_token_vault(app: App, channel: Channel, test_mode: TestMode | None) -> TokenVault | None:
+    """None where the channel has none, so that cards are charged by their own numbers."""
+    terms = channel.token_terms or _NO_TERMS
+    if app.is_live is not (test_mode is None):
+        # Stores get copied: no real card may be told to a test system, nor a test card to a live one.
+        return None
+    address = find_address(test_mode, terms.test_url, terms.live_url)
+    wire = app.find_wire(address) if address else find_stand_in(app, channel, test_mode)
+    return None if wire is None else TokenVault(wire, terms)
+
+
+def wants_token(app: App, channel_id: str, brand: str, test_mode: TestMode | None) -> bool:
+    """Whether a card that is stored on a channel shall have one, and somebody can be asked for it."""
+    channel = app.merchants.find_channel(channel_id)
+    if channel is None or not channel.uses_network_tokens or brand not in tokens.NETWORKS:
+        return False
+    return choose_token_vault(app, channel, test_mode) is not None
+
+
+def name_token_owner(registration: Registration) -> str:
+    return name_owner(TOKEN_NOUN, registration.merchant_id, registration.id)
+
+
+async def use_network_token(app: App, order: Order, started: Payment) -> Means:
+    """The order with the token of its stored card, where it has one that is good; never a reason to fail.
+
+    A channel that does not use tokens is not even asked about.
+    """
+    channel = app.merchants.find_channel(started.channel_id)
+    if channel is None or not channel.uses_network_tokens or not tokens.can_have_token(order.brand, order.account):
+        return Means(order)
+    link = tell_registration(started.echo)
+    if link is None or link.is_new:
+        return Means(order)
+    found = await find_sealed_registration(app.database, started.merchant_id, link.id)
+    if found is None or found[0].test_mode != started.test_mode or found[0].state is not RegistrationState.ACTIVE:
+        # Another test mode's acquirer does not know the token.
+        return Means(order)
+    registration, _, sealed_token = found
+    token = registration.network_token
+    if token is None:
+        if not wants_token(app, registration.channel_id, registration.brand, registration.test_mode):
+            return Means(order)
+        # Stored before the channel used tokens, or given up on: from now on it is looked after.
+        await _look_after(app, registration)
+    obstacle = find_token_obstacle(token)
+    if token is None or obstacle is not None or sealed_token is None:
+        return Means(order, tokens.describe_use(token, obstacle or "800.100.326"))
+    account = open_account(sealed_token, owner=name_token_owner(registration), keyring=app.keyring)
+    if not isinstance(account, TokenAccount):
+        raise TypeError(f"the network token of registration {registration.id} is none")
+    return await _prove(app, order, started, registration, token, account)
+
+
+async def _prove(
+    app: App,
+    order: Order,
+    started: Payment,
+    registration: Registration,
+    token: NetworkToken,
+    account: TokenAccount,
+) -> Means:
+    """A payment that its shopper makes needs a cryptogram; what follows without the shopper goes back to that one."""
+    standing = order.details.standing_instruction
+    is_by_merchant = standing is not None and standing.source == BY_MERCHANT
+    if is_by_merchant or NATURES[order.payment_type] is not Nature.TAKES:
+        return Means(msgspec.structs.replace(order, account=account), tokens.describe_use(token, None))
+    began_at = app.clock.wall()
+    proof = await _ask_proof(app, order, started, registration)
+    spent_s = (app.clock.wall() - began_at) / SECOND
+    if proof.text is not None:
+        proven = msgspec.structs.replace(account, cryptogram=proof.text)
+        return Means(msgspec.structs.replace(order, account=proven), tokens.describe_use(token, None), spent_s)
+    reason = proof.reason or tokens.SILENT
+    if not reason.is_passing:
+        # The token is not as it is known here.
+        await _look_after(app, registration, occasion="refused")
+    return Means(order, tokens.describe_use(token, reason.code), spent_s)
+
+
+async def _ask_proof(app: App, order: Order, started: Payment, registration: Registration) -> tokens.Cryptogram:
+    channel = app.merchants.find_channel(registration.channel_id)
+    vault = None if channel is None else choose_token_vault(app, channel, registration.test_mode)
+    if vault is None:
+        return tokens.Cryptogram(None)
+    requestor = vault.terms.requestor_id
+    question = tokens.request_cryptogram(registration.id, started.id, order.money, requestor=requestor)
+    timeout_s = min(LIMITS.cryptogram_timeout_s, app.acquirer_timeout_s / _SHARE_OF_TIME)
+    return await converse(question, vault.wire, timeout_s=timeout_s) or tokens.Cryptogram(None)
+
+
+async def _look_after(app: App, registration: Registration, occasion: str = "") -> None:
+    job = make_token_job(registration.merchant_id, registration.id, app.clock.now(), occasion)
+    await app.database.write(ensure_job_writes(job))

@@ -1,0 +1,253 @@
+"""Stored accounts as several stories need them: made with a payment, opened to pay with, told of a payment's end.
+
+Which requests about a registration there are is told in the flows.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import get_result
+from tollgate.contract import (
+    RegistrationOrder,
+    describe_initial,
+    keep_for_registration,
+    name_registration,
+    tell_registration,
+)
+from tollgate.operations.app import App
+from tollgate.operations.network_tokens import wants_token
+from tollgate.payments import (
+    NATURES,
+    UNUSABLE,
+    BankAccount,
+    CardSummary,
+    Channel,
+    Instrument,
+    Nature,
+    NewRegistration,
+    Order,
+    Payment,
+    RegisteredAccount,
+    Registration,
+    RegistrationChange,
+    RegistrationState,
+    Sequence,
+    State,
+)
+from tollgate.store import (
+    find_payment,
+    find_registration,
+    find_sealed_registration,
+    list_same_accounts,
+    note_use,
+)
+from tollgate.values import DAY, Instant, MerchantId, PaymentId, Refusal, RegistrationId, is_id, make_id, to_datetime
+from tollgate.vault import fingerprint_account, name_owner, open_account, seal_account
+
+REGISTRATION_NOUN = "registration"
+"""Of what is sealed in a registration's row."""
+
+_SAME_MAX = 20
+
+
+class RegistrationPlan(msgspec.Struct, frozen=True):
+    """An order that shall leave a registration behind, ready to be paid."""
+
+    order: Order
+    new: NewRegistration | None
+    """None where nothing is stored, or the account is stored already."""
+
+
+# ---- made with a payment ----
+
+
+async def prepare_registration(
+    app: App, order: Order, channel: Channel, ndc: str, payment_id: PaymentId
+) -> RegistrationPlan:
+    if not order.registers or order.account is None:
+        return RegistrationPlan(order, None)
+    known = await find_same(app, channel, order.account, order.brand, order.card_summary)
+    if known is not None:
+        echo = name_registration(order.echo, known.id, is_new=False)
+        joined = await _join_mandate(app, msgspec.structs.replace(order, echo=echo), order.account, known)
+        return RegistrationPlan(joined, None)
+    registration_id = RegistrationId(make_id(app.random_bytes))
+    account = sign_mandate(order.account, registration_id, app.clock.now())
+    echo = name_registration(order.echo, registration_id, is_new=True)
+    order = msgspec.structs.replace(order, account=account, echo=echo)
+    bare = start_registration(app, order, channel, ndc, registration_id)
+    registration = msgspec.structs.replace(bare, made_by=payment_id)
+    return RegistrationPlan(order, seal_registration(app, registration, account))
+
+
+async def _join_mandate(app: App, order: Order, account: Instrument, known: Registration) -> Order:
+    """A debit of an account that is stored already goes under its mandate, unless the merchant brings another."""
+    if not isinstance(account, BankAccount):
+        return order
+    kept = await _open_kept(app, known)
+    if not isinstance(kept, BankAccount) or account.mandate_id not in (None, kept.mandate_id):
+        return order
+    link = tell_registration(order.echo)
+    is_later = order.sequence is Sequence.FIRST and not (link and link.begins_series)
+    return msgspec.structs.replace(
+        order,
+        account=msgspec.structs.replace(account, mandate_id=kept.mandate_id, signed_on=kept.signed_on),
+        sequence=Sequence.LATER if is_later else order.sequence,
+    )
+
+
+async def _open_kept(app: App, known: Registration) -> Instrument | None:
+    found = await find_sealed_registration(app.database, known.merchant_id, known.id)
+    if found is None or found[1] is None:
+        return None
+    return open_account(found[1], owner=name_registration_owner(known), keyring=app.keyring)
+
+
+async def find_same(
+    app: App, channel: Channel, account: Instrument, brand: str, card_summary: CardSummary | None
+) -> Registration | None:
+    """The registration that answers for this account already, on a channel that does not want a second one.
+
+    A card with another expiry is another card to its issuer, and a registration made for the real world is none for a
+    test, so neither is the same.
+    """
+    if not channel.reuses_registrations:
+        return None
+    print_of_account = fingerprint_account(account, brand, channel.merchant_id, app.keyring)
+    if print_of_account is None:
+        return None
+    for known in await list_same_accounts(app.database, channel.merchant_id, print_of_account, _SAME_MAX):
+        is_same_card = known.card is None or (
+            card_summary is not None and _get_expiry(known.card) == _get_expiry(card_summary)
+        )
+        if known.brand == brand and is_same_card and app.is_live is (known.test_mode is None):
+            return known
+    return None
+
+
+def _get_expiry(card_summary: CardSummary) -> tuple[str, str]:
+    return card_summary.expiry_year, card_summary.expiry_month
+
+
+def sign_mandate(account: Instrument, registration_id: RegistrationId, now: Instant) -> Instrument:
+    """All debits of a stored account go under one mandate; one that nobody named has the registration's id."""
+    if not isinstance(account, BankAccount) or account.mandate_id is not None:
+        return account
+    signed_on = account.signed_on or to_datetime(now).date()
+    return msgspec.structs.replace(account, mandate_id=registration_id, signed_on=signed_on)
+
+
+def start_registration(
+    app: App, order: Order | RegistrationOrder, channel: Channel, ndc: str, registration_id: RegistrationId
+) -> Registration:
+    now = app.clock.now()
+    return Registration(
+        id=registration_id,
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        state=RegistrationState.PENDING,
+        brand=order.brand,
+        method=order.method,
+        ndc=ndc,
+        created_at=now,
+        used_at=now,
+        keep_until=app.retention.find_end(order.card_summary, now),
+        test_mode=order.test_mode,
+        card=order.card_summary,
+        echo=keep_for_registration(order.echo),
+    )
+
+
+def seal_registration(app: App, registration: Registration, account: Instrument) -> NewRegistration:
+    print_of_account = fingerprint_account(account, registration.brand, registration.merchant_id, app.keyring)
+    if print_of_account is None:
+        return NewRegistration(registration, None)
+    sealed = seal_account(account, owner=name_registration_owner(registration), keyring=app.keyring)
+    new = msgspec.structs.replace(registration, fingerprint=print_of_account)
+    is_token_wanted = wants_token(app, new.channel_id, new.brand, new.test_mode)
+    return NewRegistration(new, sealed, is_token_wanted)
+
+
+def name_registration_owner(registration: Registration) -> str:
+    return name_owner(REGISTRATION_NOUN, registration.merchant_id, registration.id)
+
+
+# ---- opened to pay with ----
+
+
+async def open_registration(app: App, merchant_id: MerchantId, registration_id: str) -> RegisteredAccount:
+    """Refused with its own code where it cannot be paid with. Another merchant's is as unknown as none."""
+    _check_id(registration_id)
+    found = await find_sealed_registration(app.database, merchant_id, registration_id)
+    if found is None:
+        raise await _explain_unknown(app, merchant_id, registration_id)
+    registration, sealed, _ = found
+    refusal = UNUSABLE.get(registration.state)
+    if refusal is not None:
+        raise Refusal(get_result(refusal))
+    if app.is_live is not (registration.test_mode is None):
+        # Stores get copied: no real account may be charged from a test host, nor a test account from a live one.
+        raise Refusal(get_result("600.200.700"), "the registration belongs to another environment")
+    if sealed is None:
+        raise Refusal(get_result("100.150.205"))
+    account = open_account(sealed, owner=name_registration_owner(registration), keyring=app.keyring)
+    await _note_use(app, registration)
+    return RegisteredAccount(registration, account)
+
+
+async def get_registration(
+    app: App, merchant_id: MerchantId, registration_id: str, unknown: type[Refusal] = Refusal
+) -> Registration:
+    _check_id(registration_id)
+    registration = await find_registration(app.database, merchant_id, registration_id)
+    if registration is None:
+        raise await _explain_unknown(app, merchant_id, registration_id, unknown)
+    return registration
+
+
+def _check_id(registration_id: str) -> None:
+    """Before a database sees it: no store holds what cannot be an id, and some cannot even be asked for it."""
+    if not is_id(registration_id):
+        raise Refusal(get_result("100.150.101"))
+
+
+async def _explain_unknown(
+    app: App, merchant_id: MerchantId, registration_id: str, unknown: type[Refusal] = Refusal
+) -> Refusal:
+    if await find_payment(app.database, merchant_id, registration_id) is not None:
+        return Refusal(get_result("100.150.204"))
+    return unknown(get_result("100.150.200"))
+
+
+async def _note_use(app: App, registration: Registration) -> None:
+    """Once a day is enough for what is counted in months, and spares busy tokens a write for every payment."""
+    now = app.clock.now()
+    if now - registration.used_at >= DAY:
+        keep_until = max(registration.keep_until, app.retention.find_end(registration.card, now))
+        await note_use(app.database, registration, now, keep_until)
+
+
+# ---- told of a payment's end ----
+
+
+def find_registration_change(app: App, completed: Payment) -> RegistrationChange | None:
+    """What the end of a payment does to the registration that it names; None for most payments."""
+    link = tell_registration(completed.echo)
+    if link is None or completed.chain_id is not None or NATURES[completed.payment_type] is Nature.CHECKS:
+        return None
+    if completed.state not in (State.APPROVED, State.DECLINED):
+        return None
+    is_approved = completed.state is State.APPROVED
+    if not link.is_new and not (is_approved and link.begins_series):
+        return None
+    ended = RegistrationState.ACTIVE if is_approved else RegistrationState.REJECTED
+    return RegistrationChange(
+        id=RegistrationId(link.id),
+        merchant_id=completed.merchant_id,
+        state=ended if link.is_new else None,
+        result_code=completed.result_code,
+        initial=describe_initial(completed) if is_approved else None,
+        at=completed.completed_at or completed.created_at,
+        wants_token=wants_token(app, completed.channel_id, completed.brand, completed.test_mode),
+    )

@@ -1,0 +1,173 @@
+"""How a transaction ends: its result, what it moves, what it writes into the book, what its seal covers.
+
+Pure; the store makes all of it durable in one commit.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.payments.attempt import Payment
+from tollgate.payments.balance import BalanceChange
+from tollgate.payments.book import FIRST_ENTRIES, Entry, LedgerAccount
+from tollgate.payments.chain import list_completion_changes
+from tollgate.payments.checkout import CheckoutEnd
+from tollgate.payments.following import FOLLOWINGS
+from tollgate.payments.moves import (
+    ABANDONED_DETAIL,
+    LATE_DETAIL,
+    MOVES,
+    NATURES,
+    OPEN_STATES,
+    SILENT_CODE,
+    Nature,
+    RecoveryTask,
+    State,
+)
+from tollgate.payments.registration import RegistrationChange
+from tollgate.payments.verdict import Outcome, Verdict
+from tollgate.values import Instant, find_checkout_id, make_timed_id
+
+_UNRESOLVED = frozenset({State.UNRESOLVED})
+
+
+class Completion(msgspec.Struct, frozen=True, kw_only=True):
+    """What the second write makes durable, in one commit."""
+
+    payment: Payment
+    recovery_task: RecoveryTask | None
+    balance_changes: list[BalanceChange] = []
+    """What it moves on the balances of the chain."""
+    registration: RegistrationChange | None = None
+    """What it does to the stored account that it names."""
+    checkout: CheckoutEnd | None = None
+    """What it does to the checkout that it was made for."""
+
+
+def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
+    """Apply the table; the only way an attempt ends."""
+    move = MOVES[NATURES[started.payment_type], verdict.outcome]
+    completed = msgspec.structs.replace(
+        started,
+        state=move.state,
+        result_code=move.code or verdict.code,
+        details=verdict.details,
+        completed_at=now,
+    )
+    balance_changes = list_completion_changes(started, completed) if started.chain_id else []
+    return Completion(
+        payment=completed,
+        recovery_task=move.recovery_task,
+        balance_changes=balance_changes,
+        checkout=find_checkout_end(completed, verdict.checkout_revision),
+    )
+
+
+def find_checkout_end(completed: Payment, seen_revision: int | None = None) -> CheckoutEnd | None:
+    """What an attempt that was made for a checkout does to it; None for most payments.
+
+    What is still open and may have paid out keeps its checkout claimed.
+    """
+    checkout_id = find_checkout_id(completed.ndc)
+    if (
+        checkout_id is None
+        or completed.chain_id is not None
+        or completed.state in _holding(NATURES[completed.payment_type])
+    ):
+        return None
+    return CheckoutEnd(
+        id=checkout_id,
+        merchant_id=completed.merchant_id,
+        subject_id=completed.id,
+        is_done=completed.state is State.APPROVED,
+        is_sole=NATURES[completed.payment_type] is Nature.TAKES,
+        seen_revision=seen_revision,
+    )
+
+
+def _holding(nature: Nature) -> frozenset[State]:
+    return OPEN_STATES if nature is Nature.GIVES else _UNRESOLVED
+
+
+def get_known_verdict(decided: Payment) -> Verdict:
+    """Of an attempt whose result was known before it was written: one that does nothing was refused."""
+    outcome = Outcome.DECLINED if decided.action is None else Outcome.APPROVED
+    return Verdict(outcome=outcome, code=decided.result_code, details=decided.details)
+
+
+def find_entry_accounts(payment: Payment) -> tuple[LedgerAccount, LedgerAccount] | None:
+    """The accounts between which the amount of a transaction moves; None where nothing moves."""
+    if payment.state is not State.APPROVED or not payment.money.hundredths:
+        return None
+    if payment.action is None:
+        return FIRST_ENTRIES.get(payment.payment_type)
+    row = FOLLOWINGS.get(payment.action)
+    return None if row is None else (row.source, row.target)
+
+
+def list_entries(payment: Payment) -> list[Entry]:
+    """What a transaction writes into the book."""
+    report_entry = find_entry_accounts(payment)
+    if report_entry is None or payment.completed_at is None:
+        return []
+    entry = Entry(
+        id=make_timed_id(payment.completed_at, payment.id),
+        merchant_id=payment.merchant_id,
+        payment_id=payment.id,
+        channel_id=payment.channel_id,
+        currency=payment.money.currency,
+        source=report_entry[0],
+        target=report_entry[1],
+        amount=payment.money.hundredths,
+        posted_at=payment.completed_at,
+    )
+    if not payment.releases:
+        return [entry]
+    released = msgspec.structs.replace(entry, id=entry.id + "r", target=LedgerAccount.SHOPPER, amount=payment.releases)
+    return [entry, released]
+
+
+def list_facts(payment: Payment) -> tuple[object, ...]:
+    """What the seal of a row covers: whose money it is, how much, its place in the chain, and what was told of it.
+
+    Not the balance, which is the sum of sealed rows and moves with them.
+    """
+    money, action, card = payment.money, payment.action, payment.card
+    return (
+        payment.merchant_id,
+        payment.channel_id,
+        payment.id,
+        payment.chain_id,
+        payment.position,
+        payment.referenced_id,
+        payment.payment_type,
+        action and action.value,
+        payment.state.value,
+        money.hundredths,
+        money.currency,
+        payment.releases,
+        payment.closes,
+        payment.test_mode and payment.test_mode.value,
+        payment.created_at,
+        payment.completed_at,
+        payment.result_code,
+        payment.brand,
+        payment.method,
+        payment.descriptor,
+        payment.short_id,
+        payment.ndc,
+        payment.merchant_transaction_id,
+        card and msgspec.structs.astuple(card),
+        payment.echo,
+        payment.details,
+    )
+
+
+def may_have_taken(payment: Payment) -> bool:
+    """Tells whether a payment that failed may have taken money all the same, which a reversal gives back."""
+    if NATURES.get(payment.payment_type) is not Nature.TAKES or payment.state is not State.DECLINED:
+        return False
+    # An acquirer that declined with this very code would have given details. What has a dot in its name is none: it was
+    # known of the shopper before.
+    is_silent = payment.result_code == SILENT_CODE and all("." in name for name in payment.details)
+    return is_silent or not payment.details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})

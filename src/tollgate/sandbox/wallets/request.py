@@ -1,0 +1,36 @@
+"""What a developer wants of a token, and what the provider keeps to make it. Nothing is signed here."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog import Wallet
+from tollgate.values import Instant
+
+MERCHANT_IDENTIFIER = "merchant.tollgate-sandbox"
+GATEWAY_IDENTIFIER = "gateway:tollgate-sandbox"
+
+
+class TokenRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The number is that of a test card, so it is no secret."""
+
+    wallet: Wallet
+    made_at: Instant
+    number: str
+    expiry_month: str
+    expiry_year: str
+    amount_hundredths: int
+    currency: str
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True):
+    """The secrets of the simulated provider, and the public halves of the channels' keys."""
+
+    roots: tuple[str, ...]
+    """As PEM, for the channels to trust."""
+    certificates: tuple[bytes, bytes]
+    """Leaf and intermediate."""
+    leaf_key: bytes
+    signing_key: bytes
+    recipients: dict[str, bytes]
+    """By wallet, to whom tokens are encrypted."""

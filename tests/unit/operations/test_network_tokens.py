@@ -1,0 +1,80 @@
+"""Which token vault a stored card's token is at, and which cards shall have one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.operations import choose_token_vault
+from tollgate.operations.network_tokens import wants_token
+from tollgate.payments import TestMode, TokenTerms
+from tollgate.wire import Wire
+from unit.premises import CHANNEL, ScriptedWire, open_app
+
+pytestmark = pytest.mark.anyio
+
+TERMS = TokenTerms(test_url="https://test.example", live_url="https://live.example", requestor_id="R-1")
+
+
+@pytest.mark.parametrize(
+    ("is_live", "mode", "terms", "address"),
+    [
+        (False, TestMode.INTERNAL, None, "simulator"),
+        (False, TestMode.INTERNAL, TERMS, "simulator"),
+        (False, TestMode.EXTERNAL, TERMS, "https://test.example"),
+        (True, None, TERMS, "https://live.example"),
+        (False, TestMode.EXTERNAL, None, "simulator"),
+        (True, None, None, None),
+        (True, None, replace(TERMS, live_url=""), None),
+        # A store that was copied: no card of the other environment is told to anybody.
+        (False, None, TERMS, None),
+        (True, TestMode.INTERNAL, TERMS, None),
+        (True, TestMode.EXTERNAL, TERMS, None),
+    ],
+)
+async def test_a_vault_is_chosen_by_host_mode_and_channel(
+    tmp_path: Path, is_live: bool, mode: TestMode | None, terms: TokenTerms | None, address: str | None
+) -> None:
+    asked: list[str] = []
+    app = await open_app(tmp_path, ScriptedWire(), is_live=is_live)
+    simulator = app.simulator
+
+    def find_wire(url: str) -> Wire:
+        asked.append(url)
+        return ScriptedWire()
+
+    app = replace(app, find_wire=find_wire)
+
+    vault = choose_token_vault(app, replace(CHANNEL, token_terms=terms), mode)
+
+    assert (vault is None) is (address is None)
+    assert asked == ([] if address in (None, "simulator") else [address])
+    assert vault is None or (vault.wire is simulator) is (address == "simulator")
+    await app.database.close()
+
+
+async def test_a_card_shall_have_a_token_where_its_channel_and_its_network_say_so(tmp_path: Path) -> None:
+    app = await open_app(tmp_path, ScriptedWire())
+    assert not wants_token(app, CHANNEL.id, "VISA", TestMode.INTERNAL)
+
+    app.merchants.fill([replace(CHANNEL, uses_network_tokens=True)], [])
+
+    assert wants_token(app, CHANNEL.id, "VISA", TestMode.INTERNAL)
+    assert not wants_token(app, CHANNEL.id, "MEEZA", TestMode.INTERNAL)
+    assert not wants_token(app, CHANNEL.id, "APPLEPAY", TestMode.INTERNAL)
+    assert not wants_token(app, "8a" + "9" * 30, "VISA", TestMode.INTERNAL)
+
+
+async def test_a_channel_without_a_vault_wants_none(tmp_path: Path) -> None:
+    app = await open_app(tmp_path, ScriptedWire())
+    # A simulated token would mean nothing to the acquirer's own test system.
+    channel = replace(CHANNEL, uses_network_tokens=True, test_url="https://test.example")
+    app.merchants.fill([channel], [])
+    assert not wants_token(app, CHANNEL.id, "VISA", TestMode.EXTERNAL)
+
+    app.merchants.fill([replace(channel, token_terms=TERMS)], [])
+
+    assert wants_token(app, CHANNEL.id, "VISA", TestMode.EXTERNAL)
+    await app.database.close()

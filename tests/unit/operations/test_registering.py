@@ -1,0 +1,115 @@
+"""A stored account is opened for its own merchant, in its own row, and changed by the payments that concern it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tollgate.operations import App, find_registration_change, open_registration, sign_mandate
+from tollgate.payments import BankAccount, CardAccount, State
+from tollgate.values import MerchantId, Refusal, RegistrationId, Secret, to_instant
+from tollgate.vault import EnvelopeError
+from unit.flows.keeping import ALONE, CARD, INITIAL, keep_card, send
+from unit.flows.shopping import change_row
+from unit.flows.telling import read
+from unit.premises import MERCHANT, ScriptedWire, open_app
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def app(tmp_path: Path) -> AsyncIterator[App]:
+    app = await open_app(tmp_path, ScriptedWire())
+    yield app
+    await app.database.close()
+
+
+# ---- who may not ----
+
+
+async def test_another_merchants_registration_is_as_unknown_as_none(app: App) -> None:
+    registration_id = await keep_card(app)
+
+    for merchant_id, named in ((MerchantId("8a" + "9" * 30), registration_id), (MERCHANT.id, "8a" + "0" * 30)):
+        with pytest.raises(Refusal) as refused:
+            await open_registration(app, merchant_id, named)
+        assert refused.value.result.code == "100.150.200"
+
+
+@pytest.mark.parametrize(
+    "named", ["", "8a", "8A" + "0" * 30, "8a" + "0" * 31, "\0" * 32, "é" * 32, "8a" + "0" * 29 + "\n"]
+)
+async def test_what_cannot_be_an_id_never_reaches_the_store(app: App, named: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        await open_registration(app, MERCHANT.id, named)
+    assert refused.value.result.code == "100.150.101"
+
+
+async def test_a_payments_id_is_no_registrations(app: App) -> None:
+    told = await send(app, CARD)
+
+    with pytest.raises(Refusal) as refused:
+        await open_registration(app, MERCHANT.id, told.body["id"])
+    assert refused.value.result.code == "100.150.204"
+
+
+async def test_no_real_account_is_charged_from_a_test_host(app: App) -> None:
+    registration_id = await keep_card(app)
+    await change_row(app, "UPDATE registrations SET test_mode = NULL")
+
+    with pytest.raises(Refusal) as refused:
+        await open_registration(app, MERCHANT.id, registration_id)
+    assert refused.value.result.code == "600.200.700"
+
+
+async def test_a_foreign_ciphertext_does_not_open_in_another_row(app: App) -> None:
+    """Whoever can write into the store still cannot charge one customer's card in another's name."""
+    first, second = await keep_card(app), await keep_card(app, {"card.number": "4111111111111111"})
+    await change_row(
+        app,
+        "UPDATE registrations SET sealed_account = (SELECT sealed_account FROM registrations"
+        f" WHERE id = '{first}') WHERE id = '{second}'",
+    )
+
+    with pytest.raises(EnvelopeError):
+        await open_registration(app, MERCHANT.id, second)
+
+
+# ---- told of a payment's end ----
+
+
+async def test_most_ends_change_no_registration(app: App) -> None:
+    registration_id = await keep_card(app)
+    plain = await read(app, (await send(app, CARD)).body["id"])
+    repeat = await read(app, (await send(app, ALONE, stored=registration_id)).body["id"])
+    begun = await read(app, (await send(app, INITIAL, stored=registration_id)).body["id"])
+
+    assert (find_registration_change(app, plain), find_registration_change(app, repeat)) == (None, None)
+    assert find_registration_change(app, begun) is not None
+    assert find_registration_change(app, replace(begun, chain_id=begun.id)) is None
+    assert find_registration_change(app, replace(begun, payment_type="3D")) is None
+    for state in (State.STARTED, State.WAITING, State.UNRESOLVED, State.DECLINED):
+        assert find_registration_change(app, replace(begun, state=state)) is None
+
+
+# ---- mandates ----
+
+
+def test_a_mandate_is_signed_once_and_only_for_an_account_at_a_bank() -> None:
+    leap_night = to_instant(datetime(2028, 2, 29, 23, 59, 59, tzinfo=UTC))
+    named = RegistrationId("8a" + "7" * 30)
+    bare = BankAccount(iban=Secret("DE89370400440532013000"))
+    dated = replace(bare, signed_on=date(2020, 1, 1))
+    signed = replace(dated, mandate_id="M-ONE")
+    card = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
+
+    for account, mandate in ((bare, (named, date(2028, 2, 29))), (dated, (named, date(2020, 1, 1)))):
+        taken = sign_mandate(account, named, leap_night)
+        assert isinstance(taken, BankAccount)
+        assert (taken.mandate_id, taken.signed_on) == mandate
+    assert sign_mandate(signed, named, leap_night) is signed
+    assert sign_mandate(card, named, leap_night) is card
