@@ -7,7 +7,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tollgate.store import Database, open_database
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
 
 
 async def open_empty_store(path: Path) -> Database:

@@ -9,29 +9,20 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from tollgate.catalog import (
-    ALIASES,
-    BRANDS,
-    CAUSES,
-    GROUPS,
-    PARAMETERS,
-    PAYMENT_TYPES,
-    RESULTS,
-    RETURN_REASONS,
-    RULES,
-    SIMULATOR_OVERRIDES,
-    TEST_ACCOUNTS,
-    TEST_CARDS,
-    THROTTLES,
-    AccountType,
-    Brand,
-    Origin,
-    Parameter,
-    Rule,
-)
-from tollgate.payments import FOLLOWINGS, REFUSALS, SYSTEM_ONLY, Action, Closure, Following
-from tollgate.payments.book import FIRST_ENTRIES
-from tollgate.payments.following import OTHER_BRAND, OTHER_CURRENCY, OTHER_MODE, PENDING, Draw, Refusals, Until
+from tollgate.catalog.brand_rows import AccountType, Brand
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.parameters.names import ALIASES, PARAMETERS
+from tollgate.catalog.parameters.row import Parameter
+from tollgate.catalog.payment_types import PAYMENT_TYPES
+from tollgate.catalog.result_causes import CAUSES, Origin
+from tollgate.catalog.results import GROUPS, RESULTS
+from tollgate.catalog.return_reasons import RETURN_REASONS
+from tollgate.catalog.rule import Rule
+from tollgate.catalog.rules import RULES
+from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES, TEST_ACCOUNTS, TEST_CARDS
+from tollgate.catalog.throttles import THROTTLES
+from tollgate.payments import following
+from tollgate.payments.ledger import FIRST_ENTRIES, Closure
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -273,15 +264,15 @@ FOLLOW_UPS_REFUSALS = (
 )
 
 GENERAL_REFUSALS = {
-    "the payment referred to is still open": PENDING,
-    "another currency than the payment referred to": OTHER_CURRENCY,
-    "another `testMode` than the payment referred to": OTHER_MODE,
-    "another `paymentBrand` than the payment referred to, on a strict channel": OTHER_BRAND,
+    "the payment referred to is still open": following.PENDING,
+    "another currency than the payment referred to": following.OTHER_CURRENCY,
+    "another `testMode` than the payment referred to": following.OTHER_MODE,
+    "another `paymentBrand` than the payment referred to, on a strict channel": following.OTHER_BRAND,
 }
 """Of payments of every type."""
 
 
-def say(action: Action) -> str:
+def say(action: following.Action) -> str:
     return action.value.replace("_", " ")
 
 
@@ -297,8 +288,8 @@ def list_followers() -> Iterator[tuple[str, ...]]:
     """One line for each type that can be referred to, one cell for each that may follow it."""
     for named in PAYMENT_TYPES:
         fitting = {
-            kind: [row for row in FOLLOWINGS.values() if row.payment_type == kind and named in row.names]
-            for kind in REFUSALS
+            kind: [row for row in following.FOLLOWINGS.values() if row.payment_type == kind and named in row.names]
+            for kind in following.REFUSALS
         }
         if any(fitting.values()):
             yield code(named), *(", ".join(say(row.action) for row in rows) for rows in fitting.values())
@@ -308,18 +299,18 @@ def order_kinds(kinds: frozenset[str]) -> str:
     return ", ".join(kind for kind in PAYMENT_TYPES if kind in kinds)
 
 
-def describe_amount(row: Following) -> str:
-    if row.draw is not Draw.NOTHING:
+def describe_amount(row: following.Following) -> str:
+    if row.draw is not following.Draw.NOTHING:
         return row.draw.value
     return "at most that of the payment" if row.is_capped else "any"
 
 
-def describe_following(row: Following) -> tuple[str, ...]:
+def describe_following(row: following.Following) -> tuple[str, ...]:
     sent = code(row.wire_word or "") or "not sent: made by the system"
     return say(row.action), code(row.payment_type), order_kinds(row.names), describe_amount(row), row.until.value, sent
 
 
-def describe_effect(row: Following) -> tuple[str, ...]:
+def describe_effect(row: following.Following) -> tuple[str, ...]:
     final = name_doors(row.closes_when_final) + (" and releases the rest" if row.releases_when_final else "")
     return (
         say(row.action),
@@ -332,24 +323,26 @@ def describe_effect(row: Following) -> tuple[str, ...]:
     )
 
 
-def describe_refusals(kind: str, codes: Refusals) -> tuple[str, ...]:
+def describe_refusals(kind: str, codes: following.Refusals) -> tuple[str, ...]:
     """In the order in which `judge` looks for reasons; a reason that no row of the type can have stays empty."""
-    rows = [row for row in FOLLOWINGS.values() if row.payment_type == kind]
+    rows = [row for row in following.FOLLOWINGS.values() if row.payment_type == kind]
     reasons = (
         (codes.misfit, True),
         (codes.rejected, True),
         (codes.disputed, any(row.is_barred_by_dispute for row in rows)),
-        (codes.late, any(row.until is not Until.ANY_TIME for row in rows)),
+        (codes.late, any(row.until is not following.Until.ANY_TIME for row in rows)),
         (codes.closed, any(row.barred_by for row in rows)),
         (codes.too_many, any(row.is_counted for row in rows)),
-        (codes.excess, any(row.draw is not Draw.NOTHING or row.is_capped for row in rows)),
+        (codes.excess, any(row.draw is not following.Draw.NOTHING or row.is_capped for row in rows)),
     )
     return code(kind), *(code(which) if can_be else "" for which, can_be in reasons)
 
 
 def list_refusal_codes() -> list[str]:
-    codes = {text.strip("`") for kind, row in REFUSALS.items() for text in describe_refusals(kind, row)[1:] if text}
-    return sorted(codes | {*GENERAL_REFUSALS.values(), *SYSTEM_ONLY.values()})
+    codes = {
+        text.strip("`") for kind, row in following.REFUSALS.items() for text in describe_refusals(kind, row)[1:] if text
+    }
+    return sorted(codes | {*GENERAL_REFUSALS.values(), *following.SYSTEM_ONLY.values()})
 
 
 def render_follow_ups() -> str:
@@ -363,21 +356,21 @@ def render_follow_ups() -> str:
         section(
             "Who may follow whom", "Rows: the type of the payment referred to. Columns: the type of what follows it."
         ),
-        table(("named", *map(code, REFUSALS)), list_followers()),
+        table(("named", *map(code, following.REFUSALS)), list_followers()),
         section("What follows, how much and until when"),
-        table(head, map(describe_following, FOLLOWINGS.values())),
+        table(head, map(describe_following, following.FOLLOWINGS.values())),
         section("Doors and the book", *FOLLOW_UPS_DOORS),
-        table(effects, map(describe_effect, FOLLOWINGS.values())),
+        table(effects, map(describe_effect, following.FOLLOWINGS.values())),
         ["A payment that begins a chain moves:", "", *table(("type", "book"), first)],
         section("Codes of refusals", *FOLLOW_UPS_REFUSALS),
-        table(reasons, (describe_refusals(kind, row) for kind, row in REFUSALS.items())),
+        table(reasons, (describe_refusals(kind, row) for kind, row in following.REFUSALS.items())),
         [
             "After a misfit and before the rest:",
             "",
             *table(("reason", "code"), ((why, code(which)) for why, which in GENERAL_REFUSALS.items())),
         ],
         ["Asked for by a merchant although only the system makes it:", ""],
-        table(("type", "code"), ((code(kind), code(which)) for kind, which in SYSTEM_ONLY.items())),
+        table(("type", "code"), ((code(kind), code(which)) for kind, which in following.SYSTEM_ONLY.items())),
         section("What the codes mean"),
         table(("code", "means"), ((code(which), RESULTS[which].text) for which in list_refusal_codes())),
     )

@@ -15,14 +15,18 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import Throttle
+from tollgate.catalog.throttles import Throttle
 from tollgate.config import Settings
-from tollgate.contract import Envelope
-from tollgate.operations import App, MerchantCache, leave_alone
-from tollgate.payments import Retention, RetryTerms, Script
-from tollgate.store import Database, get_setting, list_merchants, open_database, put_setting
+from tollgate.contract.answers import Envelope
+from tollgate.operations.app import App, MerchantCache, leave_alone
+from tollgate.payments.checkout import Script
+from tollgate.payments.registration import Retention
+from tollgate.payments.schedule import RetryTerms
+from tollgate.store.database import Database
+from tollgate.store.merchants import list_merchants
+from tollgate.store.opening import get_setting, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
-from tollgate.vault import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
+from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
 from tollgate.web import METRICS, ROUTES, Gateway, Proxies, RouteRow, Throttles, configure_throttles
 from tollgate.widget import ROUTES as WIDGET_ROUTES
 from tollgate.widget import SCRIPT

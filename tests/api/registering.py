@@ -9,15 +9,11 @@ from urllib.parse import urlencode
 
 from api.merchants import find_merchant_id
 from gateway import CARD, Answer, Client, GatewayProcess
-from tollgate.payments import Registration, RegistrationState, wipe
-from tollgate.store import (
-    Database,
-    Event,
-    change_registration_writes,
-    find_sealed_registration,
-    list_events,
-    open_database,
-)
+from tollgate.payments.registration import Registration, RegistrationState, wipe
+from tollgate.store.database import Database
+from tollgate.store.jobs import Event, list_events
+from tollgate.store.opening import open_database
+from tollgate.store.registrations import change_registration_writes, find_sealed_registration
 from tollgate.values import MerchantId
 
 PATH = "/v1/registrations"

@@ -6,7 +6,7 @@ import resource
 from dataclasses import dataclass
 
 from gateway import GatewayProcess
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from warm import Prepare
 
 FILES = 256

@@ -16,7 +16,7 @@ from api.premises import Premises
 from api.registering import BANK, CHARGE, IBAN, PATH, change, keep, remove, store
 from api.scheduling import FAR, deschedule, plan, reschedule, schedule
 from gateway import CARD, PAYMENT, Answer, Client
-from tollgate.catalog import keep_digits
+from tollgate.catalog.card_numbers import keep_digits
 
 NUMBER = "4539578763621486"
 OTHER = "5425233430109903"

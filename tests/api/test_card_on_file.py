@@ -13,7 +13,7 @@ from api.chains import FAULTY, told
 from api.recording import APPROVED, RecordingAcquirer
 from api.registering import CHARGE, TOKEN, keep, pay_with
 from gateway import CARD, Answer, Client
-from tollgate.catalog import PARAMETERS
+from tollgate.catalog.parameters.names import PARAMETERS
 
 MODE, SOURCE, TYPE = (f"standingInstruction.{word}" for word in ("mode", "source", "type"))
 REFERENCE = "standingInstruction.initialTransactionId"

@@ -29,9 +29,10 @@ from api.traces import collect, spell_number
 from api.windows import Window
 from gateway import Answer, Client, GatewayProcess
 from tollgate.sandbox.challenges import ENDINGS
-from tollgate.store import find_authentication, open_database
+from tollgate.store.authentications import find_authentication
+from tollgate.store.opening import open_database
 from tollgate.values import MerchantId, PaymentId, Secret
-from tollgate.vault import open_once
+from tollgate.vault.signing import open_once
 
 LIFETIME_S = 15 * 60
 MINE = "4012888888881881"

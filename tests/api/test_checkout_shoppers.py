@@ -36,8 +36,9 @@ from api.paying_forms import (
 from api.registering import ask_store, keep
 from api.windows import Window
 from gateway import CARD, Client, GatewayProcess
-from tollgate.payments import Script
-from tollgate.store import Database, keep_script
+from tollgate.payments.checkout import Script
+from tollgate.store.checkouts import keep_script
+from tollgate.store.database import Database
 from tollgate.store.statements import Statement
 from tollgate.values import to_instant
 

@@ -10,7 +10,8 @@ from api.chains import APPROVED, FAULTY, PENDING, follow, reverse, stay_within_a
 from api.direct_debits import IBAN, begin_debit, debit
 from api.merchants import add_channel, wait_until
 from gateway import Client, GatewayProcess
-from tollgate.catalog import TEST_ACCOUNTS, TestAccount, add_banking_days, find_banking_day, is_banking_day
+from tollgate.catalog.banking_days import add_banking_days, find_banking_day, is_banking_day
+from tollgate.catalog.test_cards import TEST_ACCOUNTS, TestAccount
 
 FORCE, FAULT = "customParameters[forceResultCode]", "customParameters[simulatorFault]"
 

@@ -14,9 +14,13 @@ from api.follow_up_table import EXPECTED, REQUESTS
 from api.merchants import add_merchant, find_merchant_id, wait_until
 from gateway import GatewayProcess
 from postgres import PostgresCluster
-from tollgate.catalog import RESULTS
-from tollgate.payments import Payment, State, count_chain
-from tollgate.store import Database, find_payment, list_chain, open_database
+from tollgate.catalog.results import RESULTS
+from tollgate.payments.chain import count_chain
+from tollgate.payments.payment import Payment, State
+from tollgate.store.chains import list_chain
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
+from tollgate.store.payments import find_payment
 from tollgate.values import MerchantId
 
 CHAIN_MAX = 1000

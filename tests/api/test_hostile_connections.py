@@ -11,7 +11,7 @@ import pytest
 
 from api.sockets import connect, exchange, read_all, render, split_answers
 from gateway import PAYMENT, Answer, Client
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 
 
 def assert_refused(answer: Answer, status: int) -> None:

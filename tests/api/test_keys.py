@@ -17,9 +17,11 @@ from api.merchants import run_command, wait_until
 from api.vaulting import fill, name_store, pay_with, read_keyring, read_stored_key_ids, rename, retire_keys, spread
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
-from tollgate.payments import CardAccount
-from tollgate.store import list_sealed, open_database
-from tollgate.vault import Keyring, name_owner, open_account, save_keyring, sealed_prefix, sealing_key_id
+from tollgate.payments.accounts import CardAccount
+from tollgate.store.opening import open_database
+from tollgate.store.payments import list_sealed
+from tollgate.vault.keyring import Keyring, save_keyring
+from tollgate.vault.sealing import name_owner, open_account, sealed_prefix, sealing_key_id
 
 pytestmark = pytest.mark.both_databases
 

@@ -20,7 +20,7 @@ from crash.books import Rows, open_books
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.connectors.card import FOLLOW_UPS
-from tollgate.payments import State
+from tollgate.payments.payment import State
 
 SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(20, 220))]
 EMBEDDED_SEEDS = [*range(0, 12, 3), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(20, 40))]

@@ -24,7 +24,7 @@ from api.registering import (
     remove,
 )
 from gateway import CARD, Client, GatewayProcess
-from tollgate.payments import RegistrationState
+from tollgate.payments.registration import RegistrationState
 
 pytestmark = pytest.mark.both_databases
 

@@ -25,7 +25,7 @@ from api.registering import (
 from api.shoppers import decide
 from api.shoppers import open_order as open_page
 from gateway import CARD, Answer, Client, GatewayProcess
-from tollgate.catalog import RESULTS
+from tollgate.catalog.results import RESULTS
 
 _RENEWAL = {"standingInstruction.industryPractice": "REAUTHORIZATION"}
 

@@ -26,8 +26,9 @@ from api.registering import (
 from api.shoppers import decide
 from api.shoppers import open_order as open_page
 from gateway import CARD, Client, GatewayProcess
-from tollgate.payments import RegistrationState
-from tollgate.store import find_instructions, find_payment
+from tollgate.payments.registration import RegistrationState
+from tollgate.store.instructions import find_instructions
+from tollgate.store.payments import find_payment
 from tollgate.values import MerchantId
 
 pytestmark = pytest.mark.both_databases

@@ -22,7 +22,7 @@ from api.registering import (
     store,
 )
 from gateway import CARD, Answer, Client, GatewayProcess
-from tollgate.payments import RegistrationState
+from tollgate.payments.registration import RegistrationState
 from tollgate.values import Money
 
 PERSON = {

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from api.chains import authorise, begin, capture, debit, happen, name, rebill, refund, reverse, stay_within_a_day
 from api.merchants import add_channel
 from gateway import Answer, Client, GatewayProcess
-from tollgate.store import open_database
+from tollgate.store.opening import open_database
 from tollgate.store.statements import Statement
 from tollgate.values import read_hundredths
 

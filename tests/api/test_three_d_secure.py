@@ -26,7 +26,7 @@ from api.challenges import (
 )
 from api.windows import Window
 from gateway import Client
-from tollgate.catalog import TEST_CARDS, Behaviour, TestCard
+from tollgate.catalog.test_cards import TEST_CARDS, Behaviour, TestCard
 
 UNCHALLENGED = [
     card

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from acquirer import Account, Entry
 from api.contests import Contest, Wanted, render_amount
 from gateway import Answer
-from tollgate.payments import State
+from tollgate.payments.payment import State
 
 REFUSALS = {"CP": "700.400.100", "RV": "700.400.300", "RF": "700.400.200", "PA": "700.400.100"}
 UNWILLING, MISFIT = "800.100.152", "800.100.170"

@@ -10,21 +10,16 @@ from collections.abc import Iterable, Sequence
 
 from api.merchants import find_merchant_id, run_command
 from gateway import Client, GatewayProcess
-from tollgate.operations import name_registration_owner
-from tollgate.payments import CardAccount, NewRegistration, Registration, RegistrationState, TestMode, make_card_summary
-from tollgate.store import insert_registration_writes, list_sealed_registrations, open_database
+from tollgate.operations.registrations import name_registration_owner
+from tollgate.payments.accounts import CardAccount, make_card_summary
+from tollgate.payments.order import TestMode
+from tollgate.payments.registration import NewRegistration, Registration, RegistrationState
+from tollgate.store.opening import open_database
+from tollgate.store.registrations import insert_registration_writes, list_sealed_registrations
 from tollgate.values import ChannelId, MerchantId, RegistrationId, Secret, SystemClock, add_months, make_id
-from tollgate.vault import (
-    Keyring,
-    fingerprint_account,
-    load_keyring,
-    make_archive_key,
-    name_owner,
-    open_account,
-    seal_account,
-    sealed_prefix,
-    sealing_key_id,
-)
+from tollgate.vault.keyring import Keyring, load_keyring, make_archive_key
+from tollgate.vault.sealing import name_owner, open_account, seal_account, sealed_prefix, sealing_key_id
+from tollgate.vault.signing import fingerprint_account
 
 _PREFIX = "420000"
 _AT_ONCE = 200

@@ -29,7 +29,7 @@ from browser.widget_shop import (
     stretch_timer,
 )
 from gateway import Client
-from tollgate.catalog import WALLET_SHEETS
+from tollgate.catalog.wallets import WALLET_SHEETS
 from tollgate.web import Reply
 from tollgate.widget.languages import LANGUAGES
 

@@ -10,7 +10,7 @@ from browser.shops import Site
 from browser.test_widget_looks import find_faults_everywhere
 from browser.widget_shop import Prepared, Till, form, options, pay_button
 from gateway import Client
-from tollgate.catalog import MANDATE_TEXTS
+from tollgate.catalog.mandates import MANDATE_TEXTS
 
 IBAN = "DE89370400440532013000"
 GROUPED = "DE89 3704 0044 0532 0130 00"

@@ -20,7 +20,7 @@ from browser.widget_shop import (
     pay_button,
 )
 from gateway import CARD, Client
-from tollgate.catalog import PARAMETERS
+from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.widget.languages import LANGUAGES
 from tollgate.widget.script import FOLDER
 

@@ -17,7 +17,7 @@ from browser.shops import Site
 from browser.watching import Watch
 from browser.widget_shop import Till, count_submissions, form, number_field, options, pay_button
 from gateway import Client
-from tollgate.catalog import WALLET_SHEETS
+from tollgate.catalog.wallets import WALLET_SHEETS
 from tollgate.widget.languages import LANGUAGES
 
 ENGLISH = LANGUAGES["en"]

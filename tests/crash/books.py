@@ -16,8 +16,11 @@ import asyncpg
 
 from acquirer import Entry, Fate
 from postgres import PostgresCluster
-from tollgate.payments import PAID_TWICE_CODE, Action, RegistrationState, Stage, State
-from tollgate.store import InstructionState
+from tollgate.payments.authentication import Stage
+from tollgate.payments.following import Action
+from tollgate.payments.payment import PAID_TWICE_CODE, State
+from tollgate.payments.registration import RegistrationState
+from tollgate.store.instructions import InstructionState
 
 Rows = list[tuple[str, ...]]
 

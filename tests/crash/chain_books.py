@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from acquirer import AcquirerProcess
 from crash.books import WIRE_WORDS, Books, Line, Record
-from tollgate.payments import State
+from tollgate.payments.payment import State
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ from crash.schedule_books import put_to_sleep
 from crash.world import PATIENCE_S, World, insist_on, try_to
 from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
 from gateway import CARD, Answer, Client
-from tollgate.payments import REMIND_TOPIC, CheckoutState, RecoveryTask, RegistrationState
+from tollgate.payments.checkout import REMIND_TOPIC, CheckoutState
+from tollgate.payments.payment import RecoveryTask
+from tollgate.payments.registration import RegistrationState
 
 HALF_HOUR_S = 30 * 60
 PLAIN_CARD = {**CARD, "paymentBrand": "MASTER", "card.number": "5555555555554444"}

@@ -15,7 +15,7 @@ from acquirer import DECLINED_CENTS
 from crash.books import PENDING, Books, find_lies
 from crash.world import World, insist
 from gateway import Answer, Client
-from tollgate.payments import State
+from tollgate.payments.payment import State
 
 SHOPS = 6
 THINK_S = 0.01

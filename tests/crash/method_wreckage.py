@@ -18,10 +18,11 @@ from crash.journeys import Journey, Method, Write, insist_on_step
 from crash.world import NO_ANSWER, PATIENCE_S, World
 from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
 from gateway import Client
-from tollgate.flows import export_file
-from tollgate.store import add_to_setting, list_bank_files, open_database
+from tollgate.flows.sepa_files import export_file
+from tollgate.store.bank_files import list_bank_files
+from tollgate.store.opening import add_to_setting, open_database
 from tollgate.values import SECOND
-from tollgate.vault import load_keyring
+from tollgate.vault.keyring import load_keyring
 from tollgate.workers import CLOCK_OFFSET
 
 WEEK_S = 7 * 24 * 3600

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from acquirer import Entry, Fate
 from crash.books import ASIDE, Books, Record
-from tollgate.payments import RunState, State, name_run_payment
+from tollgate.payments.payment import State
+from tollgate.payments.schedule import RunState, name_run_payment
 from tollgate.values import PaymentId, ScheduleId
 
 _RUNS = """SELECT schedule_id, due_at, state, tries, coalesce(payment_id, '') FROM schedule_runs

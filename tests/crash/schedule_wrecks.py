@@ -16,8 +16,9 @@ from crash.schedule_books import RunRow, Timetable, read_runs, wake
 from crash.stored_wreckage import Stage, StoredWreck
 from crash.wreckage import Deed, describe_end
 from gateway import CARD, Client
-from tollgate.payments import RunState, ScheduleState, name_run_payment
-from tollgate.store import end_schedule_writes, find_schedule, open_database
+from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
+from tollgate.store.opening import open_database
+from tollgate.store.schedules import end_schedule_writes, find_schedule
 from tollgate.values import MerchantId, ScheduleId
 
 _TRIES_LOOKED_AT = 12

@@ -13,7 +13,8 @@ from crash.stored_wreckage import StoredCrash, StoredKill
 from crash.token_wrecks import TokenDeed
 from crash.wreckage import Ending, Kill
 from tollgate.connectors.card import REVERSALS
-from tollgate.payments import RUN_TOPIC, RecoveryTask
+from tollgate.payments.payment import RecoveryTask
+from tollgate.payments.schedule import RUN_TOPIC
 
 RUN = RunDeed("DB", title="run of a schedule")
 LATE_RUN = RunDeed("DB", title="run after two that nobody was there for", plan=Plan.MONTHLY)

@@ -20,7 +20,7 @@ from crash.method_wreckage import MethodCrash, MethodWreck, read_ledgers, wreck_
 from crash.points import compare_with_document, render_section
 from crash.world import World, open_world
 from postgres import PostgresCluster
-from tollgate.store import InstructionState
+from tollgate.store.instructions import InstructionState
 
 pytestmark = pytest.mark.timeout(1200)
 

@@ -20,7 +20,7 @@ from crash.stored_wreckage import wait_until_over
 from crash.world import World
 from gateway import CARD, Client
 from tollgate.connectors.card import CHARGES
-from tollgate.payments import RunState
+from tollgate.payments.schedule import RunState
 from tollgate.values import to_instant
 
 SCHEDULES = 60

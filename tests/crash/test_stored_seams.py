@@ -28,8 +28,9 @@ from crash.token_wrecks import TokenWreck
 from crash.world import World, open_world
 from crash.wreckage import Kill
 from postgres import PostgresCluster
-from tollgate.payments import TokenTerms
-from tollgate.store import insert_channel, list_channels, open_database
+from tollgate.payments.merchants import TokenTerms
+from tollgate.store.merchants import insert_channel, list_channels
+from tollgate.store.opening import open_database
 from tollgate.values import ChannelId
 
 pytestmark = pytest.mark.timeout(1200)

@@ -20,11 +20,12 @@ from crash.server import Server
 from directory_server import DirectoryServer, Manner
 from gateway import Answer, Client, inherit_variables
 from postgres import PostgresCluster
-from tollgate.payments import ThreeDsTerms
+from tollgate.payments.merchants import ThreeDsTerms
 from tollgate.sandbox import ensure_tenant, welcome
-from tollgate.store import list_channels, open_database, update_channel
+from tollgate.store.merchants import list_channels, update_channel
+from tollgate.store.opening import open_database
 from tollgate.values import SystemClock
-from tollgate.vault import make_keyring, save_keyring
+from tollgate.vault.keyring import make_keyring, save_keyring
 from warm import run_warm
 
 PATIENCE_S = 300.0

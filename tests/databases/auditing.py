@@ -13,10 +13,12 @@ import pytest
 import sqlalchemy as sa
 
 from postgres import PostgresCluster
-from tollgate.flows import AuditReport, verify
-from tollgate.store import Database, open_database
+from tollgate.flows.verify import verify
+from tollgate.flows.verify_report import AuditReport
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
 from tollgate.store.statements import Dialect, Statement, Write
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 
 TABLES = (
     "payments",

@@ -7,13 +7,17 @@ from datetime import UTC, date, datetime
 import msgspec
 import orjson
 
-from tollgate.contract import Envelope
-from tollgate.flows import follow_up, pay
-from tollgate.operations import App, MerchantCache
-from tollgate.payments import BankAccount, Channel, Creditor, FollowUp, Merchant, Order, TestMode
-from tollgate.store import Database, insert_channel, insert_merchant
+from tollgate.contract.answers import Envelope
+from tollgate.flows.follow_up import follow_up
+from tollgate.flows.pay import pay
+from tollgate.operations.app import App, MerchantCache
+from tollgate.payments.accounts import BankAccount
+from tollgate.payments.merchants import Channel, Creditor, Merchant
+from tollgate.payments.order import FollowUp, Order, TestMode
+from tollgate.store.database import Database
+from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
-from tollgate.vault import Keyring, make_keyring
+from tollgate.vault.keyring import Keyring, make_keyring
 from unit.premises import ScriptedWire
 
 MONDAY = to_instant(datetime(2026, 11, 16, 12, 0, tzinfo=UTC))

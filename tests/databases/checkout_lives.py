@@ -13,23 +13,22 @@ from msgspec.structs import replace
 
 from acquirer_sessions import PATHS, Sessions
 from databases.lives import Killed, Lives, open_lives
-from tollgate.catalog import Situation
+from tollgate.catalog.rule import Situation
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.contract import Submission, read_fields, write_shopper_token
-from tollgate.flows import (
-    Arrival,
-    arrive,
-    cancel_prepared,
-    prepare_checkout,
-    read_checkout,
-    run_recovery_task,
-    submit_checkout,
-)
-from tollgate.operations import App
-from tollgate.payments import CheckoutKind
-from tollgate.store import Database, find_checkout, lease_due
+from tollgate.contract.checkouts import Submission
+from tollgate.contract.fields import read_fields
+from tollgate.contract.shopper_urls import write_shopper_token
+from tollgate.flows.checkouts import cancel_prepared, prepare_checkout, read_checkout
+from tollgate.flows.recover import run_recovery_task
+from tollgate.flows.resume import Arrival, arrive
+from tollgate.flows.submit import submit_checkout
+from tollgate.operations.app import App
+from tollgate.payments.checkout import CheckoutKind
+from tollgate.store.checkouts import find_checkout
+from tollgate.store.database import Database
+from tollgate.store.jobs import lease_due
 from tollgate.values import MINUTE, SECOND, FixedClock
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 from tollgate.wire import Silent
 from unit.flows.shopping import Bank
 from unit.premises import CHANNEL, MERCHANT, ScriptedWire

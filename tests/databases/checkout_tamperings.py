@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from databases.tamperings import Tampering
-from tollgate.payments import Proof
+from tollgate.payments.audit import Proof
 
 TABLE = "checkouts"
 

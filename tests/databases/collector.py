@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from databases.banking import open_bank
-from tollgate.flows import collect
-from tollgate.store import Database, Write, open_database
-from tollgate.vault import load_keyring
+from tollgate.flows.sepa_files import collect
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
+from tollgate.store.statements import Write
+from tollgate.vault.keyring import load_keyring
 
 
 def die() -> None:

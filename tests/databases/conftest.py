@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from postgres import PostgresCluster
-from tollgate.store import Database, open_database
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
 
 TEMPLATE = "tollgate_template"
 

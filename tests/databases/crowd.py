@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from databases.samples import CHANNEL, MERCHANT, NOON
-from tollgate.store import Database, Write
-from tollgate.store.statements import Dialect, Statement
+from tollgate.store.database import Database
+from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import SECOND
 
 TIED = 4

@@ -11,22 +11,22 @@ import msgspec
 import orjson
 import pytest
 
-from tollgate.contract import Envelope
-from tollgate.flows import follow_up, pay, record, run_recovery_task
-from tollgate.flows.follow_up import find_named, start_follow_up
-from tollgate.operations import (
-    App,
-    MerchantCache,
-    make_follow_up_request,
-    make_terms,
-    plan_attempt,
-    read_chain_context,
-    start_writes,
-)
-from tollgate.payments import Channel, FollowUp, IdempotencyKey, Merchant, Order, Payment, judge
-from tollgate.store import Database, insert_channel, insert_merchant, lease_due, list_overdue
+from tollgate.contract.answers import Envelope
+from tollgate.flows.follow_up import find_named, follow_up, record, start_follow_up
+from tollgate.flows.pay import pay
+from tollgate.flows.recover import run_recovery_task
+from tollgate.operations import charging
+from tollgate.operations.app import App, MerchantCache
+from tollgate.payments.chain import judge
+from tollgate.payments.merchants import Channel, Merchant
+from tollgate.payments.order import FollowUp, Order
+from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.store.database import Database
+from tollgate.store.jobs import lease_due
+from tollgate.store.merchants import insert_channel, insert_merchant
+from tollgate.store.payments import list_overdue
 from tollgate.values import DAY, HOUR, SECOND, ChannelId, FixedClock, MerchantId, Money
-from tollgate.vault import Keyring, make_keyring
+from tollgate.vault.keyring import Keyring, make_keyring
 from tollgate.wire import Silent
 from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
 
@@ -216,11 +216,11 @@ async def _leave_decided(lives: Lives) -> str:
     """A receipt whose result is known and not written yet."""
     app, fact = lives.app, make_request("RC", 60)
     named = await find_named(app, "RC", lives.ids["pa receipt"], CHANNEL)
-    context = await read_chain_context(app, named)
-    decision = judge(make_follow_up_request(fact, named), context, make_terms(app, CHANNEL, named))
+    context = await charging.read_chain_context(app, named)
+    decision = judge(charging.make_follow_up_request(fact, named), context, charging.make_terms(app, CHANNEL, named))
     bare = msgspec.structs.replace(start_follow_up(app, fact, named, "ndc"), result_code="000.100.110")
-    attempt = plan_attempt(bare, decision)
-    assert await app.database.write(start_writes(attempt, context, decision))
+    attempt = charging.plan_attempt(bare, decision)
+    assert await app.database.write(charging.start_writes(attempt, context, decision))
     return attempt.id
 
 

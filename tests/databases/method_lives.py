@@ -12,11 +12,13 @@ import msgspec
 from databases.banking import CHANNEL, open_bank
 from databases.banking import Bank as BankTeller
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.flows import collect, run_recovery_task
-from tollgate.operations import App
-from tollgate.store import Database, list_bank_files
+from tollgate.flows.recover import run_recovery_task
+from tollgate.flows.sepa_files import collect
+from tollgate.operations.app import App
+from tollgate.store.bank_files import list_bank_files
+from tollgate.store.database import Database
 from tollgate.values import SECOND
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 from tollgate.wire import Silent, Wire
 from unit.flows import shopping
 from unit.premises import ScriptedWire

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from databases.tamperings import OTHER, Tampering
-from tollgate.payments import Proof
+from tollgate.payments.audit import Proof
 
 DEBITS = "file pain.008"
 

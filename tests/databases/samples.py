@@ -7,18 +7,14 @@ from typing import Any
 
 import msgspec
 
-from tollgate.payments import (
-    CardSummary,
-    Channel,
-    Completion,
-    IdempotencyKey,
-    Payment,
-    RecoveryTask,
-    Search,
-    State,
-    TestMode,
-)
-from tollgate.store import Database, search_payments
+from tollgate.payments.accounts import CardSummary
+from tollgate.payments.completion import Completion
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import IdempotencyKey, Payment, RecoveryTask, State
+from tollgate.payments.reporting import Search
+from tollgate.store.database import Database
+from tollgate.store.reports import search_payments
 from tollgate.values import HOUR, ChannelId, Instant, MerchantId, Money, PaymentId, make_id
 
 MERCHANT = MerchantId("8a" + "1" * 30)

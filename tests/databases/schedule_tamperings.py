@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from databases.tamperings import OTHER, Tampering
-from tollgate.payments import Proof
+from tollgate.payments.audit import Proof
 
 PLAN, ONCE, TWICE, FAILED, MISSED = "monthly", "MADE after 1", "MADE after 2", "FAILED after 1", "MISSED after 0"
 

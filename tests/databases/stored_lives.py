@@ -11,13 +11,22 @@ import msgspec
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from databases.storing import CARD_NUMBERS, order_card, order_debit, store
-from tollgate.contract import Fields, RegistrationOrder
-from tollgate.flows import deregister, deschedule, register
-from tollgate.operations import App, name_token_owner
-from tollgate.payments import NetworkToken, Order, TestMode, TokenAccount, TokenState, VirtualAccount, name_run_payment
-from tollgate.store import Database, change_registration_writes, find_sealed_registration, list_same_accounts
+from tollgate.contract.fields import Fields
+from tollgate.contract.registrations import RegistrationOrder
+from tollgate.flows.registrations import deregister, register
+from tollgate.flows.schedules import deschedule
+from tollgate.operations.app import App
+from tollgate.operations.network_tokens import name_token_owner
+from tollgate.payments.accounts import TokenAccount, VirtualAccount
+from tollgate.payments.order import Order, TestMode
+from tollgate.payments.registration import NetworkToken, TokenState
+from tollgate.payments.schedule import name_run_payment
+from tollgate.store.database import Database
+from tollgate.store.registrations import change_registration_writes, find_sealed_registration, list_same_accounts
 from tollgate.values import DAY, SECOND, MerchantId, Secret
-from tollgate.vault import Keyring, fingerprint_account, seal_account
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.sealing import seal_account
+from tollgate.vault.signing import fingerprint_account
 from tollgate.workers.retention import erase_registrations
 from unit.flows.scheduling import get_runs, pass_time, plan_payments
 from unit.premises import ScriptedWire

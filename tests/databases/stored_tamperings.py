@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from databases.tamperings import OTHER, Tampering
-from tollgate.payments import Proof, RegistrationEvent
+from tollgate.payments.audit import Proof
+from tollgate.payments.registration import RegistrationEvent
 
 TABLE = "registrations"
 

@@ -10,10 +10,14 @@ import sqlalchemy as sa
 
 from databases.banking import ACCOUNT, CHANNEL, Bank
 from databases.banking import ORDER as DEBIT
-from tollgate.flows import pay
-from tollgate.payments import BankAccount, CardAccount, Order, Registration, make_card_summary
-from tollgate.store import Database, find_payment, find_registration
-from tollgate.store.schema_stored import registrations
+from tollgate.flows.pay import pay
+from tollgate.payments.accounts import BankAccount, CardAccount, make_card_summary
+from tollgate.payments.order import Order
+from tollgate.payments.registration import Registration
+from tollgate.store.database import Database
+from tollgate.store.payments import find_payment
+from tollgate.store.registrations import find_registration
+from tollgate.store.schema import registrations
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId, Secret
 from unit.premises import CARD, ORDER

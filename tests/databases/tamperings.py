@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tollgate.payments import Balance, Entry, Proof
-from tollgate.store import Event
+from tollgate.payments.audit import Proof
+from tollgate.payments.ledger import Balance, Entry
+from tollgate.store.jobs import Event
 
 OTHER = "8a" + "9" * 30
 """An id that belongs to nothing."""

@@ -9,10 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from databases.checkout_lives import CARD, PAYPAL, Till, open_till
-from tollgate.contract import Submission, write_shopper_token
-from tollgate.flows import Arrival, abandon_attempt, arrive, submit_checkout, verify
-from tollgate.payments import CheckoutKind, Payment, State
-from tollgate.store import Database, find_payment
+from tollgate.contract.checkouts import Submission
+from tollgate.contract.shopper_urls import write_shopper_token
+from tollgate.flows.resume import Arrival, arrive
+from tollgate.flows.submit import abandon_attempt, submit_checkout
+from tollgate.flows.verify import verify
+from tollgate.payments.checkout import CheckoutKind
+from tollgate.payments.payment import Payment, State
+from tollgate.store.database import Database
+from tollgate.store.payments import find_payment
 from tollgate.values import SECOND, PaymentId, Refusal
 from tollgate.wire import Silent, Unsent
 from unit.flows.shopping import BILLING_FIELDS, BROWSER_FIELDS, CHALLENGE, Bank, Shopper

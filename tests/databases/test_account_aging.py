@@ -10,22 +10,18 @@ import pytest
 
 from databases.auditing import read_plan
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
-from tollgate.catalog import LIMITS
-from tollgate.flows import collect, erase, pay, run_recovery_task, wipe_old_accounts
-from tollgate.flows.erase import BOOKMARKS
-from tollgate.payments import State
-from tollgate.store import (
-    Database,
-    InstructionState,
-    aging,
-    find_instruction,
-    find_payment,
-    get_sealed_account,
-    get_setting,
-    put_setting,
-    registrations,
-    sealed_registrations,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows import erase
+from tollgate.flows.pay import pay
+from tollgate.flows.recover import run_recovery_task
+from tollgate.flows.sepa_files import collect
+from tollgate.payments.payment import State
+from tollgate.store import registrations as sealed_registrations
+from tollgate.store import retention as aging
+from tollgate.store.database import Database
+from tollgate.store.instructions import InstructionState, find_instruction
+from tollgate.store.opening import get_setting, put_setting
+from tollgate.store.payments import find_payment, get_sealed_account
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
 from tollgate.workers.retention import wipe_accounts
@@ -152,17 +148,17 @@ async def test_no_round_looks_at_what_an_earlier_one_passed(db: Database, bank: 
         bank.clock.at += 1
     bank.wait(AGE + 1)
 
-    walked = [await wipe_old_accounts(bank.app, CHANNEL) for _ in range(4)]
+    walked = [await erase.wipe_old_accounts(bank.app, CHANNEL) for _ in range(4)]
 
     assert walked == [100, 30, 0, 0]
     bank.wait(AGE)
     await bank.pay("PA")
-    assert await wipe_old_accounts(bank.app, CHANNEL) == 0
+    assert await erase.wipe_old_accounts(bank.app, CHANNEL) == 0
     bank.wait(AGE + 1)
-    assert await wipe_old_accounts(bank.app, CHANNEL) == 1
+    assert await erase.wipe_old_accounts(bank.app, CHANNEL) == 1
     # Who goes back walks again and does no harm.
-    await put_setting(db, BOOKMARKS + CHANNEL.id, "{}")
-    assert await wipe_old_accounts(bank.app, CHANNEL) == 100
+    await put_setting(db, erase.BOOKMARKS + CHANNEL.id, "{}")
+    assert await erase.wipe_old_accounts(bank.app, CHANNEL) == 100
 
 
 async def test_no_more_are_remembered_than_there_is_room_for(
@@ -176,7 +172,7 @@ async def test_no_more_are_remembered_than_there_is_room_for(
         bank.clock.at += 1
     bank.wait(AGE + 10)
 
-    walked = [await wipe_old_accounts(bank.app, CHANNEL) for _ in range(4)]
+    walked = [await erase.wipe_old_accounts(bank.app, CHANNEL) for _ in range(4)]
     assert walked == [2, 2, 0, 0]
     assert await collect(bank.app) == 1
     await wipe_all(bank)
@@ -195,7 +191,7 @@ async def test_two_processes_walk_the_same_way_and_lose_nothing(db: Database, ba
     await asyncio.gather(*[wipe_accounts(each.app) for each in (bank, other, bank)])
 
     assert [await keeps_account(db, each) for each in ids] == [False] * 8
-    assert "left" in await get_setting(db, BOOKMARKS + CHANNEL.id)
+    assert "left" in await get_setting(db, erase.BOOKMARKS + CHANNEL.id)
 
 
 async def test_a_refund_and_the_wiping_at_the_same_moment_agree(db: Database, bank: Bank) -> None:
@@ -230,7 +226,7 @@ READS = [
     (aging._wipe, BY_KEY),
     (aging._open_chain, BY_KEY),
     (aging._lacks, BY_KEY),
-    (registrations._outlived, "registrations USING INDEX registrations_kept (keep_until<?)"),
+    (sealed_registrations._outlived, "registrations USING INDEX registrations_kept (keep_until<?)"),
     (sealed_registrations._sealed_otherwise, "registrations USING INDEX sqlite_autoindex_registrations_1"),
 ]
 

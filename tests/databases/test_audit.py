@@ -13,26 +13,24 @@ from msgspec.structs import replace
 from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR, live_through_everything, open_lives
 from databases.tamperings import BALANCES, EVENTS, FACTS, LINES, OTHER, TAMPERINGS, Tampering
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
-from tollgate.payments import (
-    REMIND_TOPIC,
-    RUN_TOPIC,
-    TOKEN_TOPIC,
-    Action,
-    Balance,
-    Entry,
-    Finding,
-    Proof,
-    RecoveryTask,
-    State,
-    list_facts,
-)
-from tollgate.store import Database, Event, Job, ensure_job_writes, find_payment, open_database, put_setting
+from tollgate.payments.audit import Finding, Proof
+from tollgate.payments.checkout import REMIND_TOPIC
+from tollgate.payments.completion import list_facts
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance, Entry
+from tollgate.payments.payment import RecoveryTask, State
+from tollgate.payments.registration import TOKEN_TOPIC
+from tollgate.payments.schedule import RUN_TOPIC
 from tollgate.store import audit as walking
+from tollgate.store.database import Database
+from tollgate.store.jobs import Event, Job, ensure_job_writes
+from tollgate.store.opening import open_database, put_setting
+from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
-from tollgate.vault import KeyringError, make_keyring
+from tollgate.vault.keyring import KeyringError, make_keyring
 from unit.premises import MERCHANT
 
 pytestmark = pytest.mark.anyio

@@ -14,10 +14,11 @@ from databases.checkout_tamperings import CHECKOUT_TAMPERINGS, COLUMNS, NOT_AUDI
 from databases.lives import NEIGHBOUR
 from databases.tamperings import OTHER, Tampering
 from tollgate.flows import verify_checkouts
-from tollgate.payments import CheckoutState
-from tollgate.store import AuditedPayment, Database, audit_checkouts, count_rows, find_audited_payments
+from tollgate.payments.checkout import CheckoutState
 from tollgate.store import audit as walking
-from tollgate.store.schema_checkouts import checkouts
+from tollgate.store import audit_checkouts
+from tollgate.store.database import Database
+from tollgate.store.schema import checkouts
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
@@ -46,7 +47,7 @@ async def test_everything_that_happens_to_checkouts_passes(
     assert [finding.render() for finding in report.findings] == []
     assert states == set(CheckoutState)
     assert report.rows["checkouts"] == 12
-    assert report.rows == {table: count for table, count in (await count_rows(store)).items() if count}
+    assert report.rows == {table: count for table, count in (await walking.count_rows(store)).items() if count}
 
 
 @pytest.mark.parametrize("tampering", CHECKOUT_TAMPERINGS, ids=lambda tampering: tampering.name)
@@ -80,13 +81,13 @@ async def test_one_whose_payment_ends_while_it_is_read_is_no_finding(
     """The checkout is read as held, then its payment ends, then the payment is read."""
     looks = 0
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, AuditedPayment]:
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, walking.AuditedPayment]:
         nonlocal looks
         looks += 1
         if looks == 1:
             await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=stock.ids["payment of held"])
             await tamper(store, "UPDATE checkouts SET state = 0 WHERE id = :id", id=stock.ids["held"])
-        return await find_audited_payments(db, merchant_id, ids)
+        return await walking.find_audited_payments(db, merchant_id, ids)
 
     monkeypatch.setattr(verify_checkouts, "find_audited_payments", end_meanwhile)
 

@@ -14,20 +14,12 @@ from databases.method_lives import live_through_methods
 from databases.method_tamperings import AUTHENTICATIONS, FILES, INSTRUCTIONS, METHOD_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
 from tollgate.flows import verify_methods
-from tollgate.payments import Stage
-from tollgate.store import (
-    AuditedAuthentication,
-    AuditedFile,
-    AuditedInstruction,
-    AuditedPayment,
-    Database,
-    InstructionState,
-    audit_methods,
-    close_authentication_writes,
-    count_rows,
-    find_audited_payments,
-)
+from tollgate.payments.authentication import Stage
 from tollgate.store import audit as walking
+from tollgate.store import audit_methods
+from tollgate.store.authentications import close_authentication_writes
+from tollgate.store.database import Database
+from tollgate.store.instructions import InstructionState
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId, PaymentId
 
@@ -55,7 +47,7 @@ async def test_everything_that_methods_do_passes(
     assert [finding.render() for finding in report.findings] == []
     walked = {table: report.rows[table] for table in ("authentications", "instructions", "bank_files")}
     assert walked == {"authentications": 3, "instructions": 10, "bank_files": 2}
-    assert report.rows == {table: count for table, count in (await count_rows(store)).items() if count}
+    assert report.rows == {table: count for table, count in (await walking.count_rows(store)).items() if count}
 
 
 async def test_the_store_of_these_tests_has_every_state_of_what_is_audited(store: Database) -> None:
@@ -82,9 +74,9 @@ async def test_what_a_hand_did_is_found_and_named(store: Database, stock: Stock,
 
 
 async def test_there_is_a_tampering_for_every_column_that_is_audited() -> None:
-    assert set(INSTRUCTIONS) == set(AuditedInstruction.__struct_fields__)
-    assert set(FILES) == set(AuditedFile.__struct_fields__)
-    assert set(AUTHENTICATIONS) == set(AuditedAuthentication.__struct_fields__)
+    assert set(INSTRUCTIONS) == set(audit_methods.AuditedInstruction.__struct_fields__)
+    assert set(FILES) == set(audit_methods.AuditedFile.__struct_fields__)
+    assert set(AUTHENTICATIONS) == set(audit_methods.AuditedAuthentication.__struct_fields__)
 
 
 async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
@@ -92,11 +84,11 @@ async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
 ) -> None:
     """The row is read with its secret, then the payment ends, then the payment is read."""
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, AuditedPayment]:
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, walking.AuditedPayment]:
         waiting = PaymentId(stock.ids["challenged"])
         await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=waiting)
         assert await store.write(close_authentication_writes(merchant_id, waiting))
-        return await find_audited_payments(db, merchant_id, ids)
+        return await walking.find_audited_payments(db, merchant_id, ids)
 
     monkeypatch.setattr(verify_methods, "find_audited_payments", end_meanwhile)
 

@@ -16,10 +16,12 @@ from databases.stored_lives import live_through_storing
 from databases.stored_tamperings import COLUMNS, NOT_AUDITED, STORED_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
 from tollgate.flows import verify_registrations
-from tollgate.payments import RegistrationState, RunState
-from tollgate.store import AuditedPayment, Database, audit_schedules, audit_stored, count_rows, find_audited_payments
+from tollgate.payments.registration import RegistrationState
+from tollgate.payments.schedule import RunState
 from tollgate.store import audit as walking
-from tollgate.store.schema_stored import registrations, schedule_runs, schedules
+from tollgate.store import audit_schedules, audit_stored
+from tollgate.store.database import Database
+from tollgate.store.schema import registrations, schedule_runs, schedules
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
@@ -47,7 +49,7 @@ async def test_everything_that_happens_to_stored_accounts_passes(
     assert [finding.render() for finding in report.findings] == []
     walked = {table: report.rows[table] for table in ("registrations", "schedules", "schedule_runs")}
     assert walked == {"registrations": 9, "schedules": 2, "schedule_runs": 7}
-    assert report.rows == {table: count for table, count in (await count_rows(store)).items() if count}
+    assert report.rows == {table: count for table, count in (await walking.count_rows(store)).items() if count}
 
 
 async def test_the_store_of_these_tests_has_every_state(store: Database) -> None:
@@ -89,14 +91,14 @@ async def test_one_that_is_decided_while_its_payment_is_read_is_no_finding(
     maker = "(SELECT made_by FROM registrations WHERE id = :id)"
     looks = 0
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, AuditedPayment]:
+    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, walking.AuditedPayment]:
         nonlocal looks
         looks += 1
         if looks == 1:
             await tamper(store, f"UPDATE payments SET state = 2 WHERE id = {maker}", id=waiting_id)
             ended = "state = 2, sealed_account = NULL, fingerprint = NULL"
             await tamper(store, f"UPDATE registrations SET {ended} WHERE id = :id", id=waiting_id)
-        return await find_audited_payments(db, merchant_id, ids)
+        return await walking.find_audited_payments(db, merchant_id, ids)
 
     monkeypatch.setattr(verify_registrations, "find_audited_payments", end_meanwhile)
 

@@ -11,30 +11,11 @@ import msgspec
 import pytest
 
 from databases.samples import MERCHANT, StoredAnswer, make_idempotency_key, make_payment, make_settlement
-from tollgate.payments import (
-    AuthenticationCase,
-    AuthenticationResult,
-    AuthenticationRow,
-    Payment,
-    RecoveryTask,
-    Stage,
-    State,
-)
-from tollgate.store import (
-    Database,
-    close_authentication_writes,
-    complete_payment,
-    completion_writes,
-    end_authentication_writes,
-    find_authentication,
-    find_idempotency_record,
-    find_payment,
-    insert_authentication_writes,
-    list_overdue,
-    move_authentication,
-    reopen_writes,
-    start_payment,
-)
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult, AuthenticationRow, Stage
+from tollgate.payments.payment import Payment, RecoveryTask, State
+from tollgate.store import authentications, payments
+from tollgate.store.database import Database
+from tollgate.store.idempotency import find_idempotency_record
 from tollgate.values import HOUR, MINUTE, MerchantId
 
 pytestmark = pytest.mark.anyio
@@ -58,23 +39,23 @@ def make_row(payment: Payment, **changes: Any) -> AuthenticationRow:
 async def wait_for_shopper(db: Database, **changes: Any) -> tuple[Payment, AuthenticationRow]:
     """A payment that waits, and what it waits for."""
     payment = make_payment()
-    assert await start_payment(db, payment, b"account", None)
+    assert await payments.start_payment(db, payment, b"account", None)
     completion = make_settlement(
         payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000", mac=b"seal"
     )
     row = make_row(payment, **changes)
-    assert await db.write([*completion_writes(completion), *insert_authentication_writes(row)])
+    assert await db.write([*payments.completion_writes(completion), *authentications.insert_authentication_writes(row)])
     return completion.payment, row
 
 
 async def get_row(db: Database, payment: Payment) -> AuthenticationRow:
-    row = await find_authentication(db, MERCHANT, payment.id)
+    row = await authentications.find_authentication(db, MERCHANT, payment.id)
     assert row is not None
     return row
 
 
 async def get_payment(db: Database, payment: Payment) -> Payment:
-    found = await find_payment(db, MERCHANT, payment.id)
+    found = await payments.find_payment(db, MERCHANT, payment.id)
     assert found is not None
     return found
 
@@ -88,7 +69,7 @@ async def test_an_authentication_is_read_back_as_it_was_written(db: Database) ->
 
     assert await get_row(db, payment) == row
     assert await get_row(db, bare) == bare_row
-    assert await find_authentication(db, STRANGER, payment.id) is None
+    assert await authentications.find_authentication(db, STRANGER, payment.id) is None
 
 
 async def test_it_moves_from_the_expected_stage_only(db: Database) -> None:
@@ -96,10 +77,12 @@ async def test_it_moves_from_the_expected_stage_only(db: Database) -> None:
     result = AuthenticationResult(status="Y", eci="05", value="AAAA")
     moved = make_row(payment, stage=Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result))
 
-    assert not await move_authentication(db, moved, Stage.CHALLENGED)
-    assert not await move_authentication(db, msgspec.structs.replace(moved, merchant_id=STRANGER), Stage.OPEN)
+    assert not await authentications.move_authentication(db, moved, Stage.CHALLENGED)
+    assert not await authentications.move_authentication(
+        db, msgspec.structs.replace(moved, merchant_id=STRANGER), Stage.OPEN
+    )
     assert await get_row(db, payment) == row
-    assert await move_authentication(db, moved, Stage.OPEN)
+    assert await authentications.move_authentication(db, moved, Stage.OPEN)
 
     assert await get_row(db, payment) == moved
 
@@ -111,7 +94,7 @@ async def test_of_many_who_move_it_at_once_one_succeeds(db: Database) -> None:
         for n in range(20)
     ]
 
-    moved = await asyncio.gather(*[move_authentication(db, rival, Stage.OPEN) for rival in rivals])
+    moved = await asyncio.gather(*[authentications.move_authentication(db, rival, Stage.OPEN) for rival in rivals])
 
     assert moved.count(True) == 1
     assert await get_row(db, payment) == rivals[moved.index(True)]
@@ -125,7 +108,7 @@ async def test_closing_wipes_the_secret_at_any_stage_and_as_often_as_one_likes(d
     payment, row = await wait_for_shopper(db, stage=stage)
 
     for _ in range(2):
-        assert await db.write(close_authentication_writes(MERCHANT, payment.id))
+        assert await db.write(authentications.close_authentication_writes(MERCHANT, payment.id))
 
     closed = await get_row(db, payment)
     assert closed == msgspec.structs.replace(row, stage=Stage.CLOSED, sealed_secret=None)
@@ -135,7 +118,9 @@ async def test_closing_wipes_the_secret_at_any_stage_and_as_often_as_one_likes(d
 async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stage) -> None:
     payment, _ = await wait_for_shopper(db, stage=stage)
 
-    ended = await asyncio.gather(*[db.write(end_authentication_writes(MERCHANT, payment.id)) for _ in range(10)])
+    ended = await asyncio.gather(
+        *[db.write(authentications.end_authentication_writes(MERCHANT, payment.id)) for _ in range(10)]
+    )
 
     assert ended.count(True) == 1
     row = await get_row(db, payment)
@@ -145,8 +130,8 @@ async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stag
 async def test_ending_touches_no_other_merchants_authentication(db: Database) -> None:
     payment, row = await wait_for_shopper(db)
 
-    assert not await db.write(end_authentication_writes(STRANGER, payment.id))
-    assert await db.write(close_authentication_writes(STRANGER, payment.id))
+    assert not await db.write(authentications.end_authentication_writes(STRANGER, payment.id))
+    assert await db.write(authentications.close_authentication_writes(STRANGER, payment.id))
 
     assert await get_row(db, payment) == row
 
@@ -157,7 +142,7 @@ async def test_ending_touches_no_other_merchants_authentication(db: Database) ->
 async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
 
-    assert await db.write(reopen_writes(waiting, waiting.created_at + HOUR))
+    assert await db.write(payments.reopen_writes(waiting, waiting.created_at + HOUR))
 
     reopened = await get_payment(db, waiting)
     assert reopened == msgspec.structs.replace(
@@ -169,13 +154,13 @@ async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> 
         mac=None,
         deadline_at=waiting.created_at + HOUR,
     )
-    assert await list_overdue(db, waiting.created_at + HOUR, 10) == []
-    assert await list_overdue(db, waiting.created_at + HOUR + 1, 10) == [reopened]
+    assert await payments.list_overdue(db, waiting.created_at + HOUR, 10) == []
+    assert await payments.list_overdue(db, waiting.created_at + HOUR + 1, 10) == [reopened]
 
 
 async def test_of_many_who_reopen_at_once_one_succeeds(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
-    unit = [*reopen_writes(waiting, 1), *end_authentication_writes(MERCHANT, waiting.id)]
+    unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(MERCHANT, waiting.id)]
 
     reopened = await asyncio.gather(*[db.write(unit) for _ in range(10)])
 
@@ -185,20 +170,20 @@ async def test_of_many_who_reopen_at_once_one_succeeds(db: Database) -> None:
 @pytest.mark.parametrize("state", [State.STARTED, State.APPROVED, State.DECLINED, State.UNRESOLVED])
 async def test_only_what_waits_is_reopened(db: Database, state: State) -> None:
     payment = make_payment()
-    await start_payment(db, payment, None, None)
+    await payments.start_payment(db, payment, None, None)
     if state is not State.STARTED:
-        assert await complete_payment(db, make_settlement(payment, state=state), None)
+        assert await payments.complete_payment(db, make_settlement(payment, state=state), None)
     before = await get_payment(db, payment)
 
-    assert not await db.write(reopen_writes(payment, 1))
-    assert not await db.write(reopen_writes(msgspec.structs.replace(payment, merchant_id=STRANGER), 1))
+    assert not await db.write(payments.reopen_writes(payment, 1))
+    assert not await db.write(payments.reopen_writes(msgspec.structs.replace(payment, merchant_id=STRANGER), 1))
 
     assert await get_payment(db, payment) == before
 
 
 async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
-    unit = [*reopen_writes(waiting, 1), *end_authentication_writes(MERCHANT, waiting.id)]
+    unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(MERCHANT, waiting.id)]
     assert await db.write(unit)
     again = make_settlement(
         await get_payment(db, waiting),
@@ -207,7 +192,7 @@ async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(
         result_code="000.200.000",
         completed_at=waiting.created_at + 99,
     )
-    assert await complete_payment(db, again, None)
+    assert await payments.complete_payment(db, again, None)
 
     assert not await db.write(unit)
 
@@ -216,13 +201,13 @@ async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(
 
 async def test_a_key_keeps_its_first_answer_when_the_payment_is_settled_again(db: Database) -> None:
     payment = make_payment()
-    await start_payment(db, payment, None, make_idempotency_key("first"))
+    await payments.start_payment(db, payment, None, make_idempotency_key("first"))
     waits = make_settlement(payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000")
-    assert await db.write(completion_writes(waits, StoredAnswer(200, b"waits")))
-    assert await db.write(reopen_writes(payment, 1))
+    assert await db.write(payments.completion_writes(waits, StoredAnswer(200, b"waits")))
+    assert await db.write(payments.reopen_writes(payment, 1))
     ends = make_settlement(payment, completed_at=payment.created_at + 99)
 
-    assert await complete_payment(db, ends, StoredAnswer(400, b"ended"))
+    assert await payments.complete_payment(db, ends, StoredAnswer(400, b"ended"))
 
     idempotency_key = await find_idempotency_record(db, payment.channel_id, "first", 0)
     assert idempotency_key is not None

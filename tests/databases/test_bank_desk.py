@@ -11,9 +11,10 @@ import pytest
 
 from databases.banking import CHANNEL, MERCHANT, MONDAY, WEDNESDAY, Bank, change_account, open_bank
 from tollgate.connectors import WireRequest, sepa
-from tollgate.operations import SepaQueue
-from tollgate.payments import Sequence
-from tollgate.store import Database, Instruction, InstructionState, find_instruction
+from tollgate.operations.sepa_queue import SepaQueue
+from tollgate.payments.order import Sequence
+from tollgate.store.database import Database
+from tollgate.store.instructions import Instruction, InstructionState, find_instruction
 from tollgate.values import FixedClock
 from tollgate.wire import Silent
 

@@ -13,9 +13,11 @@ from xml.etree import ElementTree as Tree
 import pytest
 
 from databases.banking import MERCHANT, Bank, open_bank
-from tollgate.flows import collect, export_file
-from tollgate.store import Database, InstructionState, find_instructions, list_bank_files
-from tollgate.vault import save_keyring
+from tollgate.flows.sepa_files import collect, export_file
+from tollgate.store.bank_files import list_bank_files
+from tollgate.store.database import Database
+from tollgate.store.instructions import InstructionState, find_instructions
+from tollgate.vault.keyring import save_keyring
 
 pytestmark = pytest.mark.anyio
 

@@ -13,25 +13,19 @@ import pytest
 import sqlalchemy as sa
 
 from databases.banking import CHANNEL, IBAN, MERCHANT, WEDNESDAY, Bank, change_account, open_bank
-from tollgate.catalog import LIMITS
-from tollgate.flows import collect, count_retired, export_file, rewrap_everything
-from tollgate.payments import Sequence, State
-from tollgate.store import (
-    BankFile,
-    Database,
-    InstructionState,
-    Write,
-    find_instruction,
-    get_sealed_account,
-    get_sealed_body,
-    insert_bank_file_writes,
-    insert_channel,
-    list_bank_files,
-    list_filed,
-    open_database,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.flows.sepa_files import collect, export_file
+from tollgate.payments.order import Sequence
+from tollgate.payments.payment import State
+from tollgate.store.bank_files import BankFile, get_sealed_body, insert_bank_file_writes, list_bank_files
+from tollgate.store.database import Database
+from tollgate.store.instructions import InstructionState, find_instruction, list_filed
+from tollgate.store.merchants import insert_channel
+from tollgate.store.opening import open_database
+from tollgate.store.payments import get_sealed_account
 from tollgate.store.schema import instructions, payments
-from tollgate.store.statements import Statement
+from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY, ChannelId, PaymentId, Secret
 
 pytestmark = pytest.mark.anyio
@@ -141,7 +135,7 @@ async def test_more_than_a_file_holds_takes_the_next_day(
     db: Database, bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = type("Small", (), {"bank_file_entries_max": 2, "bank_lead_days": LIMITS.bank_lead_days})
-    monkeypatch.setattr(import_module("tollgate.flows.collect"), "LIMITS", small)
+    monkeypatch.setattr(import_module("tollgate.flows.sepa_files"), "LIMITS", small)
     paid = [await bank.pay() for _ in range(5)]
 
     for _ in range(4):

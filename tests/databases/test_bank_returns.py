@@ -8,9 +8,15 @@ import pytest
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from tollgate.connectors.sepa import BankReturn
-from tollgate.flows import ReturnReport, collect, record, take_returns, verify
-from tollgate.payments import FollowUp, Payment, State
-from tollgate.store import Database, find_payment, list_bank_files, list_chain
+from tollgate.flows.follow_up import record
+from tollgate.flows.sepa_files import ReturnReport, collect, take_returns
+from tollgate.flows.verify import verify
+from tollgate.payments.order import FollowUp
+from tollgate.payments.payment import Payment, State
+from tollgate.store.bank_files import list_bank_files
+from tollgate.store.chains import list_chain
+from tollgate.store.database import Database
+from tollgate.store.payments import find_payment
 
 pytestmark = pytest.mark.anyio
 

@@ -6,8 +6,9 @@ import pytest
 
 from databases.checkout_lives import Till, open_till
 from databases.test_checkouts import ONE, end, look, prepare, take
-from tollgate.payments import CheckoutState
-from tollgate.store import Database, cancel_checkout, end_attempt_writes, lock_checkout_writes
+from tollgate.payments.checkout import CheckoutState
+from tollgate.store.checkouts import cancel_checkout, end_attempt_writes, lock_checkout_writes
+from tollgate.store.database import Database
 
 pytestmark = pytest.mark.anyio
 

@@ -9,38 +9,17 @@ import pytest
 from msgspec.structs import replace
 
 from databases.samples import CHANNEL, MERCHANT, NOON, make_idempotency_key, make_payment, make_settlement
-from tollgate.payments import (
-    Action,
-    Balance,
-    BalanceChange,
-    ChainContext,
-    Closure,
-    FollowUpRequest,
-    Outcome,
-    Payment,
-    Plan,
-    State,
-    Terms,
-    Verdict,
-    complete,
-    count_chain,
-    judge,
-    list_entries,
-    list_start_changes,
-)
-from tollgate.store import (
-    Database,
-    complete_follow_up,
-    complete_payment,
-    find_entries,
-    find_idempotency_record,
-    find_payment,
-    list_chain,
-    list_events,
-    start_follow_up_writes,
-    start_payment,
-)
-from tollgate.store.chains import balance_change_writes
+from tollgate.payments.chain import ChainContext, FollowUpRequest, Plan, Terms, count_chain, judge, list_start_changes
+from tollgate.payments.completion import complete, list_entries
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance, BalanceChange, Closure
+from tollgate.payments.payment import Outcome, Payment, State, Verdict
+from tollgate.store.audit import find_entries
+from tollgate.store.chains import balance_change_writes, list_chain, start_follow_up_writes
+from tollgate.store.database import Database
+from tollgate.store.idempotency import find_idempotency_record
+from tollgate.store.jobs import list_events
+from tollgate.store.payments import complete_follow_up, complete_payment, find_payment, start_payment
 from tollgate.values import DAY, MerchantId, Money, PaymentId
 
 pytestmark = pytest.mark.anyio

@@ -13,33 +13,22 @@ import pytest
 
 from databases.auditing import read_plan
 from databases.checkout_lives import CARD, PAYPAL, PAYS, STORES, Till, open_till
-from tollgate.catalog import LIMITS, Situation
-from tollgate.contract import read_fields
-from tollgate.flows import change_checkout, count_retired, find_promised_script, rewrap_everything, show_form
-from tollgate.operations import App, open_prepared
-from tollgate.payments import Checkout, CheckoutEnd, CheckoutKind, CheckoutState, Script
-from tollgate.store import (
-    Database,
-    SealedCheckout,
-    aging_checkouts,
-    change_checkout_writes,
-    checkouts,
-    count_read,
-    end_attempt_writes,
-    find_checkout,
-    find_payment,
-    find_script,
-    keep_script,
-    list_sealed_checkouts,
-    lock_checkout_writes,
-    purge_scripts,
-    rewrap_checkout,
-    spend_checkout,
-    submit_checkout_writes,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.rule import Situation
+from tollgate.contract.fields import read_fields
+from tollgate.flows.checkouts import change_checkout, find_promised_script
+from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.flows.submit import show_form
+from tollgate.operations.app import App
+from tollgate.operations.checkouts import open_prepared
+from tollgate.payments.checkout import Checkout, CheckoutEnd, CheckoutKind, CheckoutState, Script
+from tollgate.store import checkouts
+from tollgate.store.database import Database
+from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY, MINUTE, SECOND, Refusal
-from tollgate.vault import EnvelopeError, KeyringError, name_owner, open_sealed, rewrap, sealed_prefix
+from tollgate.vault.keyring import KeyringError
+from tollgate.vault.sealing import EnvelopeError, name_owner, open_sealed, rewrap, sealed_prefix
 from tollgate.workers.upkeep import follow_scripts, purge_old_checkouts, wipe_old_checkouts
 from unit.premises import CHANNEL, MERCHANT
 
@@ -54,7 +43,7 @@ async def till(db: Database) -> Till:
 
 
 async def look(till: Till, name: str) -> Checkout:
-    found = await find_checkout(till.app.database, MERCHANT.id, till.ids[name])
+    found = await checkouts.find_checkout(till.app.database, MERCHANT.id, till.ids[name])
     assert found is not None
     return found
 
@@ -71,7 +60,7 @@ def end(checkout: Checkout, subject_id: str, *, is_done: bool, is_sole: bool = T
 
 
 async def take(till: Till, seen: Checkout, subject_id: str) -> bool:
-    unit = submit_checkout_writes(seen, subject_id, "https://shop.example/", till.clock.now())
+    unit = checkouts.submit_checkout_writes(seen, subject_id, "https://shop.example/", till.clock.now())
     return await till.app.database.write(unit)
 
 
@@ -93,20 +82,20 @@ async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(t
     database, now = till.app.database, till.clock.now()
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
 
-    assert await database.write(change_checkout_writes(seen, changed, now))
-    assert not await database.write(change_checkout_writes(seen, changed, now))
+    assert await database.write(checkouts.change_checkout_writes(seen, changed, now))
+    assert not await database.write(checkouts.change_checkout_writes(seen, changed, now))
     assert not await take(till, seen, ONE)
     fresh = await look(till, "it")
     for _ in range(LIMITS.checkout_attempts_max):
         assert await take(till, fresh, ONE)
-        assert await database.write(end_attempt_writes(end(fresh, ONE, is_done=False)))
+        assert await database.write(checkouts.end_attempt_writes(end(fresh, ONE, is_done=False)))
     assert not await take(till, fresh, ONE)
 
     late = await prepare(till, "late")
     till.clock.at = late.expires_at
     assert not await take(till, late, ONE)
-    assert not await database.write(lock_checkout_writes(late, ONE, till.clock.now()))
-    assert not await database.write(change_checkout_writes(late, late, till.clock.now()))
+    assert not await database.write(checkouts.lock_checkout_writes(late, ONE, till.clock.now()))
+    assert not await database.write(checkouts.change_checkout_writes(late, late, till.clock.now()))
 
 
 class Racing:
@@ -123,7 +112,7 @@ class Racing:
         self.writes += 1
         assert await take(self.till, self.seen, ONE)
         is_written = await self.database.write(unit)
-        assert await self.database.write(end_attempt_writes(end(self.seen, ONE, is_done=False)))
+        assert await self.database.write(checkouts.end_attempt_writes(end(self.seen, ONE, is_done=False)))
         return is_written
 
 
@@ -171,12 +160,16 @@ async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_i
 async def test_an_approval_holds_for_the_checkout_that_it_was_weighed_against(till: Till) -> None:
     seen, database = await prepare(till), till.app.database
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
-    assert await database.write(change_checkout_writes(seen, changed, till.clock.now()))
+    assert await database.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()))
     done = end(seen, ONE, is_done=True)
 
-    assert not await database.write(end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision)))
+    assert not await database.write(
+        checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision))
+    )
     assert (await look(till, "it")).state is CheckoutState.OPEN
-    assert await database.write(end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision + 1)))
+    assert await database.write(
+        checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision + 1))
+    )
     assert (await look(till, "it")).state is CheckoutState.DONE
 
 
@@ -184,29 +177,29 @@ async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(till: Till)
     seen, database = await prepare(till), till.app.database
     assert await take(till, seen, ONE)
 
-    await database.write(end_attempt_writes(end(seen, OTHER, is_done=False)))
+    await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)))
     assert (await look(till, "it")).state is CheckoutState.LOCKED
     # One that was away comes back with an approval while another has it.
-    assert await database.write(end_attempt_writes(end(seen, OTHER, is_done=True)))
-    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))
-    assert await database.write(end_attempt_writes(end(seen, OTHER, is_done=True)))
-    await database.write(end_attempt_writes(end(seen, OTHER, is_done=False)))
+    assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)))
+    assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)))
+    assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)))
+    await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)))
 
     done = await look(till, "it")
     assert (done.state, done.subject_id) == (CheckoutState.DONE, OTHER)
-    told = await asyncio.gather(*[spend_checkout(database, done, till.clock.now()) for _ in range(8)])
+    told = await asyncio.gather(*[checkouts.spend_checkout(database, done, till.clock.now()) for _ in range(8)])
     assert told.count(True) == 1
-    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))
+    assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)))
 
 
 async def test_a_window_of_questions_is_shared_by_all_who_ask(till: Till) -> None:
     seen, database, now = await prepare(till), till.app.database, till.clock.now()
 
-    asked = await asyncio.gather(*[count_read(database, seen, now, 2, MINUTE) for _ in range(10)])
+    asked = await asyncio.gather(*[checkouts.count_read(database, seen, now, 2, MINUTE) for _ in range(10)])
 
     assert asked.count(True) == 2
-    assert not await count_read(database, seen, now + MINUTE - 1, 2, MINUTE)
-    assert await count_read(database, seen, now + MINUTE, 2, MINUTE)
+    assert not await checkouts.count_read(database, seen, now + MINUTE - 1, 2, MINUTE)
+    assert await checkouts.count_read(database, seen, now + MINUTE, 2, MINUTE)
 
 
 async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(till: Till) -> None:
@@ -263,16 +256,16 @@ async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_pa
     """By a process that has taken the new key already, and by one that has not."""
     await till.prepare("before")
     rotated = till.keyring.with_new_key()
-    [found] = await list_sealed_checkouts(db, None, sealed_prefix(rotated.active_id), 10)
+    [found] = await checkouts.list_sealed_checkouts(db, None, sealed_prefix(rotated.active_id), 10)
     seen = await look(till, "before")
     changed = msgspec.structs.replace(seen, sealed_fields=seen.sealed_fields)
-    assert await db.write(change_checkout_writes(seen, changed, till.clock.now()))
+    assert await db.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()))
 
     await rewrap_everything(db, rotated, lambda _count: None)
 
     owner = name_owner("checkout", found.merchant_id, found.id)
     stale = rewrap(found.sealed, owner=owner, keyring=rotated)
-    assert not await rewrap_checkout(db, found, stale)
+    assert not await checkouts.rewrap_checkout(db, found, stale)
     till.app = msgspec.structs.replace(till.app, keyring=rotated)
     shown = orjson.loads((await show_form(till.app, till.ids["before"], "VISA")).body)
     assert (shown["amount"], shown["state"]) == ("92.00", "open")
@@ -286,8 +279,8 @@ async def test_sealed_fields_do_not_open_in_another_row(db: Database, till: Till
 
     with pytest.raises(EnvelopeError):
         open_prepared(till.app, moved)
-    [first, *_] = await list_sealed_checkouts(db, None, b"none", 10)
-    assert isinstance(first, SealedCheckout)
+    [first, *_] = await checkouts.list_sealed_checkouts(db, None, b"none", 10)
+    assert isinstance(first, checkouts.SealedCheckout)
     with pytest.raises(EnvelopeError):
         open_sealed(first.sealed, owner=name_owner("payment", first.merchant_id, first.id), keyring=till.keyring)
 
@@ -312,7 +305,7 @@ async def test_fields_are_wiped_a_day_after_and_rows_are_forgotten_later(till: T
     assert await purge_old_checkouts(app) == 0
     till.clock.at += 1
     assert (await purge_old_checkouts(app), await purge_old_checkouts(app)) == (1, 0)
-    assert await find_checkout(app.database, MERCHANT.id, checkout.id) is None
+    assert await checkouts.find_checkout(app.database, MERCHANT.id, checkout.id) is None
 
 
 async def test_what_is_approved_months_later_still_meets_the_checkout_that_was_paid(till: Till) -> None:
@@ -350,24 +343,24 @@ async def test_a_script_outlives_the_last_process_that_promised_it(till: Till) -
     till.clock.at += 3 * MINUTE
     await follow_scripts(new)
 
-    assert await find_script(new.database, "earlier") is None
-    assert await find_script(new.database, "newer") == new.script
+    assert await checkouts.find_script(new.database, "earlier") is None
+    assert await checkouts.find_script(new.database, "newer") == new.script
 
 
 async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, till: Till) -> None:
     script, now = Script("it", "sha384-1", b"one"), till.clock.now()
-    await keep_script(db, script, now)
-    await keep_script(db, script, now + MINUTE)
+    await checkouts.keep_script(db, script, now)
+    await checkouts.keep_script(db, script, now + MINUTE)
 
-    assert await purge_scripts(db, now + MINUTE) == 0
-    assert await purge_scripts(db, now + MINUTE + 1) == 1
+    assert await checkouts.purge_scripts(db, now + MINUTE) == 0
+    assert await checkouts.purge_scripts(db, now + MINUTE + 1) == 1
 
 
 async def test_a_house_without_a_door_promises_nothing(till: Till) -> None:
     app: App = till.app
     await follow_scripts(app)
 
-    assert await find_script(app.database, "") is None
+    assert await checkouts.find_script(app.database, "") is None
 
 
 # ---- how rows are found ----
@@ -375,7 +368,7 @@ async def test_a_house_without_a_door_promises_nothing(till: Till) -> None:
 WAYS = [
     (checkouts._find, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
     (checkouts._submit, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
-    (aging_checkouts._sealed_otherwise, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
+    (checkouts._sealed_otherwise, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
 ]
 
 

@@ -8,25 +8,20 @@ import msgspec
 import pytest
 
 from databases.samples import CHANNEL, MERCHANT, make_payment
-from tollgate.payments import Channel, Credential, Merchant
-from tollgate.store import (
-    Database,
-    Unavailable,
-    Unwritable,
-    add_to_setting,
+from tollgate.payments.merchants import Channel, Credential, Merchant
+from tollgate.store.database import Database, Unavailable, Unwritable
+from tollgate.store.merchants import (
     get_merchants_version,
-    get_setting,
     insert_channel,
     insert_credential,
     insert_merchant,
     load_merchants,
-    open_database,
-    put_setting,
     revoke_credential,
     rewrap_token,
-    start_payment,
     update_channel,
 )
+from tollgate.store.opening import add_to_setting, get_setting, open_database, put_setting
+from tollgate.store.payments import start_payment
 
 pytestmark = pytest.mark.anyio
 

@@ -13,16 +13,9 @@ import apsw
 import pytest
 
 from databases.samples import MERCHANT, make_payment
-from tollgate.store import (
-    AlreadyServed,
-    Damaged,
-    Unavailable,
-    find_payment,
-    get_setting,
-    open_database,
-    put_setting,
-    start_payment,
-)
+from tollgate.store.database import AlreadyServed, Damaged, Unavailable
+from tollgate.store.opening import get_setting, open_database, put_setting
+from tollgate.store.payments import find_payment, start_payment
 from tollgate.store.sqlite import SqliteDatabase
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,10 @@ import apsw
 import pytest
 
 from databases.samples import MERCHANT, make_payment
-from tollgate.store import Unavailable, find_payment, open_database, start_payment
 from tollgate.store import sqlite as driver
+from tollgate.store.database import Unavailable
+from tollgate.store.opening import open_database
+from tollgate.store.payments import find_payment, start_payment
 
 pytestmark = pytest.mark.anyio
 

@@ -7,17 +7,9 @@ import asyncio
 import pytest
 
 from databases.samples import MERCHANT
-from tollgate.store import (
-    Database,
-    Job,
-    Unwritable,
-    finish_job,
-    finish_job_writes,
-    insert_job,
-    lease_due,
-    open_database,
-    postpone_job,
-)
+from tollgate.store.database import Database, Unwritable
+from tollgate.store.jobs import Job, finish_job, finish_job_writes, insert_job, lease_due, postpone_job
+from tollgate.store.opening import open_database
 from tollgate.values import SECOND
 
 pytestmark = pytest.mark.anyio

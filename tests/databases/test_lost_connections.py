@@ -11,14 +11,10 @@ from msgspec.structs import replace
 
 from databases.samples import MERCHANT, list_written, make_idempotency_key, make_payment, make_settlement
 from postgres import PostgresCluster
-from tollgate.store import (
-    Unavailable,
-    complete_payment,
-    find_payment,
-    list_events,
-    open_database,
-    start_payment,
-)
+from tollgate.store.database import Unavailable
+from tollgate.store.jobs import list_events
+from tollgate.store.opening import open_database
+from tollgate.store.payments import complete_payment, find_payment, start_payment
 
 pytestmark = pytest.mark.anyio
 

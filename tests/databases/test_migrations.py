@@ -15,18 +15,12 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from databases.samples import CHANNEL, MERCHANT, make_payment
 from postgres import PostgresCluster
-from tollgate.payments import UNTOUCHED, BalanceChange
-from tollgate.store import (
-    WrongSchema,
-    find_payment,
-    list_chain,
-    migrating,
-    open_database,
-    postgres,
-    sqlite,
-    start_follow_up_writes,
-)
-from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements
+from tollgate.payments.ledger import UNTOUCHED, BalanceChange
+from tollgate.store import opening as migrating
+from tollgate.store import postgres, sqlite
+from tollgate.store.chains import list_chain, start_follow_up_writes
+from tollgate.store.database import WrongSchema
+from tollgate.store.payments import find_payment
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import COMPILERS, Dialect, Statement
 
@@ -50,9 +44,9 @@ def render_schema(dialect: Dialect) -> list[str]:
 
 
 async def test_an_empty_database_reaches_the_newest_revision(make_url: Callable[[], str]) -> None:
-    db = await open_database(make_url())
+    db = await migrating.open_database(make_url())
 
-    assert await db.fetch(Statement(sa.text(READ_REVISION)), {}) == [(HEAD,)]
+    assert await db.fetch(Statement(sa.text(migrating.READ_REVISION)), {}) == [(migrating.HEAD,)]
     assert await db.find_trouble() is None
     await db.close()
 
@@ -65,7 +59,7 @@ async def test_whoever_expects_a_store_makes_none_in_an_empty_database(
     name = url.rpartition("/")[2]
 
     with pytest.raises(WrongSchema, match=f"/{name} has no tables of Tollgate") as refused:
-        await open_database(url, read_only=read_only, must_exist=True)
+        await migrating.open_database(url, read_only=read_only, must_exist=True)
 
     assert "@" not in str(refused.value)
     assert cluster.run_sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name).strip() == "0"
@@ -73,25 +67,25 @@ async def test_whoever_expects_a_store_makes_none_in_an_empty_database(
 
 async def test_whoever_expects_a_store_does_not_migrate_an_old_one(make_url: Callable[[], str]) -> None:
     url = make_url()
-    db = await open_database(url)
+    db = await migrating.open_database(url)
     await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '0004'"), is_write=True), {})
     await db.close()
 
     with pytest.raises(WrongSchema, match=r"revision 0004.*tollgate migrate"):
-        await open_database(url, must_exist=True)
+        await migrating.open_database(url, must_exist=True)
 
 
 async def test_opening_again_changes_nothing(make_url: Callable[[], str]) -> None:
     url = make_url()
-    await (await open_database(url)).close()
-    db = await open_database(url)
+    await (await migrating.open_database(url)).close()
+    db = await migrating.open_database(url)
 
-    assert await db.fetch(Statement(sa.text(READ_REVISION)), {}) == [(HEAD,)]
+    assert await db.fetch(Statement(sa.text(migrating.READ_REVISION)), {}) == [(migrating.HEAD,)]
     await db.close()
 
 
 async def test_migrated_sqlite_has_exactly_the_tables_of_the_metadata(tmp_path: Path) -> None:
-    db = await open_database(str(tmp_path / "store.db"))
+    db = await migrating.open_database(str(tmp_path / "store.db"))
     stored = await db.fetch(
         Statement(sa.text("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'alembic%'")), {}
     )
@@ -118,7 +112,7 @@ async def test_migrated_postgresql_has_exactly_the_tables_of_the_metadata(
 async def test_several_tasks_may_migrate_one_empty_database_at_once(make_url: Callable[[], str]) -> None:
     url = make_url()
 
-    databases = await asyncio.gather(*[open_database(url) for _ in range(4)])
+    databases = await asyncio.gather(*[migrating.open_database(url) for _ in range(4)])
 
     for db in databases:
         assert await db.find_trouble() is None
@@ -154,7 +148,7 @@ async def test_a_process_that_prepares_a_migration_keeps_nobody_waiting(
     def migrate_first(dialect: Dialect, revision: str | None) -> list[str]:
         """Another process migrates while the statements of this one are made."""
         seen.append(revision)
-        texts = make_missing_statements(dialect, revision)
+        texts = migrating.make_missing_statements(dialect, revision)
         other = apsw.Connection(str(path))
         for text in ("BEGIN IMMEDIATE", *texts, "COMMIT"):
             other.execute(text)
@@ -162,25 +156,25 @@ async def test_a_process_that_prepares_a_migration_keeps_nobody_waiting(
         return texts
 
     monkeypatch.setattr("tollgate.store.sqlite.make_missing_statements", migrate_first)
-    db = await open_database(f"sqlite:///{path}")
+    db = await migrating.open_database(f"sqlite:///{path}")
 
-    assert await db.fetch_one(Statement(sa.text(READ_REVISION)), {}) == (HEAD,)
+    assert await db.fetch_one(Statement(sa.text(migrating.READ_REVISION)), {}) == (migrating.HEAD,)
     assert seen == [None]
     await db.close()
 
 
 async def test_a_reader_refuses_tables_that_are_not_there_yet(cluster: PostgresCluster) -> None:
     with pytest.raises(WrongSchema, match="tollgate migrate"):
-        await open_database(cluster.create_database(), read_only=True)
+        await migrating.open_database(cluster.create_database(), read_only=True)
 
 
 async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
-    db = await open_database(url)
+    db = await migrating.open_database(url)
     await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '9999'"), is_write=True), {})
     await db.close()
 
     with pytest.raises(WrongSchema, match="9999"):
-        await open_database(url)
+        await migrating.open_database(url)
 
 
 OLD_PAYMENT = """INSERT INTO payments
@@ -197,12 +191,12 @@ async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
     with monkeypatch.context() as patch:
         for module in (migrating, postgres, sqlite):
             patch.setattr(module, "HEAD", "0001")
-        old = await open_database(url)
+        old = await migrating.open_database(url)
         text = OLD_PAYMENT.format(merchant=MERCHANT, channel=CHANNEL)
         await old.fetch(Statement(sa.text(text), is_write=True), {})
         await old.close()
 
-    db = await open_database(url)
+    db = await migrating.open_database(url)
     payment = await find_payment(db, MERCHANT, "8a")
 
     assert payment is not None

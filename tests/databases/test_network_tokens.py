@@ -9,20 +9,14 @@ from msgspec.structs import replace
 
 from databases.banking import CHANNEL, Bank, open_bank
 from databases.storing import look, order_card, order_debit, read_row, store
-from tollgate.payments import RegistrationEvent, RegistrationState, TokenState, wipe
+from tollgate.payments.registration import RegistrationEvent, RegistrationState, TokenState, wipe
 from tollgate.sandbox import make_simulator
 from tollgate.sandbox.token_vault import find_standing, let_happen
 from tollgate.sandbox.token_years import Event
-from tollgate.store import (
-    Database,
-    Job,
-    change_registration_writes,
-    ensure_job_writes,
-    lease_due,
-    list_events,
-    make_token_job,
-    update_channel,
-)
+from tollgate.store.database import Database
+from tollgate.store.jobs import Job, ensure_job_writes, lease_due, list_events
+from tollgate.store.merchants import update_channel
+from tollgate.store.registrations import change_registration_writes, make_token_job
 from tollgate.values import DAY, SECOND, RegistrationId
 from tollgate.workers.recover import follow_tokens
 from unit.premises import CARD

@@ -10,25 +10,29 @@ import pytest
 
 from databases.auditing import audit, tamper
 from databases.checkout_lives import CARD, DECLINED, PAYPAL, Till, open_till
-from tollgate.catalog import LIMITS, Situation
-from tollgate.contract import Submission, read_fields
-from tollgate.flows import (
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.rule import Situation
+from tollgate.contract.checkouts import Submission
+from tollgate.contract.fields import read_fields
+from tollgate.flows.checkouts import cancel_prepared
+from tollgate.flows.payment_links import (
     OpenedLink,
-    cancel_prepared,
-    count_retired,
     end_payment_link,
     leave_link_attempt,
     make_payment_link,
     open_link,
     read_payment_link,
-    rewrap_everything,
-    submit_checkout,
 )
-from tollgate.operations import TamperedRow, open_link_fields
-from tollgate.payments import CheckoutKind, CheckoutState, LinkStatus, Proof, Reminder
-from tollgate.store import Database, find_checkout, find_link, give_checkout, links
-from tollgate.store.faults import Unwritable
-from tollgate.store.schema_links import payment_links
+from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.flows.submit import submit_checkout
+from tollgate.operations.checkouts import open_link_fields
+from tollgate.operations.signing import TamperedRow
+from tollgate.payments.audit import Proof
+from tollgate.payments.checkout import CheckoutKind, CheckoutState, LinkStatus, Reminder
+from tollgate.store import links
+from tollgate.store.checkouts import find_checkout
+from tollgate.store.database import Database, Unwritable
+from tollgate.store.schema import payment_links
 from tollgate.values import DAY, MINUTE, Refusal
 from tollgate.workers.reminders import send_reminders
 from tollgate.workers.upkeep import purge_old_checkouts, purge_old_links, wipe_old_checkouts, wipe_old_links
@@ -160,7 +164,7 @@ async def test_a_checkout_that_cannot_be_written_leaves_the_one_before_it_alone(
     # The last step of the unit fails, because there is a checkout of this name.
     changed = msgspec.structs.replace(opened.link, mac=b"another")
     with pytest.raises(Unwritable):
-        await give_checkout(till.app.database, opened.link, changed, opened.checkout, till.clock.now())
+        await links.give_checkout(till.app.database, opened.link, changed, opened.checkout, till.clock.now())
 
     again = await look(till, link_id)
 
@@ -272,7 +276,9 @@ async def test_a_link_is_wiped_and_forgotten_and_its_checkout_not_before(till: T
 
 
 async def test_what_was_prepared_is_read_by_nobody_in_the_store(till: Till) -> None:
-    link = await find_link(till.app.database, MERCHANT.id, await make(till, **{"merchant.name": "Gatehouse Goods"}))
+    link = await links.find_link(
+        till.app.database, MERCHANT.id, await make(till, **{"merchant.name": "Gatehouse Goods"})
+    )
 
     assert link is not None
     assert link.sealed_fields is not None
@@ -288,7 +294,7 @@ async def test_a_rotation_wraps_links_under_the_new_key(till: Till) -> None:
     assert await rewrap_everything(database, rotated, lambda _count: None) == 1
 
     assert await count_retired(database, rotated) == 0
-    link = await find_link(database, MERCHANT.id, link_id)
+    link = await links.find_link(database, MERCHANT.id, link_id)
     assert link is not None
     assert open_link_fields(msgspec.structs.replace(till.app, keyring=rotated), link) == ORDER
 

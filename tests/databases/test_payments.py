@@ -17,26 +17,21 @@ from databases.samples import (
     make_settlement,
 )
 from postgres import PostgresCluster
-from tollgate.payments import RecoveryTask, State
-from tollgate.store import (
-    Database,
-    Event,
+from tollgate.payments.payment import RecoveryTask, State
+from tollgate.store.chains import start_follow_up_writes
+from tollgate.store.database import Database, Unwritable
+from tollgate.store.idempotency import find_idempotency_record, purge_idempotency_records
+from tollgate.store.jobs import Event, append_event_writes, lease_due, list_events
+from tollgate.store.opening import open_database
+from tollgate.store.payments import (
     SealedAccount,
-    Unwritable,
-    append_event_writes,
     complete_payment,
     completion_writes,
-    find_idempotency_record,
     find_payment,
     get_sealed_account,
-    lease_due,
-    list_events,
     list_overdue,
     list_sealed,
-    open_database,
-    purge_idempotency_records,
     rewrap_sealed,
-    start_follow_up_writes,
     start_payment,
 )
 from tollgate.values import DAY, HOUR, MerchantId

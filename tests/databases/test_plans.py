@@ -9,9 +9,12 @@ import asyncpg
 import pytest
 
 from postgres import PostgresCluster
-from tollgate.payments import Period, Search, TestMode
-from tollgate.store import bank_files, idempotency_records, instructions, open_database, payments, reports
+from tollgate.payments.order import TestMode
+from tollgate.payments.reporting import Period, Search
+from tollgate.store import bank_files, instructions, payments, reports
+from tollgate.store import idempotency as idempotency_records
 from tollgate.store.hot import _COMPLETE_TEXT, COMPLETE, BatchText
+from tollgate.store.opening import open_database
 from tollgate.store.postgres_batches import BATCH_SETTINGS
 from tollgate.store.statements import Dialect, Statement
 

@@ -10,21 +10,19 @@ import pytest
 
 from databases.banking import MERCHANT, Bank, open_bank
 from databases.storing import CARD_NUMBERS, look, order_card, read_row, store
-from tollgate.catalog import LIMITS
-from tollgate.flows import count_retired, rewrap_everything
-from tollgate.operations import App, name_registration_owner, name_token_owner, open_registration
-from tollgate.payments import CardAccount, Registration, TokenAccount
-from tollgate.store import (
-    Database,
-    Rewrapping,
-    SealedRegistration,
-    change_registration_writes,
-    list_sealed_registrations,
-    rewrap_registrations,
-    wipe_account,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.operations.app import App
+from tollgate.operations.network_tokens import name_token_owner
+from tollgate.operations.registrations import name_registration_owner, open_registration
+from tollgate.payments.accounts import CardAccount, TokenAccount
+from tollgate.payments.registration import Registration
+from tollgate.store import registrations
+from tollgate.store.database import Database
+from tollgate.store.retention import wipe_account
 from tollgate.values import Secret
-from tollgate.vault import Keyring, open_account, rewrap, seal_account, sealed_prefix, sealing_key_id
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.sealing import open_account, rewrap, seal_account, sealed_prefix, sealing_key_id
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +36,7 @@ async def bank(db: Database) -> Bank:
 
 async def forget_payments(db: Database, app: App) -> None:
     """So that nothing but stored accounts is sealed."""
-    for row in await list_sealed_registrations(db, None, sealed_prefix(b"none"), 1000):
+    for row in await registrations.list_sealed_registrations(db, None, sealed_prefix(b"none"), 1000):
         made_by = (await look(db, row.id)).made_by
         assert made_by is not None
         assert await wipe_account(db, MERCHANT.id, made_by, app.clock.now() + 1)
@@ -47,7 +45,9 @@ async def forget_payments(db: Database, app: App) -> None:
 async def give_token(app: App, registration: Registration) -> None:
     row = await read_row(app.database, registration.id)
     sealed = seal_account(TOKEN, owner=name_token_owner(registration), keyring=app.keyring)
-    unit = change_registration_writes(registration, row["sealed_account"], sealed, event=None, at=app.clock.now())
+    unit = registrations.change_registration_writes(
+        registration, row["sealed_account"], sealed, event=None, at=app.clock.now()
+    )
     assert await app.database.write(unit)
 
 
@@ -94,11 +94,11 @@ async def test_one_that_is_changed_meanwhile_delays_no_other_and_is_met_again(db
     ids = [await store(bank, order_card()) for _ in range(3)]
     await forget_payments(db, bank.app)
     rotated = bank.app.keyring.with_new_key()
-    found = await list_sealed_registrations(db, None, sealed_prefix(rotated.active_id), 10)
+    found = await registrations.list_sealed_registrations(db, None, sealed_prefix(rotated.active_id), 10)
     batch = [make_rewrapping(each, name_registration_owner(await look(db, each.id)), rotated) for each in found]
     await reseal(bank.app, await look(db, ids[1]))
 
-    assert await rewrap_registrations(db, batch) == 2
+    assert await registrations.rewrap_registrations(db, batch) == 2
 
     assert await count_retired(db, rotated) == 1
     assert await rotate(db, rotated) == 1
@@ -112,7 +112,9 @@ async def test_who_read_a_card_before_it_was_wrapped_again_writes_nothing_back(d
     rotated = bank.app.keyring.with_new_key()
     await rotate(db, rotated)
 
-    unit = change_registration_writes(before, row["sealed_account"], None, event=None, at=bank.clock.now())
+    unit = registrations.change_registration_writes(
+        before, row["sealed_account"], None, event=None, at=bank.clock.now()
+    )
 
     assert not await db.write(unit)
     assert sealing_key_id((await read_row(db, stored))["sealed_account"]) == rotated.active_id
@@ -138,9 +140,9 @@ async def test_no_read_fails_while_everything_is_wrapped_again(
     assert await count_retired(db, rotated) == 0
 
 
-def make_rewrapping(found: SealedRegistration, owner: str, keyring: Keyring) -> Rewrapping:
+def make_rewrapping(found: registrations.SealedRegistration, owner: str, keyring: Keyring) -> registrations.Rewrapping:
     assert found.account is not None
-    return Rewrapping(found, rewrap(found.account, owner=owner, keyring=keyring), None)
+    return registrations.Rewrapping(found, rewrap(found.account, owner=owner, keyring=keyring), None)
 
 
 async def reseal(app: App, registration: Registration) -> None:
@@ -150,7 +152,7 @@ async def reseal(app: App, registration: Registration) -> None:
     account = open_account(row["sealed_account"], owner=owner, keyring=app.keyring)
     sealed = seal_account(account, owner=owner, keyring=app.keyring)
     assert await app.database.write(
-        change_registration_writes(registration, sealed, None, event=None, at=app.clock.now())
+        registrations.change_registration_writes(registration, sealed, None, event=None, at=app.clock.now())
     )
 
 
@@ -161,7 +163,9 @@ async def test_an_account_that_does_not_open_stops_no_other_and_keeps_the_old_ke
     await forget_payments(db, bank.app)
     moved = (await read_row(db, ids[0]))["sealed_account"]
     victim = await look(db, ids[1])
-    assert await db.write(change_registration_writes(victim, moved, None, event=None, at=bank.clock.now()))
+    assert await db.write(
+        registrations.change_registration_writes(victim, moved, None, event=None, at=bank.clock.now())
+    )
     rotated = bank.app.keyring.with_new_key()
 
     assert await rotate(db, rotated) == 2

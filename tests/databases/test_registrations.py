@@ -13,23 +13,24 @@ import pytest
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
 from databases.samples import make_idempotency_key
 from databases.storing import look, read_row
-from tollgate.catalog import Situation
-from tollgate.contract import Answer, Fields, read_fields, read_registration_order
-from tollgate.flows import deregister, extend_life, register, reregister, verify
-from tollgate.operations import keep_answer_writes, open_registration
-from tollgate.payments import IdempotencyKey, Registration, RegistrationState, Schedule, ScheduleState
-from tollgate.store import (
-    NO_PAYMENT,
-    Database,
-    answered_idempotency_writes,
-    find_idempotency_record,
-    find_schedule,
-    insert_schedule_writes,
-    list_events,
-    note_use,
-)
+from tollgate.catalog.rule import Situation
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.registrations import read_registration_order
+from tollgate.flows.registrations import deregister, extend_life, register, reregister
+from tollgate.flows.verify import verify
+from tollgate.operations.idempotency import keep_answer_writes
+from tollgate.operations.registrations import open_registration
+from tollgate.payments.payment import IdempotencyKey
+from tollgate.payments.registration import Registration, RegistrationState
+from tollgate.payments.schedule import Schedule, ScheduleState
+from tollgate.store.database import Database
+from tollgate.store.idempotency import NO_PAYMENT, answered_idempotency_writes, find_idempotency_record
+from tollgate.store.jobs import list_events
+from tollgate.store.registrations import note_use
+from tollgate.store.schedules import find_schedule, insert_schedule_writes
 from tollgate.values import DAY, Money, Refusal, ScheduleId, to_datetime
-from tollgate.vault import EnvelopeError, open_account
+from tollgate.vault.sealing import EnvelopeError, open_account
 
 pytestmark = pytest.mark.anyio
 

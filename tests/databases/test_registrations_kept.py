@@ -9,18 +9,14 @@ import pytest
 
 from databases.banking import MERCHANT, Bank, open_bank
 from databases.storing import look, order_card, order_debit, read_row, store
-from tollgate.flows import erase_registration, run_recovery_task
-from tollgate.operations import open_registration
-from tollgate.payments import CardSummary, NewRegistration, Registration, RegistrationEvent, RegistrationState
-from tollgate.store import (
-    Database,
-    Event,
-    change_registration_writes,
-    insert_registration_writes,
-    list_events,
-    list_outlived,
-    note_use,
-)
+from tollgate.flows.erase import erase_registration
+from tollgate.flows.recover import run_recovery_task
+from tollgate.operations.registrations import open_registration
+from tollgate.payments.accounts import CardSummary
+from tollgate.payments.registration import NewRegistration, Registration, RegistrationEvent, RegistrationState
+from tollgate.store.database import Database
+from tollgate.store.jobs import Event, list_events
+from tollgate.store.registrations import change_registration_writes, insert_registration_writes, list_outlived, note_use
 from tollgate.values import DAY, Refusal, add_months
 from tollgate.workers.retention import erase_registrations
 from unit.flows.shopping import lease_now

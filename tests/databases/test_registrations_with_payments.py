@@ -13,17 +13,18 @@ from msgspec.structs import replace
 
 from databases.test_plans import explain_sqlite
 from postgres import PostgresCluster
-from tollgate.catalog import LIMITS
-from tollgate.flows import GoHome, complete_overdue, look_up
-from tollgate.operations import App, conclude, open_registration
-from tollgate.payments import Outcome, Payment, RegistrationEvent, RegistrationState, State, Verdict, wipe
-from tollgate.store import (
-    Database,
-    change_registration_writes,
-    find_sealed_registration,
-    list_overdue,
-    registrations,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.pay import look_up
+from tollgate.flows.recover import complete_overdue
+from tollgate.flows.resume import GoHome
+from tollgate.operations.app import App
+from tollgate.operations.charging import conclude
+from tollgate.operations.registrations import open_registration
+from tollgate.payments.payment import Outcome, Payment, State, Verdict
+from tollgate.payments.registration import RegistrationEvent, RegistrationState, wipe
+from tollgate.store import registrations
+from tollgate.store.database import Database
+from tollgate.store.payments import list_overdue
 from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, Refusal
 from unit.flows.keeping import (
@@ -190,7 +191,7 @@ async def test_what_a_dead_process_left_is_rejected_and_wiped(app: App, wire: Sc
 
 async def remove(app: App, registration_id: str) -> bool:
     seen = await look_at(app, registration_id)
-    steps = change_registration_writes(
+    steps = registrations.change_registration_writes(
         wipe(seen, RegistrationState.DELETED), None, None, event=RegistrationEvent.DELETED, at=app.clock.now()
     )
     return await app.database.write(steps)
@@ -216,12 +217,14 @@ async def test_one_that_was_removed_while_it_waited_stays_removed(app: App, wire
 async def test_a_series_that_begins_is_not_overwritten_by_who_has_not_seen_it(app: App, wire: ScriptedWire) -> None:
     wire.script = [approve("SCHEME1"), approve("SCHEME2")]
     registration_id = await keep_card(app)
-    found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
+    found = await registrations.find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     seen, sealed, token = found
 
     await send(app, INITIAL, stored=registration_id)
-    steps = change_registration_writes(seen, sealed, token, event=RegistrationEvent.UPDATED, at=app.clock.now())
+    steps = registrations.change_registration_writes(
+        seen, sealed, token, event=RegistrationEvent.UPDATED, at=app.clock.now()
+    )
 
     assert not await app.database.write(steps)
     assert await get_reference(app, registration_id) == "SCHEME2"

@@ -14,8 +14,10 @@ import pytest
 from databases.crowd import gather_crowd, name_payment
 from databases.samples import MERCHANT, NOON, SHOP
 from postgres import PostgresCluster
-from tollgate.payments import Period, Place, Search
-from tollgate.store import find_payment, list_report_entries, open_database, reports
+from tollgate.payments.reporting import Period, Place, Search
+from tollgate.store import reports
+from tollgate.store.opening import open_database
+from tollgate.store.payments import find_payment
 from tollgate.store.statements import CompiledText, Dialect, Statement
 from tollgate.values import DAY
 
@@ -49,7 +51,7 @@ async def fill(url: str) -> dict[str, tuple[Page, Page]]:
     far = await find_payment(db, MERCHANT, name_payment(FAR))
     assert far is not None
     place = Place(far.created_at, far.id)
-    [entry] = await list_report_entries(db, SHOP, PERIOD, None, limit=1, skipped=FAR // 2)
+    [entry] = await reports.list_report_entries(db, SHOP, PERIOD, None, limit=1, skipped=FAR // 2)
     posted, early = entry.place, Place(0, f"{NOON + DAY // 1000:016x}")
     await db.close()
     return {

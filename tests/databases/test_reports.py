@@ -9,30 +9,14 @@ from msgspec.structs import replace
 
 from databases.crowd import TIED, gather_crowd, name_payment
 from databases.samples import MERCHANT, NOON, SHOP, make_payment, make_settlement
-from tollgate.payments import (
-    BalanceChange,
-    LedgerAccount,
-    Listed,
-    Payment,
-    Period,
-    Place,
-    ReportEntry,
-    Search,
-    State,
-    TestMode,
-)
-from tollgate.store import (
-    Database,
-    complete_payment,
-    count_payments,
-    count_report_entries,
-    list_chains,
-    list_report_entries,
-    search_payments,
-    start_follow_up_writes,
-    start_payment,
-    sum_report_entries,
-)
+from tollgate.payments.ledger import BalanceChange, LedgerAccount
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment, State
+from tollgate.payments.reporting import Listed, Period, Place, ReportEntry, Search
+from tollgate.store import reports
+from tollgate.store.chains import start_follow_up_writes
+from tollgate.store.database import Database
+from tollgate.store.payments import complete_payment, start_payment
 from tollgate.values import DAY, SECOND, ChannelId, Money, PaymentId, make_id
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +26,7 @@ ALWAYS = Period(begins_at=0, ends_at=NOON + 100 * DAY)
 
 
 async def find(db: Database, after: Place | None = None, limit: int = 100, **wanted: Any) -> list[Payment]:
-    listed = await search_payments(db, SHOP, Search(**wanted), after, limit=limit, skipped=0)
+    listed = await reports.search_payments(db, SHOP, Search(**wanted), after, limit=limit, skipped=0)
     return [each.row for each in listed if each.row is not None]
 
 
@@ -123,9 +107,9 @@ async def test_a_numbered_page_is_the_same_as_the_one_that_a_place_leads_to(db: 
     await gather_crowd(db, CROWD)
     wanted = Search(payment_types=("DB",), begins_at=NOON + 10 * SECOND)
 
-    numbered = await search_payments(db, SHOP, wanted, None, limit=50, skipped=50)
-    first = await search_payments(db, SHOP, wanted, None, limit=50, skipped=0)
-    led_to = await search_payments(db, SHOP, wanted, first[-1].place, limit=50, skipped=0)
+    numbered = await reports.search_payments(db, SHOP, wanted, None, limit=50, skipped=50)
+    first = await reports.search_payments(db, SHOP, wanted, None, limit=50, skipped=0)
+    led_to = await reports.search_payments(db, SHOP, wanted, first[-1].place, limit=50, skipped=0)
 
     assert first[0].place.id == name_payment(10 * TIED)
     assert numbered == led_to
@@ -134,25 +118,25 @@ async def test_a_numbered_page_is_the_same_as_the_one_that_a_place_leads_to(db: 
 async def test_counting_stops_at_its_bound(db: Database) -> None:
     await gather_crowd(db, CROWD)
 
-    assert await count_payments(db, SHOP, Search(), 700) == 700
-    assert await count_payments(db, SHOP, Search(), CROWD * 2) == CROWD
-    assert await count_payments(db, SHOP, Search(reference="the-same-again", payment_types=("PA",)), 700) == 0
-    assert await count_report_entries(db, SHOP, ALWAYS, 700) == 700
-    assert await count_report_entries(db, SHOP, ALWAYS, CROWD) == CROWD // 2
+    assert await reports.count_payments(db, SHOP, Search(), 700) == 700
+    assert await reports.count_payments(db, SHOP, Search(), CROWD * 2) == CROWD
+    assert await reports.count_payments(db, SHOP, Search(reference="the-same-again", payment_types=("PA",)), 700) == 0
+    assert await reports.count_report_entries(db, SHOP, ALWAYS, 700) == 700
+    assert await reports.count_report_entries(db, SHOP, ALWAYS, CROWD) == CROWD // 2
 
 
 async def test_several_chains_are_read_at_once_each_in_its_order(db: Database) -> None:
     first, second, alone = [await write(db) for _ in range(3)]
     captures = [await follow(db, first, 2), await follow(db, second, 2), await follow(db, first, 3)]
 
-    chains = await list_chains(db, MERCHANT, [first.id, second.id], 100)
+    chains = await reports.list_chains(db, MERCHANT, [first.id, second.id], 100)
 
     assert {key: [payment.id for payment in chain] for key, chain in chains.items()} == {
         first.id: [first.id, captures[0].id, captures[2].id],
         second.id: [second.id, captures[1].id],
     }
     assert alone.id not in chains
-    assert sum(map(len, (await list_chains(db, MERCHANT, [first.id, second.id], 4)).values())) == 4
+    assert sum(map(len, (await reports.list_chains(db, MERCHANT, [first.id, second.id], 4)).values())) == 4
 
 
 async def test_as_many_chains_as_a_page_has_are_read_with_one_statement(db: Database) -> None:
@@ -160,7 +144,7 @@ async def test_as_many_chains_as_a_page_has_are_read_with_one_statement(db: Data
 
     for count in (1, 2, 9, 65, 500):
         ids = [name_payment(n) for n in range(count)]
-        chains = await list_chains(db, MERCHANT, ids, 1000)
+        chains = await reports.list_chains(db, MERCHANT, ids, 1000)
         assert {key: [row.id for row in chain] for key, chain in chains.items()} == {key: [key] for key in ids}
 
 
@@ -174,7 +158,7 @@ async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: 
     await earn(db, money=Money(999, "EUR"), kind="PA")
     await earn(db, money=Money(999, "EUR"), channel_id=ChannelId("8a" + "7" * 30))
 
-    tallies = await sum_report_entries(db, SHOP, ALWAYS)
+    tallies = await reports.sum_report_entries(db, SHOP, ALWAYS)
 
     assert [(tally.day, tally.currency, tally.payment_type, tally.count, tally.gain) for tally in tallies] == [
         (day, "EUR", "CD", 1, -30),
@@ -182,10 +166,10 @@ async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: 
         (day, "USD", "DB", 1, 70),
         (day + 1, "EUR", "DB", 1, 5),
     ]
-    assert await sum_report_entries(db, SHOP, replace(ALWAYS, ends_at=day * DAY)) == []
-    assert [tally.gain for tally in await sum_report_entries(db, SHOP, replace(ALWAYS, currency="USD"))] == [70]
+    assert await reports.sum_report_entries(db, SHOP, replace(ALWAYS, ends_at=day * DAY)) == []
+    assert [tally.gain for tally in await reports.sum_report_entries(db, SHOP, replace(ALWAYS, currency="USD"))] == [70]
     assert [
-        tally.gain for tally in await sum_report_entries(db, SHOP, replace(ALWAYS, test_mode=TestMode.EXTERNAL))
+        tally.gain for tally in await reports.sum_report_entries(db, SHOP, replace(ALWAYS, test_mode=TestMode.EXTERNAL))
     ] == []
 
 
@@ -198,7 +182,7 @@ async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> N
 
     async def list_ids(**changes: Any) -> list[str]:
         return list_payment_ids(
-            await list_report_entries(db, SHOP, replace(ALWAYS, **changes), None, limit=9, skipped=0)
+            await reports.list_report_entries(db, SHOP, replace(ALWAYS, **changes), None, limit=9, skipped=0)
         )
 
     assert await list_ids() == [taken.id, given.id]
@@ -207,7 +191,9 @@ async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> N
     assert await list_ids(kinds=("CD",)) == [given.id]
     assert await list_ids(kinds=()) == []
     assert await list_ids(test_mode=TestMode.INTERNAL) == [taken.id]
-    [listed] = await list_report_entries(db, SHOP, replace(ALWAYS, payment_types=("CD",)), None, limit=9, skipped=0)
+    [listed] = await reports.list_report_entries(
+        db, SHOP, replace(ALWAYS, payment_types=("CD",)), None, limit=9, skipped=0
+    )
     report_entry = listed.row
     assert report_entry is not None
     assert (report_entry.gain, report_entry.entry.target, report_entry.entry.posted_at) == (
@@ -225,7 +211,7 @@ async def test_walking_through_the_book_meets_every_posting_once(db: Database, i
     met: list[str] = []
     after: Place | None = None
 
-    while page := await list_report_entries(db, SHOP, period, after, limit=999, skipped=0):
+    while page := await reports.list_report_entries(db, SHOP, period, after, limit=999, skipped=0):
         met += list_payment_ids(page)
         after = page[-1].place
 

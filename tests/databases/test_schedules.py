@@ -14,37 +14,16 @@ import pytest
 from databases.test_plans import explain_sqlite
 from databases.timekeeping import BEGIN, CountingWire, keep_time, open_app, set_time
 from postgres import PostgresCluster
-from tollgate.operations import App
-from tollgate.payments import (
-    CronPlan,
-    Run,
-    RunState,
-    Schedule,
-    ScheduleState,
-    find_due,
-    name_run_payment,
-    parse_plan,
-)
-from tollgate.store import (
-    Database,
-    end_schedule_writes,
-    end_schedules_writes,
-    fall_due_writes,
-    find_run,
-    find_schedule,
-    halt_schedule,
-    list_due_schedules,
-    list_runs,
-    list_schedules,
-    move_run_writes,
-    open_database,
-    retire_schedules,
-    schedules,
-    update_channel,
-)
+from tollgate.operations.app import App
+from tollgate.payments.cron import CronPlan, parse_plan
+from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, find_due, name_run_payment
+from tollgate.store import schedules
+from tollgate.store.database import Database
+from tollgate.store.merchants import update_channel
+from tollgate.store.opening import open_database
 from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, HOUR, Instant, MerchantId
-from tollgate.vault import make_keyring, save_keyring
+from tollgate.vault.keyring import make_keyring, save_keyring
 from unit.flows.scheduling import FIRST, MONTH_END, REGISTRATION, at, plan_payments, register_card
 from unit.premises import CHANNEL, MERCHANT
 
@@ -88,11 +67,11 @@ def list_times(plan: CronPlan, until: Instant) -> list[Instant]:
 
 
 async def list_all_runs(db: Database, schedule: Schedule) -> list[Run]:
-    return (await list_runs(db, MERCHANT.id, schedule.id, 10_000))[::-1]
+    return (await schedules.list_runs(db, MERCHANT.id, schedule.id, 10_000))[::-1]
 
 
 async def get(db: Database, schedule: Schedule) -> Schedule:
-    found = await find_schedule(db, MERCHANT.id, schedule.id)
+    found = await schedules.find_schedule(db, MERCHANT.id, schedule.id)
     assert found is not None
     return found
 
@@ -163,7 +142,7 @@ async def test_real_processes_on_one_server_charge_every_due_time_once(
 
 async def test_of_two_who_order_a_run_one_does(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, MONTH_END)
-    unit = fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
+    unit = schedules.fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
 
     written = await asyncio.gather(*[app.database.write(unit) for app in (pair.first, pair.second)])
 
@@ -174,8 +153,8 @@ async def test_of_two_who_order_a_run_one_does(pair: Pair) -> None:
 async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pair) -> None:
     for _ in range(10):
         schedule = await plan_payments(pair.first, MONTH_END)
-        ending = end_schedule_writes(schedule, ScheduleState.ENDED, FIRST)
-        falling = fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
+        ending = schedules.end_schedule_writes(schedule, ScheduleState.ENDED, FIRST)
+        falling = schedules.fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
 
         ended, fell = await asyncio.gather(pair.first.database.write(ending), pair.second.database.write(falling))
 
@@ -186,19 +165,19 @@ async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pa
 async def test_a_try_is_told_of_once(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, MONTH_END)
     run = make_run(schedule)
-    assert await pair.first.database.write(fall_due_writes(schedule, NEXT, [], 0, run))
+    assert await pair.first.database.write(schedules.fall_due_writes(schedule, NEXT, [], 0, run))
     tried = msgspec.structs.replace(run, tries=1, result_code="800.100.203", completed_at=FIRST)
     made = msgspec.structs.replace(tried, tries=2, state=RunState.MADE)
 
     told = [
-        await pair.first.database.write(move_run_writes(run, tried)),
-        await pair.second.database.write(move_run_writes(run, tried)),
-        await pair.second.database.write(move_run_writes(tried, made)),
-        await pair.first.database.write(move_run_writes(made, tried)),
+        await pair.first.database.write(schedules.move_run_writes(run, tried)),
+        await pair.second.database.write(schedules.move_run_writes(run, tried)),
+        await pair.second.database.write(schedules.move_run_writes(tried, made)),
+        await pair.first.database.write(schedules.move_run_writes(made, tried)),
     ]
 
     assert told == [True, False, True, False]
-    assert await find_run(pair.first.database, MERCHANT.id, schedule.id, FIRST) == made
+    assert await schedules.find_run(pair.first.database, MERCHANT.id, schedule.id, FIRST) == made
 
 
 # ---- one process ----
@@ -210,8 +189,8 @@ async def test_a_schedule_is_read_as_it_was_written(pair: Pair) -> None:
 
     assert (schedule.plan, schedule.ends_at) == (plan, at("2027-02-02"))
     assert schedule.echo == {"customParameters[branch]": '"7"\n'}
-    assert await list_schedules(pair.second.database, MERCHANT.id, REGISTRATION, 10) == [schedule]
-    assert await find_schedule(pair.second.database, MerchantId("other"), schedule.id) is None
+    assert await schedules.list_schedules(pair.second.database, MERCHANT.id, REGISTRATION, 10) == [schedule]
+    assert await schedules.find_schedule(pair.second.database, MerchantId("other"), schedule.id) is None
 
 
 async def test_missed_times_are_written_with_the_one_that_is_due(pair: Pair) -> None:
@@ -234,26 +213,26 @@ async def test_a_closed_channel_is_not_due(pair: Pair) -> None:
     database = pair.first.database
 
     await update_channel(database, msgspec.structs.replace(CHANNEL, is_closed=True))
-    closed = await list_due_schedules(database, FIRST, 10)
+    closed = await schedules.list_due_schedules(database, FIRST, 10)
     await update_channel(database, CHANNEL)
 
     assert closed == []
-    assert await list_due_schedules(database, FIRST - 1, 10) == []
-    assert await list_due_schedules(database, FIRST, 10) == [schedule]
+    assert await schedules.list_due_schedules(database, FIRST - 1, 10) == []
+    assert await schedules.list_due_schedules(database, FIRST, 10) == [schedule]
 
 
 async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> None:
     database = pair.first.database
     replaced, ended, halted = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
-    assert await database.write(end_schedule_writes(replaced, ScheduleState.REPLACED, BEGIN))
-    assert await database.write(end_schedules_writes(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"))
+    assert await database.write(schedules.end_schedule_writes(replaced, ScheduleState.REPLACED, BEGIN))
+    assert await database.write(schedules.end_schedules_writes(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"))
     other = await plan_payments(pair.first, MONTH_END)
-    assert await halt_schedule(database, other)
+    assert await schedules.halt_schedule(database, other)
 
-    assert await list_due_schedules(database, FIRST, 10) == []
-    assert not await database.write(end_schedule_writes(replaced, ScheduleState.ENDED, BEGIN))
-    assert not await halt_schedule(database, ended)
-    assert await database.write(end_schedule_writes(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False))
+    assert await schedules.list_due_schedules(database, FIRST, 10) == []
+    assert not await database.write(schedules.end_schedule_writes(replaced, ScheduleState.ENDED, BEGIN))
+    assert not await schedules.halt_schedule(database, ended)
+    assert await database.write(schedules.end_schedule_writes(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False))
     assert (await get(database, replaced)).result_code == ""
     assert {(await get(database, each)).result_code for each in (ended, halted)} == {"100.150.202"}
     assert (await get(database, other)).mac == other.mac
@@ -262,13 +241,13 @@ async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> Non
 async def test_only_what_is_never_due_again_and_decided_retires(pair: Pair) -> None:
     database = pair.first.database
     going, waiting, done = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
-    assert await database.write(fall_due_writes(going, NEXT, [], 0, make_run(going)))
-    assert await database.write(fall_due_writes(waiting, None, [], 0, make_run(waiting)))
-    assert await database.write(fall_due_writes(done, None, [], 0, make_run(done)))
+    assert await database.write(schedules.fall_due_writes(going, NEXT, [], 0, make_run(going)))
+    assert await database.write(schedules.fall_due_writes(waiting, None, [], 0, make_run(waiting)))
+    assert await database.write(schedules.fall_due_writes(done, None, [], 0, make_run(done)))
     made = msgspec.structs.replace(make_run(done), state=RunState.MADE, tries=1)
-    assert await database.write(move_run_writes(make_run(done), made))
+    assert await database.write(schedules.move_run_writes(make_run(done), made))
 
-    retired = await asyncio.gather(*[retire_schedules(app.database, 10) for app in (pair.first, pair.second)])
+    retired = await asyncio.gather(*[schedules.retire_schedules(app.database, 10) for app in (pair.first, pair.second)])
 
     assert sorted(retired) == [0, 1]
     states = [(await get(database, each)).state for each in (going, waiting, done)]

@@ -7,9 +7,9 @@ import sqlalchemy as sa
 
 from databases.banking import open_bank
 from databases.storing import order_card, read_row, store
-from tollgate.payments import RegistrationState
-from tollgate.store import Database, Write
-from tollgate.store.statements import Statement
+from tollgate.payments.registration import RegistrationState
+from tollgate.store.database import Database
+from tollgate.store.statements import Statement, Write
 from tollgate.workers.retention import erase_registrations
 
 pytestmark = pytest.mark.anyio

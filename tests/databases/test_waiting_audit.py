@@ -9,10 +9,15 @@ import pytest
 import sqlalchemy as sa
 
 from databases.lives import Killed, Lives, open_lives
-from tollgate.catalog import LIMITS
-from tollgate.flows import complete_overdue, search, verify
-from tollgate.payments import Finding, Proof, RecoveryTask, Search, Stage, State, Window
-from tollgate.store import Database
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.recover import complete_overdue
+from tollgate.flows.report import search
+from tollgate.flows.verify import verify
+from tollgate.payments.audit import Finding, Proof
+from tollgate.payments.authentication import Stage
+from tollgate.payments.payment import RecoveryTask, State
+from tollgate.payments.reporting import Search, Window
+from tollgate.store.database import Database
 from tollgate.store.statements import Statement, Write
 from tollgate.wire import Silent
 from unit.flows.shopping import (

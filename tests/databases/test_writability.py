@@ -11,8 +11,9 @@ import pytest
 
 from databases.samples import MERCHANT, make_payment, make_settlement
 from postgres import PostgresCluster
-from tollgate.store import Damaged, Database, Unavailable, complete_payment, find_payment, open_database, start_payment
-from tollgate.store import write_health as watching
+from tollgate.store import database as watching
+from tollgate.store.opening import open_database
+from tollgate.store.payments import complete_payment, find_payment, start_payment
 from tollgate.store.postgres import POOL_MAX
 from tollgate.store.sqlite import SqliteDatabase
 
@@ -31,12 +32,12 @@ _ROOM = "DROP FUNCTION refuse CASCADE"
 class Stage:
     """A database, what makes it refuse writes, and what makes it take them again."""
 
-    db: Database
+    db: watching.Database
     refuse: Callable[[], None]
     take_again: Callable[[], None]
 
 
-def stage_sqlite(db: Database) -> Stage:
+def stage_sqlite(db: watching.Database) -> Stage:
     """SQLite refuses the writer as it does where the file or its folder is read-only."""
     assert isinstance(db, SqliteDatabase)
     writer = db._writer
@@ -48,7 +49,7 @@ def stage_sqlite(db: Database) -> Stage:
     return Stage(db, lambda: set_read_only("ON"), lambda: set_read_only("OFF"))
 
 
-def stage_read_only(db: Database, cluster: PostgresCluster, name: str) -> Stage:
+def stage_read_only(db: watching.Database, cluster: PostgresCluster, name: str) -> Stage:
     def set_read_only(word: str) -> None:
         cluster.run_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = {word}")
         cluster.run_sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
@@ -56,7 +57,7 @@ def stage_read_only(db: Database, cluster: PostgresCluster, name: str) -> Stage:
     return Stage(db, lambda: set_read_only("on"), lambda: set_read_only("off"))
 
 
-def stage_full(db: Database, cluster: PostgresCluster, name: str) -> Stage:
+def stage_full(db: watching.Database, cluster: PostgresCluster, name: str) -> Stage:
     """PostgreSQL answers as it does when a table cannot grow."""
 
     def run(text: str) -> None:
@@ -95,9 +96,9 @@ async def test_what_cannot_be_written_is_told_and_nothing_is_half_done(stage: St
 
     stage.refuse()
     # Certainly not written, whichever of the two it is: whoever is told so may try again.
-    with pytest.raises((Damaged, Unavailable)):
+    with pytest.raises((watching.Damaged, watching.Unavailable)):
         await start_payment(db, during, None, None)
-    with pytest.raises((Damaged, Unavailable)):
+    with pytest.raises((watching.Damaged, watching.Unavailable)):
         await complete_payment(db, make_settlement(before), None)
     assert "written" in (await db.find_trouble() or "")
     assert await find_payment(db, MERCHANT, during.id) is None

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from databases.timekeeping import CountingWire, keep_time, open_app
-from tollgate.store import open_database
-from tollgate.vault import load_keyring
+from tollgate.store.opening import open_database
+from tollgate.vault.keyring import load_keyring
 
 
 async def main(url: str, key_path: str, charges_path: str, until: str, step: str) -> None:

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.contract import Envelope
-from tollgate.operations import App, MerchantCache
-from tollgate.store import Database, insert_channel, insert_merchant
+from tollgate.contract.answers import Envelope
+from tollgate.operations.app import App, MerchantCache
+from tollgate.store.database import Database
+from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, Instant, to_instant
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 from tollgate.workers.schedules import order_runs, pay_runs
 from unit.premises import APPROVED, CHANNEL, MERCHANT
 

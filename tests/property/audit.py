@@ -13,8 +13,10 @@ import sqlalchemy as sa
 from acquirer_ledger import Entry
 from acquirer_ledger import Fate as AcquirerFate
 from property.plain_words import SILENT, TAKEN, Deed, Fate, Memory, is_given_back, list_report_entries
-from tollgate.operations import App, sign_payment
-from tollgate.store import Database, find_payment
+from tollgate.operations.app import App
+from tollgate.operations.signing import sign_payment
+from tollgate.store.database import Database
+from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 

@@ -26,8 +26,8 @@ from property.plain_words import (
     conclude,
     is_given_back,
 )
-from tollgate.contract import Answer
-from tollgate.payments import IdempotencyKey, Payment
+from tollgate.contract.answers import Answer
+from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.values import HOUR, FixedClock, Refusal
 
 KEY_LIFETIME = 24 * HOUR

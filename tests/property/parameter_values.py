@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tollgate.catalog import Shape
-from tollgate.catalog.shape import Between
+from tollgate.catalog.shape import Between, Shape
 
 LONGEST = {
     "AN32, [a-f0-9]{32}": "f" * 32,

@@ -8,50 +8,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from tollgate.catalog import LIMITS, Situation
-from tollgate.contract import (
-    Fields,
-    Pairs,
-    Submission,
-    apply_update,
-    asks_for_integrity,
-    check_alone,
-    check_change,
-    check_offer,
-    check_prepared,
-    choose_brand,
-    choose_checkout_kind,
-    find_mode,
-    find_reference,
-    find_registration_id,
-    find_return_url,
-    find_wallet_call,
-    get_return_url,
-    is_confirmation,
-    join_form,
-    keep_prepared,
-    list_offered,
-    merge_echo,
-    override_payment_type,
-    read_aggregation,
-    read_days,
-    read_fields,
-    read_follow_up,
-    read_order,
-    read_question,
-    read_registration_order,
-    read_reschedule,
-    read_schedule,
-)
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    Channel,
-    Creditor,
-    OpenedCard,
-    RegisteredAccount,
-    make_card_summary,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.rule import Situation
+from tollgate.contract import checkouts, registered, registrations
+from tollgate.contract.accounts import find_wallet_call
+from tollgate.contract.fields import Fields, Pairs, merge_echo, read_fields
+from tollgate.contract.follow_ups import find_reference, read_follow_up
+from tollgate.contract.orders import choose_brand, find_return_url, read_order
+from tollgate.contract.reports import read_aggregation, read_days, read_question
+from tollgate.contract.schedules import check_change, read_reschedule, read_schedule
+from tollgate.payments.accounts import BankAccount, CardAccount, OpenedCard, make_card_summary
+from tollgate.payments.merchants import Channel, Creditor
+from tollgate.payments.registration import RegisteredAccount
 from tollgate.values import ChannelId, MerchantId, Secret
 from unit.catalog.rule_fields import (
     ALONE,
@@ -145,7 +113,7 @@ def _begin(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callable
         fields = asking.read(operation)
         if find_reference(fields) is not None:
             return _follow(asking, fields)
-        is_stored = operation == "registration_payment" or find_registration_id(fields) is not None
+        is_stored = operation == "registration_payment" or registered.find_registration_id(fields) is not None
         return _order(asking, fields, stored if is_stored else None)
 
     return understand
@@ -161,18 +129,18 @@ def _follow_up(asking: Asking) -> object:
 
 def _register(asking: Asking) -> object:
     fields = asking.read("registration")
-    check_alone(fields)
+    registrations.check_alone(fields)
     opened = _OPENED if find_wallet_call(fields) else None
-    return read_registration_order(fields, asking.channel, today=TODAY, is_live=False, opened=opened)
+    return registrations.read_registration_order(fields, asking.channel, today=TODAY, is_live=False, opened=opened)
 
 
 def _change(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callable[[Asking], object]:
     def understand(asking: Asking) -> object:
         fields = asking.read(operation)
-        mode = find_mode(fields, stored.registration, is_live=False)
-        if operation != "registration_update" or is_confirmation(fields):
+        mode = registrations.find_mode(fields, stored.registration, is_live=False)
+        if operation != "registration_update" or registrations.is_confirmation(fields):
             return mode
-        return apply_update(fields, stored.registration, stored.account, asking.channel, today=TODAY)
+        return registrations.apply_update(fields, stored.registration, stored.account, asking.channel, today=TODAY)
 
     return understand
 
@@ -183,25 +151,30 @@ def _prepare(asking: Asking) -> object:
 
 def _check_prepared(asking: Asking) -> object:
     fields = asking.read("checkout")
-    check_prepared(fields, asking.channel, today=TODAY, is_live=False)
-    kept = keep_prepared(fields)
-    return choose_checkout_kind(kept), find_return_url(kept), list_offered(kept), asks_for_integrity(fields.values)
+    checkouts.check_prepared(fields, asking.channel, today=TODAY, is_live=False)
+    kept = checkouts.keep_prepared(fields)
+    return (
+        checkouts.choose_checkout_kind(kept),
+        find_return_url(kept),
+        checkouts.list_offered(kept),
+        checkouts.asks_for_integrity(fields.values),
+    )
 
 
 def _change_checkout(asking: Asking) -> object:
-    merged = merge_echo(_PREPARED, keep_prepared(asking.read("checkout_update")))
+    merged = merge_echo(_PREPARED, checkouts.keep_prepared(asking.read("checkout_update")))
     return _check_prepared(Asking(list(merged.items()), asking.is_lenient))
 
 
 def _submit(asking: Asking) -> object:
-    sent = Submission(pairs=asking.pairs, address="192.0.2.1", accept="text/html", user_agent="Mozilla")
-    fields = read_fields(join_form(_PREPARED, sent), asking.situate("checkout_payment"))
-    get_return_url(fields)
-    if check_offer(fields, _PREPARED) is not None:
-        return _order(asking, override_payment_type(fields, _PREPARED, "VISA"), _STORED_CARD)
+    sent = checkouts.Submission(pairs=asking.pairs, address="192.0.2.1", accept="text/html", user_agent="Mozilla")
+    fields = read_fields(checkouts.join_form(_PREPARED, sent), asking.situate("checkout_payment"))
+    checkouts.get_return_url(fields)
+    if checkouts.check_offer(fields, _PREPARED) is not None:
+        return _order(asking, checkouts.override_payment_type(fields, _PREPARED, "VISA"), _STORED_CARD)
     opened = _OPENED if find_wallet_call(fields) else None
     brand = choose_brand(fields.values, asking.is_lenient, opened).code
-    return _order(asking, override_payment_type(fields, _PREPARED, brand))
+    return _order(asking, checkouts.override_payment_type(fields, _PREPARED, brand))
 
 
 def _schedule(asking: Asking) -> object:

@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from property.moody_wire import Killed
-from tollgate.store import Database, Write
-from tollgate.store.database import Row
-from tollgate.store.hot import HotWrite
-from tollgate.store.statements import Dialect, Statement
+from tollgate.store.database import Database
+from tollgate.store.hot import HotWrite, Row
+from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import FixedClock, Instant
 
 

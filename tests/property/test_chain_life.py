@@ -17,7 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from property.moody_wire import DEADLY, Mood
 from property.plain_words import CAN_DO, LEADS_NOWHERE, Deed, Fate, Wanted
 from property.world import World, begin_world, furnish
-from tollgate.store import Database, open_database
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
 from tollgate.values import DAY, HOUR, SECOND, Money
 
 # What is drawn never depends on what happened, because two requests at once may end in either order.

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from property.moody_wire import Mood
 from property.till import A_WHILE, CHECKOUTS, ENROLLED_CARD, LIFETIME, PLAIN_CARD, Story, Till, open_till
-from tollgate.store import Database, insert_channel, insert_merchant, open_database
+from tollgate.store.database import Database
+from tollgate.store.merchants import insert_channel, insert_merchant
+from tollgate.store.opening import open_database
 from unit.premises import CHANNEL, MERCHANT
 
 PAYPAL = {"paymentBrand": "PAYPAL"}

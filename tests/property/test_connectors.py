@@ -14,20 +14,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from property.wire_answers import Answer, DrawnWire, answers
-from tollgate.catalog import LIMITS, RESULTS, Protocol
+from tollgate.catalog.brand_rows import Protocol
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import RESULTS
 from tollgate.connectors import Connector, Exchange, WireReply, card, find_connector, redirect, sepa
-from tollgate.operations import dispatch
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    Order,
-    Outcome,
-    Payment,
-    State,
-    Verdict,
-    VirtualAccount,
-    make_card_summary,
-)
+from tollgate.operations.dispatch import dispatch
+from tollgate.payments.accounts import BankAccount, CardAccount, VirtualAccount, make_card_summary
+from tollgate.payments.order import Order
+from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
 from tollgate.wire import Silent, Unsent
 

@@ -14,7 +14,7 @@ from time import process_time
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tollgate.payments import CRON_BEGINS_AT, CRON_ENDS_AT, Cron, CronFault, CronFlaw, CronPlan, parse_plan
+from tollgate.payments.cron import CRON_BEGINS_AT, CRON_ENDS_AT, Cron, CronFault, CronFlaw, CronPlan, parse_plan
 from tollgate.values import SECOND, Instant, to_datetime, to_instant
 
 ONE_DAY = timedelta(days=1)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from property.parameter_values import legal_values, longest_value
 from property.requests import SAMPLES, Asking, Sample
-from tollgate.catalog import PARAMETERS, RULES
-from tollgate.contract import Pairs
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.rules import RULES
+from tollgate.contract.fields import Pairs
 from tollgate.values import Refusal
 from unit.catalog.rule_fields import BROWSER
 

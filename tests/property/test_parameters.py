@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from property.parameter_values import is_free_text, legal_values, longest_value
-from tollgate.catalog import COUNTRIES, CURRENCIES, PARAMETERS, Parameter, Resolved, Shape, resolve
-from tollgate.catalog.parameters.names import HOLES
+from tollgate.catalog.countries import COUNTRIES
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.parameters.names import HOLES, PARAMETERS, Resolved, resolve
+from tollgate.catalog.parameters.row import Parameter
+from tollgate.catalog.shape import Shape
 from tollgate.values import Fault
 
 CASES = [

@@ -13,24 +13,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tollgate.catalog import LIMITS, RESULTS, is_pending, is_review, is_success
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import RESULTS, is_pending, is_review, is_success
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
-from tollgate.contract import Envelope, answer_payment
-from tollgate.operations import dispatch
-from tollgate.payments import (
-    MOVES,
-    NATURES,
-    CardAccount,
-    Nature,
-    Order,
-    Outcome,
-    Payment,
-    RecoveryTask,
-    State,
-    Verdict,
-    complete,
-    make_card_summary,
-)
+from tollgate.contract.answers import Envelope, answer_payment
+from tollgate.operations.dispatch import dispatch
+from tollgate.payments.accounts import CardAccount, make_card_summary
+from tollgate.payments.completion import complete
+from tollgate.payments.order import Order
+from tollgate.payments.payment import MOVES, NATURES, Nature, Outcome, Payment, RecoveryTask, State, Verdict
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
 from tollgate.wire import Silent, Unsent
 

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from acquirer_ledger import Fate
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from property.seams import MortalDatabase, bury
-from tollgate.operations import App
-from tollgate.payments import CronPlan, Run, RunState, Schedule, name_run_payment, parse_plan
-from tollgate.store import list_runs
+from tollgate.operations.app import App
+from tollgate.payments.cron import CronPlan, parse_plan
+from tollgate.payments.schedule import Run, RunState, Schedule, name_run_payment
+from tollgate.store.schedules import list_runs
 from tollgate.values import DAY, HOUR, MINUTE, Instant
 from tollgate.workers.recover import recover_payments, run_recovery_tasks
 from tollgate.workers.schedules import order_runs, pay_runs

@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.catalog import COUNTRIES, CURRENCIES, RESULTS
+from tollgate.catalog.countries import COUNTRIES
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.results import RESULTS
 from tollgate.connectors import WireReply, threeds
-from tollgate.payments import Acceptor, Address, AuthenticationCase, AuthenticationRequest, Browser, Customer, Details
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
+from tollgate.payments.order import Acceptor, Address, Customer, Details
 from tollgate.sandbox.directory_rules import find_faults
 from tollgate.values import Money
 from unit.connectors.samples import CARD

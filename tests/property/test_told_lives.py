@@ -10,7 +10,7 @@ import pytest
 from property.moody_wire import Mood
 from property.plain_words import Deed, Fate, Wanted
 from property.world import PATIENCE, World, begin_world, furnish
-from tollgate.store import open_database
+from tollgate.store.opening import open_database
 from tollgate.values import Money
 
 pytestmark = pytest.mark.anyio

@@ -19,25 +19,25 @@ from acquirer_ledger import Fate
 from acquirer_sessions import PATHS, Sessions
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from property.seams import MortalDatabase, TickingClock, bury
-from tollgate.catalog import LIMITS, Situation
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.rule import Situation
 from tollgate.connectors import WireReply, WireRequest, threeds
-from tollgate.contract import Envelope, Submission, read_fields, write_shopper_token
-from tollgate.flows import (
-    Arrival,
-    arrive,
-    change_checkout,
-    hear_result,
-    prepare_checkout,
-    read_checkout,
-    submit_checkout,
-    verify,
-)
-from tollgate.operations import App, MerchantCache
-from tollgate.payments import CheckoutKind, CheckoutState, State
-from tollgate.store import Database, find_checkout
+from tollgate.contract.answers import Envelope
+from tollgate.contract.checkouts import Submission
+from tollgate.contract.fields import read_fields
+from tollgate.contract.shopper_urls import write_shopper_token
+from tollgate.flows.checkouts import change_checkout, prepare_checkout, read_checkout
+from tollgate.flows.resume import Arrival, arrive, hear_result
+from tollgate.flows.submit import submit_checkout
+from tollgate.flows.verify import verify
+from tollgate.operations.app import App, MerchantCache
+from tollgate.payments.checkout import CheckoutKind, CheckoutState
+from tollgate.payments.payment import State
+from tollgate.store.checkouts import find_checkout
+from tollgate.store.database import Database
 from tollgate.store.statements import Statement
 from tollgate.values import HOUR, MINUTE, SECOND, Refusal
-from tollgate.vault import make_keyring
+from tollgate.vault.keyring import make_keyring
 from tollgate.wire import Silent
 from tollgate.workers import WORKERS
 from unit.flows.shopping import ACS_ID, BASE_URL, BILLING_FIELDS, BROWSER_FIELDS, CHALLENGE, DS_ID, PROOF, Bank

@@ -29,14 +29,18 @@ from property.plain_words import (
     Wanted,
 )
 from property.seams import Alarm, MortalDatabase, TickingClock, bury
-from tollgate.contract import Answer, Envelope
-from tollgate.flows import follow_up, pay, record, verify
-from tollgate.operations import App, MerchantCache
-from tollgate.payments import FollowUp, IdempotencyKey, Payment
-from tollgate.store import Database, insert_channel, insert_merchant
+from tollgate.contract.answers import Answer, Envelope
+from tollgate.flows.follow_up import follow_up, record
+from tollgate.flows.pay import pay
+from tollgate.flows.verify import verify
+from tollgate.operations.app import App, MerchantCache
+from tollgate.payments.order import FollowUp
+from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.store.database import Database
+from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.store.statements import Statement
 from tollgate.values import HOUR, SECOND, Money, Refusal
-from tollgate.vault import make_keyring
+from tollgate.vault.keyring import make_keyring
 from tollgate.workers import WORKERS
 from unit.premises import CHANNEL, MERCHANT, NOW, ORDER
 

@@ -8,7 +8,11 @@ import runpy
 import pytest
 
 from tidy.house import ROOT
-from tollgate.catalog import BRANDS, PARAMETERS, RESULTS, RULES, TEST_CARDS
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.results import RESULTS
+from tollgate.catalog.rules import RULES
+from tollgate.catalog.test_cards import TEST_CARDS
 
 GENERATOR = runpy.run_path(str(ROOT / "tools" / "make_reference.py"))
 PAGES = sorted(GENERATOR["PAGES"])

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tidy.house import SOURCE, parse, source_files, strings
-from tollgate.catalog import CAUSES, RESULTS, Origin
+from tollgate.catalog.result_causes import CAUSES, Origin
+from tollgate.catalog.results import RESULTS
 
 CODE = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}")
 

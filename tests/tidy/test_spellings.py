@@ -9,7 +9,7 @@ from functools import cache, partial
 
 from tidy.answer_fields import ANSWER_FIELDS
 from tidy.house import Offence, expect_none, list_offenders, parse, room_of, source_files, strings
-from tollgate.catalog import PARAMETERS, resolve
+from tollgate.catalog.parameters.names import PARAMETERS, resolve
 from tollgate.values import Fault
 
 SPEAKING_ROOMS = ("catalog", "contract", "connectors", "sandbox", "widget")

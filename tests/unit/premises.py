@@ -9,12 +9,15 @@ from pathlib import Path
 
 from empty_store import open_empty_store
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.contract import Envelope
-from tollgate.operations import App, MerchantCache
-from tollgate.payments import CardAccount, Channel, Merchant, Order, TestMode, make_card_summary
-from tollgate.store import Database, insert_channel, insert_merchant
+from tollgate.contract.answers import Envelope
+from tollgate.operations.app import App, MerchantCache
+from tollgate.payments.accounts import CardAccount, make_card_summary
+from tollgate.payments.merchants import Channel, Merchant
+from tollgate.payments.order import Order, TestMode
+from tollgate.store.database import Database
+from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
-from tollgate.vault import make_keyring
+from tollgate.vault.keyring import make_keyring
 
 NOW = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))
 APPROVED = b'{"status":"approved","response_code":"00","message":"Fine"}'

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from tollgate.operations import sign_payment
-from tollgate.store import find_payment, list_merchants, open_database
+from tollgate.operations.signing import sign_payment
+from tollgate.store.merchants import list_merchants
+from tollgate.store.opening import open_database
+from tollgate.store.payments import find_payment
 from tollgate.store.schema import payments
 from tollgate.store.statements import Statement, Write
-from tollgate.vault import load_keyring
+from tollgate.vault.keyring import load_keyring
 
 _seal = Statement(
     sa.update(payments)

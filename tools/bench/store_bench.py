@@ -18,8 +18,12 @@ import uvloop
 from tools.bench.store_baseline import run_bare_loop, run_pgbench
 
 from postgres import PostgresCluster
-from tollgate.payments import CardSummary, Completion, Payment, State
-from tollgate.store import Database, complete_payment, open_database, start_payment
+from tollgate.payments.accounts import CardSummary
+from tollgate.payments.completion import Completion
+from tollgate.payments.payment import Payment, State
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
+from tollgate.store.payments import complete_payment, start_payment
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, make_id
 
 ECHO = {f"customer.field{n}": "some text of a usual length" for n in range(8)}

@@ -10,7 +10,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tollgate.catalog.decline_rows import DECLINES
+from tollgate.catalog.declines import DECLINES
 
 
 class Origin(Enum):

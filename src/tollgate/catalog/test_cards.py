@@ -1,6 +1,4 @@
-"""Test data as rows: cards a test host knows by number, and the simulator_overrides that force a simulator's answer.
-Nothing is simulated here.
-"""
+"""Test cards, test accounts and simulator overrides."""
 
 from __future__ import annotations
 
@@ -11,6 +9,23 @@ from types import MappingProxyType
 
 from tollgate.catalog.results import RESULTS
 from tollgate.catalog.shape import Shape, choice, loose_boolean, number, pattern
+
+
+@dataclass(frozen=True, slots=True)
+class TestAccount:
+    __test__ = False  # pytest would take the name for a test class
+
+    country: str
+    holder: str
+    iban: str
+    bic: str
+
+
+TEST_ACCOUNTS = (
+    TestAccount("AT", "Jane Jones", "AT483200000012345864", "RLNWATWWXXX"),
+    TestAccount("DE", "Jane Jones", "DE89370400440532013000", "COBADEFFXXX"),
+    TestAccount("ES", "Jane Jones", "ES9121000418450200051332", "CAIXESBBXXX"),
+)
 
 
 class Behaviour(Enum):

@@ -15,10 +15,13 @@ import msgspec
 
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
-from tollgate.flows import FINDINGS_MAX, AuditReport
-from tollgate.flows import verify as verify_store
-from tollgate.store import Database, StoreFault, count_rows, open_database
-from tollgate.vault import KeyringError, load_keyring
+from tollgate.flows.verify import FINDINGS_MAX
+from tollgate.flows.verify import verify as verify_store
+from tollgate.flows.verify_report import AuditReport
+from tollgate.store.audit import count_rows
+from tollgate.store.database import Database, StoreFault
+from tollgate.store.opening import open_database
+from tollgate.vault.keyring import KeyringError, load_keyring
 
 FOUND, NOT_RUN = 1, 2
 

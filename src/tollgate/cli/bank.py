@@ -9,24 +9,18 @@ from typing import Any, TypeVar
 
 import click
 
-from tollgate.catalog import RETURN_REASONS
+from tollgate.catalog.return_reasons import RETURN_REASONS
 from tollgate.cli.people import with_store
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.connectors import sepa
-from tollgate.flows import ReturnReport, export_file, take_returns
-from tollgate.operations import App
-from tollgate.payments import Creditor
-from tollgate.store import (
-    BankFile,
-    Database,
-    Instruction,
-    InstructionState,
-    find_bank_file,
-    find_instructions,
-    list_bank_files,
-    list_channels,
-    open_database,
-)
+from tollgate.flows.sepa_files import ReturnReport, export_file, take_returns
+from tollgate.operations.app import App
+from tollgate.payments.merchants import Creditor
+from tollgate.store.bank_files import BankFile, find_bank_file, list_bank_files
+from tollgate.store.database import Database
+from tollgate.store.instructions import Instruction, InstructionState, find_instructions
+from tollgate.store.merchants import list_channels
+from tollgate.store.opening import open_database
 from tollgate.values import render_hundredths, render_timestamp, to_datetime
 from tollgate.wiring import open_app
 

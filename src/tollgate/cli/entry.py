@@ -6,8 +6,8 @@ import sys
 
 from tollgate.cli import auditing, bank, keys, people, serving, wallets
 from tollgate.cli.program import program
-from tollgate.store import StoreFault
-from tollgate.vault import KeyringError
+from tollgate.store.database import StoreFault
+from tollgate.vault.keyring import KeyringError
 
 COMMANDS = (serving, people, keys, auditing, bank, wallets)
 """Files that add commands by being read."""

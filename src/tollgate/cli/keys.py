@@ -17,10 +17,10 @@ import click
 
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
-from tollgate.flows import count_retired, rewrap_everything
-from tollgate.store import open_database
+from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.store.opening import open_database
 from tollgate.values import SystemClock, render_timestamp, to_instant
-from tollgate.vault import (
+from tollgate.vault.keyring import (
     archive_keys,
     destroy_archived_keys,
     hold_alone,

@@ -11,29 +11,13 @@ import click
 from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms, refuse_plain_addresses
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
-from tollgate.payments import Channel, Merchant
-from tollgate.store import (
-    Database,
-    insert_channel,
-    insert_credential,
-    insert_merchant,
-    list_channels,
-    list_credentials,
-    list_merchants,
-    open_database,
-    revoke_credential,
-    update_channel,
-)
+from tollgate.payments.merchants import Channel, Merchant
+from tollgate.store import merchants
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
 from tollgate.values import ChannelId, Instant, MerchantId, Secret, SystemClock, is_id, make_id
-from tollgate.vault import (
-    Keyring,
-    TokenError,
-    hash_token,
-    keep_credential,
-    load_keyring,
-    make_credential,
-    show_token,
-)
+from tollgate.vault.keyring import Keyring, load_keyring
+from tollgate.vault.tokens import TokenError, hash_token, keep_credential, make_credential, show_token
 
 _T = TypeVar("_T")
 
@@ -85,9 +69,9 @@ def add_merchant(name: str, merchant_id: str, **flags: Any) -> None:
     new = Merchant(id=MerchantId(merchant_id), name=name, created_at=SystemClock().now())
 
     async def insert(database: Database, _settings: Settings) -> None:
-        if any(row.id == new.id for row in await list_merchants(database)):
+        if any(row.id == new.id for row in await merchants.list_merchants(database)):
             sys.exit(f"tollgate: there is a merchant {new.id} already")
-        await insert_merchant(database, new)
+        await merchants.insert_merchant(database, new)
 
     with_store(flags, insert)
     click.echo(new.id)
@@ -97,7 +81,7 @@ def add_merchant(name: str, merchant_id: str, **flags: Any) -> None:
 @with_settings(*STORE_FLAGS)
 def show_merchants(**flags: Any) -> None:
     """One line a merchant."""
-    for row in with_store(flags, lambda database, _settings: list_merchants(database)):
+    for row in with_store(flags, lambda database, _settings: merchants.list_merchants(database)):
         click.echo(f"{row.id}  {row.name}")
 
 
@@ -151,9 +135,9 @@ def add_channel(merchant_id: str, name: str, entity_id: str, **flags: Any) -> No
     async def insert(database: Database, settings: Settings) -> None:
         refuse_plain_addresses(new, changes, settings)
         await _get_merchant(database, merchant_id)
-        if any(row.id == new.id for row in await list_channels(database)):
+        if any(row.id == new.id for row in await merchants.list_channels(database)):
             sys.exit(f"tollgate: there is a channel {new.id} already")
-        await insert_channel(database, new)
+        await merchants.insert_channel(database, new)
 
     with_store(store, insert)
     click.echo(new.id)
@@ -169,12 +153,12 @@ def set_channel(entity_id: str, **flags: Any) -> None:
     changes, store = _split_flags(flags)
 
     async def update(database: Database, settings: Settings) -> None:
-        found = next((row for row in await list_channels(database) if row.id == entity_id), None)
+        found = next((row for row in await merchants.list_channels(database) if row.id == entity_id), None)
         if found is None:
             sys.exit(f"tollgate: no channel {entity_id}")
         changed = merge_terms(found, changes)
         refuse_plain_addresses(changed, changes, settings)
-        await update_channel(database, changed)
+        await merchants.update_channel(database, changed)
 
     with_store(store, update)
 
@@ -183,7 +167,7 @@ def set_channel(entity_id: str, **flags: Any) -> None:
 @with_settings(*STORE_FLAGS)
 def show_channels(**flags: Any) -> None:
     """One line a channel."""
-    for row in with_store(flags, lambda database, _settings: list_channels(database)):
+    for row in with_store(flags, lambda database, _settings: merchants.list_channels(database)):
         traits = [
             "lenient" if row.is_lenient else "strict",
             *(["closed"] if row.is_closed else []),
@@ -219,7 +203,7 @@ def add_token(merchant_id: str, given: str | None, token_file: BinaryIO | None, 
         if text is not None:
             return await _keep_token(database, MerchantId(merchant_id), Secret(text.strip()), keyring, now)
         new = make_credential(MerchantId(merchant_id), keyring, now)
-        await insert_credential(database, new.credential)
+        await merchants.insert_credential(database, new.credential)
         return show_token(new.token)
 
     click.echo(with_store(flags, insert))
@@ -234,10 +218,10 @@ async def _keep_token(
     except TokenError as error:
         raise click.UsageError(f"--token: the token cannot be kept: {error}") from None
     hashes = {credential.token_hash, hash_token(brought)}
-    for row in await list_credentials(database):
+    for row in await merchants.list_credentials(database):
         if row.token_hash in hashes or (row.user_id == credential.user_id and row.merchant_id != merchant_id):
             sys.exit(f"tollgate: the token or its user is known already, by token {row.id} of {row.merchant_id}")
-    await insert_credential(database, credential)
+    await merchants.insert_credential(database, credential)
     return credential.id
 
 
@@ -245,7 +229,7 @@ async def _keep_token(
 @with_settings(*STORE_FLAGS)
 def show_tokens(**flags: Any) -> None:
     """One line a token, without the token."""
-    for row in with_store(flags, lambda database, _settings: list_credentials(database)):
+    for row in with_store(flags, lambda database, _settings: merchants.list_credentials(database)):
         click.echo(f"{row.id}  merchant {row.merchant_id}{'  revoked' if row.revoked_at else ''}")
 
 
@@ -255,12 +239,12 @@ def show_tokens(**flags: Any) -> None:
 def revoke_token(token_id: str, **flags: Any) -> None:
     """Take an access token away."""
     now = SystemClock().now()
-    if not with_store(flags, lambda database, _settings: revoke_credential(database, token_id, now)):
+    if not with_store(flags, lambda database, _settings: merchants.revoke_credential(database, token_id, now)):
         sys.exit(f"tollgate: no token {token_id} that is not revoked already")
 
 
 async def _get_merchant(database: Database, merchant_id: str) -> Merchant:
-    found = next((row for row in await list_merchants(database) if row.id == merchant_id), None)
+    found = next((row for row in await merchants.list_merchants(database) if row.id == merchant_id), None)
     if found is None:
         sys.exit(f"tollgate: no merchant {merchant_id}")
     return found

@@ -14,11 +14,12 @@ import click
 
 from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
-from tollgate.flows import refuse_wrong_keys
+from tollgate.flows.verify import refuse_wrong_keys
 from tollgate.hosting import bind_all, find_missing, find_unready_channels, find_warnings, run, set_up_logs
-from tollgate.store import add_to_setting, get_setting, list_channels, list_merchants, open_database
+from tollgate.store.merchants import list_channels, list_merchants
+from tollgate.store.opening import add_to_setting, get_setting, open_database
 from tollgate.values import SECOND, SystemClock, render_timestamp
-from tollgate.vault import load_keyring
+from tollgate.vault.keyring import load_keyring
 from tollgate.wiring import BASE_URL, make_greeting, prepare_keyring
 from tollgate.workers import CLOCK_OFFSET
 

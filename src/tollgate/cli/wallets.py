@@ -14,21 +14,20 @@ from typing import Any
 import click
 import msgspec
 
-from tollgate.catalog import ALIASES, CURRENCIES, Wallet
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.parameters.names import ALIASES
+from tollgate.catalog.wallets import Wallet
 from tollgate.cli.people import channel, with_store
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, with_settings
 from tollgate.config import Settings
-from tollgate.payments import SigningKey, WalletPublic
-from tollgate.store import (
-    Database,
-    delete_wallet_key,
-    get_setting,
-    insert_wallet_key,
-    list_channels,
-    list_wallet_keys,
-)
+from tollgate.payments.accounts import SigningKey, WalletPublic
+from tollgate.store.database import Database
+from tollgate.store.merchants import delete_wallet_key, insert_wallet_key, list_channels, list_wallet_keys
+from tollgate.store.opening import get_setting
 from tollgate.values import SECOND, ChannelId, Instant, SystemClock, read_hundredths
-from tollgate.vault import WalletKeyError, load_keyring, make_wallet_key
+from tollgate.vault.keyring import load_keyring
+from tollgate.vault.wallets.door import make_wallet_key
+from tollgate.vault.wallets.failure import WalletKeyError
 from tollgate.wiring import make_sandbox_token
 from tollgate.workers import CLOCK_OFFSET
 

@@ -10,7 +10,8 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from tollgate.payments import Order, Payment, Verdict
+from tollgate.payments.order import Order
+from tollgate.payments.payment import Payment, Verdict
 
 _Told = TypeVar("_Told")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog import BRANDS, Protocol
+from tollgate.catalog.brand_rows import Protocol
+from tollgate.catalog.brands import BRANDS
 from tollgate.connectors import card, redirect, sepa
 from tollgate.connectors.exchange import Connector
 

@@ -1,37 +1,35 @@
-"""Account numbers in fields that are stored in clear: the request's own in any spelling, and what looks like a card's.
-
-The numbers of accounts that were stored before are compared by the vault.
-"""
+"""Account numbers where they do not belong: found in free text, refused or hidden."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from tollgate.catalog import (
-    CARD_NUMBER_MIN,
-    OWN_NUMBER_MIN,
-    Parameter,
-    Resolved,
-    Secrecy,
-    contains_number,
-    get_result,
-    has_long_run,
-    hide_card_numbers,
-    keep_digits,
-    normalize_iban,
-    normalize_number,
-    resolve,
-)
+from tollgate.catalog import card_numbers
+from tollgate.catalog.parameters.names import Resolved, resolve
+from tollgate.catalog.parameters.row import Parameter, Secrecy
+from tollgate.catalog.results import get_result
 from tollgate.values import Fault, InvalidParameters
 
 _IBAN = "bankAccount.iban"
+
+
 _OWN = ("card.number", "tokenAccount.number", _IBAN, "bankAccount.number")
+
+
 _KEY = re.compile(r"\[(?![0-9]{1,4}\])")
+
+
 _DIGIT = re.compile(r"\d")
+
+
 _MASK = "X"
 """A shape that takes as many digits takes this letter too, so that what is hidden can be read again."""
+
+
 _OWN_MESSAGE = "must not contain the number of the account"
+
+
 _CARD_MESSAGE = "must not contain the number of a card"
 
 
@@ -46,9 +44,11 @@ def find_own_numbers(values: Mapping[str, str], echo: Mapping[str, str], keys: S
     for own in _OWN:
         if own not in values:
             continue
-        number = normalize_iban(values[own]) if own == _IBAN else normalize_number(values[own])
+        number = (
+            card_numbers.normalize_iban(values[own]) if own == _IBAN else card_numbers.normalize_number(values[own])
+        )
         # One look through everything at once; only a number that is found is looked for field by field.
-        if number and contains_number("\0".join((*echo.values(), *keys)), number):
+        if number and card_numbers.contains_number("\0".join((*echo.values(), *keys)), number):
             faults += fault_numbers(name for name, text in echo.items() if _exposes(name, text, number))
     return faults
 
@@ -67,7 +67,9 @@ def list_exposing(echo: Mapping[str, str], key: str) -> dict[str, str]:
     texts = {name: f"{name}\0{text}" if has_key(name) else text for name, text in echo.items()}
     if key:
         texts["Idempotency-Key"] = key
-    return {name: text for name, text in texts.items() if len(keep_digits(text)) >= OWN_NUMBER_MIN}
+    return {
+        name: text for name, text in texts.items() if len(card_numbers.keep_digits(text)) >= card_numbers.OWN_NUMBER_MIN
+    }
 
 
 def fault_numbers(names: Iterable[str]) -> list[Fault]:
@@ -80,7 +82,11 @@ def refuse_numbers(names: Iterable[str]) -> InvalidParameters:
 
 def clean_name(name: str) -> str:
     """A key between brackets may be a number itself; then the parameter is named without its digits."""
-    return _DIGIT.sub("", name) if has_key(name) and len(keep_digits(name)) >= OWN_NUMBER_MIN else name
+    return (
+        _DIGIT.sub("", name)
+        if has_key(name) and len(card_numbers.keep_digits(name)) >= card_numbers.OWN_NUMBER_MIN
+        else name
+    )
 
 
 def clean_fault(fault: Fault, values: Mapping[str, str]) -> Fault:
@@ -90,12 +96,9 @@ def clean_fault(fault: Fault, values: Mapping[str, str]) -> Fault:
     return Fault(clean_name(fault.name), fault.message, "***")
 
 
-# ---- numbers of other cards ----
-
-
 def can_hold_card(parameter: Parameter) -> bool:
     shapes = (parameter.shape, parameter.shape_for(is_lenient=True))
-    is_long = any(shape.length_max >= CARD_NUMBER_MIN and not shape.choices for shape in shapes)
+    is_long = any(shape.length_max >= card_numbers.CARD_NUMBER_MIN and not shape.choices for shape in shapes)
     return is_long and not parameter.holds_code
 
 
@@ -105,24 +108,26 @@ def has_key(name: str) -> bool:
 
 def may_expose_card(values: Sequence[str], keys: Sequence[str]) -> bool:
     """Tells cheaply whether a card number is possible: hardly any request has so many digits outside its references."""
-    return has_long_run("\0".join((*values, *keys) if keys else values))
+    return card_numbers.has_long_run("\0".join((*values, *keys) if keys else values))
 
 
 def find_cards(echo: Mapping[str, str]) -> list[Fault]:
-    return [Fault(clean_name(name), _CARD_MESSAGE) for name, text in echo.items() if _hide(name, text) != (name, text)]
+    return [
+        Fault(clean_name(name), _CARD_MESSAGE) for name, text in echo.items() if _hide_cards(name, text) != (name, text)
+    ]
 
 
 def hide_cards(values: Mapping[str, str]) -> dict[str, str]:
-    return dict(_hide(name, text) for name, text in values.items())
+    return dict(_hide_cards(name, text) for name, text in values.items())
 
 
-def _hide(name: str, text: str) -> tuple[str, str]:
+def _hide_cards(name: str, text: str) -> tuple[str, str]:
     found = resolve(name)
     if not isinstance(found, Resolved) or found.parameter.secrecy not in (Secrecy.OPEN, Secrecy.MASK):
         return name, text
-    shown = hide_card_numbers(text, _MASK) if can_hold_card(found.parameter) else text
-    return hide_card_numbers(name, _MASK) if has_key(name) else name, shown
+    shown = card_numbers.hide_card_numbers(text, _MASK) if can_hold_card(found.parameter) else text
+    return card_numbers.hide_card_numbers(name, _MASK) if has_key(name) else name, shown
 
 
 def _exposes(name: str, text: str, number: str) -> bool:
-    return contains_number(text, number) or contains_number(name, number)
+    return card_numbers.contains_number(text, number) or card_numbers.contains_number(name, number)

@@ -1,7 +1,4 @@
-"""Checked fields to what is paid with, and to what of it the merchant may see again.
-
-Whether an account is good is judged in objections.
-"""
+"""Account data of a request, and account numbers where they do not belong."""
 
 from __future__ import annotations
 
@@ -10,17 +7,12 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import AccountType, Brand, Protocol, Wallet, build_iban, find_bic, get_result
+from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
+from tollgate.catalog.ibans import build_iban, find_bic
+from tollgate.catalog.results import get_result
+from tollgate.catalog.wallets import Wallet
 from tollgate.contract.fields import Fields
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    CardSummary,
-    Instrument,
-    TokenAccount,
-    VirtualAccount,
-    make_card_summary,
-)
+from tollgate.payments import accounts
 from tollgate.values import Refusal, Secret
 
 _CARD_NEEDS = frozenset({"card.number", "card.expiryMonth", "card.expiryYear"})
@@ -46,7 +38,7 @@ def find_wallet_call(fields: Fields) -> WalletCall | None:
     return None
 
 
-def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardSummary | None]:
+def read_account(fields: Fields, brand: Brand) -> tuple[accounts.Instrument, accounts.CardSummary | None]:
     """The account, and what of a card may be stored in clear."""
     values = fields.values
     if "tokenAccount.number" in values and brand.protocol is Protocol.CARD:
@@ -55,18 +47,18 @@ def read_account(fields: Fields, brand: Brand) -> tuple[Instrument, CardSummary 
         case AccountType.BANK:
             return _read_bank(values), None
         case AccountType.VIRTUAL:
-            return VirtualAccount(account_id=values.get("virtualAccount.accountId")), None
+            return accounts.VirtualAccount(account_id=values.get("virtualAccount.accountId")), None
         case _:
             return _read_card(fields)
 
 
-def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
+def show_account(fields: Fields, account: accounts.Instrument | None) -> dict[str, str]:
     """The echo with what was sealed as it is shown again: numbers by their ends, a bank by what was found out of it.
 
     A card shows its face instead.
     """
     kept = hide_proof(fields.echo, account)
-    if isinstance(account, CardAccount):
+    if isinstance(account, accounts.CardAccount):
         return kept
     values = fields.values
     shown: dict[str, str] = {
@@ -74,14 +66,14 @@ def show_account(fields: Fields, account: Instrument | None) -> dict[str, str]:
         for name in ("bankAccount.iban", "bankAccount.number", "tokenAccount.number")
         if name in values
     }
-    if isinstance(account, BankAccount) and account.bic:
+    if isinstance(account, accounts.BankAccount) and account.bic:
         shown["bankAccount.bic"] = account.bic
     return kept | shown
 
 
-def hide_proof(echo: dict[str, str], account: Instrument | None) -> dict[str, str]:
+def hide_proof(echo: dict[str, str], account: accounts.Instrument | None) -> dict[str, str]:
     """What a device or a network proves its number with is used once, so it is not shown."""
-    if isinstance(account, CardAccount) and account.number_type == "PAN":
+    if isinstance(account, accounts.CardAccount) and account.number_type == "PAN":
         return echo
     return {name: text for name, text in echo.items() if name != _PROOF}
 
@@ -93,7 +85,7 @@ def hide_middle(text: str) -> str:
     return text[:head] + "*" * (len(text) - head - tail) + text[len(text) - tail :]
 
 
-def _read_card(fields: Fields) -> tuple[CardAccount, CardSummary]:
+def _read_card(fields: Fields) -> tuple[accounts.CardAccount, accounts.CardSummary]:
     values = fields.values
     if not values.keys() >= _CARD_NEEDS:
         raise Refusal(get_result("600.200.201"), "send the card's number and expiry")
@@ -101,7 +93,7 @@ def _read_card(fields: Fields) -> tuple[CardAccount, CardSummary]:
     wallet = None
     if not fields.groups.isdisjoint(_WALLETS):
         wallet = next((wallet for wallet in _WALLETS if f"{wallet}.source" in values), None)
-    card = CardAccount(
+    card = accounts.CardAccount(
         number=Secret(values["card.number"]),
         expiry_month=values["card.expiryMonth"].zfill(2),
         expiry_year=values["card.expiryYear"],
@@ -111,11 +103,11 @@ def _read_card(fields: Fields) -> tuple[CardAccount, CardSummary]:
         number_type=values.get("card.numberType", "DPAN" if wallet else "PAN"),
         wallet=wallet,
     )
-    return card, make_card_summary(values["card.number"], card)
+    return card, accounts.make_card_summary(values["card.number"], card)
 
 
-def _read_token(values: Mapping[str, str]) -> TokenAccount:
-    return TokenAccount(
+def _read_token(values: Mapping[str, str]) -> accounts.TokenAccount:
+    return accounts.TokenAccount(
         number=Secret(values["tokenAccount.number"]),
         type=values["tokenAccount.type"],
         expiry_month=values.get("tokenAccount.expiryMonth"),
@@ -125,7 +117,7 @@ def _read_token(values: Mapping[str, str]) -> TokenAccount:
     )
 
 
-def _read_bank(values: Mapping[str, str]) -> BankAccount:
+def _read_bank(values: Mapping[str, str]) -> accounts.BankAccount:
     number, bank_code = values.get("bankAccount.number"), values.get("bankAccount.bankCode")
     country = values.get("bankAccount.country")
     iban = values.get("bankAccount.iban", "").upper() or None
@@ -135,7 +127,7 @@ def _read_bank(values: Mapping[str, str]) -> BankAccount:
     if bic is None and iban is not None:
         bic = find_bic(iban)
     signed_on = values.get("bankAccount.mandate.dateOfSignature")
-    return BankAccount(
+    return accounts.BankAccount(
         holder=values.get("bankAccount.holder"),
         iban=_hide(iban),
         number=_hide(number),
@@ -150,3 +142,6 @@ def _read_bank(values: Mapping[str, str]) -> BankAccount:
 
 def _hide(text: str | None) -> Secret | None:
     return None if text is None else Secret(text)
+
+
+# ---- numbers of other cards ----

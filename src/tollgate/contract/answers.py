@@ -13,10 +13,14 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.catalog import RESULTS, Wallet, get_result, hide_card_numbers, is_true
+from tollgate.catalog.card_numbers import hide_card_numbers
+from tollgate.catalog.results import RESULTS, get_result
+from tollgate.catalog.shape import is_true
+from tollgate.catalog.wallets import Wallet
 from tollgate.contract.fields import NAMES_KEPT, first_word
 from tollgate.contract.standing import find_scheme_reference, tell_series_reference
-from tollgate.payments import CardSummary, Payment, State
+from tollgate.payments.accounts import CardSummary
+from tollgate.payments.payment import Payment, State
 from tollgate.values import Fault, Instant, InvalidParameters, Refusal, Result, TooMany, render_timestamp
 
 Json = dict[str, Any]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog import AUTHENTICATION, MANDATORY_BILLING_FIELDS, MANDATORY_BROWSER_FIELDS, get_result, is_true
+from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.results import get_result
+from tollgate.catalog.rule_rows.people import MANDATORY_BILLING_FIELDS, MANDATORY_BROWSER_FIELDS
+from tollgate.catalog.shape import is_true
+from tollgate.contract.details import read_browser
 from tollgate.contract.fields import Fields
+from tollgate.contract.registered import asks_to_register
 from tollgate.contract.standing import begins_series, is_by_merchant
-from tollgate.contract.stored import asks_to_register
-from tollgate.contract.structures import read_browser
-from tollgate.payments import AuthenticationRequest, Browser, CardAccount, Instrument
+from tollgate.payments.accounts import CardAccount, Instrument
+from tollgate.payments.authentication import AuthenticationRequest, Browser
 from tollgate.values import Fault, InvalidParameters
 
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")

@@ -8,25 +8,21 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import (
-    BRANDS,
-    LIMITS,
-    POSTAL_CODES,
-    WALLET_SHEETS,
-    AccountType,
-    Brand,
-    Protocol,
-    Wallet,
-    find_brand,
-    get_result,
-    list_sepa_lengths,
-    render_mandate,
-)
+from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
+from tollgate.catalog.brands import BRANDS, find_brand
+from tollgate.catalog.ibans import list_sepa_lengths
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.mandates import render_mandate
+from tollgate.catalog.postal_codes import POSTAL_CODES
+from tollgate.catalog.results import get_result
+from tollgate.catalog.wallets import WALLET_SHEETS, Wallet
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import find_payment_type
 from tollgate.contract.fields import first_word
-from tollgate.contract.tickets import make_checkout_return_url
-from tollgate.payments import Checkout, CheckoutKind, CheckoutState, Registration, WalletPublic
+from tollgate.contract.shopper_urls import make_checkout_return_url
+from tollgate.payments.accounts import WalletPublic
+from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
+from tollgate.payments.registration import Registration
 from tollgate.values import Instant, to_datetime
 
 _FORM_KINDS = {

@@ -8,22 +8,21 @@ from datetime import date
 import msgspec
 import orjson
 
-from tollgate.catalog import Brand, Wallet, find_brand, get_result, is_success, is_true, resolve
-from tollgate.contract.addresses import spell_address
+from tollgate.catalog.brand_rows import Brand
+from tollgate.catalog.brands import find_brand
+from tollgate.catalog.parameters.names import resolve
+from tollgate.catalog.results import get_result, is_success
+from tollgate.catalog.shape import is_true
+from tollgate.catalog.wallets import Wallet
+from tollgate.contract import objections
 from tollgate.contract.answers import Answer, Envelope, encode_answer
-from tollgate.contract.fields import Fields, first_word, is_never_stored
-from tollgate.contract.form import Pairs
-from tollgate.contract.objections import (
-    find_amount_objection,
-    find_content_objection,
-    find_fraction_objection,
-    find_proof_objection,
-)
-from tollgate.contract.orders import check_fit, read_test_mode
-from tollgate.contract.simulator_overrides import read_simulator_overrides
-from tollgate.contract.structures import read_details
-from tollgate.contract.tickets import make_checkout_return_url
-from tollgate.payments import Channel, Checkout, CheckoutKind, TestMode, list_amounts
+from tollgate.contract.details import read_details, spell_address
+from tollgate.contract.fields import Fields, Pairs, first_word, is_never_stored
+from tollgate.contract.orders import check_fit, read_simulator_overrides, read_test_mode
+from tollgate.contract.shopper_urls import make_checkout_return_url
+from tollgate.payments.checkout import Checkout, CheckoutKind
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import TestMode, list_amounts
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths
 
 _SESSION_GONE = "No payment session found for the requested id: it was read, it has expired, or it is of another host"
@@ -87,7 +86,7 @@ def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bo
         read_simulator_overrides(values)
     money = read_prepared_money(values)
     objection = None if money is None else _find_money_objection(fields, money)
-    objection = objection or find_content_objection(fields, channel, today)
+    objection = objection or objections.find_content_objection(fields, channel, today)
     if objection:
         raise Refusal(get_result(objection))
     brand = find_prepared_brand(values, channel)
@@ -100,9 +99,9 @@ def check_prepared(fields: Fields, channel: Channel, *, today: date, is_live: bo
 def _find_money_objection(fields: Fields, money: Money) -> str | None:
     details = read_details(fields, money.currency)
     return (
-        find_amount_objection(fields.values.get("paymentType", ""), money)
-        or find_fraction_objection(list_amounts(details))
-        or find_proof_objection(details.authentication)
+        objections.find_amount_objection(fields.values.get("paymentType", ""), money)
+        or objections.find_fraction_objection(list_amounts(details))
+        or objections.find_proof_objection(details.authentication)
     )
 
 

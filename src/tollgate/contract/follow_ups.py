@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog import get_result
+from tollgate.catalog.results import get_result
 from tollgate.contract.fields import Fields
 from tollgate.contract.objections import find_fraction_objection
-from tollgate.contract.orders import make_descriptor, read_test_mode
-from tollgate.contract.simulator_overrides import read_simulator_overrides
-from tollgate.payments import Channel, FollowUp
+from tollgate.contract.orders import make_descriptor, read_simulator_overrides, read_test_mode
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import FollowUp
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
 
 _REFERENCE = "referenceUuid"

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from tollgate.catalog import get_result, is_true
+from tollgate.catalog.results import get_result
+from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Json
 from tollgate.contract.fields import Fields
 from tollgate.contract.reports import read_begin, read_end
-from tollgate.payments import Cron, CronFault, CronFlaw, CronPlan, parse_plan
+from tollgate.payments.cron import Cron, CronFault, CronFlaw, CronPlan, parse_plan
 from tollgate.values import DAY, Fault, Instant, InvalidParameters, add_months
 
 _PREFIX = "job."

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import LIMITS, get_result, is_true
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, render_result
 from tollgate.contract.fields import first_word
-from tollgate.payments import Checkout, LinkStatus, Payment, PaymentLink, tell_link_status
+from tollgate.payments.checkout import Checkout, LinkStatus, PaymentLink, tell_link_status
+from tollgate.payments.payment import Payment
 from tollgate.values import (
     DAY,
     HOUR,

@@ -6,23 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 
-from tollgate.catalog import (
-    AUTHENTICATION,
-    CURRENCIES,
-    AccountType,
-    Brand,
-    Facts,
-    Protocol,
-    accepts_number,
-    build_iban,
-    detect_brand,
-    find_decline,
-    fits_bank,
-    is_in_sepa,
-    passes_luhn,
-)
+from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
+from tollgate.catalog.brands import accepts_number, detect_brand, passes_luhn
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.declines import Facts, find_decline
+from tollgate.catalog.ibans import build_iban, fits_bank, is_in_sepa
+from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.contract.fields import Fields
-from tollgate.payments import Authentication, BankAccount, CardAccount, Channel, Instrument, TokenAccount
+from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import Authentication
 from tollgate.values import Money
 
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})

@@ -1,4 +1,4 @@
-"""Checked fields to a typed order. What is asked for is understood here; whether it may happen is decided elsewhere."""
+"""From the fields of a request to an order, and from a stored payment back to its order."""
 
 from __future__ import annotations
 
@@ -7,34 +7,142 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog import AUTHENTICATION, BRANDS, AccountType, Brand, Protocol, get_result
+from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
+from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
+from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.results import get_result
+from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES
+from tollgate.contract import objections, registered
+from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_request
+from tollgate.contract.details import read_details
 from tollgate.contract.fields import Fields, first_word
-from tollgate.contract.objections import (
-    find_amount_objection,
-    find_content_objection,
-    find_fraction_objection,
-    find_proof_objection,
-)
-from tollgate.contract.simulator_overrides import read_simulator_overrides
-from tollgate.contract.sources import Source, find_network, take_source, tell_number
-from tollgate.contract.standing import find_series_fields, find_series_objection, read_sequence
-from tollgate.contract.stored import asks_to_register
-from tollgate.contract.structures import read_details
-from tollgate.payments import (
-    Authentication,
-    Channel,
-    Details,
-    Instrument,
-    OpenedCard,
-    Order,
-    Payment,
-    ProcessingCode,
-    RegisteredAccount,
-    TestMode,
-    list_amounts,
-)
+from tollgate.contract.standing import find_series_fields, find_series_objection, is_by_merchant, read_sequence
+from tollgate.payments.accounts import CardSummary, Instrument, OpenedCard
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import Authentication, Details, Order, ProcessingCode, TestMode, list_amounts
+from tollgate.payments.payment import Payment
+from tollgate.payments.registration import RegisteredAccount
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
+
+
+def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
+    """Levers by their key. A misspelled one would silently test nothing, so it is refused."""
+    simulator_overrides: dict[str, str] = {}
+    faults: list[Fault] = []
+    for override in SIMULATOR_OVERRIDES:
+        value = values.get(override.name)
+        if value is None:
+            continue
+        if not override.shape.accepts(value):
+            faults.append(Fault(override.name, override.shape.message, value))
+        simulator_overrides[override.key] = value
+    if faults:
+        raise InvalidParameters(get_result("200.300.404"), faults)
+    return simulator_overrides
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    brand: Brand
+    account: Instrument | None
+    """None where it could not be opened, and then there is an objection."""
+    card_summary: CardSummary | None
+    objection: str | None
+    network: str | None
+    echo: dict[str, str]
+
+
+def take_source(
+    fields: Fields,
+    channel: Channel,
+    *,
+    today: date,
+    opened: OpenedCard | str | None = None,
+    stored: RegisteredAccount | None = None,
+) -> Source:
+    if stored is not None:
+        return _take_stored(fields, channel, stored, today)
+    brand = choose_brand(fields.values, channel.is_lenient, opened)
+    account, card_summary, objection = _take_account(fields, brand, channel, today, opened)
+    return Source(
+        brand=brand,
+        account=account,
+        card_summary=card_summary,
+        objection=objection,
+        network=find_network(brand, fields.values, opened),
+        echo=show_account(fields, account),
+    )
+
+
+def _take_stored(fields: Fields, channel: Channel, stored: RegisteredAccount, today: date) -> Source:
+    brand = BRANDS[stored.registration.brand]
+    registered.check_brand(fields, brand, is_lenient=channel.is_lenient)
+    account, card_summary = registered.take_registered(fields, stored)
+    network = find_network(brand, tell_number(card_summary), None)
+    issuer = BRANDS[network] if network else brand
+    needs_cvv = _needs_cvv(fields, channel)
+    return Source(
+        brand=brand,
+        account=account,
+        card_summary=card_summary,
+        objection=registered.find_registration_objection(fields, account, issuer, cvv_required=needs_cvv, today=today),
+        network=network,
+        echo=registered.show_registered(fields, stored, account),
+    )
+
+
+def _take_account(
+    fields: Fields,
+    brand: Brand,
+    channel: Channel,
+    today: date,
+    opened: OpenedCard | str | None,
+) -> tuple[Instrument | None, CardSummary | None, str | None]:
+    if isinstance(opened, str):
+        return None, None, opened
+    if opened is not None:
+        expiry = int(opened.account.expiry_year), int(opened.account.expiry_month)
+        return opened.account, opened.card_summary, "100.100.303" if expiry < (today.year, today.month) else None
+    account, card_summary = read_account(fields, brand)
+    needs_cvv = _needs_cvv(fields, channel)
+    objection = objections.find_account_objection(fields.values, account, brand, cvv_required=needs_cvv, today=today)
+    return account, card_summary, objection
+
+
+def _needs_cvv(fields: Fields, channel: Channel) -> bool:
+    """Nobody may keep a security code, so a merchant that charges alone has none."""
+    return channel.requires_cvv and not is_by_merchant(fields.values)
+
+
+def tell_number(card_summary: CardSummary | None) -> Mapping[str, str]:
+    """As much of a number as shows its network."""
+    return {"card.number": card_summary.bin} if card_summary else {}
+
+
+def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard | str | None = None) -> Brand:
+    """The brand named, or else the one its number shows; a lenient channel's odd spelling is settled by the number."""
+    code = values.get("paymentBrand")
+    brand = find_brand(code, lenient=is_lenient) if code else None
+    if brand is None and (code is None or is_lenient):
+        brand = _detect(values, opened)
+    if brand is None:
+        message = "is not a brand of this gateway" if code else "cannot be told from the card number"
+        raise InvalidParameters(get_result("200.300.404"), [Fault("paymentBrand", message, code)])
+    if brand.account is AccountType.WALLET and not brand.wallet:
+        raise Refusal(get_result("600.200.100"), f"{brand.code} is not available on this channel")
+    return brand
+
+
+def find_network(brand: Brand, values: Mapping[str, str], opened: OpenedCard | str | None) -> str | None:
+    network = _detect(values, opened) if brand.account is AccountType.WALLET else None
+    return network.code if network else None
+
+
+def _detect(values: Mapping[str, str], opened: OpenedCard | str | None) -> Brand | None:
+    if isinstance(opened, OpenedCard):
+        return find_brand(opened.network) if opened.network else None
+    return detect_brand(values.get("card.number") or values.get("tokenAccount.number") or "")
+
 
 _DESCRIPTOR_MAX = 127
 _PARTIES = frozenset({"sender", "recipient"})
@@ -58,7 +166,7 @@ def read_order(
     # An authentication by itself needs no type: it is one.
     payment_type, makes_registration = (
         values.get("paymentType", AUTHENTICATION),
-        stored is None and asks_to_register(values),
+        stored is None and registered.asks_to_register(values),
     )
     money = Money(read_hundredths(values["amount"]), values["currency"])
     source = take_source(fields, channel, today=today, opened=opened, stored=stored)
@@ -91,7 +199,7 @@ def read_order(
         if "customParameters" in fields.groups and not is_live
         else {},
         objection=_find_objection(payment_type, money, details, source, stored)
-        or find_content_objection(fields, channel, today, source.brand),
+        or objections.find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
         hidden=find_hidden(fields),
     )
@@ -117,10 +225,10 @@ def _find_objection(
     payment_type: str, money: Money, details: Details, source: Source, stored: RegisteredAccount | None
 ) -> str | None:
     found = (
-        find_amount_objection(payment_type, money)
-        or find_fraction_objection(list_amounts(details))
+        objections.find_amount_objection(payment_type, money)
+        or objections.find_fraction_objection(list_amounts(details))
         or source.objection
-        or find_proof_objection(details.authentication)
+        or objections.find_proof_objection(details.authentication)
     )
     if found or payment_type == AUTHENTICATION:
         return found

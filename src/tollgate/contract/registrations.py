@@ -1,7 +1,4 @@
-"""Requests about stored accounts, and what is answered to them, in the merchant's words.
-
-How an account is kept, and whether a registration is in a state to be asked for something, is decided elsewhere.
-"""
+"""Registrations in the merchant's words: orders to make one, payments that use one, answers about one."""
 
 from __future__ import annotations
 
@@ -11,42 +8,26 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import BRANDS, Brand, Protocol, get_result
+from tollgate.catalog.brand_rows import Brand, Protocol
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
 from tollgate.contract.fields import Fields, merge_echo
 from tollgate.contract.objections import find_content_objection, find_fraction_objection
-from tollgate.contract.orders import read_test_mode
-from tollgate.contract.simulator_overrides import read_simulator_overrides
-from tollgate.contract.sources import take_source
+from tollgate.contract.orders import read_simulator_overrides, read_test_mode, take_source
+from tollgate.contract.registered import check_brand, find_registration_objection, keep_for_registration
 from tollgate.contract.standing import read_migrated
-from tollgate.contract.stored import check_brand, find_registration_objection, keep_for_registration
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    CardSummary,
-    Channel,
-    InitialPayment,
-    Instrument,
-    OpenedCard,
-    Registration,
-    TestMode,
-    TokenAccount,
-    VirtualAccount,
-)
-from tollgate.values import (
-    Fault,
-    Instant,
-    InvalidParameters,
-    Refusal,
-    RegistrationId,
-    to_datetime,
-)
+from tollgate.payments import accounts
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import TestMode
+from tollgate.payments.registration import InitialPayment, Registration
+from tollgate.values import Fault, Instant, InvalidParameters, Refusal, RegistrationId, to_datetime
 
 _NOTHING_TO_STORE = "100.150.100"
 _REFERS = "100.350.601"
 _NO_SERIES = "100.350.602"
 _FORCED_CODE = "customParameters[forceResultCode]"
-_ACCOUNT_GROUPS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount"})
+_ACCOUNT_WORDS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount"})
 _SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
 
 
@@ -55,9 +36,9 @@ class RegistrationOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     brand: str
     method: str
-    account: Instrument | None
+    account: accounts.Instrument | None
     """None where it could not be opened, and then there is an objection."""
-    card_summary: CardSummary | None
+    card_summary: accounts.CardSummary | None
     test_mode: TestMode | None
     objection: str | None
     """The result code of a check that failed; such an order is recorded as rejected."""
@@ -78,7 +59,7 @@ def check_alone(fields: Fields) -> None:
 
 
 def read_registration_order(
-    fields: Fields, channel: Channel, *, today: date, is_live: bool, opened: OpenedCard | str | None = None
+    fields: Fields, channel: Channel, *, today: date, is_live: bool, opened: accounts.OpenedCard | str | None = None
 ) -> RegistrationOrder:
     """`opened` as in an order to pay."""
     values = fields.values
@@ -103,9 +84,9 @@ def read_registration_order(
     )
 
 
-def _find_objection(account: Instrument | None, brand: Brand, initial: InitialPayment | None) -> str | None:
+def _find_objection(account: accounts.Instrument | None, brand: Brand, initial: InitialPayment | None) -> str | None:
     match account:
-        case None | VirtualAccount(account_id=None) | BankAccount(iban=None, number=None):
+        case None | accounts.VirtualAccount(account_id=None) | accounts.BankAccount(iban=None, number=None):
             return _NOTHING_TO_STORE
     if initial is None:
         return None
@@ -117,16 +98,20 @@ def _find_objection(account: Instrument | None, brand: Brand, initial: InitialPa
 
 # ---- changing ----
 
-_CHANGEABLE: Mapping[type[Instrument], Mapping[str, str]] = {
-    CardAccount: {"card.holder": "holder", "card.expiryMonth": "expiry_month", "card.expiryYear": "expiry_year"},
-    TokenAccount: {"tokenAccount.expiryMonth": "expiry_month", "tokenAccount.expiryYear": "expiry_year"},
-    BankAccount: {
+_CHANGEABLE: Mapping[type[accounts.Instrument], Mapping[str, str]] = {
+    accounts.CardAccount: {
+        "card.holder": "holder",
+        "card.expiryMonth": "expiry_month",
+        "card.expiryYear": "expiry_year",
+    },
+    accounts.TokenAccount: {"tokenAccount.expiryMonth": "expiry_month", "tokenAccount.expiryYear": "expiry_year"},
+    accounts.BankAccount: {
         "bankAccount.holder": "holder",
         "bankAccount.bankName": "bank_name",
         "bankAccount.mandate.id": "mandate_id",
         "bankAccount.mandate.dateOfSignature": "signed_on",
     },
-    VirtualAccount: {},
+    accounts.VirtualAccount: {},
 }
 """What of a stored account may change, and the member that it changes."""
 _READERS: Mapping[str, Callable[[str], Any]] = {"signed_on": date.fromisoformat}
@@ -139,8 +124,8 @@ def is_confirmation(fields: Fields) -> bool:
 
 
 def apply_update(
-    fields: Fields, registration: Registration, account: Instrument | None, channel: Channel, *, today: date
-) -> tuple[Registration, Instrument | None]:
+    fields: Fields, registration: Registration, account: accounts.Instrument | None, channel: Channel, *, today: date
+) -> tuple[Registration, accounts.Instrument | None]:
     """The registration and its account with what was sent; what was not sent stays."""
     brand = BRANDS[registration.brand]
     check_brand(fields, brand, is_lenient=channel.is_lenient)
@@ -160,11 +145,11 @@ def apply_update(
     return msgspec.structs.replace(registration, card=card_summary, echo=echo), account
 
 
-def _read_changes(fields: Fields, account: Instrument | None) -> dict[str, Any]:
+def _read_changes(fields: Fields, account: accounts.Instrument | None) -> dict[str, Any]:
     members = {} if account is None else _CHANGEABLE[type(account)]
-    if fields.groups.isdisjoint(_ACCOUNT_GROUPS):
+    if fields.groups.isdisjoint(_ACCOUNT_WORDS):
         return {}
-    sent = [name for name in fields.values if name.partition(".")[0] in _ACCOUNT_GROUPS and name not in _USED_ONCE]
+    sent = [name for name in fields.values if name.partition(".")[0] in _ACCOUNT_WORDS and name not in _USED_ONCE]
     strange = [Fault(name, "is not part of the account stored here") for name in sent if name not in members]
     if strange:
         raise InvalidParameters(get_result("200.300.404"), strange)

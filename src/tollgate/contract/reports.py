@@ -1,17 +1,76 @@
-"""What a report is asked for, read from its query. Which payments answer it is decided elsewhere."""
+"""Lists of transactions and settlement reports, as merchants ask for them and read them."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import hmac
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from itertools import groupby
+from typing import Any
 
 import msgspec
 
-from tollgate.catalog import Situation, is_true
-from tollgate.contract.fields import Fields, read_fields
-from tollgate.contract.form import Pairs
-from tollgate.contract.identity import is_identity_name
-from tollgate.payments import FOREVER, Search, Window
-from tollgate.values import DAY, SECOND, Instant, to_instant
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.results import get_result
+from tollgate.catalog.rule import Situation
+from tollgate.catalog.shape import is_true
+from tollgate.contract.answers import Answer, Envelope, Json, answer_payment, encode_answer, render_payment
+from tollgate.contract.fields import Fields, Pairs, is_identity_name, read_fields
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment
+from tollgate.payments.reporting import FOREVER, Page, Period, Place, ReportEntry, Search, Tally, Window
+from tollgate.values import (
+    DAY,
+    SECOND,
+    Fault,
+    Instant,
+    InvalidParameters,
+    render_hundredths,
+    render_timestamp,
+    to_datetime,
+    to_instant,
+)
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.signing import make_mac
+
+_NAME = "cursor"
+_PURPOSE = "cursor"
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(tuple[int, str, bytes])
+
+
+def render_cursor(place: Place, channel: Channel, filters: Search | Period, keyring: Keyring) -> str:
+    sealed = (place.at, place.id, _seal(place, channel, filters, keyring))
+    return urlsafe_b64encode(_encoder.encode(sealed)).decode().rstrip("=")
+
+
+def read_cursor(text: str, channel: Channel, filters: Search | Period, keyring: Keyring) -> Place:
+    try:
+        at, place_id, seal = _decoder.decode(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, msgspec.MsgspecError):
+        raise _refuse(text) from None
+    place = Place(at, place_id)
+    is_ours = hmac.compare_digest(seal, _seal(place, channel, filters, keyring))
+    # Written again, because text of several spellings can be read as the same bytes.
+    if not is_ours or render_cursor(place, channel, filters, keyring) != text:
+        raise _refuse(text)
+    return place
+
+
+def _seal(place: Place, channel: Channel, filters: Search | Period, keyring: Keyring) -> bytes:
+    # The name of the type stands for the list: a place among payments is none in the book.
+    wanted = msgspec.json.encode(filters).decode()
+    facts = (type(filters).__name__, channel.merchant_id, channel.id, wanted, place.at, place.id)
+    return make_mac(_PURPOSE, facts, keyring)
+
+
+def _refuse(text: str) -> InvalidParameters:
+    message = "must be the cursor of an earlier page of this list, with the same filters"
+    return InvalidParameters(get_result("200.300.404"), [Fault(_NAME, message, text)])
+
 
 _DAY_LENGTH = len("yyyy-MM-dd")
 
@@ -69,3 +128,167 @@ def _read_moment(text: str) -> Instant:
 def _read_list(text: str | None) -> tuple[str, ...]:
     """Sorted and without repetitions, so that the same filter is the same value however it was written."""
     return tuple(sorted(set(text.split(",")))) if text else ()
+
+
+ONE_NAME = ("payments",)
+BOTH_NAMES = ("payments", "records")
+"""Clients of the newer report read its list by either."""
+
+Chains = Mapping[str, Sequence[Payment]]
+"""By the id of their first payment."""
+
+
+def answer_chain(payment: Payment, chain: Iterable[Payment], envelope: Envelope) -> Answer:
+    """One payment as it is always told, with its whole chain beside it."""
+    return answer_payment(payment, envelope, payments=_render_payments(chain))
+
+
+def answer_payment_page(
+    page: Page[Payment], chains: Chains | None, names: Sequence[str], envelope: Envelope, ndc: str, now: Instant
+) -> Answer:
+    """`chains` is None where they were not asked for; a record then says nothing of its neighbours."""
+    rows = _render_payments(page.rows)
+    if chains is not None:
+        for row, payment in zip(rows, page.rows, strict=True):
+            row["linkedTransactions"] = _render_payments(_list_others(payment, chains))
+    return answer_page(dict.fromkeys(names, rows), page, envelope, ndc, now)
+
+
+def answer_page(lists: Json, page: Page[Any], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+    paging = {"pages": page.pages, "pageNo": page.page_no, "cursor": page.cursor}
+    known = {word: value for word, value in paging.items() if value is not None}
+    return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, **lists, **known))
+
+
+def _list_others(payment: Payment, chains: Chains) -> list[Payment]:
+    return [other for other in chains.get(payment.first_id, ()) if other.id != payment.id]
+
+
+def _render_payments(payments: Iterable[Payment]) -> list[Json]:
+    return [
+        {
+            **render_payment(payment),
+            "paymentMethod": payment.method,
+            "shortId": payment.short_id,
+            "timestamp": render_timestamp(payment.created_at),
+            "ndc": payment.ndc,
+        }
+        for payment in payments
+    ]
+
+
+_SETTLED, _CHARGEBACK, _CHARGEBACK_REVERSAL = "SETTLED", "CHARGEBACK", "CHARGEBACK REVERSAL"
+
+RECONCILIATIONS: Mapping[str, tuple[str, ...]] = {
+    _SETTLED: ("DB", "PA.CP", "CP", "RB", "RC", "RF", "RV", "CD"),
+    "FEE": (),
+    _CHARGEBACK: ("CB",),
+    _CHARGEBACK_REVERSAL: ("CR",),
+}
+"""Which payment types a reconciliation type is made of. Nobody charges a fee here, so none is ever settled."""
+
+_TYPES = {payment_type: name for name, payment_types in RECONCILIATIONS.items() for payment_type in payment_types}
+_ID = re.compile("([0-9]{8})-([A-Z]{3})")
+
+
+def read_days(pairs: Pairs, situation: Situation) -> Period:
+    fields = read_report_fields(pairs, situation)
+    return Period(
+        begins_at=read_begin(fields.get("date.from")),
+        ends_at=read_end(fields.get("date.to")),
+        currency=fields.get("currency"),
+        test_mode=_read_test_mode(fields),
+    )
+
+
+def read_aggregation(
+    aggregation_id: str, pairs: Pairs, situation: Situation, rows_max: int
+) -> tuple[Period, Window] | None:
+    """None where the id names no day and currency."""
+    fields = read_report_fields(pairs, situation)
+    found = _read_id(aggregation_id)
+    if found is None:
+        return None
+    begins_at, currency = found
+    wanted = fields.get("reconciliationType")
+    period = Period(
+        begins_at=begins_at,
+        ends_at=begins_at + DAY,
+        currency=currency,
+        test_mode=_read_test_mode(fields),
+        payment_types=RECONCILIATIONS[wanted] if wanted else None,
+        is_newest_first=(fields.get("sortOrder") or "").upper() == "DESC",
+    )
+    return period, read_window(fields, rows_max)
+
+
+def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+    """`tallies` are sorted by day and currency."""
+    rows = [
+        _render_aggregation(begins_at, currency, list(parts))
+        for (begins_at, currency), parts in groupby(tallies, lambda tally: (tally.begins_at, tally.currency))
+    ]
+    return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, aggregations=rows))
+
+
+def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str, now: Instant) -> Answer:
+    rows = [_render_report_entry(report_entry) for report_entry in page.rows]
+    return answer_page({"reconciliations": rows}, page, envelope, ndc, now)
+
+
+def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally]) -> Json:
+    """Every sum can be had from the records by adding the amounts of one type."""
+    day = to_datetime(begins_at)
+    settled = [tally.gain for tally in tallies if _TYPES[tally.payment_type] == _SETTLED]
+    sums = {
+        "grossAmount": sum(gain for gain in settled if gain > 0),
+        "refundAmount": -sum(gain for gain in settled if gain < 0),
+        "chargebackAmount": -sum(tally.gain for tally in tallies if _TYPES[tally.payment_type] == _CHARGEBACK),
+        "chargebackReversalAmount": sum(
+            tally.gain for tally in tallies if _TYPES[tally.payment_type] == _CHARGEBACK_REVERSAL
+        ),
+        "netAmount": sum(tally.gain for tally in tallies),
+    }
+    return {
+        "id": f"{day:%Y%m%d}-{currency}",
+        "date": f"{day:%Y-%m-%d}",
+        "currency": currency,
+        "count": sum(tally.count for tally in tallies),
+        **{name: render_hundredths(hundredths) for name, hundredths in sums.items()},
+    }
+
+
+def _render_report_entry(report_entry: ReportEntry) -> Json:
+    entry, payment = report_entry.entry, report_entry.payment
+    row: Json = {"id": payment.id}
+    if payment.referenced_id:
+        row["referencedId"] = payment.referenced_id
+    if payment.merchant_transaction_id:
+        row["merchantTransactionId"] = payment.merchant_transaction_id
+    row["paymentType"] = payment.payment_type
+    if payment.brand:
+        row["paymentBrand"] = payment.brand
+    return row | {
+        "amount": render_hundredths(report_entry.gain),
+        "currency": entry.currency,
+        "settlementTxDate": render_timestamp(entry.posted_at),
+        "reconciliationType": _TYPES[payment.payment_type],
+        # The book has a line only because of its transaction, so there is always exactly one.
+        "matchedTransactions": [{"status": "MATCHED", "id": payment.id}],
+    }
+
+
+def _read_test_mode(fields: Fields) -> TestMode | None:
+    text = fields.get("testMode")
+    return TestMode(text) if text else None
+
+
+def _read_id(aggregation_id: str) -> tuple[Instant, str] | None:
+    match = _ID.fullmatch(aggregation_id)
+    if match is None or match[2] not in CURRENCIES:
+        return None
+    try:
+        day = date.fromisoformat(match[1])
+    except ValueError:
+        return None
+    return to_instant(datetime(day.year, day.month, day.day, tzinfo=UTC)), match[2]

@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tollgate.catalog import BRANDS, Wallet, get_result
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.results import get_result
+from tollgate.catalog.wallets import Wallet
 from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, render_rest, render_result
 from tollgate.contract.fields import Fields, first_word, merge_echo
 from tollgate.contract.jobs import JobPlan, read_plan, render_plan
-from tollgate.payments import RegisteredAccount, Run, Schedule, ScheduleState
+from tollgate.payments.registration import RegisteredAccount
+from tollgate.payments.schedule import Run, Schedule, ScheduleState
 from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, read_hundredths, render_timestamp
 
 SCHEDULES, RESCHEDULES, DESCHEDULES = "SD", "RS", "DS"

@@ -11,16 +11,10 @@ from typing import Any
 
 import msgspec
 
-from tollgate.payments import (
-    CardAccount,
-    InitialPayment,
-    Instrument,
-    Payment,
-    RegisteredAccount,
-    Sequence,
-    StandingInstruction,
-    TokenAccount,
-)
+from tollgate.payments.accounts import CardAccount, Instrument, TokenAccount
+from tollgate.payments.order import Sequence, StandingInstruction
+from tollgate.payments.payment import Payment
+from tollgate.payments.registration import InitialPayment, RegisteredAccount
 from tollgate.values import Money, read_hundredths, to_datetime, to_instant
 
 BY_MERCHANT = "MIT"

@@ -1,45 +1,29 @@
-"""Authenticating the shopper before a card is charged: whether, how, and what is kept while the shopper is away.
-
-What happens when the shopper comes back is told in `resume`.
-"""
+"""3-D Secure: asking the directory server and the issuer, and hearing the issuer's result."""
 
 from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import AUTHENTICATION, LIMITS
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.connectors import threeds
-from tollgate.contract import Answer, answer_payment, name_handover, write_shopper_token
-from tollgate.operations import (
-    App,
-    DirectoryServerRoute,
-    Route,
-    charge,
-    choose_directory_server,
-    complete_signed,
-    conclude,
-    converse,
-    get_payment,
-    keep_answer,
-    make_shopper_url,
-    sign_authentication,
-)
-from tollgate.payments import (
-    AuthenticationCase,
-    AuthenticationRequest,
-    AuthenticationRow,
-    Browser,
-    CardAccount,
-    Channel,
-    IdempotencyKey,
-    Order,
-    Outcome,
-    Payment,
-    Stage,
-    Verdict,
-)
-from tollgate.store import completion_writes, insert_authentication_writes
-from tollgate.vault import hash_once_key, make_once_key, name_owner, seal_once
+from tollgate.contract.answers import Answer, answer_payment
+from tollgate.contract.shopper_urls import name_handover, write_shopper_token
+from tollgate.operations.app import App
+from tollgate.operations.charging import charge, conclude, get_payment, make_shopper_url
+from tollgate.operations.dispatch import converse
+from tollgate.operations.idempotency import keep_answer
+from tollgate.operations.routes import DirectoryServerRoute, Route, choose_directory_server
+from tollgate.operations.signing import complete_signed, sign_authentication
+from tollgate.payments import authentication
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import Order
+from tollgate.payments.payment import IdempotencyKey, Outcome, Payment, Verdict
+from tollgate.store.authentications import insert_authentication_writes
+from tollgate.store.payments import completion_writes
+from tollgate.vault.sealing import name_owner
+from tollgate.vault.signing import hash_once_key, make_once_key, seal_once
 
 _FRICTIONLESS_CODE = "000.400.110"
 _AWAY = Verdict(outcome=Outcome.CHALLENGED, code="000.200.000")
@@ -78,25 +62,25 @@ async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment 
 async def authenticate_first(
     app: App, order: Order, started: Payment, enrolment: Enrolment, route: Route, idempotency_key: IdempotencyKey | None
 ) -> Answer:
-    request = order.authentication or AuthenticationRequest()
+    request = order.authentication or authentication.AuthenticationRequest()
     key = make_once_key(app.random_bytes)
-    case = AuthenticationCase(
+    case = authentication.AuthenticationCase(
         server_id=threeds.make_server_id(app.random_bytes),
         version=enrolment.range.version,
         method_url=enrolment.range.method_url if uses_browser(request) else None,
     )
     if uses_browser(request) and (request.browser is None or case.method_url):
         # The browser has to come by before the issuer can be asked.
-        return await hand_over(app, order, started, case, Stage.OPEN, key, idempotency_key)
+        return await hand_over(app, order, started, case, authentication.Stage.OPEN, key, idempotency_key)
     page_url = make_shopper_url(app, started, key)
     case = await ask_directory_server(app, order, case, enrolment.directory, request.browser, started, page_url)
     if case.result is None:
-        return await hand_over(app, order, started, case, Stage.CHALLENGED, key, idempotency_key)
+        return await hand_over(app, order, started, case, authentication.Stage.CHALLENGED, key, idempotency_key)
     verdict = await pass_on(app, order, started, route, case)
     return await conclude(app, started, verdict, idempotency_key)
 
 
-def uses_browser(request: AuthenticationRequest) -> bool:
+def uses_browser(request: authentication.AuthenticationRequest) -> bool:
     """An app brings its own data, and a merchant that asks without the shopper has none."""
     return request.device is None and request.requestor_reason is None
 
@@ -104,12 +88,12 @@ def uses_browser(request: AuthenticationRequest) -> bool:
 async def ask_directory_server(
     app: App,
     order: Order,
-    case: AuthenticationCase,
+    case: authentication.AuthenticationCase,
     directory: DirectoryServerRoute,
-    browser: Browser | None,
+    browser: authentication.Browser | None,
     payment: Payment,
     page_url: str,
-) -> AuthenticationCase:
+) -> authentication.AuthenticationCase:
     """The result of a challenge comes to an address that only the directory server learns: nobody else can send it."""
     results_key = make_once_key(app.random_bytes)
     shopper_token = write_shopper_token(payment.merchant_id, payment.id, results_key)
@@ -133,8 +117,8 @@ async def hand_over(
     app: App,
     order: Order,
     started: Payment,
-    case: AuthenticationCase,
-    stage: Stage,
+    case: authentication.AuthenticationCase,
+    stage: authentication.Stage,
     key: bytes,
     idempotency_key: IdempotencyKey | None,
 ) -> Answer:
@@ -145,7 +129,7 @@ async def hand_over(
     now = app.clock.now()
     case = msgspec.structs.replace(case, shopper_token_hash=hash_once_key(key))
     cvv = order.account.cvv if isinstance(order.account, CardAccount) else None
-    row = AuthenticationRow(
+    row = authentication.AuthenticationRow(
         merchant_id=started.merchant_id,
         id=started.id,
         stage=stage,
@@ -174,7 +158,9 @@ def name_secret(payment: Payment) -> str:
     return name_owner("authentication", payment.merchant_id, payment.id)
 
 
-async def pass_on(app: App, order: Order, started: Payment, route: Route, case: AuthenticationCase) -> Verdict:
+async def pass_on(
+    app: App, order: Order, started: Payment, route: Route, case: authentication.AuthenticationCase
+) -> Verdict:
     """From what was proven to what the payment comes to: the end, or the charge with the proof."""
     told = threeds.describe_case(case)
     refusal = threeds.judge_result(case)

@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import LIMITS
-from tollgate.operations import App
-from tollgate.payments import UNUSABLE, Channel, Registration, RegistrationEvent, RegistrationState, wipe
-from tollgate.store import (
-    OutlivedAccount,
-    change_registration_writes,
-    end_schedules_writes,
-    get_setting,
-    has_open_chain,
-    list_outlived_accounts,
-    put_setting,
-    replace_setting,
-    wipe_account,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations.app import App
+from tollgate.payments.merchants import Channel
+from tollgate.payments.registration import UNUSABLE, Registration, RegistrationEvent, RegistrationState, wipe
+from tollgate.store.opening import get_setting, put_setting, replace_setting
+from tollgate.store.registrations import change_registration_writes
+from tollgate.store.retention import OutlivedAccount, has_open_chain, list_outlived_accounts, wipe_account
+from tollgate.store.schedules import end_schedules_writes
 from tollgate.values import DAY, Instant
 
 BOOKMARKS = "accounts_wiped."

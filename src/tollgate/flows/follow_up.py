@@ -1,48 +1,30 @@
-"""The story of what follows a payment: judge, reserve and write, send, write, answer.
-
-What is refused is written down too, so that the merchant finds it in reports; nothing of it is sent.
-"""
+"""Captures, refunds, reversals and other follow-ups, and disputes that are recorded without asking an acquirer."""
 
 from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import BRANDS, LIMITS, get_result
-from tollgate.contract import Answer, answer_payment, check_lifecycle
-from tollgate.flows.idempotency import find_earlier_answer
-from tollgate.flows.look_up import look_up, look_up_registration
-from tollgate.operations import (
-    App,
-    FateUnknown,
-    Route,
-    choose_route,
-    complete_signed,
-    dispatch,
-    get_payment,
-    get_wire_word,
-    keep_answer,
-    make_chain_context,
-    make_follow_up_request,
-    make_terms,
-    plan_attempt,
-    refuse_exposed_payment,
-    start_after,
-    start_writes,
-)
-from tollgate.payments import (
-    SYSTEM_ONLY,
-    ChainContext,
-    Channel,
-    FollowUp,
-    IdempotencyKey,
-    Payment,
-    Plan,
-    Refused,
-    Verdict,
-    get_known_verdict,
-    judge,
-)
-from tollgate.store import Damaged, Unavailable, complete_follow_up
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import Answer, answer_payment
+from tollgate.contract.follow_ups import check_lifecycle
+from tollgate.flows.pay import look_up, look_up_registration
+from tollgate.operations import charging
+from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations.dispatch import dispatch
+from tollgate.operations.idempotency import find_earlier_answer, keep_answer
+from tollgate.operations.registrations import refuse_exposed_payment
+from tollgate.operations.routes import Route, choose_route
+from tollgate.operations.signing import complete_signed
+from tollgate.payments.chain import ChainContext, Plan, Refused, judge
+from tollgate.payments.completion import get_known_verdict
+from tollgate.payments.following import SYSTEM_ONLY
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import FollowUp
+from tollgate.payments.payment import IdempotencyKey, Payment, Verdict
+from tollgate.store.database import Damaged, Unavailable
+from tollgate.store.payments import complete_follow_up
 from tollgate.values import Conflict, Money, Refusal
 
 _UNKNOWN = "700.400.580"
@@ -59,17 +41,17 @@ async def follow_up(
     for _ in range(LIMITS.reservation_tries_max):
         named = await find_named(app, request.payment_type, named_id, channel)
         route = choose_route(app, channel, named.test_mode, named.brand)
-        context = await make_chain_context(app, named)
+        context = await charging.make_chain_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
         await refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
-        attempt = plan_attempt(start_follow_up(app, request, named, ndc), decision)
-        if await app.database.write(start_writes(attempt, context, decision, idempotency_key)):
+        attempt = charging.plan_attempt(start_follow_up(app, request, named, ndc), decision)
+        if await app.database.write(charging.start_writes(attempt, context, decision, idempotency_key)):
             try:
                 return await carry_out(app, request, attempt, route, idempotency_key)
             except (Unavailable, Damaged) as fault:
-                raise FateUnknown(attempt.id) from fault
+                raise charging.FateUnknown(attempt.id) from fault
         earlier = await find_earlier_answer(app, idempotency_key)
         if earlier is not None:
             return earlier
@@ -95,7 +77,11 @@ def decide(app: App, request: FollowUp, context: ChainContext, channel: Channel)
         return Refused(SYSTEM_ONLY[request.payment_type])
     if request.payment_type not in BRANDS[context.named.brand].list_payment_types(lenient=channel.is_lenient):
         return Refused(_NOT_FOR_BRAND)
-    return judge(make_follow_up_request(request, context.named), context, make_terms(app, channel, context.named))
+    return judge(
+        charging.make_follow_up_request(request, context.named),
+        context,
+        charging.make_terms(app, channel, context.named),
+    )
 
 
 def refuse_full_chain(context: ChainContext, decision: Plan | Refused) -> None:
@@ -108,7 +94,7 @@ def refuse_full_chain(context: ChainContext, decision: Plan | Refused) -> None:
 
 
 def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Payment:
-    bare = start_after(app, named, request.payment_type, ndc)
+    bare = charging.start_after(app, named, request.payment_type, ndc)
     return msgspec.structs.replace(
         bare,
         money=find_shown_money(request, named),
@@ -131,7 +117,7 @@ async def carry_out(
     app: App, request: FollowUp, attempt: Payment, route: Route, idempotency_key: IdempotencyKey | None
 ) -> Answer:
     # Read again, because its number within the chain was given by the store.
-    started = await get_payment(app, attempt, attempt.id)
+    started = await charging.get_payment(app, attempt, attempt.id)
     verdict = get_known_verdict(started) if started.is_decided else await ask(app, request, started, route)
     completion = complete_signed(app, started, verdict)
     answer = answer_payment(completion.payment, app.envelope)
@@ -139,15 +125,36 @@ async def carry_out(
     if await complete_follow_up(app.database, completion, kept):
         return answer
     # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
-    return answer_payment(await get_payment(app, started, started.id), app.envelope)
+    return answer_payment(await charging.get_payment(app, started, started.id), app.envelope)
 
 
 async def ask(app: App, request: FollowUp, started: Payment, route: Route) -> Verdict:
     exchange = route.connector.follow_up(
         started,
-        get_wire_word(started),
+        charging.get_wire_word(started),
         route.approved_code,
         is_final=request.is_final,
         simulator_overrides=request.simulator_overrides,
     )
     return await dispatch(exchange, route.wire, timeout_s=app.acquirer_timeout_s)
+
+
+async def record(
+    app: App, fact: FollowUp, named_id: str, channel: Channel, ndc: str, notice: str | None = None
+) -> Payment:
+    """`notice` is the code it came with; without one it reads as a success."""
+    for _ in range(LIMITS.reservation_tries_max):
+        named = await find_named(app, fact.payment_type, named_id, channel)
+        context = await charging.read_chain_context(app, named)
+        await refuse_exposed_payment(app, context.first, fact.echo, None)
+        decision = judge(
+            charging.make_follow_up_request(fact, named), context, charging.make_terms(app, channel, named)
+        )
+        if isinstance(decision, Refused):
+            raise Refusal(get_result(decision.code))
+        result_code = notice or SUCCESS_CODES[named.test_mode]
+        bare = msgspec.structs.replace(start_follow_up(app, fact, named, ndc), result_code=result_code)
+        attempt = charging.plan_attempt(bare, decision)
+        if await app.database.write(charging.start_writes(attempt, context, decision)):
+            return await charging.complete_decided(app, attempt)
+    raise Conflict(get_result("800.600.100"), "too many requests about this payment at once")

@@ -1,42 +1,31 @@
-"""The story of a payment: write, send, write, answer.
-
-A process killed anywhere in it leaves a row that reconcile finishes. Where the shopper has to be authenticated first,
-`authenticate` goes on with it.
-"""
+"""A payment from an order to its answer, and the answer about one that was made before."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
 
-from tollgate.catalog import AUTHENTICATION
-from tollgate.contract import Answer, check_authentication_fields
+from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import Answer
+from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
-from tollgate.flows.idempotency import answer_taken_key
-from tollgate.operations import (
-    App,
-    FateUnknown,
-    charge,
-    choose_directory_server,
-    choose_route,
-    conclude,
-    prepare_registration,
-)
-from tollgate.payments import (
-    NATURES,
-    CardAccount,
-    Channel,
-    IdempotencyKey,
-    Nature,
-    NewRegistration,
-    Order,
-    Outcome,
-    Payment,
-    State,
-    Verdict,
-)
-from tollgate.store import Damaged, Unavailable, Write, insert_registration_writes, start_payment, start_payment_writes
-from tollgate.values import SECOND, PaymentId, make_id
-from tollgate.vault import name_owner, seal_account
+from tollgate.operations.app import App
+from tollgate.operations.charging import FateUnknown, charge, conclude
+from tollgate.operations.idempotency import answer_taken_key
+from tollgate.operations.registrations import get_registration, prepare_registration
+from tollgate.operations.routes import choose_directory_server, choose_route
+from tollgate.operations.signing import trust
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import Order
+from tollgate.payments.payment import NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
+from tollgate.payments.registration import UNUSABLE, WIPED, NewRegistration, Registration
+from tollgate.store.database import Damaged, Unavailable
+from tollgate.store.payments import find_payment, start_payment, start_payment_writes
+from tollgate.store.registrations import find_registration, insert_registration_writes
+from tollgate.store.statements import Write
+from tollgate.values import SECOND, MerchantId, NotFound, PaymentId, Refusal, is_id, make_id
+from tollgate.vault.sealing import name_owner, seal_account
 
 _NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code="000.400.109")
 _NO_DIRECTORY_SERVER = Verdict(outcome=Outcome.DECLINED, code="000.400.104")
@@ -148,3 +137,21 @@ def start_attempt(
         card=order.card_summary,
         echo=order.echo,
     )
+
+
+async def look_up(app: App, merchant_id: MerchantId, payment_id: str) -> Payment | None:
+    """Finds a payment; a row whose seal is broken raises, and nothing of it is answered."""
+    payment = await find_payment(app.database, merchant_id, PaymentId(payment_id)) if is_id(payment_id) else None
+    return None if payment is None else trust(app, payment)
+
+
+async def look_up_registration(app: App, merchant_id: MerchantId, registration_id: str) -> Registration | None:
+    return await find_registration(app.database, merchant_id, registration_id) if is_id(registration_id) else None
+
+
+async def show_registration(app: App, merchant_id: MerchantId, registration_id: str) -> Registration:
+    """As its merchant may read it, or the reason why there is nothing to read."""
+    registration = await get_registration(app, merchant_id, registration_id, unknown=NotFound)
+    if registration.state in WIPED:
+        raise Refusal(get_result(UNUSABLE[registration.state]))
+    return registration

@@ -10,49 +10,24 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from tollgate.connectors import Exchange
-from tollgate.contract import answer_payment, keep_references, says_final
-from tollgate.operations import (
-    SUCCESS_CODES,
-    App,
-    Route,
-    TamperedRow,
-    check_lateness,
-    choose_route,
-    complete_decided,
-    complete_signed,
-    dispatch,
-    get_wire_word,
-    keep_answer,
-    start_after,
-    trust,
-)
-from tollgate.payments import (
-    DECIDED,
-    OPEN_STATES,
-    Action,
-    Outcome,
-    Payment,
-    RecoveryTask,
-    Stage,
-    State,
-    Verdict,
-    get_known_verdict,
-    list_start_changes,
-)
-from tollgate.store import (
-    Job,
-    close_authentication_writes,
-    complete_follow_up,
-    complete_payment,
-    completion_writes,
-    end_authentication_writes,
-    find_authentication,
-    find_idempotency_record_of,
-    find_payment,
-    finish_job,
-    finish_job_writes,
-    start_follow_up_writes,
-)
+from tollgate.contract.answers import answer_payment
+from tollgate.contract.follow_ups import keep_references, says_final
+from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations.charging import check_lateness, complete_decided, get_wire_word, start_after
+from tollgate.operations.dispatch import dispatch
+from tollgate.operations.idempotency import keep_answer
+from tollgate.operations.routes import Route, choose_route
+from tollgate.operations.signing import TamperedRow, complete_signed, trust
+from tollgate.payments.authentication import Stage
+from tollgate.payments.chain import list_start_changes
+from tollgate.payments.completion import get_known_verdict
+from tollgate.payments.following import Action
+from tollgate.payments.payment import DECIDED, OPEN_STATES, Outcome, Payment, RecoveryTask, State, Verdict
+from tollgate.store.authentications import close_authentication_writes, end_authentication_writes, find_authentication
+from tollgate.store.chains import start_follow_up_writes
+from tollgate.store.idempotency import find_idempotency_record_of
+from tollgate.store.jobs import Job, finish_job, finish_job_writes
+from tollgate.store.payments import complete_follow_up, complete_payment, completion_writes, find_payment
 from tollgate.values import PaymentId
 
 _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")

@@ -9,30 +9,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from tollgate.catalog import LIMITS, get_result
-from tollgate.contract import read_cursor, render_cursor
-from tollgate.operations import App, has_valid_signature, report_tampering
-from tollgate.payments import (
-    Channel,
-    Listed,
-    Page,
-    Payment,
-    Period,
-    Place,
-    ReportEntry,
-    Search,
-    Tally,
-    Window,
-    list_entries,
-)
-from tollgate.store import (
-    count_payments,
-    count_report_entries,
-    list_chains,
-    list_report_entries,
-    search_payments,
-    sum_report_entries,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract.reports import read_cursor, render_cursor
+from tollgate.operations.app import App
+from tollgate.operations.signing import has_valid_signature, report_tampering
+from tollgate.payments.completion import list_entries
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import Payment
+from tollgate.payments.reporting import Listed, Page, Period, Place, ReportEntry, Search, Tally, Window
+from tollgate.store import reports
 from tollgate.values import Fault, InvalidParameters, Refusal
 
 Row = TypeVar("Row")
@@ -42,12 +28,12 @@ async def search(app: App, channel: Channel, wanted: Search, window: Window) -> 
     """Oldest first, because clients take the last one as the newest attempt."""
     after = _find_place(app, channel, wanted, window)
     limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
-    rows = await search_payments(app.database, channel, wanted, after, limit=limit, skipped=skipped)
+    rows = await reports.search_payments(app.database, channel, wanted, after, limit=limit, skipped=skipped)
     return await _make_page(
         rows,
         window,
         lambda payment: has_valid_signature(payment, app.keyring),
-        lambda most: count_payments(app.database, channel, wanted, most),
+        lambda most: reports.count_payments(app.database, channel, wanted, most),
         lambda place: render_cursor(place, channel, wanted, app.keyring),
     )
 
@@ -55,7 +41,7 @@ async def search(app: App, channel: Channel, wanted: Search, window: Window) -> 
 async def show_chain(app: App, payment: Payment) -> list[Payment]:
     """A payment and all that is linked with it, in the order they came."""
     first_id = payment.first_id
-    chains = await list_chains(app.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
+    chains = await reports.list_chains(app.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
     return [member for member in chains[first_id] if has_valid_signature(member, app.keyring)]
 
 
@@ -64,7 +50,7 @@ async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -
     first_ids = {payment.first_id for payment in payments if payment.chain_id or payment.balance.chain_length > 1}
     if not first_ids:
         return {}
-    chains = await list_chains(app.database, channel.merchant_id, sorted(first_ids), LIMITS.linked_max + 1)
+    chains = await reports.list_chains(app.database, channel.merchant_id, sorted(first_ids), LIMITS.linked_max + 1)
     if sum(map(len, chains.values())) > LIMITS.linked_max:
         message = f"more than {LIMITS.linked_max} transactions are linked with this page; ask for a shorter one"
         raise InvalidParameters(get_result("200.300.404"), [Fault("limit", message)])
@@ -75,18 +61,18 @@ async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -
 
 
 async def sum_up(app: App, channel: Channel, period: Period) -> list[Tally]:
-    return await sum_report_entries(app.database, channel, period)
+    return await reports.sum_report_entries(app.database, channel, period)
 
 
 async def list_completed(app: App, channel: Channel, period: Period, window: Window) -> Page[ReportEntry]:
     after = _find_place(app, channel, period, window)
     limit, skipped = window.rows_max + 1, (window.page_no - 1) * window.rows_max
-    rows = await list_report_entries(app.database, channel, period, after, limit=limit, skipped=skipped)
+    rows = await reports.list_report_entries(app.database, channel, period, after, limit=limit, skipped=skipped)
     return await _make_page(
         rows,
         window,
         lambda report_entry: _is_sound(app, report_entry),
-        lambda most: count_report_entries(app.database, channel, period, most),
+        lambda most: reports.count_report_entries(app.database, channel, period, most),
         lambda place: render_cursor(place, channel, period, app.keyring),
     )
 
@@ -94,7 +80,7 @@ async def list_completed(app: App, channel: Channel, period: Period, window: Win
 async def list_all_completed(app: App, channel: Channel, period: Period) -> Page[ReportEntry]:
     """Everything at once, for clients that know no pages; a day that is too long for that is refused, never cut."""
     most = LIMITS.settlement_records_max
-    rows = await list_report_entries(app.database, channel, period, None, limit=most + 1, skipped=0)
+    rows = await reports.list_report_entries(app.database, channel, period, None, limit=most + 1, skipped=0)
     if len(rows) > most:
         detail = f"there are more than {most} records; read them by pages, under /reports/v2"
         raise Refusal(get_result("200.300.404"), detail)

@@ -11,72 +11,46 @@ from hmac import compare_digest
 
 import msgspec
 
-from tollgate.catalog import AUTHENTICATION, is_success, may_return_to
+from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.results import is_success
+from tollgate.catalog.shape import may_return_to
 from tollgate.connectors import threeds
-from tollgate.contract import (
+from tollgate.contract.checkouts import read_prepared_money
+from tollgate.contract.orders import find_return_url, find_shop_origin, find_window, recall_order
+from tollgate.contract.shopper_urls import (
     ShopperToken,
-    find_return_url,
-    find_shop_origin,
-    find_window,
     make_return_url,
-    read_prepared_money,
     read_shopper_token,
-    recall_order,
 )
-from tollgate.flows.authenticate import (
-    ask_directory_server,
-    make_method_url,
-    name_secret,
-    pass_on,
-    uses_browser,
-)
+from tollgate.flows.authenticate import ask_directory_server, make_method_url, name_secret, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
-from tollgate.operations import (
-    App,
-    check_authentication,
-    check_lateness,
-    choose_directory_server,
-    choose_route,
-    complete_signed,
-    conclude,
-    dispatch,
-    get_payment,
-    open_prepared,
-    sign_authentication,
-    trust,
-)
-from tollgate.payments import (
+from tollgate.operations.app import App
+from tollgate.operations.charging import check_lateness, conclude, get_payment
+from tollgate.operations.checkouts import open_prepared
+from tollgate.operations.dispatch import dispatch
+from tollgate.operations.routes import choose_directory_server, choose_route
+from tollgate.operations.signing import check_authentication, complete_signed, sign_authentication, trust
+from tollgate.payments import authentication
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.checkout import CheckoutState
+from tollgate.payments.order import Order
+from tollgate.payments.payment import (
     DECIDED,
     PAID_TWICE_CODE,
     SESSION_OVER_CODE,
-    AuthenticationCase,
-    AuthenticationRequest,
-    AuthenticationRow,
-    Browser,
-    CardAccount,
-    CheckoutState,
-    Order,
     Outcome,
     Payment,
-    Stage,
     State,
     Verdict,
 )
-from tollgate.store import (
-    Write,
-    completion_writes,
-    end_authentication_writes,
-    find_authentication,
-    find_checkout,
-    find_payment,
-    get_sealed_account,
-    lock_checkout_writes,
-    move_authentication,
-    move_authentication_writes,
-    reopen_writes,
-)
+from tollgate.store import authentications
+from tollgate.store.authentications import find_authentication, move_authentication
+from tollgate.store.checkouts import find_checkout, lock_checkout_writes
+from tollgate.store.payments import completion_writes, find_payment, get_sealed_account, reopen_writes
+from tollgate.store.statements import Write
 from tollgate.values import SECOND, CheckoutId, Secret, find_checkout_id
-from tollgate.vault import hash_once_key, name_owner, open_account, open_hidden, open_once
+from tollgate.vault.sealing import name_owner, open_account, open_hidden
+from tollgate.vault.signing import hash_once_key, open_once
 
 _SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=SESSION_OVER_CODE)
 _PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=PAID_TWICE_CODE)
@@ -89,7 +63,7 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
 
     page_url: str
     shopper_token: str
-    browser: Browser | None = None
+    browser: authentication.Browser | None = None
     """What our own page collected; None where it was not shown yet."""
     has_answer: bool = False
     """It comes from the issuer's page."""
@@ -141,7 +115,7 @@ async def arrive(app: App, arrival: Arrival) -> Next:
     if shopper_token is None or payment is None:
         return Lost()
     trust(app, payment)
-    row = await find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
+    row = await authentications.find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
     if row is None:
         return await return_from_provider(app, payment) if len(shopper_token.key) == 0 else Lost()
     return await _go_on(app, payment, row, shopper_token, arrival)
@@ -172,11 +146,11 @@ async def ask_provider(app: App, payment: Payment) -> Verdict | None:
 
 
 async def _go_on(
-    app: App, payment: Payment, row: AuthenticationRow, shopper_token: ShopperToken, arrival: Arrival
+    app: App, payment: Payment, row: authentication.AuthenticationRow, shopper_token: ShopperToken, arrival: Arrival
 ) -> Next:
     if not compare_digest(hash_once_key(shopper_token.key), row.body.shopper_token_hash):
         return Lost()
-    if row.stage is Stage.CLOSED or row.sealed_secret is None or payment.state is not State.WAITING:
+    if row.stage is authentication.Stage.CLOSED or row.sealed_secret is None or payment.state is not State.WAITING:
         return Wait() if payment.state is State.STARTED else go_home(app, payment)
     cvv = open_once(row.sealed_secret, shopper_token.key, owner=name_secret(payment))
     if cvv is None:
@@ -185,12 +159,12 @@ async def _go_on(
     if row.expires_at <= app.clock.now():
         await close(app, payment, OUT_OF_TIME)
         return go_home(app, payment)
-    if row.stage is Stage.OPEN:
+    if row.stage is authentication.Stage.OPEN:
         found = await _ask_issuer(app, payment, row, arrival)
         if isinstance(found, Collect):
             return found
         row = found
-    if row.stage is Stage.CHALLENGED:
+    if row.stage is authentication.Stage.CHALLENGED:
         if not arrival.has_answer:
             return _show_challenge(payment, row.body)
         row = await _note_unanswered(app, row)
@@ -199,10 +173,10 @@ async def _go_on(
 
 
 async def _ask_issuer(
-    app: App, payment: Payment, row: AuthenticationRow, arrival: Arrival
-) -> AuthenticationRow | Collect:
+    app: App, payment: Payment, row: authentication.AuthenticationRow, arrival: Arrival
+) -> authentication.AuthenticationRow | Collect:
     order = await _recall(app, payment, None)
-    request = order.authentication or AuthenticationRequest()
+    request = order.authentication or authentication.AuthenticationRequest()
     browser = request.browser or arrival.browser
     case = row.body
     is_method_due = case.method_url is not None and not case.is_method_done
@@ -216,16 +190,18 @@ async def _ask_issuer(
         answered = threeds.fail_case(case, threeds.UNREACHABLE)
     else:
         answered = await ask_directory_server(app, order, case, directory, browser, payment, arrival.page_url)
-    stage = Stage.CHALLENGED if answered.result is None else Stage.ANSWERED
+    stage = authentication.Stage.CHALLENGED if answered.result is None else authentication.Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
-    if await move_authentication(app.database, sign_authentication(app, moved), Stage.OPEN):
+    if await authentications.move_authentication(
+        app.database, sign_authentication(app, moved), authentication.Stage.OPEN
+    ):
         return moved
     # Another tab was faster: what it heard is the truth.
-    fresh = await find_authentication(app.database, payment.merchant_id, payment.id)
+    fresh = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
     return moved if fresh is None else check_authentication(app, fresh)
 
 
-async def _note_asked(app: App, row: AuthenticationRow) -> AuthenticationCase:
+async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationCase:
     """The case under which to ask. A directory server refuses what it was asked before, which says nothing of the
     shopper: so whoever reloads the page, or comes back after a process died, asks under another name."""
     if row.body.is_asked:
@@ -233,22 +209,24 @@ async def _note_asked(app: App, row: AuthenticationRow) -> AuthenticationCase:
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
     noted = sign_authentication(app, msgspec.structs.replace(row, body=asked))
-    await app.database.write(move_authentication_writes(noted, Stage.OPEN))
+    await app.database.write(authentications.move_authentication_writes(noted, authentication.Stage.OPEN))
     return asked
 
 
-async def _note_unanswered(app: App, row: AuthenticationRow) -> AuthenticationRow:
+async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationRow:
     """The issuer tells its result before it sends the shopper back, so there is none. Unless it is told this very
     moment: then it counts, because the issuer hears that it does."""
     failed = threeds.fail_case(row.body, threeds.UNANSWERED)
-    moved = msgspec.structs.replace(row, stage=Stage.ANSWERED, body=failed)
-    if await move_authentication(app.database, sign_authentication(app, moved), Stage.CHALLENGED):
+    moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
+    if await authentications.move_authentication(
+        app.database, sign_authentication(app, moved), authentication.Stage.CHALLENGED
+    ):
         return moved
-    fresh = await find_authentication(app.database, row.merchant_id, row.id)
+    fresh = await authentications.find_authentication(app.database, row.merchant_id, row.id)
     return moved if fresh is None else check_authentication(app, fresh)
 
 
-def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
+def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -> Next:
     """Again as often as the shopper reloads; where the issuer asks by another way there is nothing but to wait."""
     if case.acs_url is None:
         return Wait(case.card_holder_text)
@@ -256,7 +234,7 @@ def _show_challenge(payment: Payment, case: AuthenticationCase) -> Next:
     return Forward(case.acs_url, threeds.make_challenge(case, find_window(payment.echo)), is_nested)
 
 
-async def finish(app: App, payment: Payment, case: AuthenticationCase, cvv: Secret | None) -> None:
+async def finish(app: App, payment: Payment, case: authentication.AuthenticationCase, cvv: Secret | None) -> None:
     """The end of the wait.
 
     Before money is asked for, the payment is put back into flight, which only one can do, and once: if it waits again
@@ -274,7 +252,7 @@ async def finish(app: App, payment: Payment, case: AuthenticationCase, cvv: Secr
         if claiming is None:
             return
         deadline_at = app.clock.wall() + int(app.patience_s * SECOND)
-        ending = end_authentication_writes(payment.merchant_id, payment.id)
+        ending = authentications.end_authentication_writes(payment.merchant_id, payment.id)
         if await app.database.write([*claiming, *reopen_writes(payment, deadline_at), *ending]):
             started = await get_payment(app, payment, payment.id)
             await conclude(app, started, await pass_on(app, order, started, route, case), None)
@@ -305,7 +283,7 @@ async def close(app: App, payment: Payment, verdict: Verdict) -> bool:
     completion = complete_signed(app, payment, verdict)
     unit = [
         *completion_writes(completion, expected=State.WAITING),
-        *end_authentication_writes(payment.merchant_id, payment.id),
+        *authentications.end_authentication_writes(payment.merchant_id, payment.id),
     ]
     return await app.database.write(unit)
 
@@ -330,3 +308,49 @@ def go_home(app: App, payment: Payment) -> GoHome:
     origin = find_shop_origin(payment.echo)
     is_paid = payment.result_code != "" and is_success(payment.result_code)
     return GoHome(make_return_url(address, payment), find_checkout_id(payment.ndc), origin, is_paid)
+
+
+async def hear_result(app: App, token_text: str, body: bytes) -> bytes:
+    """Answers in the words of the protocol, whatever was sent."""
+    shopper_token = read_shopper_token(token_text)
+    row = None if shopper_token is None else await _find(app, shopper_token)
+    if (
+        shopper_token is None
+        or row is None
+        or not compare_digest(row.body.results_hash, hash_once_key(shopper_token.key))
+    ):
+        return threeds.answer_result(body, None, accepted=False)
+    result = threeds.read_result(body, row.body) if row.stage is authentication.Stage.CHALLENGED else None
+    if result is None or row.expires_at <= app.clock.now():
+        return threeds.answer_result(body, row.body, accepted=False)
+    answered = msgspec.structs.replace(
+        row, stage=authentication.Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result)
+    )
+    accepted = await move_authentication(
+        app.database, sign_authentication(app, answered), authentication.Stage.CHALLENGED
+    )
+    if accepted and row.body.acs_url is None:
+        await _finish_without_browser(app, answered)
+    return threeds.answer_result(body, row.body, accepted=accepted)
+
+
+async def hear_method(app: App, token_text: str, server_id: str | None) -> None:
+    """Only a hint to the issuer, so whoever lies about it hurts nobody."""
+    shopper_token = read_shopper_token(token_text)
+    row = None if shopper_token is None else await _find(app, shopper_token)
+    if row is None or row.stage is not authentication.Stage.OPEN or row.body.server_id != server_id:
+        return
+    done = msgspec.structs.replace(row, body=msgspec.structs.replace(row.body, is_method_done=True))
+    await move_authentication(app.database, sign_authentication(app, done), authentication.Stage.OPEN)
+
+
+async def _find(app: App, shopper_token: ShopperToken) -> authentication.AuthenticationRow | None:
+    row = await find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
+    return None if row is None else check_authentication(app, row)
+
+
+async def _finish_without_browser(app: App, row: authentication.AuthenticationRow) -> None:
+    """The issuer asked the shopper elsewhere: nobody comes back, so the payment goes on at once, without its code."""
+    payment = await find_payment(app.database, row.merchant_id, row.id)
+    if payment is not None and payment.state is State.WAITING:
+        await finish(app, await get_payment(app, payment, payment.id), row.body, None)

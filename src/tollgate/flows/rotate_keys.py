@@ -10,46 +10,24 @@ from collections.abc import Awaitable, Callable, Sized
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from tollgate.catalog import LIMITS
-from tollgate.flows.collect import FILE_NOUN
-from tollgate.operations import (
-    CHECKOUT_NOUN,
-    LINK_NOUN,
-    REGISTRATION_NOUN,
-    TOKEN_NOUN,
-    list_retired_settings,
-    rewrap_settings,
-)
-from tollgate.store import (
-    Database,
-    Placed,
-    Rewrapping,
-    SealedRegistration,
-    list_credentials,
-    list_sealed,
-    list_sealed_checkouts,
-    list_sealed_files,
-    list_sealed_links,
-    list_sealed_registrations,
-    list_wallet_keys,
-    rewrap_checkout,
-    rewrap_file,
-    rewrap_link,
-    rewrap_registrations,
-    rewrap_sealed,
-    rewrap_token,
-    rewrap_wallet_key,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.sepa_files import FILE_NOUN
+from tollgate.operations.checkouts import CHECKOUT_NOUN, LINK_NOUN
+from tollgate.operations.network_tokens import TOKEN_NOUN
+from tollgate.operations.registrations import REGISTRATION_NOUN
+from tollgate.operations.settings import list_retired_settings, rewrap_settings
+from tollgate.store.bank_files import list_sealed_files, rewrap_file
+from tollgate.store.checkouts import list_sealed_checkouts, rewrap_checkout
+from tollgate.store.database import Database
+from tollgate.store.links import list_sealed_links, rewrap_link
+from tollgate.store.merchants import list_credentials, list_wallet_keys, rewrap_token, rewrap_wallet_key
+from tollgate.store.payments import list_sealed, rewrap_sealed
+from tollgate.store.registrations import Rewrapping, SealedRegistration, list_sealed_registrations, rewrap_registrations
+from tollgate.store.retention import Placed
 from tollgate.values import MerchantId
-from tollgate.vault import (
-    EnvelopeError,
-    Keyring,
-    KeyringError,
-    name_owner,
-    name_wallet_key_owner,
-    rewrap,
-    sealed_prefix,
-)
+from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.sealing import EnvelopeError, name_owner, rewrap, sealed_prefix
+from tollgate.vault.wallets.door import name_wallet_key_owner
 
 _log = logging.getLogger("tollgate.keys")
 

@@ -9,53 +9,32 @@ from contextlib import suppress
 
 import msgspec
 
-from tollgate.catalog import LIMITS
-from tollgate.flows.idempotency import NotStarted
+from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import pay
-from tollgate.operations import (
-    App,
-    TamperedRow,
-    check_schedule,
-    check_schedule_times,
-    make_run_order,
-    open_registration,
-    recall_cron,
-    trust,
-)
-from tollgate.payments import (
-    Cron,
-    Payment,
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import NotStarted
+from tollgate.operations.registrations import open_registration
+from tollgate.operations.schedules import check_schedule, check_schedule_times, make_run_order, recall_cron
+from tollgate.operations.signing import TamperedRow, trust
+from tollgate.payments.cron import Cron
+from tollgate.payments.payment import Payment, RecoveryTask, State
+from tollgate.payments.schedule import (
     Reaction,
-    RecoveryTask,
     Run,
     RunState,
     Schedule,
     ScheduleState,
-    State,
     find_due,
     find_reaction,
     is_overtaken,
     is_time_of,
     name_run_payment,
 )
-from tollgate.store import (
-    Job,
-    Write,
-    end_schedule_writes,
-    fall_due_writes,
-    find_job_ids,
-    find_payment,
-    find_run,
-    find_schedule,
-    finish_job,
-    finish_job_writes,
-    halt_schedule,
-    hold_job_writes,
-    hold_schedule_writes,
-    list_runs,
-    move_run_writes,
-    postpone_job_writes,
-)
+from tollgate.store import schedules
+from tollgate.store.audit import find_job_ids
+from tollgate.store.jobs import Job, finish_job, finish_job_writes, hold_job_writes, postpone_job_writes
+from tollgate.store.payments import find_payment
+from tollgate.store.statements import Write
 from tollgate.values import PaymentId, Refusal, make_id
 
 _UNUSABLE_GROUP = "registration_validation"
@@ -70,23 +49,23 @@ async def fall_due(app: App, schedule: Schedule) -> None:
         cron = check_schedule_times(app, schedule)
         await refuse_set_back(app, schedule)
     except TamperedRow:
-        await halt_schedule(app.database, schedule)
+        await schedules.halt_schedule(app.database, schedule)
         raise
     if schedule.next_at is None:
         return
     due = find_due(cron, schedule.next_at, schedule.ends_at, app.clock.now())
     run = Run(merchant_id=schedule.merchant_id, schedule_id=schedule.id, due_at=due.due_at, state=RunState.DUE)
     # Refused where another process was faster, or somebody ended the schedule; then that is the truth.
-    await app.database.write(fall_due_writes(schedule, due.next_at, due.missed, due.skipped, run))
+    await app.database.write(schedules.fall_due_writes(schedule, due.next_at, due.missed, due.skipped, run))
 
 
 async def refuse_set_back(app: App, schedule: Schedule) -> None:
     """A time that was due before is not due again, although somebody wrote so."""
-    runs = await list_runs(app.database, schedule.merchant_id, schedule.id, 1)
+    runs = await schedules.list_runs(app.database, schedule.merchant_id, schedule.id, 1)
     if not runs or schedule.next_at is None or runs[0].due_at < schedule.next_at:
         return
     # Read again, because another process may have moved it on: both move in one commit.
-    now_stored = await find_schedule(app.database, schedule.merchant_id, schedule.id)
+    now_stored = await schedules.find_schedule(app.database, schedule.merchant_id, schedule.id)
     if now_stored is not None and now_stored.next_at == schedule.next_at:
         raise TamperedRow(f"schedule {schedule.id} was set back: run `tollgate verify`")
 
@@ -96,8 +75,8 @@ async def refuse_set_back(app: App, schedule: Schedule) -> None:
 
 async def make_run(app: App, job: Job) -> bool:
     """True when this try is told of and its job gone or put off; False asks to look again later."""
-    run = await find_run(app.database, job.merchant_id, job.subject_id, int(job.body))
-    schedule = await find_schedule(app.database, job.merchant_id, job.subject_id)
+    run = await schedules.find_run(app.database, job.merchant_id, job.subject_id, int(job.body))
+    schedule = await schedules.find_schedule(app.database, job.merchant_id, job.subject_id)
     if run is None or schedule is None:
         raise LookupError(f"job {job.id} speaks of a run that does not exist")
     if run.state is not RunState.DUE:
@@ -176,7 +155,7 @@ async def try_to_pay(app: App, job: Job, schedule: Schedule, payment_id: Payment
     order = make_run_order(app, channel, schedule.payment_type, schedule.money, schedule.echo, stored)
     # A trace of its own: by it the store tells this attempt from one that another process makes under the same name.
     ndc = f"{channel.id}_{make_id(app.random_bytes)}"
-    guards = [*hold_schedule_writes(schedule), *hold_job_writes(job)]
+    guards = [*schedules.hold_schedule_writes(schedule), *hold_job_writes(job)]
     with suppress(NotStarted):
         await pay(app, order, channel, ndc, None, payment_id=payment_id, guards=guards)
     return await find_payment(app.database, schedule.merchant_id, payment_id)
@@ -190,27 +169,29 @@ async def judge_try(app: App, job: Job, run: Run, schedule: Schedule, payment: P
     tried = msgspec.structs.replace(run, tries=run.tries + 1, payment_id=payment.id, result_code=code, completed_at=now)
     if payment.state is State.APPROVED:
         made = msgspec.structs.replace(tried, state=RunState.MADE)
-        return await app.database.write([*move_run_writes(run, made), *finish_job_writes(job)])
+        return await app.database.write([*schedules.move_run_writes(run, made), *finish_job_writes(job)])
     pause = app.retrying.find_pause(tried.tries, code)
     if pause is not None and schedule.state is ScheduleState.ACTIVE:
-        return await app.database.write([*move_run_writes(run, tried), *postpone_job_writes(job, now + pause)])
+        return await app.database.write(
+            [*schedules.move_run_writes(run, tried), *postpone_job_writes(job, now + pause)]
+        )
     failed = msgspec.structs.replace(tried, state=RunState.FAILED)
     ending = _stop_writes(schedule, code, app) if find_reaction(code) is Reaction.STOP else []
-    return await app.database.write([*move_run_writes(run, failed), *ending, *finish_job_writes(job)])
+    return await app.database.write([*schedules.move_run_writes(run, failed), *ending, *finish_job_writes(job)])
 
 
 async def end_unpayable(app: App, job: Job, run: Run, schedule: Schedule, code: str) -> bool:
     failed = msgspec.structs.replace(run, state=RunState.FAILED, result_code=code, completed_at=app.clock.now())
     return await app.database.write(
-        [*move_run_writes(run, failed), *_stop_writes(schedule, code, app), *finish_job_writes(job)]
+        [*schedules.move_run_writes(run, failed), *_stop_writes(schedule, code, app), *finish_job_writes(job)]
     )
 
 
 async def drop_run(app: App, job: Job, run: Run, state: RunState) -> bool:
     ended = msgspec.structs.replace(run, state=state, completed_at=app.clock.now())
-    return await app.database.write([*move_run_writes(run, ended), *finish_job_writes(job)])
+    return await app.database.write([*schedules.move_run_writes(run, ended), *finish_job_writes(job)])
 
 
 def _stop_writes(schedule: Schedule, code: str, app: App) -> list[Write]:
     """It may be over already."""
-    return end_schedule_writes(schedule, ScheduleState.ENDED, app.clock.now(), code, is_guarded=False)
+    return schedules.end_schedule_writes(schedule, ScheduleState.ENDED, app.clock.now(), code, is_guarded=False)

@@ -9,67 +9,68 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import LIMITS, Wallet, get_result, may_return_to
-from tollgate.contract import (
-    Answer,
-    Fields,
-    FormTerms,
-    Next,
-    Submission,
-    answer_form,
-    answer_submission,
-    check_alone,
-    check_offer,
-    choose_brand,
-    find_handover,
-    find_wallet_call,
-    find_ways,
-    get_return_url,
-    join_form,
-    list_offered,
-    make_session_refusal,
-    name_merchant,
-    override_payment_type,
-    read_fields,
-    read_order,
-    read_registration_order,
-)
-from tollgate.flows.check_out import BUSY
-from tollgate.flows.idempotency import NotStarted
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.catalog.shape import may_return_to
+from tollgate.catalog.wallets import Wallet
+from tollgate.contract import checkouts
+from tollgate.contract.accounts import find_wallet_call
+from tollgate.contract.answers import Answer
+from tollgate.contract.checkout_forms import FormTerms, answer_form
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.orders import choose_brand, name_merchant, read_order
+from tollgate.contract.registrations import check_alone, read_registration_order
+from tollgate.contract.shopper_urls import find_handover
+from tollgate.flows.checkouts import BUSY
 from tollgate.flows.pay import pay
-from tollgate.flows.register import register
-from tollgate.flows.resume import Forward, Lost
-from tollgate.operations import (
-    App,
-    find_any_checkout,
-    get_open_checkout,
-    has_acquirer,
-    open_prepared,
-    open_registration,
-    open_wallet,
-    refuse_exposed,
-    trust,
-)
-from tollgate.payments import (
-    Channel,
-    Checkout,
-    CheckoutEnd,
-    CheckoutKind,
-    CheckoutState,
-    Registration,
-    RegistrationState,
+from tollgate.flows.registrations import register
+from tollgate.flows.resume import Forward, Lost, ask_provider, close
+from tollgate.operations.app import App
+from tollgate.operations.charging import get_payment
+from tollgate.operations.checkouts import find_any_checkout, get_open_checkout, open_prepared
+from tollgate.operations.idempotency import NotStarted
+from tollgate.operations.registrations import open_registration, open_wallet, refuse_exposed
+from tollgate.operations.routes import has_acquirer
+from tollgate.operations.signing import complete_signed, trust
+from tollgate.payments.accounts import WalletPublic
+from tollgate.payments.authentication import Stage
+from tollgate.payments.checkout import Checkout, CheckoutEnd, CheckoutKind, CheckoutState
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import (
+    ABANDONED_CODE,
+    ABANDONED_DETAIL,
+    NATURES,
+    OPEN_STATES,
+    Nature,
+    Outcome,
+    Payment,
     State,
-    WalletPublic,
+    Verdict,
 )
-from tollgate.store import Write, end_attempt_writes, find_audited_registrations, find_payment, submit_checkout_writes
-from tollgate.values import SECOND, PaymentId, Refusal, TooMany, is_id, make_id, make_short_id, to_datetime
+from tollgate.payments.registration import Registration, RegistrationState
+from tollgate.store.audit_stored import find_audited_registrations
+from tollgate.store.authentications import find_authentication
+from tollgate.store.checkouts import end_attempt_writes, submit_checkout_writes
+from tollgate.store.payments import completion_writes, find_payment
+from tollgate.store.statements import Write
+from tollgate.values import (
+    SECOND,
+    PaymentId,
+    Refusal,
+    TooMany,
+    find_checkout_id,
+    is_id,
+    make_id,
+    make_short_id,
+    to_datetime,
+)
 
 _OPERATIONS = {CheckoutKind.PAYMENT: "checkout_payment", CheckoutKind.REGISTRATION: "registration"}
 
 
 class Submitted(msgspec.Struct, frozen=True):
     answer: Answer
-    going_on: Next
+    going_on: checkouts.Next
     kind: str
     """The payment type that was asked for; empty where nothing was paid."""
 
@@ -91,7 +92,7 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
     """Of one that was paid it is told however old it is: who believed it unpaid would order and pay again."""
     checkout = await find_any_checkout(app, checkout_id)
     if checkout is None or (checkout.is_over(app.clock.now()) and not checkout.is_paid):
-        raise make_session_refusal()
+        raise checkouts.make_session_refusal()
     if checkout.is_paid:
         channel = app.merchants.get_channel(checkout.channel_id)
         home = checkout.return_url
@@ -119,7 +120,7 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
 
 async def _list_usable(app: App, checkout: Checkout, prepared: Mapping[str, str]) -> list[Registration]:
     """Those of the merchant's offer that can be paid with."""
-    offered = [name for name in list_offered(prepared) if is_id(name)]
+    offered = [name for name in checkouts.list_offered(prepared) if is_id(name)]
     rows = await find_audited_registrations(app.database, checkout.merchant_id, offered)
     kept = {row.id: row.registration for row in rows}
     found = [kept.get(name) for name in offered]
@@ -141,20 +142,20 @@ def _get_channel(app: App, checkout: Checkout) -> Channel:
 # ---- paying ----
 
 
-async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: Submission) -> Submitted:
+async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: checkouts.Submission) -> Submitted:
     checkout = await get_open_checkout(app, checkout_id)
     if checkout.kind is not kind:
-        raise make_session_refusal(f" (it is one of kind {checkout.kind})")
+        raise checkouts.make_session_refusal(f" (it is one of kind {checkout.kind})")
     _check_free(app, checkout)
     channel, prepared = _get_channel(app, checkout), open_prepared(app, checkout)
     situation = app.make_situation(_OPERATIONS[kind], channel)
-    fields = read_fields(join_form(prepared, sent, is_lenient=channel.is_lenient), situation)
+    fields = read_fields(checkouts.join_form(prepared, sent, is_lenient=channel.is_lenient), situation)
     form_call = _FormCall(
         checkout=checkout,
         channel=channel,
         prepared=prepared,
         fields=fields,
-        return_url=get_return_url(fields),
+        return_url=checkouts.get_return_url(fields),
     )
     try:
         answer, payment_type = await (
@@ -164,7 +165,9 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
         # Somebody else was faster, or the merchant changed what is to be paid: nothing was begun here.
         _check_free(app, await get_open_checkout(app, checkout_id))
         raise Refusal(get_result(BUSY)) from None
-    shown, going_on = answer_submission(answer, checkout, find_ways(checkout, form_call.return_url, app.base_url))
+    shown, going_on = checkouts.answer_submission(
+        answer, checkout, checkouts.find_ways(checkout, form_call.return_url, app.base_url)
+    )
     return Submitted(shown, going_on, payment_type)
 
 
@@ -172,7 +175,7 @@ def _check_free(app: App, checkout: Checkout) -> None:
     if checkout.state is CheckoutState.LOCKED:
         raise Refusal(get_result(BUSY))
     if checkout.state is not CheckoutState.OPEN:
-        raise make_session_refusal(" (this one is paid)")
+        raise checkouts.make_session_refusal(" (this one is paid)")
     if checkout.attempts >= LIMITS.checkout_attempts_max:
         wait_s = (checkout.expires_at - app.clock.now()) // SECOND
         raise TooMany(get_result("800.120.100"), retry_after_s=max(1, wait_s), subject_id=checkout.id)
@@ -180,7 +183,7 @@ def _check_free(app: App, checkout: Checkout) -> None:
 
 async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     fields, channel = form_call.fields, form_call.channel
-    registration_id = check_offer(fields, form_call.prepared)
+    registration_id = checkouts.check_offer(fields, form_call.prepared)
     stored = await open_registration(app, channel.merchant_id, registration_id) if registration_id else None
     if stored is not None:
         refuse_exposed(stored.account, fields.echo, None)
@@ -188,7 +191,7 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     opened = await open_wallet(app, channel, call.wallet, call.token, echo=fields.echo) if call else None
     brand = stored.registration.brand if stored else choose_brand(fields.values, channel.is_lenient, opened).code
     order = read_order(
-        override_payment_type(fields, form_call.prepared, brand),
+        checkouts.override_payment_type(fields, form_call.prepared, brand),
         channel,
         today=to_datetime(app.clock.now()).date(),
         short_id=make_short_id(app.random_bytes),
@@ -237,3 +240,53 @@ async def go_to_provider(app: App, checkout_id: str) -> Forward | Lost:
         None if payment is None or payment.state is not State.WAITING else find_handover(trust(app, payment).details)
     )
     return Lost() if found is None else Forward(*found)
+
+
+_UNPROVEN = Verdict(outcome=Outcome.DECLINED, code=ABANDONED_CODE)
+
+
+_UNDECIDED = Verdict(outcome=Outcome.ABANDONED, code=ABANDONED_CODE, details={ABANDONED_DETAIL: "shopper"})
+
+
+async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer:
+    """Answers how the checkout stands afterwards: open, or paid where the attempt had succeeded already.
+
+    An attempt that may still take money is refused as busy, so that nobody is told that nothing was charged.
+    """
+    checkout = await find_any_checkout(app, checkout_id)
+    if checkout is None:
+        raise checkouts.make_session_refusal()
+    payment = await _find_attempt(app, checkout, attempt_id)
+    if payment is not None:
+        await _give_up(app, payment)
+        payment = await get_payment(app, payment, payment.id)
+        if payment.state is State.STARTED or payment.state in OPEN_STATES:
+            raise Refusal(get_result(BUSY), "the attempt is being completed")
+    return await show_form(app, checkout_id, "")
+
+
+async def _find_attempt(app: App, checkout: Checkout, attempt_id: str) -> Payment | None:
+    """Finds an attempt that was made for this very checkout; None where there is none of that name."""
+    payment = await find_payment(app.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
+    if payment is None or find_checkout_id(trust(app, payment).ndc) != checkout.id:
+        return None
+    return payment
+
+
+async def _give_up(app: App, payment: Payment) -> None:
+    """Ends what waits for its shopper. Every write expects the payment to be waiting still."""
+    if payment.state is not State.WAITING or NATURES[payment.payment_type] is not Nature.TAKES:
+        return
+    row = await find_authentication(app.database, payment.merchant_id, payment.id)
+    if row is not None:
+        if row.stage is not Stage.CLOSED:
+            await close(app, payment, _UNPROVEN)
+        return
+    if find_handover(payment.details) is None:
+        return
+    # A shopper who approved and closed the window before coming back has paid, and wants what was ordered. Where the
+    # provider does not answer, nobody knows that nothing was charged, and the attempt is left to the recovery worker.
+    told = await ask_provider(app, payment)
+    if told is not None and told.outcome is Outcome.WAITING:
+        unit = completion_writes(complete_signed(app, payment, _UNDECIDED), expected=State.WAITING)
+        await app.database.write(unit)

@@ -12,18 +12,13 @@ from hmac import compare_digest
 import msgspec
 
 from tollgate.connectors import Conversation, tokens
-from tollgate.contract import read_shopper_token, write_shopper_token
-from tollgate.operations import (
-    App,
-    TokenVault,
-    choose_token_vault,
-    converse,
-    name_registration_owner,
-    name_token_owner,
-)
-from tollgate.payments import (
-    CardAccount,
-    CardSummary,
+from tollgate.contract.shopper_urls import read_shopper_token, write_shopper_token
+from tollgate.operations.app import App
+from tollgate.operations.dispatch import converse
+from tollgate.operations.network_tokens import TokenVault, choose_token_vault, name_token_owner
+from tollgate.operations.registrations import name_registration_owner
+from tollgate.payments.accounts import CardAccount, CardSummary
+from tollgate.payments.registration import (
     NetworkToken,
     Registration,
     RegistrationEvent,
@@ -31,18 +26,12 @@ from tollgate.payments import (
     TokenState,
     renew_card_summary,
 )
-from tollgate.store import (
-    Job,
-    Write,
-    change_registration_writes,
-    ensure_job_writes,
-    find_sealed_registration,
-    finish_job,
-    finish_job_writes,
-    make_token_job,
-)
+from tollgate.store.jobs import Job, ensure_job_writes, finish_job, finish_job_writes
+from tollgate.store.registrations import change_registration_writes, find_sealed_registration, make_token_job
+from tollgate.store.statements import Write
 from tollgate.values import RegistrationId
-from tollgate.vault import hash_once_key, make_mac, open_account, seal_account
+from tollgate.vault.sealing import open_account, seal_account
+from tollgate.vault.signing import hash_once_key, make_mac
 
 _LOOKS_MAX = 5
 """How often a registration that is changed meanwhile is looked at again before others have their turn."""

@@ -1,7 +1,4 @@
-"""The story of an audit: are these the keys, does every chain agree with itself, does anything speak of nothing.
-
-It only reads, and may do so beside running servers; what to do about a finding is for people to decide.
-"""
+"""The audit of the whole store: what it reads, which checks run, and its report."""
 
 from __future__ import annotations
 
@@ -9,16 +6,17 @@ import hmac
 from collections.abc import Sequence
 
 from tollgate.flows.verify_chains import check_chains
-from tollgate.flows.verify_checkouts import check_checkouts
-from tollgate.flows.verify_links import check_links
+from tollgate.flows.verify_checkouts import check_checkouts, check_links
 from tollgate.flows.verify_methods import check_methods
 from tollgate.flows.verify_registrations import check_registrations
 from tollgate.flows.verify_report import PAUSES_S, Audit, AuditReport, Tell
 from tollgate.flows.verify_schedules import check_schedules
 from tollgate.flows.verify_strays import check_strays
-from tollgate.operations import sign_payment
-from tollgate.store import Database, SealedSample, sample_sealed
-from tollgate.vault import Keyring, KeyringError, sealing_key_id
+from tollgate.operations.signing import sign_payment
+from tollgate.store.audit import SealedSample, sample_sealed
+from tollgate.store.database import Database
+from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.sealing import sealing_key_id
 
 SAMPLE = 50
 FINDINGS_MAX = 100

@@ -14,42 +14,20 @@ import msgspec
 from tollgate.flows.verify_checkouts import find_paid_beside
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.flows.verify_report import Audit, AuditReport, Purse
-from tollgate.operations import sign_payment
-from tollgate.payments import (
-    MOVES,
-    NATURES,
-    OPEN_STATES,
-    Action,
-    Entry,
-    Finding,
-    Nature,
-    Payment,
-    Proof,
-    RecoveryTask,
-    State,
-    check_chain,
-    check_entries,
-    find_on,
-    list_entries,
-    may_have_taken,
-    tell_accounts,
-)
-from tollgate.store import (
-    AuditedInstruction,
-    AuditedPayment,
-    Database,
-    Event,
-    find_audited_instructions,
-    find_entries,
-    find_events,
-    find_job_ids,
-    get_setting,
-    make_event,
-    read_chain,
-    walk_chains,
-)
+from tollgate.operations.signing import sign_payment
+from tollgate.payments.audit import Finding, Proof, check_chain, check_entries, find_on, tell_accounts
+from tollgate.payments.completion import list_entries, may_have_taken
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Entry
+from tollgate.payments.payment import MOVES, NATURES, OPEN_STATES, Nature, Payment, RecoveryTask, State
+from tollgate.store.audit import AuditedPayment, find_entries, find_events, find_job_ids, read_chain, walk_chains
+from tollgate.store.audit_methods import AuditedInstruction, find_audited_instructions
+from tollgate.store.database import Database
+from tollgate.store.jobs import Event
+from tollgate.store.opening import get_setting
+from tollgate.store.payment_rows import make_event
 from tollgate.values import Instant, MerchantId
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 
 EVENTS_KEPT_SINCE = "events_kept_since"
 """The setting in which whoever purges old events writes how far it went; older payments need no event any more."""

@@ -9,40 +9,23 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tollgate.catalog import BRANDS, Protocol
+from tollgate.catalog.brand_rows import Protocol
+from tollgate.catalog.brands import BRANDS
 from tollgate.connectors import sepa
-from tollgate.flows.collect import FILE_NOUN
+from tollgate.flows.sepa_files import FILE_NOUN
 from tollgate.flows.verify_report import Audit, group_by_merchant
-from tollgate.operations import has_authentication_signature
-from tollgate.payments import (
-    Action,
-    AuthenticationCase,
-    AuthenticationRow,
-    Finding,
-    Payment,
-    Proof,
-    Stage,
-    State,
-)
-from tollgate.store import (
-    AuditedAuthentication,
-    AuditedFile,
-    AuditedInstruction,
-    AuditedPayment,
-    Database,
-    FiledGroup,
-    InstructionState,
-    find_audited_authentications,
-    find_audited_payments,
-    find_file_ids,
-    find_filed_groups,
-    find_sealed_body,
-    walk_authentications,
-    walk_files,
-    walk_instructions,
-)
+from tollgate.operations.signing import has_authentication_signature
+from tollgate.payments.audit import Finding, Proof
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationRow, Stage
+from tollgate.payments.following import Action
+from tollgate.payments.payment import Payment, State
+from tollgate.store import audit_methods
+from tollgate.store.audit import AuditedPayment, find_audited_payments
+from tollgate.store.database import Database
+from tollgate.store.instructions import InstructionState
 from tollgate.values import MerchantId, PaymentId
-from tollgate.vault import EnvelopeError, Keyring, KeyringError, name_owner, open_sealed
+from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.sealing import EnvelopeError, name_owner, open_sealed
 
 _UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
 _SCHEMES = {sepa.Direction.DEBIT: sepa.Scheme.DEBITS, sepa.Direction.CREDIT: sepa.Scheme.CREDITS}
@@ -71,15 +54,15 @@ _read_case = msgspec.json.Decoder(AuthenticationCase).decode
 
 
 async def check_methods(audit: Audit) -> None:
-    async for authentications in walk_authentications(audit.database):
+    async for authentications in audit_methods.walk_authentications(audit.database):
         for merchant_id, some in group_by_merchant(authentications).items():
             audit.report.add(await judge_authentications(audit, merchant_id, some))
         audit.walk("authentications", len(authentications))
-    async for instructions in walk_instructions(audit.database):
+    async for instructions in audit_methods.walk_instructions(audit.database):
         for merchant_id, each in group_by_merchant(instructions).items():
             audit.report.add(await judge_instructions(audit.database, merchant_id, each))
         audit.walk("instructions", len(instructions))
-    async for files in walk_files(audit.database):
+    async for files in audit_methods.walk_files(audit.database):
         for merchant_id, those in group_by_merchant(files).items():
             audit.report.add(await judge_files(audit, merchant_id, those))
         audit.walk("bank_files", len(files))
@@ -89,19 +72,19 @@ async def check_methods(audit: Audit) -> None:
 
 
 async def judge_authentications(
-    audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedAuthentication]
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_methods.AuditedAuthentication]
 ) -> list[Finding]:
     """What looks wrong is read again after its payment: whatever ended by then has wiped its secret in one commit."""
     keyring = audit.keyring
     entries = await find_audited_payments(audit.database, merchant_id, [row.id for row in rows])
     doubtful = [row.id for row in rows if judge_authentication(row, entries.get(row.id), keyring)]
-    again = await find_audited_authentications(audit.database, merchant_id, doubtful)
+    again = await audit_methods.find_audited_authentications(audit.database, merchant_id, doubtful)
     findings = [judge_authentication(row, entries.get(row.id), keyring) for row in again]
     return [finding for finding in findings if finding is not None]
 
 
 def judge_authentication(
-    row: AuditedAuthentication, payment_row: AuditedPayment | None, keyring: Keyring
+    row: audit_methods.AuditedAuthentication, payment_row: AuditedPayment | None, keyring: Keyring
 ) -> Finding | None:
     payment = payment_row.payment if payment_row else None
     read = _read_authentication(row)
@@ -120,7 +103,7 @@ def judge_authentication(
     return _find(Proof.AUTHENTICATION, "authentications", row, text)
 
 
-def _read_authentication(row: AuditedAuthentication) -> AuthenticationRow | None:
+def _read_authentication(row: audit_methods.AuditedAuthentication) -> AuthenticationRow | None:
     try:
         return AuthenticationRow(
             merchant_id=row.merchant_id,
@@ -139,17 +122,19 @@ def _read_authentication(row: AuditedAuthentication) -> AuthenticationRow | None
 
 
 async def judge_instructions(
-    database: Database, merchant_id: MerchantId, rows: Sequence[AuditedInstruction]
+    database: Database, merchant_id: MerchantId, rows: Sequence[audit_methods.AuditedInstruction]
 ) -> list[Finding]:
     """No second look is needed: payment and file are read after what was written after them."""
     entries = await find_audited_payments(database, merchant_id, [row.id for row in rows])
-    file_ids = await find_file_ids(database, merchant_id, sorted({row.file_id for row in rows if row.file_id}))
+    file_ids = await audit_methods.find_file_ids(
+        database, merchant_id, sorted({row.file_id for row in rows if row.file_id})
+    )
     findings = [judge_instruction(row, entries.get(row.id), file_ids) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
 def judge_instruction(
-    row: AuditedInstruction, payment_row: AuditedPayment | None, file_ids: set[str]
+    row: audit_methods.AuditedInstruction, payment_row: AuditedPayment | None, file_ids: set[str]
 ) -> Finding | None:
     if row.state not in set(InstructionState) or row.direction not in set(sepa.Direction):
         return _find(Proof.ROW, "instructions", row, _UNREADABLE)
@@ -160,13 +145,13 @@ def judge_instruction(
     return None if text is None else _find(Proof.INSTRUCTION, "instructions", row, text)
 
 
-def _doubt_file(row: AuditedInstruction, file_ids: set[str]) -> str | None:
+def _doubt_file(row: audit_methods.AuditedInstruction, file_ids: set[str]) -> str | None:
     if row.state != InstructionState.FILED:
         return None if row.file_id is None else f"it names file {row.file_id}, which has not taken it"
     return None if row.file_id in file_ids else f"there is no file {row.file_id}"
 
 
-def _doubt_payment(row: AuditedInstruction, payment: Payment) -> str | None:
+def _doubt_payment(row: audit_methods.AuditedInstruction, payment: Payment) -> str | None:
     succeeded = payment.state is State.APPROVED
     if row.state == InstructionState.BLOCKED:
         return "it is blocked, and its payment succeeded" if succeeded else None
@@ -196,7 +181,9 @@ def list_instructed(payments: Sequence[Payment]) -> list[Payment]:
     return [each for each in payments if each.state is State.APPROVED and find_direction(each) is not None]
 
 
-def check_instructed(members: Sequence[Payment], instructions: Mapping[str, AuditedInstruction]) -> list[Finding]:
+def check_instructed(
+    members: Sequence[Payment], instructions: Mapping[str, audit_methods.AuditedInstruction]
+) -> list[Finding]:
     taken_back = {
         each.referenced_id for each in members if each.action in _TAKES_BACK and each.state is not State.DECLINED
     }
@@ -216,16 +203,18 @@ def check_instructed(members: Sequence[Payment], instructions: Mapping[str, Audi
 # ---- files ----
 
 
-async def judge_files(audit: Audit, merchant_id: MerchantId, files: Sequence[AuditedFile]) -> list[Finding]:
+async def judge_files(
+    audit: Audit, merchant_id: MerchantId, files: Sequence[audit_methods.AuditedFile]
+) -> list[Finding]:
     """No second look is needed: a file and its entries are one commit, and what it took it keeps."""
-    groups: dict[str, list[FiledGroup]] = {}
-    for group in await find_filed_groups(audit.database, merchant_id, [file.id for file in files]):
+    groups: dict[str, list[audit_methods.FiledGroup]] = {}
+    for group in await audit_methods.find_filed_groups(audit.database, merchant_id, [file.id for file in files]):
         groups.setdefault(group.file_id, []).append(group)
     findings = [judge_file(file, groups.get(file.id, [])) or await judge_body(audit, file) for file in files]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_file(file: AuditedFile, groups: Sequence[FiledGroup]) -> Finding | None:
+def judge_file(file: audit_methods.AuditedFile, groups: Sequence[audit_methods.FiledGroup]) -> Finding | None:
     entries, total = sum(group.entries for group in groups), sum(group.total for group in groups)
     if (entries, total) != (file.entries, file.total):
         text = f"it says {file.entries} entries of {file.total}, its instructions say {entries} of {total}"
@@ -236,9 +225,9 @@ def judge_file(file: AuditedFile, groups: Sequence[FiledGroup]) -> Finding | Non
     return _find(Proof.FILE, "bank_files", file, text)
 
 
-async def judge_body(audit: Audit, file: AuditedFile) -> Finding | None:
+async def judge_body(audit: Audit, file: audit_methods.AuditedFile) -> Finding | None:
     """One at a time, because a body may be large; what opens is what was written, for this very file."""
-    sealed = await find_sealed_body(audit.database, file.merchant_id, file.id)
+    sealed = await audit_methods.find_sealed_body(audit.database, file.merchant_id, file.id)
     try:
         if sealed is not None:
             open_sealed(sealed, owner=name_owner(FILE_NOUN, file.merchant_id, file.id), keyring=audit.keyring)
@@ -249,7 +238,7 @@ async def judge_body(audit: Audit, file: AuditedFile) -> Finding | None:
     return None
 
 
-def _fits(file: AuditedFile, group: FiledGroup) -> bool:
+def _fits(file: audit_methods.AuditedFile, group: audit_methods.FiledGroup) -> bool:
     said = (group.state, group.channel_id, group.due_on, group.sequence, group.currency)
     scheme = _SCHEMES.get(sepa.Direction(group.direction)) if group.direction in set(sepa.Direction) else None
     is_same = said == (InstructionState.FILED, file.channel_id, file.due_on, file.sequence, file.currency)
@@ -257,6 +246,9 @@ def _fits(file: AuditedFile, group: FiledGroup) -> bool:
 
 
 def _find(
-    proof: Proof, table: str, row: AuditedAuthentication | AuditedInstruction | AuditedFile | Payment, text: str
+    proof: Proof,
+    table: str,
+    row: audit_methods.AuditedAuthentication | audit_methods.AuditedInstruction | audit_methods.AuditedFile | Payment,
+    text: str,
 ) -> Finding:
     return Finding(proof=proof, table=table, merchant_id=row.merchant_id, row_id=row.id, text=text)

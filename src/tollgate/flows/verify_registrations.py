@@ -10,31 +10,20 @@ from collections.abc import Mapping, Sequence
 
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
 from tollgate.flows.verify_report import Audit, group_by_merchant
-from tollgate.operations import name_registration_owner, name_token_owner
-from tollgate.payments import (
-    OPEN_STATES,
-    WIPED,
-    Finding,
-    Instrument,
-    Proof,
-    Registration,
-    RegistrationEvent,
-    RegistrationState,
-    State,
-)
-from tollgate.store import (
-    AuditedPayment,
-    AuditedRegistration,
-    Database,
-    find_audited_payments,
-    find_audited_registrations,
-    find_events,
-    get_setting,
-    is_announced,
-    walk_registrations,
-)
+from tollgate.operations.network_tokens import name_token_owner
+from tollgate.operations.registrations import name_registration_owner
+from tollgate.payments.accounts import Instrument
+from tollgate.payments.audit import Finding, Proof
+from tollgate.payments.payment import OPEN_STATES, State
+from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState
+from tollgate.store import audit_stored
+from tollgate.store.audit import AuditedPayment, find_audited_payments, find_events
+from tollgate.store.database import Database
+from tollgate.store.opening import get_setting
 from tollgate.values import Instant, MerchantId, make_timed_id
-from tollgate.vault import EnvelopeError, Keyring, KeyringError, fingerprint_account, open_account, shows_face
+from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.sealing import EnvelopeError, open_account
+from tollgate.vault.signing import fingerprint_account, shows_face
 
 _UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
 
@@ -43,7 +32,7 @@ AuditedPayments = Mapping[str, AuditedPayment]
 
 async def check_registrations(audit: Audit) -> None:
     events_kept_since = int(await get_setting(audit.database, EVENTS_KEPT_SINCE, "0"))
-    async for page in walk_registrations(audit.database):
+    async for page in audit_stored.walk_registrations(audit.database):
         for merchant_id, rows in group_by_merchant(page).items():
             audit.report.add(await judge_registrations(audit, merchant_id, rows))
             active = [row for row in rows if row.registration and row.registration.state is RegistrationState.ACTIVE]
@@ -52,22 +41,28 @@ async def check_registrations(audit: Audit) -> None:
 
 
 async def judge_registrations(
-    audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedRegistration]
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_stored.AuditedRegistration]
 ) -> list[Finding]:
     """What looks wrong is read again, and then its payment: one that was decided in between looks right by now."""
     doubtful = await _list_doubtful(audit, merchant_id, rows)
-    again = await find_audited_registrations(audit.database, merchant_id, [finding.row_id for finding in doubtful])
+    again = await audit_stored.find_audited_registrations(
+        audit.database, merchant_id, [finding.row_id for finding in doubtful]
+    )
     return await _list_doubtful(audit, merchant_id, again)
 
 
-async def _list_doubtful(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedRegistration]) -> list[Finding]:
+async def _list_doubtful(
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_stored.AuditedRegistration]
+) -> list[Finding]:
     makers = sorted({row.registration.made_by for row in rows if row.registration and row.registration.made_by})
     payment_rows = await find_audited_payments(audit.database, merchant_id, makers)
     findings = [judge_registration(row, payment_rows, audit.keyring) for row in rows]
     return [finding for finding in findings if finding is not None]
 
 
-def judge_registration(row: AuditedRegistration, payment_rows: AuditedPayments, keyring: Keyring) -> Finding | None:
+def judge_registration(
+    row: audit_stored.AuditedRegistration, payment_rows: AuditedPayments, keyring: Keyring
+) -> Finding | None:
     registration = row.registration
     if registration is None:
         return _find(Proof.ROW, row, "it cannot be read: a word, a number or a text in it is none of ours")
@@ -75,7 +70,7 @@ def judge_registration(row: AuditedRegistration, payment_rows: AuditedPayments, 
     return None if text is None else _find(Proof.REGISTRATION, row, text)
 
 
-def doubt_end(registration: Registration, row: AuditedRegistration) -> str | None:
+def doubt_end(registration: Registration, row: audit_stored.AuditedRegistration) -> str | None:
     if registration.state in (RegistrationState.PENDING, RegistrationState.ACTIVE):
         return None
     if row.sealed_account is not None or row.sealed_token is not None or registration.fingerprint is not None:
@@ -103,7 +98,7 @@ def doubt_maker(registration: Registration, payment_rows: AuditedPayments) -> st
     return None
 
 
-def doubt_account(row: AuditedRegistration, keyring: Keyring) -> str | None:
+def doubt_account(row: audit_stored.AuditedRegistration, keyring: Keyring) -> str | None:
     registration = row.registration
     if registration is None or row.sealed_account is None:
         return None if registration is None or registration.fingerprint is None else "its account is gone"
@@ -128,7 +123,10 @@ def _doubt_card_summary(registration: Registration, account: Instrument, keyring
 
 
 async def check_announced(
-    database: Database, merchant_id: MerchantId, active: Sequence[AuditedRegistration], events_kept_since: Instant
+    database: Database,
+    merchant_id: MerchantId,
+    active: Sequence[audit_stored.AuditedRegistration],
+    events_kept_since: Instant,
 ) -> list[Finding]:
     """Most were announced when they were stored or when their payment ended; where none was, it is looked for."""
     owed = [row.registration for row in active if row.registration]
@@ -144,7 +142,7 @@ async def check_announced(
     return [
         Finding(proof=Proof.EVENT, table="registrations", merchant_id=merchant_id, row_id=each.id, text=text)
         for each in missing
-        if not await is_announced(database, each)
+        if not await audit_stored.is_announced(database, each)
     ]
 
 
@@ -155,5 +153,5 @@ def expect_event(registration: Registration, payment_rows: AuditedPayments) -> s
     return make_timed_id(payment_row.payment.completed_at, f"{registration.id}.1")
 
 
-def _find(proof: Proof, row: AuditedRegistration, text: str) -> Finding:
+def _find(proof: Proof, row: audit_stored.AuditedRegistration, text: str) -> Finding:
     return Finding(proof=proof, table="registrations", merchant_id=row.merchant_id, row_id=row.id, text=text)

@@ -1,7 +1,4 @@
-"""An audit of the store while it runs and what it tells: rows walked, what is wrong, what accounts hold.
-
-Judges nothing.
-"""
+"""What an audit reads with, and what it reports."""
 
 from __future__ import annotations
 
@@ -10,13 +7,15 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from tollgate.payments import Finding, LedgerAccount
-from tollgate.store import Database
+from tollgate.payments.audit import Finding
+from tollgate.payments.ledger import LedgerAccount
+from tollgate.store.database import Database
 from tollgate.values import ChannelId, MerchantId
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 
 Tell = Callable[[str, int], None]
 """Hears of which table how many more rows were walked."""
+
 
 PAUSES_S = (0.02, 0.1, 0.5)
 """Between two looks at the same thing: beside a running server it may have been on its way."""

@@ -8,33 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tollgate.flows.verify_report import Audit, group_by_merchant
-from tollgate.operations import has_schedule_signature, recall_cron
-from tollgate.payments import (
-    Finding,
-    Proof,
-    Run,
-    RunState,
-    Schedule,
-    ScheduleState,
-    State,
-    find_next,
-    is_time_of,
-    name_run_payment,
-)
-from tollgate.store import (
-    AuditedPayment,
-    AuditedRun,
-    AuditedSchedule,
-    Database,
-    find_audited_payments,
-    find_audited_schedules,
-    find_registration_ids,
-    list_runs,
-    walk_runs,
-    walk_schedules,
-)
+from tollgate.operations.schedules import has_schedule_signature, recall_cron
+from tollgate.payments.audit import Finding, Proof
+from tollgate.payments.payment import State
+from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, find_next, is_time_of, name_run_payment
+from tollgate.store import audit_schedules
+from tollgate.store.audit import AuditedPayment, find_audited_payments
+from tollgate.store.audit_stored import find_registration_ids
+from tollgate.store.database import Database
+from tollgate.store.schedules import list_runs
 from tollgate.values import MerchantId
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 
 _UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
 _OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
@@ -43,11 +27,11 @@ AuditedPayments = Mapping[str, AuditedPayment]
 
 
 async def check_schedules(audit: Audit) -> None:
-    async for page in walk_schedules(audit.database):
+    async for page in audit_schedules.walk_schedules(audit.database):
         for merchant_id, rows in group_by_merchant(page).items():
             audit.report.add(await judge_schedules(audit, merchant_id, rows))
         audit.walk("schedules", len(page))
-    async for runs in walk_runs(audit.database):
+    async for runs in audit_schedules.walk_runs(audit.database):
         for merchant_id, some in group_by_merchant(runs).items():
             audit.report.add(await judge_runs(audit.database, merchant_id, some))
         audit.walk("schedule_runs", len(runs))
@@ -56,7 +40,9 @@ async def check_schedules(audit: Audit) -> None:
 # ---- schedules ----
 
 
-async def judge_schedules(audit: Audit, merchant_id: MerchantId, rows: Sequence[AuditedSchedule]) -> list[Finding]:
+async def judge_schedules(
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_schedules.AuditedSchedule]
+) -> list[Finding]:
     named = sorted({row.schedule.registration_id for row in rows if row.schedule})
     known = await find_registration_ids(audit.database, merchant_id, named)
     findings = []
@@ -66,7 +52,9 @@ async def judge_schedules(audit: Audit, merchant_id: MerchantId, rows: Sequence[
     return findings
 
 
-def judge_schedule(row: AuditedSchedule, registration_ids: set[str], keyring: Keyring) -> Finding | None:
+def judge_schedule(
+    row: audit_schedules.AuditedSchedule, registration_ids: set[str], keyring: Keyring
+) -> Finding | None:
     schedule = row.schedule
     if schedule is None:
         return _find(Proof.ROW, row, _UNREADABLE)
@@ -83,7 +71,7 @@ def judge_schedule(row: AuditedSchedule, registration_ids: set[str], keyring: Ke
     return _find(Proof.SCHEDULE, row, text)
 
 
-async def judge_rest(database: Database, row: AuditedSchedule) -> Finding | None:
+async def judge_rest(database: Database, row: audit_schedules.AuditedSchedule) -> Finding | None:
     """One that is active and never due again has had all of its times, and ends by itself when the last is paid."""
     schedule = row.schedule
     if schedule is None or schedule.state is not ScheduleState.ACTIVE or schedule.next_at is not None:
@@ -98,9 +86,13 @@ async def judge_rest(database: Database, row: AuditedSchedule) -> Finding | None
 # ---- runs ----
 
 
-async def judge_runs(database: Database, merchant_id: MerchantId, rows: Sequence[AuditedRun]) -> list[Finding]:
+async def judge_runs(
+    database: Database, merchant_id: MerchantId, rows: Sequence[audit_schedules.AuditedRun]
+) -> list[Finding]:
     """No second look is needed: payments are read after the run that tells of them, and only its next one may come."""
-    schedules = await find_audited_schedules(database, merchant_id, sorted({row.schedule_id for row in rows}))
+    schedules = await audit_schedules.find_audited_schedules(
+        database, merchant_id, sorted({row.schedule_id for row in rows})
+    )
     names = {name for row in rows if row.run for name in list_names(row.run)}
     told = {row.run.payment_id for row in rows if row.run and row.run.payment_id}
     payment_rows = await find_audited_payments(database, merchant_id, sorted(names | told))
@@ -113,7 +105,9 @@ def list_names(run: Run) -> list[str]:
     return [name_run_payment(run.schedule_id, run.due_at, attempt) for attempt in range(1, run.tries + 2)]
 
 
-def judge_run(row: AuditedRun, kept: AuditedSchedule | None, payment_rows: AuditedPayments) -> Finding | None:
+def judge_run(
+    row: audit_schedules.AuditedRun, kept: audit_schedules.AuditedSchedule | None, payment_rows: AuditedPayments
+) -> Finding | None:
     run = row.run
     if run is None:
         return _find_run(Proof.ROW, row, _UNREADABLE)
@@ -149,10 +143,10 @@ def _is_approved(payment_row: AuditedPayment | None) -> bool:
     return payment_row is not None and payment_row.payment is not None and payment_row.payment.state is State.APPROVED
 
 
-def _find(proof: Proof, row: AuditedSchedule, text: str) -> Finding:
+def _find(proof: Proof, row: audit_schedules.AuditedSchedule, text: str) -> Finding:
     return Finding(proof=proof, table="schedules", merchant_id=row.merchant_id, row_id=row.id, text=text)
 
 
-def _find_run(proof: Proof, row: AuditedRun, text: str) -> Finding:
+def _find_run(proof: Proof, row: audit_schedules.AuditedRun, text: str) -> Finding:
     row_id = f"{row.schedule_id}/{row.due_at}"
     return Finding(proof=proof, table="schedule_runs", merchant_id=row.merchant_id, row_id=row_id, text=text)

@@ -9,27 +9,29 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from tollgate.catalog import LIMITS, RESULTS, is_pending
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import RESULTS, is_pending
 from tollgate.flows.verify_report import Audit, Owned, group_by_merchant
-from tollgate.operations import open_stored_answer
-from tollgate.payments import Entry, Finding, Payment, Proof, RecoveryTask, RegistrationEvent, State, list_entries
-from tollgate.store import (
-    NO_PAYMENT,
-    PAYMENT_COMPLETED,
+from tollgate.operations.idempotency import open_stored_answer
+from tollgate.payments.audit import Finding, Proof
+from tollgate.payments.completion import list_entries
+from tollgate.payments.ledger import Entry
+from tollgate.payments.payment import Payment, RecoveryTask, State
+from tollgate.payments.registration import RegistrationEvent
+from tollgate.store.audit import (
     AuditedPayment,
-    Database,
-    Event,
-    IdempotencyRecord,
-    Job,
     find_audited_payments,
-    find_registration_ids,
     walk_events,
     walk_idempotency_records,
     walk_jobs,
     walk_ledger,
 )
+from tollgate.store.audit_stored import find_registration_ids
+from tollgate.store.database import Database
+from tollgate.store.idempotency import NO_PAYMENT, IdempotencyRecord
+from tollgate.store.jobs import PAYMENT_COMPLETED, Event, Job
 from tollgate.values import MerchantId, make_timed_id
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 
 _Row = TypeVar("_Row", bound=Owned)
 

@@ -11,7 +11,7 @@ import logging
 import socket
 import ssl
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.web import Application, Connections, HttpConnection
 
 _log = logging.getLogger("tollgate.listener")

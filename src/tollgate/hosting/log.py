@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from tollgate.catalog import hide_card_numbers
+from tollgate.catalog.card_numbers import hide_card_numbers
 from tollgate.config import LogFormat
 from tollgate.hosting.terminal_log import TerminalLines
 from tollgate.values import hide_checkout_ids

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from tollgate.config import Settings, is_loopback
-from tollgate.payments import Channel, ThreeDsTerms, TokenTerms
-from tollgate.vault import KeyringError, load_keyring
+from tollgate.payments.merchants import Channel, ThreeDsTerms, TokenTerms
+from tollgate.vault.keyring import KeyringError, load_keyring
 from tollgate.wire import may_carry_cards
 
 

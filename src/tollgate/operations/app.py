@@ -1,25 +1,131 @@
-"""What every story needs to hand: the store, the keys, the clock, chance, the wires.
-
-Built once in wiring, passed as an argument.
-"""
+"""The objects that every operation needs, and the caches of merchants and card ranges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from hmac import compare_digest
 from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog import THROTTLES, Situation, Throttle
-from tollgate.contract import Envelope
-from tollgate.operations.merchants import MerchantCache
-from tollgate.operations.ranges import CardRangeCache
-from tollgate.payments import Channel, Retention, RetryTerms, Script, TestMode
-from tollgate.store import Database
-from tollgate.values import Clock, Instant, RandomBytes, system_random_bytes
-from tollgate.vault import Keyring
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.rule import Situation
+from tollgate.catalog.throttles import THROTTLES, Throttle
+from tollgate.connectors import threeds
+from tollgate.contract.answers import Envelope
+from tollgate.operations.dispatch import converse
+from tollgate.payments.accounts import CardAccount, WalletKey
+from tollgate.payments.checkout import Script
+from tollgate.payments.merchants import Channel, Credential
+from tollgate.payments.order import TestMode
+from tollgate.payments.registration import Retention
+from tollgate.payments.schedule import RetryTerms
+from tollgate.store.database import Database
+from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
+from tollgate.values import ChannelId, Clock, Instant, MerchantId, RandomBytes, Secret, name_node, system_random_bytes
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.tokens import hash_kept_token, hash_token
 from tollgate.wire import HttpNotifier, Notifier, Wire
+
+
+class MerchantCache:
+    """A snapshot; every process of a host refreshes its own within seconds of a change."""
+
+    def __init__(self, keyring: Keyring | None = None) -> None:
+        self._keyring = keyring
+        """Finds tokens that merchants brought from other hosts; without it there are none."""
+        self._version = -1
+        self._channels: dict[str, Channel] = {}
+        self._credentials: dict[bytes, Credential] = {}
+        self._wallet_keys: dict[tuple[str, str], tuple[WalletKey, ...]] = {}
+        self._merchants: dict[str, frozenset[MerchantId]] = {}
+
+    async def refresh(self, database: Database) -> bool:
+        """True when something changed."""
+        if await get_merchants_version(database) == self._version:
+            return False
+        rows = await load_merchants(database)
+        # Read after the version too, so that a key which comes meanwhile is met again.
+        self.fill(rows.channels, rows.credentials, await list_wallet_keys(database))
+        self._version = rows.version
+        return True
+
+    def fill(
+        self, channels: Iterable[Channel], credentials: Iterable[Credential], wallet_keys: Iterable[WalletKey] = ()
+    ) -> None:
+        self._channels = {channel.id: channel for channel in channels}
+        self._credentials = {
+            credential.token_hash: credential for credential in credentials if credential.revoked_at is None
+        }
+        self._merchants = {}
+        for merchant_id in {channel.merchant_id for channel in self._channels.values()}:
+            node = name_node(merchant_id)
+            self._merchants[node] = self._merchants.get(node, frozenset()) | {merchant_id}
+        self._wallet_keys = {}
+        for key in wallet_keys:
+            place = key.channel_id, key.wallet
+            self._wallet_keys[place] = (*self._wallet_keys.get(place, ()), key)
+
+    def find_channel(self, channel_id: str) -> Channel | None:
+        return self._channels.get(channel_id)
+
+    def get_channel(self, channel_id: ChannelId) -> Channel:
+        return self._channels[channel_id]
+
+    def list_merchants_of(self, node: str) -> frozenset[MerchantId]:
+        """Whose checkouts are named by this node: one merchant's, but for an accident among very many."""
+        return self._merchants.get(node, frozenset())
+
+    def find_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
+        return self._wallet_keys.get((channel_id, wallet), ())
+
+    def find_credential(self, token: Secret) -> Credential | None:
+        """Found by hash, which tells nothing of the token, and compared in constant time."""
+        return self._find_hashed(hash_token(token)) or (
+            self._find_hashed(hash_kept_token(token, self._keyring)) if self._keyring else None
+        )
+
+    def _find_hashed(self, hashed: bytes) -> Credential | None:
+        credential = self._credentials.get(hashed)
+        return credential if credential is not None and compare_digest(credential.token_hash, hashed) else None
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    ranges: tuple[threeds.CardRange, ...] | None
+    """None where the directory never told them."""
+    asks_at: Instant
+    """When it is asked again."""
+
+
+class CardRangeCache:
+    """One list for each directory server; every process of a host keeps its own."""
+
+    def __init__(self, random_bytes: RandomBytes = system_random_bytes) -> None:
+        self._random_bytes = random_bytes
+        self._kept: dict[str, _Kept] = {}
+
+    async def find(
+        self, address: str, wire: Wire, account: CardAccount, *, wall_now: Instant, timeout_s: float
+    ) -> threeds.CardRange | None:
+        """None where the directory says that the card takes no part.
+
+        A directory that says nothing is asked about the card itself, and then its silence is a result.
+        """
+        kept = self._kept.get(address)
+        if kept is None or kept.asks_at < wall_now:
+            kept = await self._ask(wire, kept, wall_now, timeout_s)
+            self._kept[address] = kept
+        return threeds.ANY_CARD if kept.ranges is None else threeds.find_range(kept.ranges, account)
+
+    async def _ask(self, wire: Wire, kept: _Kept | None, wall_now: Instant, timeout_s: float) -> _Kept:
+        """A directory that is in trouble is left alone for a while, or else every payment would wait for it."""
+        question = threeds.ask_ranges(threeds.make_server_id(self._random_bytes))
+        ranges = await converse(question, wire, timeout_s=timeout_s)
+        if ranges is None:
+            return _Kept(kept.ranges if kept else None, wall_now + LIMITS.card_ranges_pause)
+        return _Kept(ranges, wall_now + LIMITS.card_ranges_lifetime)
+
 
 NO_SCRIPT = Script("", "", b"")
 """Of a house without a door for shoppers, such as a command's."""

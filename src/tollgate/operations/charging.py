@@ -1,23 +1,44 @@
-"""The money message of a first payment, and the second write with which it ends.
-
-Whether a shopper has to prove something before is the story's affair.
-"""
+"""Charging, completing and following up a payment, as several flows need it."""
 
 from __future__ import annotations
 
 import msgspec
 
-from tollgate.contract import Answer, answer_payment, tell_registration, write_shopper_token
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract.answers import Answer, answer_payment
+from tollgate.contract.checkouts import read_prepared_money
+from tollgate.contract.follow_ups import count_captures, inherit_echo
+from tollgate.contract.objections import find_fraction_objection
+from tollgate.contract.registered import tell_registration
+from tollgate.contract.shopper_urls import write_shopper_token
 from tollgate.operations.app import App
-from tollgate.operations.chaining import get_payment
+from tollgate.operations.checkouts import open_prepared
 from tollgate.operations.dispatch import dispatch
-from tollgate.operations.keeping import keep_answer
-from tollgate.operations.lateness import check_lateness
+from tollgate.operations.idempotency import keep_answer
 from tollgate.operations.network_tokens import Means, use_network_token
-from tollgate.operations.route import Route
-from tollgate.operations.sealing import complete_signed
-from tollgate.payments import IdempotencyKey, Order, Outcome, Payment, State, Verdict
-from tollgate.store import complete_payment
+from tollgate.operations.routes import Route
+from tollgate.operations.signing import complete_signed, trust
+from tollgate.payments.chain import (
+    ChainContext,
+    FollowUpRequest,
+    Plan,
+    Refused,
+    Terms,
+    find_money_source,
+    list_start_changes,
+)
+from tollgate.payments.checkout import Checkout, CheckoutState
+from tollgate.payments.completion import get_known_verdict
+from tollgate.payments.following import FOLLOWINGS
+from tollgate.payments.ledger import UNTOUCHED
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import FollowUp, Order
+from tollgate.payments.payment import LATE_DETAIL, NATURES, IdempotencyKey, Nature, Outcome, Payment, State, Verdict
+from tollgate.store.chains import list_chain, start_follow_up_writes
+from tollgate.store.checkouts import find_checkout
+from tollgate.store.payments import complete_follow_up, complete_payment, find_payment
+from tollgate.store.statements import Write
+from tollgate.values import SECOND, Money, PaymentId, find_checkout_id, make_id
 
 
 class FateUnknown(Exception):
@@ -63,3 +84,145 @@ async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key
             break
     # Reconcile was faster: the attempt outlived its deadline, so what it decided is the truth.
     return answer_payment(found, app.envelope)
+
+
+async def check_lateness(app: App, payment: Payment, verdict: Verdict) -> Verdict:
+    """Asked before it is written down. Whoever is overtaken in between is refused by the store, and asks again."""
+    checkout_id = find_checkout_id(payment.ndc)
+    if checkout_id is None or verdict.outcome is not Outcome.APPROVED or payment.chain_id is not None:
+        return verdict
+    if NATURES[payment.payment_type] is not Nature.TAKES:
+        return verdict
+    checkout = await find_checkout(app.database, payment.merchant_id, checkout_id)
+    if checkout is None:
+        return verdict
+    outcome = _weigh(app, payment, checkout)
+    if outcome is Outcome.APPROVED:
+        return msgspec.structs.replace(verdict, checkout_revision=checkout.revision)
+    details = {**verdict.details, LATE_DETAIL: verdict.code}
+    return msgspec.structs.replace(verdict, outcome=outcome, details=details)
+
+
+def _weigh(app: App, payment: Payment, checkout: Checkout) -> Outcome:
+    if checkout.state is CheckoutState.CANCELLED:
+        return Outcome.STALE
+    if checkout.subject_id == payment.id and checkout.state is not CheckoutState.OPEN:
+        # It has held the checkout since it was begun, so nobody changed anything.
+        return Outcome.APPROVED
+    if checkout.state >= CheckoutState.DONE:
+        return Outcome.LATE
+    # Long after its end nobody knows any more what it cost, and nobody is told that it is paid.
+    is_known = checkout.sealed_fields is not None
+    is_stale = is_known and read_prepared_money(open_prepared(app, checkout)) != payment.money
+    return Outcome.STALE if is_stale else Outcome.APPROVED
+
+
+async def make_chain_context(app: App, named: Payment) -> ChainContext:
+    """For what a merchant may ask: the money is always that of the payment named."""
+    first = named if named.chain_id is None else await get_payment(app, named, named.chain_id)
+    return ChainContext(named=trust(app, named), money_source=named, first=first)
+
+
+async def read_chain_context(app: App, named: Payment) -> ChainContext:
+    """For disputes and returns, which may move the money of a payment further down the chain."""
+    rows = await list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
+    chain: dict[str, Payment] = {row.id: row for row in rows}
+    named, money_source, first = (
+        trust(app, row) for row in (chain[named.id], find_money_source(named, chain), rows[0])
+    )
+    return ChainContext(named=named, money_source=money_source, first=first)
+
+
+def make_follow_up_request(request: FollowUp, named: Payment) -> FollowUpRequest:
+    currency = request.currency or named.money.currency
+    money = None if request.amount is None else Money(request.amount, currency)
+    return FollowUpRequest(
+        payment_type=request.payment_type,
+        money=money,
+        currency=request.currency,
+        practice=request.practice,
+        is_final=request.is_final,
+        test_mode=request.test_mode,
+        brand=request.brand,
+        # Who names no currency means that of the payment, so only here it is known whether it has such a fraction.
+        objection=request.objection or (find_fraction_objection([money]) if money else None),
+    )
+
+
+def make_terms(app: App, channel: Channel, named: Payment) -> Terms:
+    return Terms(
+        now=app.clock.now(),
+        authorization_lifetime=app.authorization_lifetime,
+        captures_max=count_captures(named.echo) or LIMITS.captures_max,
+        rebills_max=channel.rebills_max,
+    )
+
+
+def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Payment:
+    """The bare attempt of a later transaction, with all that it inherits from the payment it names."""
+    return msgspec.structs.replace(
+        named,
+        id=PaymentId(make_id(app.random_bytes)),
+        payment_type=payment_type,
+        state=State.STARTED,
+        ndc=ndc,
+        created_at=app.clock.now(),
+        deadline_at=app.clock.wall() + int(app.patience_s * SECOND),
+        merchant_transaction_id=None,
+        referenced_id=named.id,
+        chain_id=named.first_id,
+        card=None,
+        echo=inherit_echo(named.echo),
+        result_code="",
+        details={},
+        completed_at=None,
+        action=None,
+        releases=0,
+        closes=0,
+        mac=None,
+        balance=UNTOUCHED,
+    )
+
+
+def plan_attempt(attempt: Payment, decision: Plan | Refused) -> Payment:
+    """A refusal is a result that is known before anything is written."""
+    if isinstance(decision, Refused):
+        return msgspec.structs.replace(attempt, result_code=decision.code)
+    return msgspec.structs.replace(
+        attempt,
+        money=decision.money,
+        action=decision.following.action,
+        releases=decision.releases,
+        closes=decision.closes,
+    )
+
+
+def start_writes(
+    attempt: Payment, context: ChainContext, decision: Plan | Refused, idempotency_key: IdempotencyKey | None = None
+) -> list[Write]:
+    plan = decision if isinstance(decision, Plan) else None
+    return start_follow_up_writes(attempt, list_start_changes(attempt, plan, context.money_source.id), idempotency_key)
+
+
+async def complete_decided(app: App, decided: Payment) -> Payment:
+    """Writes the result of what is not sent, unless reconcile was faster."""
+    started = await get_payment(app, decided, decided.id)
+    completion = complete_signed(app, started, get_known_verdict(started))
+    if await complete_follow_up(app.database, completion):
+        return completion.payment
+    return await get_payment(app, decided, decided.id)
+
+
+def get_wire_word(attempt: Payment) -> str:
+    word = FOLLOWINGS[attempt.action].wire_word if attempt.action else None
+    if word is None:
+        raise LookupError(f"nothing is sent for {attempt.payment_type} {attempt.id}")
+    return word
+
+
+async def get_payment(app: App, near: Payment, payment_id: str) -> Payment:
+    """One of the same merchant that is known to exist, and still says what was written."""
+    payment = await find_payment(app.database, near.merchant_id, payment_id)
+    if payment is None:
+        raise LookupError(f"payment {payment_id} was written and is gone")
+    return trust(app, payment)

@@ -1,19 +1,19 @@
-"""The one driver of connectors: carries their requests over a wire and turns transport faults into outcomes.
-
-Nothing else does.
-"""
+"""Sending a connector's requests over a wire, within a time limit."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import Conversation, Exchange, WireReply, WireRequest
-from tollgate.payments import Outcome, Verdict
+from tollgate.payments.payment import Outcome, Verdict
 from tollgate.wire import Silent, Unsent, Wire
 
 _UNSENT = Verdict(outcome=Outcome.UNSENT, code="900.100.600")
+
+
 _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
+
 
 _Told = TypeVar("_Told")
 

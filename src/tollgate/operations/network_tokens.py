@@ -9,29 +9,22 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import tokens
-from tollgate.contract import BY_MERCHANT, tell_registration
+from tollgate.contract.registered import tell_registration
+from tollgate.contract.standing import BY_MERCHANT
 from tollgate.operations.app import App
 from tollgate.operations.dispatch import converse
-from tollgate.operations.route import find_address, find_stand_in
-from tollgate.payments import (
-    NATURES,
-    Channel,
-    Nature,
-    NetworkToken,
-    Order,
-    Payment,
-    Registration,
-    RegistrationState,
-    TestMode,
-    TokenAccount,
-    TokenTerms,
-    find_token_obstacle,
-)
-from tollgate.store import ensure_job_writes, find_sealed_registration, make_token_job
+from tollgate.operations.routes import find_address, find_stand_in
+from tollgate.payments.accounts import TokenAccount
+from tollgate.payments.merchants import Channel, TokenTerms
+from tollgate.payments.order import Order, TestMode
+from tollgate.payments.payment import NATURES, Nature, Payment
+from tollgate.payments.registration import NetworkToken, Registration, RegistrationState, find_token_obstacle
+from tollgate.store.jobs import ensure_job_writes
+from tollgate.store.registrations import find_sealed_registration, make_token_job
 from tollgate.values import SECOND
-from tollgate.vault import name_owner, open_account
+from tollgate.vault.sealing import name_owner, open_account
 from tollgate.wire import Wire
 
 TOKEN_NOUN = "network-token"

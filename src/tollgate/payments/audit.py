@@ -11,13 +11,11 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.attempt import Payment
-from tollgate.payments.balance import Balance
-from tollgate.payments.book import FIRST_ENTRIES, Entry, LedgerAccount
 from tollgate.payments.chain import count_chain
 from tollgate.payments.completion import list_entries
 from tollgate.payments.following import FOLLOWINGS, REFUNDABLE, Action
-from tollgate.payments.moves import State
+from tollgate.payments.ledger import FIRST_ENTRIES, Balance, Entry, LedgerAccount
+from tollgate.payments.payment import Payment, State
 from tollgate.values import MerchantId, render_hundredths
 
 

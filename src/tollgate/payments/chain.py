@@ -10,18 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from tollgate.payments.attempt import Payment
-from tollgate.payments.balance import (
-    NO_BOUND,
-    UNTOUCHED,
-    Balance,
-    BalanceChange,
-    Closure,
-    apply_balance_change,
-    expand_closures,
-    join_balance_changes,
-    subtract,
-)
+from tollgate.payments import ledger
 from tollgate.payments.following import (
     FOLLOWINGS,
     OTHER_BRAND,
@@ -36,8 +25,8 @@ from tollgate.payments.following import (
     Until,
     choose_following,
 )
-from tollgate.payments.moves import OPEN_STATES, State
 from tollgate.payments.order import TestMode
+from tollgate.payments.payment import OPEN_STATES, Payment, State
 from tollgate.values import DAY, Instant, Money, PaymentId
 
 PENDING_STATES = OPEN_STATES | {State.STARTED}
@@ -76,7 +65,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     money: Money
     releases: int
     closes: int
-    guards: tuple[BalanceChange, ...]
+    guards: tuple[ledger.BalanceChange, ...]
     """What must still be true of the balances when the reservation is written."""
 
 
@@ -130,7 +119,7 @@ def _find_obstacle(row: Following, context: ChainContext, terms: Terms, refusals
         return refusals.disputed
     if terms.now >= find_end(row.until, context.named, terms):
         return refusals.late
-    if balance.closed & expand_closures(row.barred_by):
+    if balance.closed & ledger.expand_closures(row.barred_by):
         return refusals.closed
     if row.is_counted and balance.draws >= count_allowed(row, terms):
         return refusals.too_many
@@ -144,7 +133,7 @@ def find_end(until: Until, named: Payment, terms: Terms) -> Instant:
         case Until.DAY_END:
             return (named.created_at // DAY + 1) * DAY
         case _:
-            return NO_BOUND
+            return ledger.NO_BOUND
 
 
 def count_allowed(row: Following, terms: Terms) -> int:
@@ -155,24 +144,26 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
     named, first, excess = context.named, context.first, Refused(REFUSALS[request.payment_type].excess)
     amount = _find_amount(request, row, named)
     # A chargeback is recorded even where nothing is left; everything else stays within what the chain has taken.
-    net_min = -first.taken if row.net < 0 and not row.dispute else -NO_BOUND
+    net_min = -first.taken if row.net < 0 and not row.dispute else -ledger.NO_BOUND
     if amount <= 0 or not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
         return excess
-    is_final = request.is_final and row.closes_when_final != Closure.NONE
+    is_final = request.is_final and row.closes_when_final != ledger.Closure.NONE
     releases = named.left - amount if is_final and row.releases_when_final else 0
-    closes = row.closes | (row.closes_when_final if is_final else Closure.NONE)
+    closes = row.closes | (row.closes_when_final if is_final else ledger.Closure.NONE)
     # What takes or releases all that is left must still find exactly that; what takes a part must find enough.
     takes_all = row.draw in (Draw.REST, Draw.WHOLE) or (is_final and row.releases_when_final)
     guards = (
-        BalanceChange(
+        ledger.BalanceChange(
             payment_id=named.id,
-            left_min=-NO_BOUND if row.draw is Draw.NOTHING else 0,
-            left_max=0 if takes_all else NO_BOUND,
-            draws_max=count_allowed(row, terms) if row.is_counted else NO_BOUND,
+            left_min=-ledger.NO_BOUND if row.draw is Draw.NOTHING else 0,
+            left_max=0 if takes_all else ledger.NO_BOUND,
+            draws_max=count_allowed(row, terms) if row.is_counted else ledger.NO_BOUND,
             barred_by=row.barred_by,
         ),
-        BalanceChange(payment_id=context.money_source.id, disputed_max=0 if row.is_barred_by_dispute else NO_BOUND),
-        BalanceChange(payment_id=first.id, net_min=net_min),
+        ledger.BalanceChange(
+            payment_id=context.money_source.id, disputed_max=0 if row.is_barred_by_dispute else ledger.NO_BOUND
+        ),
+        ledger.BalanceChange(payment_id=first.id, net_min=net_min),
     )
     money = Money(amount, named.money.currency)
     return Plan(following=row, money=money, releases=releases, closes=closes, guards=guards)
@@ -211,7 +202,7 @@ _MOVES_ANOTHERS_MONEY = frozenset({"CB", "CR", "RF"})
 # ---- what does it move? ----
 
 
-def balance_effects(payment: Payment, money_source_id: str | None = None) -> list[BalanceChange]:
+def balance_effects(payment: Payment, money_source_id: str | None = None) -> list[ledger.BalanceChange]:
     """All that a later transaction has moved: on the payment named, on the money's own payment, on the first one.
 
     Reserved while its fate is open, for good once it succeeded, and only its number once it failed.
@@ -220,10 +211,10 @@ def balance_effects(payment: Payment, money_source_id: str | None = None) -> lis
         return []
     row = FOLLOWINGS.get(payment.action) if payment.action else None
     if row is None or payment.state is State.DECLINED:
-        return [BalanceChange(payment_id=payment.chain_id, chain_length=1)]
+        return [ledger.BalanceChange(payment_id=payment.chain_id, chain_length=1)]
     amount, is_done = payment.money.hundredths, payment.state is State.APPROVED or payment.is_decided
     drawn = 0 if row.draw is Draw.NOTHING else amount + payment.releases
-    named = BalanceChange(
+    named = ledger.BalanceChange(
         payment_id=payment.referenced_id,
         held=0 if is_done else drawn,
         drawn=drawn if is_done else 0,
@@ -235,39 +226,41 @@ def balance_effects(payment: Payment, money_source_id: str | None = None) -> lis
     if money_source_id is not None and (row.dispute or row.restores):
         restored = -amount if row.restores else 0
         balance_changes.append(
-            BalanceChange(payment_id=PaymentId(money_source_id), disputed=amount * row.dispute, drawn=restored)
+            ledger.BalanceChange(payment_id=PaymentId(money_source_id), disputed=amount * row.dispute, drawn=restored)
         )
     # What gives money is counted when it is reserved, what takes money when it is certain.
     net = amount * row.net if is_done or row.net < 0 else 0
-    balance_changes.append(BalanceChange(payment_id=payment.chain_id, chain_length=1, chain_net=net))
-    return join_balance_changes(balance_changes)
+    balance_changes.append(ledger.BalanceChange(payment_id=payment.chain_id, chain_length=1, chain_net=net))
+    return ledger.join_balance_changes(balance_changes)
 
 
-def list_start_changes(payment: Payment, plan: Plan | None, money_source_id: str) -> list[BalanceChange]:
+def list_start_changes(payment: Payment, plan: Plan | None, money_source_id: str) -> list[ledger.BalanceChange]:
     """What writing it moves, and what must be true for that; one that is refused is only numbered."""
-    return join_balance_changes([*balance_effects(payment, money_source_id), *(plan.guards if plan else ())])
+    return ledger.join_balance_changes([*balance_effects(payment, money_source_id), *(plan.guards if plan else ())])
 
 
-def list_completion_changes(started: Payment, completed: Payment) -> list[BalanceChange]:
+def list_completion_changes(started: Payment, completed: Payment) -> list[ledger.BalanceChange]:
     """What its result still moves. What was decided before it was written has moved everything by then."""
     before = {balance_change.payment_id: balance_change for balance_change in balance_effects(started)}
     after = {balance_change.payment_id: balance_change for balance_change in balance_effects(completed)}
     differences = [
-        subtract(after.get(key, BalanceChange(payment_id=key)), before.get(key, BalanceChange(payment_id=key)))
+        ledger.subtract(
+            after.get(key, ledger.BalanceChange(payment_id=key)), before.get(key, ledger.BalanceChange(payment_id=key))
+        )
         for key in before | after
     ]
     return [balance_change for balance_change in differences if not balance_change.is_idle]
 
 
-def count_chain(members: Iterable[Payment]) -> dict[str, Balance]:
+def count_chain(members: Iterable[Payment]) -> dict[str, ledger.Balance]:
     """What the balance of every member must be, told by the transactions of the chain alone."""
     chain: dict[str, Payment] = {payment.id: payment for payment in members}
-    counted = dict.fromkeys(chain, UNTOUCHED)
+    counted = dict.fromkeys(chain, ledger.UNTOUCHED)
     for payment in chain.values():
         named = chain.get(payment.referenced_id or "")
         for balance_change in balance_effects(payment, None if named is None else find_money_source(named, chain).id):
             if balance_change.payment_id in counted:
-                counted[balance_change.payment_id] = apply_balance_change(
+                counted[balance_change.payment_id] = ledger.apply_balance_change(
                     counted[balance_change.payment_id], balance_change
                 )
     return counted

@@ -1,19 +1,14 @@
-"""How a transaction ends: its result, what it moves, what it writes into the book, what its seal covers.
-
-Pure; the store makes all of it durable in one commit.
-"""
+"""What completing a payment writes: its result, ledger entries, balance changes and recovery task."""
 
 from __future__ import annotations
 
 import msgspec
 
-from tollgate.payments.attempt import Payment
-from tollgate.payments.balance import BalanceChange
-from tollgate.payments.book import FIRST_ENTRIES, Entry, LedgerAccount
 from tollgate.payments.chain import list_completion_changes
 from tollgate.payments.checkout import CheckoutEnd
 from tollgate.payments.following import FOLLOWINGS
-from tollgate.payments.moves import (
+from tollgate.payments.ledger import FIRST_ENTRIES, BalanceChange, Entry, LedgerAccount
+from tollgate.payments.payment import (
     ABANDONED_DETAIL,
     LATE_DETAIL,
     MOVES,
@@ -21,11 +16,13 @@ from tollgate.payments.moves import (
     OPEN_STATES,
     SILENT_CODE,
     Nature,
+    Outcome,
+    Payment,
     RecoveryTask,
     State,
+    Verdict,
 )
 from tollgate.payments.registration import RegistrationChange
-from tollgate.payments.verdict import Outcome, Verdict
 from tollgate.values import Instant, find_checkout_id, make_timed_id
 
 _UNRESOLVED = frozenset({State.UNRESOLVED})

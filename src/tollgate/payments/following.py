@@ -9,8 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.payments.balance import Closure
-from tollgate.payments.book import LedgerAccount
+from tollgate.payments.ledger import Closure, LedgerAccount
 
 
 class Action(StrEnum):

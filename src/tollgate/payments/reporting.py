@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from tollgate.payments.attempt import Payment
-from tollgate.payments.book import Entry, LedgerAccount
+from tollgate.payments.ledger import Entry, LedgerAccount
 from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment
 from tollgate.values import DAY, Instant
 
 Row = TypeVar("Row")

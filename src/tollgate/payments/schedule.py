@@ -1,17 +1,18 @@
-"""A schedule: which stored account is charged how much, by which plan; and its runs, one for each time it is due.
-
-When a plan is due is computed in `cron`; nothing is read, written or sent here.
-"""
+"""Schedules, their runs, when they fall due, and when a declined run is tried again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
+from enum import Enum, IntEnum
+from hashlib import blake2b
 
 import msgspec
 
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.payments.cron import Cron
 from tollgate.payments.order import TestMode
-from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, ScheduleId
+from tollgate.values import DAY, HOUR, ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, ScheduleId
 
 RUN_TOPIC = "schedule"
 """Of the jobs that make payments of schedules."""
@@ -87,3 +88,156 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def job_id(self) -> str:
         return f"{RUN_TOPIC}.{self.schedule_id}.{self.due_at}"
+
+
+_ID_BYTES = 15
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    due_at: Instant
+    """The last time that has come: its payment is made."""
+    missed: tuple[Instant, ...]
+    """Earlier ones that came while nobody was there, the latest first, as many as are written down."""
+    skipped: int
+    """How many more there were before; beyond the limit nobody counts."""
+    next_at: Instant | None
+
+
+def find_due(cron: Cron, next_at: Instant, ends_at: Instant | None, now: Instant) -> Due:
+    """Of a plan whose `next_at` has come."""
+    until = now if ends_at is None else min(now, ends_at - 1)
+    # What was promised is due, even should the plan read otherwise by now.
+    due_at = max(cron.last_until(until) or next_at, next_at)
+    missed: list[Instant] = []
+    skipped = 0
+    earlier = _find_before(cron, due_at, next_at)
+    while earlier is not None and skipped < LIMITS.missed_runs_counted:
+        if len(missed) < LIMITS.missed_runs_kept:
+            missed.append(earlier)
+        else:
+            skipped += 1
+        earlier = _find_before(cron, earlier, next_at)
+    return Due(due_at=due_at, missed=tuple(missed), skipped=skipped, next_at=find_next(cron, due_at, ends_at))
+
+
+def find_next(cron: Cron, after: Instant, ends_at: Instant | None) -> Instant | None:
+    found = cron.next_after(after)
+    return None if found is None or (ends_at is not None and found >= ends_at) else found
+
+
+def is_time_of(cron: Cron, at: Instant) -> bool:
+    return cron.last_until(at) == at
+
+
+def is_overtaken(cron: Cron, due_at: Instant, ends_at: Instant | None, now: Instant) -> bool:
+    """Whether a later time of the plan has come."""
+    next_at = find_next(cron, due_at, ends_at)
+    return next_at is not None and next_at <= now
+
+
+def _find_before(cron: Cron, at: Instant, first: Instant) -> Instant | None:
+    """What was promised counts as a time of the plan."""
+    if at <= first:
+        return None
+    return max(cron.last_until(at - 1) or first, first)
+
+
+def name_run_payment(schedule_id: ScheduleId, due_at: Instant, attempt: int) -> PaymentId:
+    """The same however often it is asked for, so that the store refuses to make one payment twice.
+
+    No key goes into it: keys are rotated, and this must never change.
+    """
+    named = f"{schedule_id}.{due_at}.{attempt}".encode()
+    return PaymentId("8a" + blake2b(named, digest_size=_ID_BYTES).hexdigest())
+
+
+class Reaction(Enum):
+    SOFT = "may go through on another day"
+    HARD = "will not go through; the next time of the plan is another matter"
+    STOP = "ends the series: nobody may be charged for it again"
+
+
+REACTIONS: Mapping[str, Reaction] = {
+    # Money or limits, which come back.
+    "800.100.155": Reaction.SOFT,
+    "800.100.162": Reaction.SOFT,
+    "800.100.163": Reaction.SOFT,
+    "800.100.164": Reaction.SOFT,
+    "800.100.179": Reaction.SOFT,
+    "800.100.203": Reaction.SOFT,
+    "800.120.101": Reaction.SOFT,
+    "800.120.200": Reaction.SOFT,
+    "800.120.201": Reaction.SOFT,
+    "800.120.401": Reaction.SOFT,
+    # No reason, or one that passes.
+    "800.100.100": Reaction.SOFT,
+    "800.100.152": Reaction.SOFT,
+    "800.100.156": Reaction.SOFT,
+    "800.100.161": Reaction.SOFT,
+    "800.100.176": Reaction.SOFT,
+    "800.100.321": Reaction.SOFT,
+    "800.100.322": Reaction.SOFT,
+    "800.100.327": Reaction.SOFT,
+    "700.600.002": Reaction.SOFT,
+    "700.600.025": Reaction.SOFT,
+    # The payer or the payer's bank has said that it is over.
+    "700.601.003": Reaction.STOP,
+    "800.100.197": Reaction.STOP,
+    "800.100.202": Reaction.STOP,
+    "800.100.204": Reaction.STOP,
+    "800.100.205": Reaction.STOP,
+    "800.100.403": Reaction.STOP,
+    "800.100.500": Reaction.STOP,
+    "800.100.501": Reaction.STOP,
+    "800.310.200": Reaction.STOP,
+    # No line broke: the message itself is at fault, and would be again.
+    "900.100.202": Reaction.HARD,
+    "900.100.204": Reaction.HARD,
+}
+
+GROUP_REACTIONS: Mapping[str, Reaction] = {
+    "comm_error": Reaction.SOFT,
+    "system_error": Reaction.SOFT,
+    # The account cannot be charged at all, whatever the day.
+    "registration_validation": Reaction.STOP,
+}
+"""Of the codes that have no row of their own; every other group is hard."""
+
+LINE_GROUPS = frozenset({"comm_error", "system_error"})
+"""Nobody said no: a line or a system failed, and such things are mended within hours rather than by payday."""
+
+_LINE_PAUSE, _LINE_GROWTH = HOUR, 4
+
+PAUSES: Mapping[str, Instant] = {"700.600.002": 3 * DAY, "700.600.025": DAY}
+"""How long an issuer does not want to see a card again."""
+
+
+def find_reaction(code: str) -> Reaction:
+    return REACTIONS.get(code) or GROUP_REACTIONS.get(get_result(code).group, Reaction.HARD)
+
+
+class RetryTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """How often one payment of a schedule is tried, and within what time."""
+
+    tries_max: int = 5
+    window: Instant = 20 * DAY
+
+    @property
+    def lasts(self) -> Instant:
+        """After this time nobody waits for another try any more, although an issuer asked for a pause."""
+        return self.window + max(PAUSES.values())
+
+    def find_pause(self, tries: int, code: str) -> Instant | None:
+        """How long to wait after so many tries, the last of which had this code; None: there is no other.
+
+        The pauses grow by the same step and fill the window together, so that the first ones come soon. After trouble
+        on the way they are shorter.
+        """
+        if tries >= self.tries_max or find_reaction(code) is not Reaction.SOFT:
+            return None
+        steps = self.tries_max * (self.tries_max - 1) // 2
+        pause = self.window * tries // steps
+        if get_result(code).group in LINE_GROUPS:
+            growth: int = _LINE_GROWTH ** (tries - 1)
+            return min(pause, _LINE_PAUSE * growth)
+        return max(pause, PAUSES.get(code, 0))

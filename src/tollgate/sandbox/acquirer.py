@@ -12,9 +12,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import TEST_CARDS
+from tollgate.catalog.test_cards import TEST_CARDS
 from tollgate.connectors import WireReply, WireRequest, card
-from tollgate.payments import Outcome
+from tollgate.payments.payment import Outcome
 from tollgate.sandbox.misbehaving import WORDS, misbehave
 from tollgate.values import RandomBytes, system_random_bytes
 

@@ -13,11 +13,13 @@ from types import MappingProxyType
 
 import msgspec
 
-from tollgate.catalog import CURRENCIES
+from tollgate.catalog.currencies import CURRENCIES
 from tollgate.connectors import threeds
-from tollgate.store import Database, SimulatedSession, find_simulated_session, insert_simulated_session
+from tollgate.store.database import Database
+from tollgate.store.simulated_sessions import SimulatedSession, find_simulated_session, insert_simulated_session
 from tollgate.values import Instant, RandomBytes
-from tollgate.vault import EnvelopeError, Keyring, KeyringError, open_sealed, seal
+from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.sealing import EnvelopeError, open_sealed, seal
 
 OPEN = "open"
 """The status of a challenge in the store; later it is how often a wrong code was given, or how it ended."""

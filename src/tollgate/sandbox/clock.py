@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import orjson
 
-from tollgate.catalog import get_result
-from tollgate.operations import App
-from tollgate.store import add_to_setting
+from tollgate.catalog.results import get_result
+from tollgate.operations.app import App
+from tollgate.store.opening import add_to_setting
 from tollgate.values import SECOND, Fault, Instant, InvalidParameters, SystemClock, to_datetime
 from tollgate.web import Access, Caller, Reply, Request, RouteRow
 from tollgate.workers import CLOCK_OFFSET

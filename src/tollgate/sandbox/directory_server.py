@@ -10,13 +10,15 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import TEST_CARDS, Behaviour, detect_brand, is_true
+from tollgate.catalog.brands import detect_brand
+from tollgate.catalog.shape import is_true
+from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
 from tollgate.connectors import WireReply, WireRequest, threeds
 from tollgate.sandbox.challenges import Challenge, insert_challenge, locate_challenge
 from tollgate.sandbox.directory_rules import find_faults
-from tollgate.store import Database
+from tollgate.store.database import Database
 from tollgate.values import Clock, RandomBytes, system_random_bytes
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 
 VERSION = "2.2.0"
 _TEXT_MAX = 128

@@ -5,11 +5,13 @@ What they move is decided by the same rows as everything else.
 
 from __future__ import annotations
 
-from tollgate.catalog import RESULTS, get_result
-from tollgate.contract import Fields, answer_payment, read_fields, read_follow_up
-from tollgate.flows import record
-from tollgate.operations import App
-from tollgate.payments import SYSTEM_ONLY
+from tollgate.catalog.results import RESULTS, get_result
+from tollgate.contract.answers import answer_payment
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.follow_ups import read_follow_up
+from tollgate.flows.follow_up import record
+from tollgate.operations.app import App
+from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.values import Fault, InvalidParameters, make_short_id
 from tollgate.web import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 

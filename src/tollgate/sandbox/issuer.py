@@ -8,20 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tollgate.connectors import threeds
-from tollgate.flows import hear_result
-from tollgate.operations import App
-from tollgate.sandbox.challenges import (
-    AUTHENTICATED,
-    ENDINGS,
-    ONE_TIME_CODE,
-    TOO_MANY_TRIES,
-    TRIES_MAX,
-    OpenChallenge,
-    find_challenge,
-    make_browser_answer,
-    make_result,
-)
-from tollgate.store import move_simulated_session
+from tollgate.flows.resume import hear_result
+from tollgate.operations.app import App
+from tollgate.sandbox import challenges
+from tollgate.store.simulated_sessions import move_simulated_session
 from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
 
 _PAGES = Pages(Path(__file__).parent / "pages")
@@ -42,44 +32,44 @@ async def visit_method(request: Request, app: App) -> Reply:
 
 
 async def show_challenge(request: Request, app: App) -> Reply:
-    found = await find_challenge(app.database, app.keyring, request.names[0])
+    found = await challenges.find_challenge(app.database, app.keyring, request.names[0])
     return _show_nothing() if found is None else await _show(found, request, app)
 
 
 async def answer_challenge(request: Request, app: App) -> Reply:
     """A post with the request of the 3DS server opens the page; one with the shopper's answer ends it."""
-    found = await find_challenge(app.database, app.keyring, request.names[0])
+    found = await challenges.find_challenge(app.database, app.keyring, request.names[0])
     if found is None or not _is_meant(request, found):
         return _show_nothing()
     status = _choose_status(request, found)
     if status is not None and found.ending is None:
         # Whoever is first decides: another tab or the back button shows the end that was chosen.
         await move_simulated_session(app.database, found.row, status)
-        found = await find_challenge(app.database, app.keyring, request.names[0]) or found
+        found = await challenges.find_challenge(app.database, app.keyring, request.names[0]) or found
     return await _show(found, request, app)
 
 
-def _is_meant(request: Request, found: OpenChallenge) -> bool:
+def _is_meant(request: Request, found: challenges.OpenChallenge) -> bool:
     text = request.find("creq")
     message = threeds.unwrap(text, threeds.CReq)
     named = message and (message.three_ds_server_trans_id, message.acs_trans_id)
     return not text or named == (found.challenge.server_id, found.challenge.acs_id)
 
 
-def _choose_status(request: Request, found: OpenChallenge) -> str | None:
+def _choose_status(request: Request, found: challenges.OpenChallenge) -> str | None:
     """How it ends, or how many wrong codes were given; None: nothing was answered."""
     code, one_time_code = request.find("returnCode"), request.find("otp")
-    if code in ENDINGS:
+    if code in challenges.ENDINGS:
         return code
     if not one_time_code:
         return None
-    if one_time_code.strip() == ONE_TIME_CODE:
-        return AUTHENTICATED
+    if one_time_code.strip() == challenges.ONE_TIME_CODE:
+        return challenges.AUTHENTICATED
     tries = found.tries + 1
-    return TOO_MANY_TRIES if tries >= TRIES_MAX else str(tries)
+    return challenges.TOO_MANY_TRIES if tries >= challenges.TRIES_MAX else str(tries)
 
 
-async def _show(found: OpenChallenge, request: Request, app: App) -> Reply:
+async def _show(found: challenges.OpenChallenge, request: Request, app: App) -> Reply:
     session = request.find("threeDSSessionData")[:_SESSION_LENGTH_MAX]
     if found.ending is not None:
         return await _end(found, found.ending, session, app)
@@ -91,21 +81,21 @@ async def _show(found: OpenChallenge, request: Request, app: App) -> Reply:
         merchant=challenge.merchant,
         amount=challenge.render_amount(),
         last_digits=challenge.last_digits,
-        endings=ENDINGS,
-        code=ONE_TIME_CODE,
-        tries_left=TRIES_MAX - found.tries,
+        endings=challenges.ENDINGS,
+        code=challenges.ONE_TIME_CODE,
+        tries_left=challenges.TRIES_MAX - found.tries,
         is_wrong=found.tries > 0,
         session=session,
     )
 
 
-async def _end(found: OpenChallenge, code: str, session: str, app: App) -> Reply:
+async def _end(found: challenges.OpenChallenge, code: str, session: str, app: App) -> Reply:
     """The result is told again whenever the end is shown: a process may have died before, and twice counts once."""
-    challenge, ending = found.challenge, ENDINGS[code]
-    await hear_result(app, challenge.shopper_token, make_result(challenge, ending))
+    challenge, ending = found.challenge, challenges.ENDINGS[code]
+    await hear_result(app, challenge.shopper_token, challenges.make_result(challenge, ending))
     if challenge.notification_url is None:
         return _show_end(ending.label, "You may close this window.")
-    fields = {"cres": make_browser_answer(challenge, ending)}
+    fields = {"cres": challenges.make_browser_answer(challenge, ending)}
     if session:
         fields["threeDSSessionData"] = session
     return _forward(ending.label, "You are brought back to the shop.", challenge.notification_url, fields)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from tollgate.connectors import WireReply, WireRequest, card
-from tollgate.payments import Outcome
+from tollgate.payments.payment import Outcome
 from tollgate.wire import Silent, Unsent, Wire
 
 Act = Callable[[WireRequest], Awaitable[WireReply]]

@@ -12,18 +12,15 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
-from tollgate.catalog import BRANDS, LIMITS, AccountType
+from tollgate.catalog.brand_rows import AccountType
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import WireReply, WireRequest, card, redirect
-from tollgate.payments import Outcome
+from tollgate.payments.payment import Outcome
 from tollgate.sandbox.misbehaving import misbehave
 from tollgate.sandbox.provider_accounts import SHOPPERS_BANK_ACCOUNT, make_collecting_account, make_shoppers_account
-from tollgate.store import (
-    Database,
-    SimulatedSession,
-    find_simulated_session,
-    insert_simulated_session,
-    move_simulated_session,
-)
+from tollgate.store import simulated_sessions
+from tollgate.store.database import Database
 from tollgate.values import Clock, RandomBytes, system_random_bytes
 
 
@@ -97,7 +94,7 @@ _read_body = msgspec.json.Decoder(SessionBody).decode
 
 
 class Session(msgspec.Struct, frozen=True):
-    row: SimulatedSession
+    row: simulated_sessions.SimulatedSession
     body: SessionBody
 
     @property
@@ -167,12 +164,14 @@ class SimulatedProvider:
             if status is None:
                 took_nothing = session.status in (Status.DECLINED, Status.EXPIRED)
                 return redirect.SessionReply(status=Status.CANCELLED) if took_nothing else self._tell(session)
-            await move_simulated_session(self._database, session.row, status)
+            await simulated_sessions.move_simulated_session(self._database, session.row, status)
         return _UNKNOWN
 
     async def _insert(self, key: str, status: Status, body: SessionBody) -> None:
-        row = SimulatedSession(id=key, status=status, created_at=self._clock.now(), body=_write(body).decode())
-        await insert_simulated_session(self._database, row)
+        row = simulated_sessions.SimulatedSession(
+            id=key, status=status, created_at=self._clock.now(), body=_write(body).decode()
+        )
+        await simulated_sessions.insert_simulated_session(self._database, row)
 
     def _tell(self, session: Session, *, is_opening: bool = False) -> redirect.SessionReply:
         row, body, status = session.row, session.body, session.status
@@ -219,12 +218,12 @@ def _choose_status(body: SessionBody) -> Status:
 
 async def find_session(database: Database, key: str, clock: Clock) -> Session | None:
     """As it stands now: one that nobody decided in time has expired by being looked at."""
-    row = await find_simulated_session(database, key)
+    row = await simulated_sessions.find_simulated_session(database, key)
     if (
         row is not None
         and row.status == Status.OPEN
         and clock.now() - row.created_at > LIMITS.simulated_session_lifetime
     ):
-        await move_simulated_session(database, row, Status.EXPIRED)
-        row = await find_simulated_session(database, key)
+        await simulated_sessions.move_simulated_session(database, row, Status.EXPIRED)
+        row = await simulated_sessions.find_simulated_session(database, key)
     return None if row is None else Session(row, _read_body(row.body))

@@ -9,10 +9,12 @@ from decimal import Decimal
 from hmac import compare_digest
 from pathlib import Path
 
-from tollgate.catalog import BRANDS, CURRENCIES, LIMITS
-from tollgate.operations import App
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations.app import App
 from tollgate.sandbox.provider import MESSAGES, Session, Status, find_session
-from tollgate.store import move_simulated_session
+from tollgate.store.simulated_sessions import move_simulated_session
 from tollgate.values import MINUTE
 from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
 

@@ -12,9 +12,9 @@ from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.sandbox.directory_server import SimulatedDirectoryServer
 from tollgate.sandbox.provider import SimulatedProvider
 from tollgate.sandbox.token_vault import SimulatedTokenVault
-from tollgate.store import Database
+from tollgate.store.database import Database
 from tollgate.values import Clock
-from tollgate.vault import Keyring
+from tollgate.vault.keyring import Keyring
 from tollgate.wire import Wire
 
 

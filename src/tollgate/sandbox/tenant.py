@@ -7,21 +7,14 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.payments import Channel, Creditor, Merchant
+from tollgate.payments.merchants import Channel, Creditor, Merchant
 from tollgate.sandbox.wallets import ensure_wallets
-from tollgate.store import (
-    Database,
-    get_setting,
-    insert_channel,
-    insert_credential,
-    insert_merchant,
-    list_channels,
-    list_credentials,
-    put_setting,
-    update_channel,
-)
+from tollgate.store import merchants
+from tollgate.store.database import Database
+from tollgate.store.opening import get_setting, put_setting
 from tollgate.values import ChannelId, Instant, MerchantId, make_id
-from tollgate.vault import Keyring, make_credential, open_token, show_token
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.tokens import make_credential, open_token, show_token
 
 SHOP = "/sandbox/shop"
 """Where the demo shop of a test host is."""
@@ -79,9 +72,9 @@ async def ensure_tenant(database: Database, keyring: Keyring, now: Instant) -> T
 
 
 async def _ensure_creditor(database: Database, tenant: Tenant) -> None:
-    for channel in await list_channels(database):
+    for channel in await merchants.list_channels(database):
         if channel.id in (tenant.entity_id, tenant.lenient_entity_id) and channel.creditor is None:
-            await update_channel(database, msgspec.structs.replace(channel, creditor=TEST_CREDITOR))
+            await merchants.update_channel(database, msgspec.structs.replace(channel, creditor=TEST_CREDITOR))
 
 
 async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Tenant:
@@ -89,10 +82,10 @@ async def _make_tenant(database: Database, keyring: Keyring, now: Instant) -> Te
     strict = _make_channel(merchant, "Sandbox", now, is_lenient=False)
     lenient = _make_channel(merchant, "Sandbox lenient", now, is_lenient=True)
     credential = make_credential(merchant.id, keyring, now).credential
-    await insert_merchant(database, merchant)
-    await insert_channel(database, strict)
-    await insert_channel(database, lenient)
-    await insert_credential(database, credential)
+    await merchants.insert_merchant(database, merchant)
+    await merchants.insert_channel(database, strict)
+    await merchants.insert_channel(database, lenient)
+    await merchants.insert_credential(database, credential)
     tenant = Tenant(entity_id=strict.id, lenient_entity_id=lenient.id, credential_id=credential.id)
     await put_setting(database, _SETTING, msgspec.json.encode(tenant).decode())
     return tenant
@@ -104,7 +97,7 @@ async def find_tenant(database: Database) -> Tenant | None:
 
 
 async def welcome(database: Database, keyring: Keyring, tenant: Tenant, base_url: str) -> Welcome:
-    credentials = await list_credentials(database)
+    credentials = await merchants.list_credentials(database)
     own = next(credential for credential in credentials if credential.id == tenant.credential_id)
     return Welcome(
         base_url=base_url,

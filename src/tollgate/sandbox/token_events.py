@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-from tollgate.catalog import get_result
+from tollgate.catalog.results import get_result
 from tollgate.connectors import tokens
-from tollgate.contract import Answer, encode_answer
-from tollgate.flows import hear_token_event
-from tollgate.operations import SUCCESS_CODES, App, get_registration
-from tollgate.payments import Registration
+from tollgate.contract.answers import Answer, encode_answer
+from tollgate.flows.tokenize import hear_token_event
+from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations.registrations import get_registration
+from tollgate.payments.registration import Registration
 from tollgate.sandbox.token_vault import Standing, find_standing, let_happen
 from tollgate.sandbox.token_years import Event
 from tollgate.values import Fault, InvalidParameters, NotFound, make_id

@@ -13,19 +13,15 @@ from enum import StrEnum
 import msgspec
 
 from tollgate.connectors import WireReply, WireRequest, tokens
-from tollgate.contract import read_shopper_token
+from tollgate.contract.shopper_urls import read_shopper_token
 from tollgate.sandbox.token_years import YEARS, Event, Year
-from tollgate.store import (
-    Database,
-    SimulatedSession,
-    ensure_job_writes,
-    find_simulated_session,
-    insert_simulated_session,
-    make_token_job,
-    move_simulated_session,
-)
+from tollgate.store import simulated_sessions
+from tollgate.store.database import Database
+from tollgate.store.jobs import ensure_job_writes
+from tollgate.store.registrations import make_token_job
 from tollgate.values import Clock, Instant, RandomBytes, RegistrationId, get_month_end, system_random_bytes
-from tollgate.vault import Keyring, make_mac
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.signing import make_mac
 
 _ID_PREFIX = "token-"
 _NUMBER_LENGTH = 16
@@ -71,7 +67,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """A token as it is now."""
 
     issued: Issued
-    row: SimulatedSession
+    row: simulated_sessions.SimulatedSession
     fired: tuple[Happening, ...]
     status: Status
     expiry: str
@@ -129,7 +125,7 @@ class SimulatedTokenVault:
             events_url=message.events_url,
             planned=tuple(Happening(f"{event.lower()}-{after}", event, now + after) for after, event in facts.planned),
         )
-        await insert_simulated_session(self._database, _make_row(issued))
+        await simulated_sessions.insert_simulated_session(self._database, _make_row(issued))
         # The same key is the same token: a repeat is told of the first one, whose calls may have been cut off.
         standing = await find_standing(self._database, message.key, now)
         await self._plan_calls(issued if standing is None else standing.issued)
@@ -178,7 +174,7 @@ def make_token_number(issued: Issued, keyring: Keyring) -> str:
 
 
 async def find_standing(database: Database, key: str, now: Instant) -> Standing | None:
-    row = await find_simulated_session(database, _ID_PREFIX + key)
+    row = await simulated_sessions.find_simulated_session(database, _ID_PREFIX + key)
     if row is None:
         return None
     issued, fired = _read_issued(row.body), _read_fired(row.status)
@@ -200,7 +196,7 @@ async def let_happen(database: Database, key: str, event: Event, event_id: str, 
         if is_known or standing.status is Status.DELETED or len(standing.fired) >= _EVENTS_MAX:
             return standing
         fired = (*standing.fired, Happening(event_id, event, now))
-        await move_simulated_session(database, standing.row, msgspec.json.encode(fired).decode())
+        await simulated_sessions.move_simulated_session(database, standing.row, msgspec.json.encode(fired).decode())
     return None
 
 
@@ -218,10 +214,10 @@ def _find_obstacle(standing: Standing) -> str:
             return YEARS.get(standing.issued.year, Year()).proof_refusal
 
 
-def _make_row(issued: Issued) -> SimulatedSession:
+def _make_row(issued: Issued) -> simulated_sessions.SimulatedSession:
     """Sessions are forgotten some time after they were made; a token shall be some time after it has expired."""
     year, month = issued.expiry.split("-")
-    return SimulatedSession(
+    return simulated_sessions.SimulatedSession(
         id=_ID_PREFIX + issued.key,
         status="[]",
         created_at=get_month_end(int(year), int(month)),

@@ -10,10 +10,15 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog import BRANDS, WALLET_SHEETS, Brand, Wallet, get_result
-from tollgate.contract import name_merchant, read_prepared_money
-from tollgate.operations import App, get_open_checkout, open_prepared
-from tollgate.payments import Checkout
+from tollgate.catalog.brand_rows import Brand
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.results import get_result
+from tollgate.catalog.wallets import WALLET_SHEETS, Wallet
+from tollgate.contract.checkouts import read_prepared_money
+from tollgate.contract.orders import name_merchant
+from tollgate.operations.app import App
+from tollgate.operations.checkouts import get_open_checkout, open_prepared
+from tollgate.payments.checkout import Checkout
 from tollgate.sandbox.wallets import TokenRequest, make_wallet_token
 from tollgate.values import Money, NotFound, Refusal
 from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow

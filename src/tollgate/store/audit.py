@@ -11,27 +11,14 @@ from typing import Any, TypeVar
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Entry, Payment
-from tollgate.store.database import Database, Row
-from tollgate.store.faults import Unreadable
-from tollgate.store.idempotency_records import IdempotencyRecord
-from tollgate.store.jobs import Job
-from tollgate.store.outbox import Event
+from tollgate.payments.ledger import Entry
+from tollgate.payments.payment import Payment
+from tollgate.store import schema
+from tollgate.store.database import Database, Unreadable
+from tollgate.store.hot import Row
+from tollgate.store.idempotency import IdempotencyRecord
+from tollgate.store.jobs import Event, Job
 from tollgate.store.payment_rows import SHOWN, read_payment
-from tollgate.store.schema import (
-    TEXT,
-    authentications,
-    bank_files,
-    idempotency_records,
-    instructions,
-    jobs,
-    ledger,
-    outbox,
-    payments,
-)
-from tollgate.store.schema_checkouts import checkouts
-from tollgate.store.schema_links import payment_links
-from tollgate.store.schema_stored import registrations, schedule_runs, schedules
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 
@@ -43,8 +30,24 @@ FIRSTS_PAGE = 200
 LOOK_UP_MAX = 200
 """Ids of one statement."""
 
-_OF_PAYMENTS = (payments, ledger, outbox, jobs, idempotency_records, authentications, instructions, bank_files)
-_WALKED = (*_OF_PAYMENTS, registrations, schedules, schedule_runs, checkouts, payment_links)
+_OF_PAYMENTS = (
+    schema.payments,
+    schema.ledger,
+    schema.outbox,
+    schema.jobs,
+    schema.idempotency_records,
+    schema.authentications,
+    schema.instructions,
+    schema.bank_files,
+)
+_WALKED = (
+    *_OF_PAYMENTS,
+    schema.registrations,
+    schema.schedules,
+    schema.schedule_runs,
+    schema.checkouts,
+    schema.payment_links,
+)
 WALKED = {table.name: table for table in _WALKED}
 
 
@@ -66,7 +69,7 @@ class SealedSample(msgspec.Struct, frozen=True):
     sealed_account: bytes | None
 
 
-def _bind(name: str, type_: Any = TEXT) -> sa.BindParameter[Any]:
+def _bind(name: str, type_: Any = schema.TEXT) -> sa.BindParameter[Any]:
     return sa.bindparam(name, type_=type_)
 
 
@@ -79,19 +82,21 @@ def _walk(columns: Sequence[sa.Column[Any]], keys: Sequence[sa.Column[Any]], *wh
 
 # ---- chains ----
 
-_KEY = (payments.c.merchant_id, payments.c.id)
-_LINK = (payments.c.merchant_id, payments.c.chain_id, payments.c.position, payments.c.id)
+_KEY = (schema.payments.c.merchant_id, schema.payments.c.id)
+_LINK = (schema.payments.c.merchant_id, schema.payments.c.chain_id, schema.payments.c.position, schema.payments.c.id)
 _at = {column.name: place for place, column in enumerate(SHOWN)}
-_firsts = _walk(SHOWN, _KEY, payments.c.chain_id.is_(None))
-_followers = _walk(SHOWN, _LINK, payments.c.chain_id.is_not(None))
+_firsts = _walk(SHOWN, _KEY, schema.payments.c.chain_id.is_(None))
+_followers = _walk(SHOWN, _LINK, schema.payments.c.chain_id.is_not(None))
 # One statement sees one moment, so a chain that is read by it agrees with itself while others write.
 _chain = Statement(
     sa.select(*SHOWN)
     .where(
-        payments.c.merchant_id == sa.bindparam("merchant_id"),
-        sa.or_(payments.c.id == sa.bindparam("first_id"), payments.c.chain_id == sa.bindparam("first_id")),
+        schema.payments.c.merchant_id == sa.bindparam("merchant_id"),
+        sa.or_(
+            schema.payments.c.id == sa.bindparam("first_id"), schema.payments.c.chain_id == sa.bindparam("first_id")
+        ),
     )
-    .order_by(payments.c.position, payments.c.id)
+    .order_by(schema.payments.c.position, schema.payments.c.id)
 )
 
 
@@ -128,7 +133,7 @@ async def _walk_followers(db: Database) -> AsyncIterator[AuditedPayment]:
 async def _walk_audited_payments(
     db: Database, statement: Statement, keys: Sequence[sa.Column[Any]], limit: int
 ) -> AsyncIterator[list[AuditedPayment]]:
-    seen: Sequence[Any] = [0 if key is payments.c.position else "" for key in keys]
+    seen: Sequence[Any] = [0 if key is schema.payments.c.position else "" for key in keys]
     while True:
         params = {f"after_{key.name}": value for key, value in zip(keys, seen, strict=True)}
         rows = await db.fetch(statement, {**params, "limit": limit})
@@ -153,7 +158,7 @@ def _read_audited_payment(row: Row) -> AuditedPayment:
     return AuditedPayment(row[_at["merchant_id"]], row[_at["id"]], row[_at["chain_id"]], payment)
 
 
-_sample = Statement(sa.select(*SHOWN, payments.c.sealed_account).order_by(*_KEY).limit(sa.bindparam("limit")))
+_sample = Statement(sa.select(*SHOWN, schema.payments.c.sealed_account).order_by(*_KEY).limit(sa.bindparam("limit")))
 
 
 async def sample_sealed(db: Database, limit: int) -> list[SealedSample]:
@@ -176,10 +181,10 @@ def look_up(members: Sequence[str], table: sa.Table) -> Statement:
     return Statement(sa.select(*columns).where(table.c.merchant_id == sa.bindparam("merchant_id"), table.c.id.in_(ids)))
 
 
-_entries = look_up(_ENTRY, ledger)
-_events = look_up(_EVENT, outbox)
-_job_ids = look_up(("id",), jobs)
-_audited_payments = look_up([column.name for column in SHOWN], payments)
+_entries = look_up(_ENTRY, schema.ledger)
+_events = look_up(_EVENT, schema.outbox)
+_job_ids = look_up(("id",), schema.jobs)
+_audited_payments = look_up([column.name for column in SHOWN], schema.payments)
 
 
 async def fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
@@ -224,10 +229,10 @@ def walk_table(table: sa.Table, members: Sequence[str], keys: Sequence[str]) -> 
     return _walk([table.c[name] for name in members], [table.c[name] for name in keys])
 
 
-_ledger = walk_table(ledger, _ENTRY, _BY_ID)
-_outbox = walk_table(outbox, _EVENT, _BY_ID)
-_jobs = walk_table(jobs, _JOB, _BY_ID)
-_idempotency_records = walk_table(idempotency_records, _IDEMPOTENCY_KEY, _BY_IDEMPOTENCY_KEY)
+_ledger = walk_table(schema.ledger, _ENTRY, _BY_ID)
+_outbox = walk_table(schema.outbox, _EVENT, _BY_ID)
+_jobs = walk_table(schema.jobs, _JOB, _BY_ID)
+_idempotency_records = walk_table(schema.idempotency_records, _IDEMPOTENCY_KEY, _BY_IDEMPOTENCY_KEY)
 
 
 def walk_ledger(db: Database) -> AsyncIterator[list[Entry]]:

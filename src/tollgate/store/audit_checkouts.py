@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from tollgate.payments import Checkout
+from tollgate.payments.checkout import Checkout
 from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
 from tollgate.store.checkouts import COLUMNS, read_checkout
 from tollgate.store.database import Database
 from tollgate.store.payment_rows import UNREADABLE
-from tollgate.store.schema_checkouts import checkouts
+from tollgate.store.schema import checkouts
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from tollgate.payments import PaymentLink
+from tollgate.payments.checkout import PaymentLink
 from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
 from tollgate.store.database import Database
 from tollgate.store.links import LINK_COLUMNS, read_link_row
 from tollgate.store.payment_rows import UNREADABLE
-from tollgate.store.schema_links import payment_links
+from tollgate.store.schema import payment_links
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import msgspec
 
-from tollgate.payments import Run, Schedule
+from tollgate.payments.schedule import Run, Schedule
 from tollgate.store.audit import PAGE, fetch_by_ids, look_up, make_row, walk_pages, walk_table
-from tollgate.store.database import Database, Row
+from tollgate.store.database import Database
+from tollgate.store.hot import Row
 from tollgate.store.payment_rows import UNREADABLE
 from tollgate.store.schedules import read_run, read_schedule
-from tollgate.store.schema_stored import schedule_runs, schedules
+from tollgate.store.schema import schedule_runs, schedules
 from tollgate.values import Instant, MerchantId
 
 

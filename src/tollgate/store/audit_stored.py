@@ -11,13 +11,12 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Registration, RegistrationEvent
+from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
 from tollgate.store.database import Database
 from tollgate.store.payment_rows import UNREADABLE
 from tollgate.store.registrations import SHOWN, read_registration
-from tollgate.store.schema import outbox
-from tollgate.store.schema_stored import registrations
+from tollgate.store.schema import outbox, registrations
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
 

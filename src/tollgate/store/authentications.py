@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import AuthenticationCase, AuthenticationRow, Stage
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationRow, Stage
 from tollgate.store.database import Database
 from tollgate.store.schema import authentications
 from tollgate.store.statements import Statement, Write

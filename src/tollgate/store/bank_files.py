@@ -7,9 +7,10 @@ from datetime import date
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.store.database import Database, Row
+from tollgate.store.database import Database
+from tollgate.store.hot import Row
+from tollgate.store.retention import is_after, is_sealed_otherwise, name_page
 from tollgate.store.schema import bank_files
-from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId
 

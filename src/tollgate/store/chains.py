@@ -1,21 +1,19 @@
-"""Later transactions: reserved and started in one unit, read with their chain. Which of them may be is decided before.
-
-A reservation is one statement that changes a balance only where enough is left, so bounds hold however many ask at
-once, and the row is locked no longer than the unit that writes the attempt.
-"""
+"""Chains of payments: follow-ups are started, balances are changed and ledger entries posted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Balance, BalanceChange, IdempotencyKey, Payment, State, expand_closures
+from tollgate.payments.ledger import Balance, BalanceChange, Entry, expand_closures
+from tollgate.payments.payment import IdempotencyKey, Payment, State
 from tollgate.store.database import Database
-from tollgate.store.idempotency_records import idempotency_writes
+from tollgate.store.idempotency import idempotency_writes
 from tollgate.store.payment_rows import SHOWN, flatten_payment, read_payment
-from tollgate.store.schema import payments
+from tollgate.store.schema import ledger, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import MerchantId
 
@@ -103,3 +101,11 @@ async def list_chain(db: Database, merchant_id: MerchantId, first_id: str, limit
     """A first payment and all that followed it, in the order they came."""
     rows = await db.fetch(_chain, {"merchant_id": merchant_id, "first_id": first_id, "limit": limit})
     return [read_payment(row) for row in rows]
+
+
+ENTRY = Entry.__struct_fields__
+_post = Statement(sa.insert(ledger).values({name: sa.bindparam(name) for name in ENTRY}))
+
+
+def post_entry_writes(entry: Entry) -> list[Write]:
+    return [Write(_post, msgspec.structs.asdict(entry), rows=1)]

@@ -1,13 +1,56 @@
-"""The face of a database: what the nouns may ask of a driver. Which driver answers is decided by who opens it."""
+"""What both drivers share: statements, units of writes, faults, batches, and whether writing works."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Protocol
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
 
-from tollgate.store.hot import HotWrite
-from tollgate.store.hot import Row as Row
+# This spelling of ON CONFLICT compiles for both databases.
+from sqlalchemy.dialects.postgresql import insert
+
+from tollgate.store.hot import HotWrite, Row
+from tollgate.store.schema import settings
 from tollgate.store.statements import Dialect, Statement, Write
+
+
+class StoreFault(Exception):
+    """Breakage: caught by nobody below the guard."""
+
+
+class Unavailable(StoreFault):
+    pass
+
+
+class Unconfirmed(StoreFault):
+    pass
+
+
+class Unwritable(StoreFault):
+    pass
+
+
+class Unreadable(StoreFault):
+    pass
+
+
+class Damaged(StoreFault):
+    pass
+
+
+class AlreadyServed(StoreFault):
+    pass
+
+
+class NoStore(StoreFault):
+    pass
+
+
+class WrongSchema(StoreFault):
+    pass
 
 
 class Database(Protocol):
@@ -35,3 +78,161 @@ class Database(Protocol):
     async def close(self) -> None:
         """Write what is queued, then let go."""
         ...
+
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+ITEMS_MAX = 64
+
+
+class Batcher(Generic[Item, Answer]):
+    """Never waits to fill a batch: while one is being written the next one gathers by itself.
+
+    `write` starts writing a batch and answers in the order of its items. When it ends with `Unwritable`, some item was
+    to blame and nothing was written: every item of that batch is then written alone, so that only the bad one fails.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[Sequence[Item]], asyncio.Future[Sequence[Answer]]],
+        *,
+        lanes: int,
+        items_max: int = ITEMS_MAX,
+    ) -> None:
+        self._write = write
+        self._lanes_free = lanes
+        self._items_max = items_max
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[tuple[Item, asyncio.Future[Answer]]] = deque()
+        self._suspects: deque[tuple[Item, asyncio.Future[Answer]]] = deque()
+        self._is_called = False
+        self._is_closed = False
+        self._in_flight: set[asyncio.Future[Sequence[Answer]]] = set()
+
+    def submit(self, item: Item) -> asyncio.Future[Answer]:
+        if self._is_closed:
+            raise Unavailable("the database is being closed")
+        future: asyncio.Future[Answer] = self._loop.create_future()
+        self._waiting.append((item, future))
+        # At the end of this turn of the loop, so that everything it queues shares the batch; no time is spent waiting.
+        if self._lanes_free and not self._is_called:
+            self._is_called = True
+            self._loop.call_soon(self._start)
+        return future
+
+    async def close(self) -> None:
+        """Refuse what is new and write what is queued."""
+        self._is_closed = True
+        while self._waiting or self._suspects or self._in_flight:
+            self._start()
+            await asyncio.wait(self._in_flight)
+
+    def _start(self) -> None:
+        self._is_called = False
+        while self._lanes_free and (waiting := self._cut()):
+            self._lanes_free -= 1
+            try:
+                writing = self._write([item for item, _ in waiting])
+            except BaseException:
+                # A bug, and it is reported as one; but nobody may wait for ever because of it.
+                self._lanes_free += 1
+                _fail(waiting, Damaged("the writer broke"))
+                raise
+            self._in_flight.add(writing)
+            writing.add_done_callback(partial(self._finish, waiting))
+
+    def _cut(self) -> list[tuple[Item, asyncio.Future[Answer]]]:
+        if self._suspects:
+            return [self._suspects.popleft()]
+        waiting = self._waiting
+        return [waiting.popleft() for _ in range(min(len(waiting), self._items_max))]
+
+    def _finish(
+        self, waiting: list[tuple[Item, asyncio.Future[Answer]]], writing: asyncio.Future[Sequence[Answer]]
+    ) -> None:
+        self._in_flight.discard(writing)
+        self._lanes_free += 1
+        fault = Unavailable("the writer was stopped") if writing.cancelled() else writing.exception()
+        if fault is None:
+            for (_, future), answer in zip(waiting, writing.result(), strict=True):
+                # A caller that went away does not undo its write; there is just nobody to tell.
+                if not future.done():
+                    future.set_result(answer)
+        elif isinstance(fault, Unwritable) and len(waiting) > 1:
+            self._suspects.extend(waiting)
+        else:
+            _fail(waiting, fault)
+        self._start()
+
+
+def _fail(waiting: list[tuple[Item, asyncio.Future[Answer]]], fault: BaseException) -> None:
+    for _, future in waiting:
+        if not future.done():
+            future.set_exception(fault)
+
+
+Watched = TypeVar("Watched")
+
+PROBE_AFTER_S = 5.0
+"""How long a write that succeeded is proof enough."""
+PROBE_AGAIN_S = 1.0
+"""How soon a database that refused a write is tried again."""
+_NAME = "write_probe"
+_TEXT = "-" * 16_384
+"""More than a payment takes, so that a database that takes it has room for a payment."""
+
+# Deleted first, because SQLite writes nothing where a row is replaced by an equal one. Another process may write the
+# same row in between, so the insertion takes an existing row too.
+_CLEAR = Statement(settings.delete().where(settings.c.name == _NAME))
+_WRITE = Statement(
+    insert(settings)
+    .values(name=_NAME, value=_TEXT)
+    .on_conflict_do_update(index_elements=[settings.c.name], set_={"value": _TEXT})
+)
+
+PROBE = (Write(_CLEAR, {}), Write(_WRITE, {}))
+
+
+class WriteHealth:
+    """Remembers how the last write ended; `probe` makes one, and ends with a `StoreFault` where that fails."""
+
+    def __init__(self, probe: Callable[[], Awaitable[object]], now: Callable[[], float] = time.monotonic) -> None:
+        self._probe = probe
+        self._now = now
+        self._known_at = float("-inf")
+        self._trouble: str | None = None
+        self._probing = asyncio.Lock()
+
+    def note_success(self) -> None:
+        self._known_at, self._trouble = self._now(), None
+
+    def note_fault(self, fault: StoreFault) -> None:
+        self._known_at, self._trouble = self._now(), str(fault)
+
+    async def watch(self, writing: Awaitable[Watched]) -> Watched:
+        """Returns the result of a write and remembers how it ended; an unwritable row says nothing of the database."""
+        try:
+            answer = await writing
+        except Unwritable:
+            raise
+        except StoreFault as fault:
+            self.note_fault(fault)
+            raise
+        self.note_success()
+        return answer
+
+    async def find_trouble(self) -> str | None:
+        """Says why nothing can be written; None while it can. Callers at the same moment share one write."""
+        async with self._probing:
+            if not self._is_known():
+                try:
+                    await self._probe()
+                except StoreFault as fault:
+                    self.note_fault(fault)
+                else:
+                    self.note_success()
+            return self._trouble
+
+    def _is_known(self) -> bool:
+        return self._now() - self._known_at < (PROBE_AFTER_S if self._trouble is None else PROBE_AGAIN_S)

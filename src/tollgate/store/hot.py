@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.store.schema import outbox, payments
 from tollgate.store.statements import Statement
 

@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Payment, State
-from tollgate.store.database import Database, Row
+from tollgate.payments.payment import Payment, State
+from tollgate.store.database import Database
+from tollgate.store.hot import Row
 from tollgate.store.payment_rows import SHOWN, read_payment
 from tollgate.store.schema import OPEN_INSTRUCTION, TEXT, instructions, payments
 from tollgate.store.statements import Statement, Write

@@ -1,4 +1,4 @@
-"""Durable work with a due time, leased by one worker at a time. What a job does is known to the workers alone."""
+"""Jobs that are owed and events to be announced."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sqlalchemy as sa
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
 
-from tollgate.payments import RecoveryTask
+from tollgate.payments.payment import RecoveryTask
 from tollgate.store.database import Database
-from tollgate.store.schema import jobs
+from tollgate.store.schema import jobs, outbox
 from tollgate.store.statements import Statement, Write
 from tollgate.values import SECOND, Instant, MerchantId
 
@@ -139,3 +139,35 @@ async def postpone_job(db: Database, job: Job, due_at: Instant, failures: int = 
 
 def _name_lease(job: Job) -> dict[str, str | None]:
     return {"job_merchant_id": job.merchant_id, "job_id": job.id, "owner": job.lease_owner}
+
+
+PAYMENT_COMPLETED = "payment.settled"
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    merchant_id: MerchantId
+    subject_id: str
+    topic: str
+    created_at: Instant
+    result_code: str = ""
+
+
+_event_members = Event.__struct_fields__
+_append = Statement(sa.insert(outbox).values({name: sa.bindparam(name) for name in _event_members}))
+_list = Statement(
+    sa.select(*[outbox.c[name] for name in _event_members])
+    .where(outbox.c.merchant_id == sa.bindparam("merchant_id"), outbox.c.id > sa.bindparam("after_id"))
+    .order_by(outbox.c.id)
+    .limit(sa.bindparam("limit"))
+)
+
+
+def append_event_writes(event: Event) -> list[Write]:
+    return [Write(_append, msgspec.structs.asdict(event), rows=1)]
+
+
+async def list_events(db: Database, merchant_id: MerchantId, after_id: str = "", limit: int = 100) -> list[Event]:
+    """A merchant's events in the order of their time, after one already seen."""
+    rows = await db.fetch(_list, {"merchant_id": merchant_id, "after_id": after_id, "limit": limit})
+    return [Event(**dict(zip(_event_members, row, strict=True))) for row in rows]

@@ -8,13 +8,12 @@ from __future__ import annotations
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import Checkout, CheckoutState, LinkState, PaymentLink
+from tollgate.payments.checkout import Checkout, CheckoutState, LinkState, PaymentLink
 from tollgate.store.checkouts import insert_checkout_writes
-from tollgate.store.database import Database, Row
-from tollgate.store.schema import TEXT
-from tollgate.store.schema_checkouts import checkouts
-from tollgate.store.schema_links import payment_links
-from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
+from tollgate.store.database import Database
+from tollgate.store.hot import Row
+from tollgate.store.retention import is_after, is_sealed_otherwise, name_page
+from tollgate.store.schema import TEXT, checkouts, payment_links
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, LinkId, MerchantId
 

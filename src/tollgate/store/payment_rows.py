@@ -9,9 +9,13 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.payments import Action, Balance, CardSummary, Payment, State, TestMode
-from tollgate.store.faults import Unreadable
-from tollgate.store.outbox import PAYMENT_COMPLETED, Event
+from tollgate.payments.accounts import CardSummary
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment, State
+from tollgate.store.database import Unreadable
+from tollgate.store.jobs import PAYMENT_COMPLETED, Event
 from tollgate.store.schema import payments
 from tollgate.values import Instant, Money, make_timed_id
 

@@ -5,37 +5,18 @@ from __future__ import annotations
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.payments import (
-    RECOVERY_DELAYS,
-    Completion,
-    IdempotencyKey,
-    Payment,
-    RecoveryTask,
-    State,
-    find_entry_accounts,
-    list_entries,
-)
-from tollgate.store.chains import balance_change_writes
+from tollgate.payments.completion import Completion, find_entry_accounts, list_entries
+from tollgate.payments.payment import RECOVERY_DELAYS, IdempotencyKey, Payment, RecoveryTask, State
+from tollgate.store import payment_rows
+from tollgate.store.chains import balance_change_writes, post_entry_writes
 from tollgate.store.checkouts import end_attempt_writes
 from tollgate.store.database import Database
 from tollgate.store.hot import COMPLETE, START
-from tollgate.store.idempotency_records import Answer, idempotency_writes
-from tollgate.store.jobs import Job, ensure_job_writes, insert_job_writes
-from tollgate.store.ledger import post_entry_writes
-from tollgate.store.outbox import PAYMENT_COMPLETED, append_event_writes
-from tollgate.store.payment_rows import (
-    SHOWN,
-    encode_card,
-    encode_map,
-    flatten_payment,
-    get_completed_at,
-    make_event,
-    read_if_sound,
-    read_payment,
-)
+from tollgate.store.idempotency import Answer, idempotency_writes
+from tollgate.store.jobs import PAYMENT_COMPLETED, Job, append_event_writes, ensure_job_writes, insert_job_writes
 from tollgate.store.registrations import end_payment_writes
+from tollgate.store.retention import is_after, is_sealed_otherwise, name_page
 from tollgate.store.schema import STARTED, idempotency_records, payments
-from tollgate.store.sealed_pages import is_after, is_sealed_otherwise, name_page
 from tollgate.store.statements import Statement, Write
 from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
 
@@ -78,8 +59,8 @@ async def start_payment(
             payment.test_mode,
             payment.merchant_transaction_id,
             payment.referenced_id,
-            None if card is None else encode_card(card),
-            encode_map(payment.echo),
+            None if card is None else payment_rows.encode_card(card),
+            payment_rows.encode_map(payment.echo),
             None if idempotency_key is None else idempotency_key.key,
             sealed_account,
             payment.lifecycle_id,
@@ -97,7 +78,7 @@ async def complete_payment(db: Database, completion: Completion, answer: Answer 
     if completion.registration is not None or completion.checkout is not None:
         return await db.write(completion_writes(completion, answer))
     payment, recovery_task, money = completion.payment, completion.recovery_task, completion.payment.money
-    completed_at = get_completed_at(payment)
+    completed_at = payment_rows.get_completed_at(payment)
     source, target = find_entry_accounts(payment) or _NO_REPORT_ENTRY
     return await db.submit(
         COMPLETE,
@@ -106,7 +87,7 @@ async def complete_payment(db: Database, completion: Completion, answer: Answer 
             payment.id,
             int(payment.state),
             payment.result_code,
-            encode_map(payment.details),
+            payment_rows.encode_map(payment.details),
             completed_at,
             make_timed_id(completed_at, payment.id),
             PAYMENT_COMPLETED,
@@ -183,7 +164,7 @@ def start_payment_writes(
         "idempotency_key": None if idempotency_key is None else idempotency_key.key,
     }
     claimed = [] if idempotency_key is None else idempotency_writes(idempotency_key, payment)
-    return [*claimed, Write(_insert, flatten_payment(payment) | sealed, rows=1)]
+    return [*claimed, Write(_insert, payment_rows.flatten_payment(payment) | sealed, rows=1)]
 
 
 def completion_writes(
@@ -197,11 +178,11 @@ def completion_writes(
         "expected": int(expected),
         "new_state": int(payment.state),
         "new_result_code": payment.result_code,
-        "new_details": encode_map(payment.details),
+        "new_details": payment_rows.encode_map(payment.details),
         "new_completed_at": payment.completed_at,
         "new_mac": payment.mac,
     }
-    writes = [Write(_complete, params, rows=1), *append_event_writes(make_event(payment))]
+    writes = [Write(_complete, params, rows=1), *append_event_writes(payment_rows.make_event(payment))]
     for balance_change in completion.balance_changes:
         writes += balance_change_writes(payment.merchant_id, balance_change)
     for entry in list_entries(payment):
@@ -233,7 +214,7 @@ def reopen_writes(waiting: Payment, deadline_at: Instant) -> list[Write]:
 
 
 def get_recovery_due(payment: Payment, recovery_task: RecoveryTask) -> Instant:
-    return get_completed_at(payment) + RECOVERY_DELAYS.get(recovery_task, 0)
+    return payment_rows.get_completed_at(payment) + RECOVERY_DELAYS.get(recovery_task, 0)
 
 
 async def complete_follow_up(db: Database, completion: Completion, answer: Answer | None = None) -> bool:
@@ -245,9 +226,9 @@ async def complete_follow_up(db: Database, completion: Completion, answer: Answe
 
 _KEY = (payments.c.merchant_id, payments.c.id)
 _by_key = (payments.c.merchant_id == sa.bindparam("merchant_id"), payments.c.id == sa.bindparam("id"))
-_find = Statement(sa.select(*SHOWN).where(*_by_key), is_quick=True)
+_find = Statement(sa.select(*payment_rows.SHOWN).where(*_by_key), is_quick=True)
 _overdue = Statement(
-    sa.select(*SHOWN)
+    sa.select(*payment_rows.SHOWN)
     .where(sa.text(f"payments.{STARTED}"), payments.c.deadline_at < sa.bindparam("wall_now"))
     .order_by(payments.c.deadline_at)
     .limit(sa.bindparam("limit"))
@@ -257,7 +238,7 @@ _look_later = Statement(sa.update(payments).where(*_of, sa.text(STARTED)).values
 
 async def find_payment(db: Database, merchant_id: MerchantId, payment_id: str) -> Payment | None:
     row = await db.fetch_one(_find, {"merchant_id": merchant_id, "id": payment_id})
-    return None if row is None else read_payment(row)
+    return None if row is None else payment_rows.read_payment(row)
 
 
 async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Payment]:
@@ -267,7 +248,7 @@ async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Paym
     """
     found = []
     for row in await db.fetch(_overdue, {"wall_now": wall_now, "limit": limit}):
-        payment = read_if_sound(row)
+        payment = payment_rows.read_if_sound(row)
         if payment is not None:
             found.append(payment)
         else:

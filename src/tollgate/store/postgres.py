@@ -1,4 +1,4 @@
-"""PostgreSQL: a pool for everything, and connections of their own for batches. Knows nothing of what is stored."""
+"""The driver of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any
 
 import asyncpg
 
-from tollgate.store.faults import Unavailable, Unconfirmed
+from tollgate.store import database, statements
 from tollgate.store.hot import HOT_WRITES, HotWrite, Row
-from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
+from tollgate.store.opening import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
 from tollgate.store.postgres_batches import BATCH_SETTINGS, BatchWriter
 from tollgate.store.postgres_faults import FAULTS, FIRST_PAUSE_S, TRIES_MAX, Fate, judge, persist
-from tollgate.store.statements import Dialect, Statement, Write
-from tollgate.store.write_health import PROBE, WriteHealth
 
 POOL_MAX = 8
 CONNECT_TIMEOUT_S = 5.0
@@ -30,15 +28,17 @@ class _GuardBroken(Exception):
 
 
 class PostgresDatabase:
-    dialect = Dialect.POSTGRESQL
+    dialect = statements.Dialect.POSTGRESQL
 
-    def __init__(self, pool: asyncpg.Pool, make_writers: Callable[[WriteHealth], Mapping[str, BatchWriter]]) -> None:
+    def __init__(
+        self, pool: asyncpg.Pool, make_writers: Callable[[database.WriteHealth], Mapping[str, BatchWriter]]
+    ) -> None:
         self._pool = pool
-        self._health = WriteHealth(self._probe)
+        self._health = database.WriteHealth(self._probe)
         self._writers = make_writers(self._health)
 
-    async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
-        compiled = statement.compiled_for(Dialect.POSTGRESQL)
+    async def fetch(self, statement: statements.Statement, params: Mapping[str, Any]) -> list[Row]:
+        compiled = statement.compiled_for(statements.Dialect.POSTGRESQL)
         bindings = compiled.bind(params)
 
         async def run(_: int) -> list[Row]:
@@ -46,15 +46,15 @@ class PostgresDatabase:
 
         return await persist(run, is_repeatable=not statement.is_write)
 
-    async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
+    async def fetch_one(self, statement: statements.Statement, params: Mapping[str, Any]) -> Row | None:
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
-    async def write(self, writes: Sequence[Write]) -> bool:
+    async def write(self, writes: Sequence[statements.Write]) -> bool:
         self._refuse_reader()
         bound = []
         for write in writes:
-            compiled = write.statement.compiled_for(Dialect.POSTGRESQL)
+            compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
             bound.append((compiled.text, compiled.bind(write.params), write.rows))
         return await self._health.watch(persist(lambda _: self._write_unit(bound), is_repeatable=True))
 
@@ -70,12 +70,12 @@ class PostgresDatabase:
         return await self._health.find_trouble() if self._writers else None
 
     async def _probe(self) -> None:
-        bound = [(write.statement.compiled_for(Dialect.POSTGRESQL), write) for write in PROBE]
+        bound = [(write.statement.compiled_for(statements.Dialect.POSTGRESQL), write) for write in database.PROBE]
         unit = [(compiled.text, compiled.bind(write.params), write.rows) for compiled, write in bound]
         try:
             await self._ask_live_connection(lambda: self._write_unit(unit))
         except FAULTS as fault:
-            raise Unavailable(f"the database cannot be written ({type(fault).__name__})") from None
+            raise database.Unavailable(f"the database cannot be written ({type(fault).__name__})") from None
 
     async def _ask_live_connection(self, ask: Callable[[], Awaitable[object]]) -> None:
         """Asks for the present state, so it does not wait for the server to come back. It asks again only where a
@@ -98,7 +98,7 @@ class PostgresDatabase:
 
     def _refuse_reader(self) -> None:
         if not self._writers:
-            raise Unavailable("the database was opened for reading only")
+            raise database.Unavailable("the database was opened for reading only")
 
     async def _write_unit(self, bound: Sequence[tuple[str, Sequence[Any], int | None]]) -> bool:
         is_committing = False
@@ -113,7 +113,7 @@ class PostgresDatabase:
             return False
         except FAULTS as fault:
             if is_committing and judge(fault) is Fate.LOST:
-                raise Unconfirmed("the connection was lost while committing") from None
+                raise database.Unconfirmed("the connection was lost while committing") from None
             raise
         return True
 
@@ -155,7 +155,7 @@ async def open_postgres(url: str, *, read_only: bool, must_exist: bool) -> Postg
     await persist(migrate, is_repeatable=True)
     pool = await persist(open_pool, is_repeatable=True)
 
-    def make_writers(health: WriteHealth) -> dict[str, BatchWriter]:
+    def make_writers(health: database.WriteHealth) -> dict[str, BatchWriter]:
         return {} if read_only else {hot.name: BatchWriter(hot, connect, pool, health) for hot in HOT_WRITES}
 
     return PostgresDatabase(pool, make_writers)
@@ -194,9 +194,9 @@ async def _migrate(connection: asyncpg.Connection) -> None:
             async with connection.transaction():
                 if await _read_revision(connection) is not None:
                     await connection.execute("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
-                for text in make_missing_statements(Dialect.POSTGRESQL, await _read_revision(connection)):
+                for text in make_missing_statements(statements.Dialect.POSTGRESQL, await _read_revision(connection)):
                     await connection.execute(text)
             return
         except (asyncpg.UniqueViolationError, asyncpg.DuplicateTableError, asyncpg.DuplicateObjectError):
             await asyncio.sleep(FIRST_PAUSE_S)
-    raise Unavailable("the tables could not be brought up to date")
+    raise database.Unavailable("the tables could not be brought up to date")

@@ -9,12 +9,10 @@ from typing import Any
 
 import asyncpg
 
-from tollgate.store.batching import Batcher
-from tollgate.store.faults import Unavailable, Unconfirmed
+from tollgate.store.database import Batcher, Unavailable, Unconfirmed, WriteHealth
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.postgres_faults import FAULTS, Fate, Unreached, judge, persist
 from tollgate.store.statements import Dialect
-from tollgate.store.write_health import WriteHealth
 
 LANES = 2
 

@@ -1,4 +1,4 @@
-"""What each fault of the PostgreSQL driver means for who was asking. Trying again is decided here, and nowhere else."""
+"""Faults of PostgreSQL: which mean that a write may be repeated, and which mean that its fate is unknown."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TypeVar
 
 import asyncpg
 
-from tollgate.store.faults import Damaged, StoreFault, Unavailable, Unconfirmed, Unwritable
+from tollgate.store import database
 
 TRIES_MAX = 6
+
+
 FIRST_PAUSE_S = 0.05
+
 
 Answer = TypeVar("Answer")
 
@@ -39,6 +42,7 @@ class Unreached(ConnectionError):
 
 FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, ValueError, TypeError)
 
+
 # The first row that fits counts: some exceptions of the driver belong to several families.
 _FATES: tuple[tuple[tuple[type[Exception], ...], Fate], ...] = (
     ((ValueError, TypeError), Fate.UNWRITABLE),
@@ -57,10 +61,10 @@ _FATES: tuple[tuple[tuple[type[Exception], ...], Fate], ...] = (
 )
 
 
-_FINAL: dict[Fate, type[StoreFault]] = {
-    Fate.UNWRITABLE: Unwritable,
-    Fate.CLOSED: Unavailable,
-    Fate.DAMAGED: Damaged,
+_FINAL: dict[Fate, type[database.StoreFault]] = {
+    Fate.UNWRITABLE: database.Unwritable,
+    Fate.CLOSED: database.Unavailable,
+    Fate.DAMAGED: database.Damaged,
 }
 
 
@@ -69,7 +73,10 @@ def judge(fault: Exception) -> Fate:
 
 
 async def persist(
-    run: Callable[[int], Awaitable[Answer]], *, is_repeatable: bool, lost: type[StoreFault] = Unavailable
+    run: Callable[[int], Awaitable[Answer]],
+    *,
+    is_repeatable: bool,
+    lost: type[database.StoreFault] = database.Unavailable,
 ) -> Answer:
     """Try a bounded number of times what the server undid, and, where repeating is safe, what was lost on the way.
 
@@ -86,8 +93,8 @@ async def persist(
         if fate in _FINAL:
             raise _FINAL[fate](kind)
         if fate is Fate.LOST and not is_repeatable:
-            raise Unconfirmed(kind)
+            raise database.Unconfirmed(kind)
         is_certain &= fate is not Fate.LOST
         await asyncio.sleep(pause_s)
         pause_s *= 2
-    raise (Unavailable if is_certain else lost)(f"gave up after {TRIES_MAX} tries ({kind})")
+    raise (database.Unavailable if is_certain else lost)(f"gave up after {TRIES_MAX} tries ({kind})")

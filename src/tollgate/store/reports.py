@@ -13,8 +13,12 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from tollgate.payments import Channel, Entry, LedgerAccount, Listed, Payment, Period, Place, ReportEntry, Search, Tally
-from tollgate.store.database import Database, Row
+from tollgate.payments.ledger import Entry, LedgerAccount
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import Payment
+from tollgate.payments.reporting import Listed, Period, Place, ReportEntry, Search, Tally
+from tollgate.store.database import Database
+from tollgate.store.hot import Row
 from tollgate.store.payment_rows import SHOWN, read_if_sound
 from tollgate.store.schema import TEXT, WHOLE, ledger, payments
 from tollgate.store.statements import Statement

@@ -13,12 +13,12 @@ import msgspec
 import orjson
 import sqlalchemy as sa
 
-from tollgate.payments import RUN_TOPIC, Run, RunState, Schedule, ScheduleState, TestMode
+from tollgate.payments.order import TestMode
+from tollgate.payments.schedule import RUN_TOPIC, Run, RunState, Schedule, ScheduleState
 from tollgate.store.database import Database
 from tollgate.store.jobs import Job, insert_job_writes
 from tollgate.store.payment_rows import UNREADABLE, encode_map
-from tollgate.store.schema import channels, jobs
-from tollgate.store.schema_stored import ACTIVE_SCHEDULE, schedule_runs, schedules
+from tollgate.store.schema import ACTIVE_SCHEDULE, channels, jobs, schedule_runs, schedules
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, Money, RegistrationId, ScheduleId
 

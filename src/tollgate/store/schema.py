@@ -1,15 +1,10 @@
-"""The tables, once, for both databases. No statement and no driver lives here.
-
-Portable on purpose: text ids, whole hundredths and whole microseconds, JSON as text, no triggers, no sequences. Every
-key of a table that grows with a merchant contains the merchant, so that rows can be distributed by it; the directory
-is small and read as a whole.
-"""
+"""Tables, columns and indexes of both databases."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 
 METADATA = sa.MetaData()
 
@@ -336,5 +331,167 @@ settings = sa.Table(
     METADATA,
     sa.Column("name", TEXT, primary_key=True),
     sa.Column("value", TEXT, nullable=False),
+    sqlite_strict=True,
+)
+
+
+checkouts = sa.Table(
+    "checkouts",
+    METADATA,
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("kind", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("expires_at", WHOLE, nullable=False),
+    sa.Column("revision", WHOLE, nullable=False),
+    sa.Column("attempts", WHOLE, nullable=False),
+    sa.Column("subject_id", TEXT),
+    sa.Column("submitted_at", WHOLE),
+    sa.Column("read_at", WHOLE),
+    sa.Column("window_ends_at", WHOLE, nullable=False),
+    sa.Column("window_reads", WHOLE, nullable=False),
+    sa.Column("return_url", TEXT),
+    sa.Column("reminder", TEXT, nullable=False),
+    sa.Column("reminded_at", WHOLE),
+    sa.Column("script", TEXT, nullable=False),
+    # Wiped when the checkout is over; the rest stays, so that nothing is paid twice however late it is approved.
+    sa.Column("sealed_fields", BYTES),
+    sqlite_strict=True,
+)
+# Holds only what still has its fields: rows leave it by being wiped.
+sa.Index(
+    "checkouts_kept",
+    checkouts.c.expires_at,
+    postgresql_where=checkouts.c.sealed_fields.is_not(None),
+    sqlite_where=checkouts.c.sealed_fields.is_not(None),
+)
+sa.Index("checkouts_by_age", checkouts.c.created_at)
+
+scripts = sa.Table(
+    "scripts",
+    METADATA,
+    sa.Column("version", TEXT, primary_key=True),
+    sa.Column("integrity", TEXT, nullable=False),
+    sa.Column("body", BYTES, nullable=False),
+    sa.Column("promised_at", WHOLE, nullable=False),
+    sqlite_strict=True,
+)
+
+
+payment_links = sa.Table(
+    "payment_links",
+    METADATA,
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("expires_at", WHOLE, nullable=False),
+    sa.Column("checkout_id", TEXT),
+    # Wiped some time after the link's end; the row stays for as long as its payment may be asked for.
+    sa.Column("sealed_fields", BYTES),
+    sa.Column("mac", BYTES, nullable=False),
+    sqlite_strict=True,
+)
+sa.Index("payment_links_by_expiry", payment_links.c.expires_at)
+# A checkout is forgotten only when no link names it.
+sa.Index("payment_links_by_checkout", payment_links.c.merchant_id, payment_links.c.checkout_id)
+
+
+OPEN_REGISTRATION = "state < 2"
+"""The predicates of partial indexes; statements repeat them literally, or the planner would not recognise them."""
+
+ACTIVE_SCHEDULE = "state = 0"
+
+registrations = sa.Table(
+    "registrations",
+    METADATA,
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("brand", TEXT, nullable=False),
+    sa.Column("method", TEXT, nullable=False),
+    sa.Column("ndc", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("used_at", WHOLE, nullable=False),
+    sa.Column("keep_until", WHOLE, nullable=False),
+    sa.Column("test_mode", TEXT),
+    sa.Column("result_code", TEXT, nullable=False),
+    sa.Column("card", TEXT),
+    sa.Column("echo", TEXT, nullable=False),
+    sa.Column("initial", TEXT),
+    sa.Column("network_token", TEXT),
+    sa.Column("fingerprint", BYTES),
+    sa.Column("made_by", TEXT),
+    sa.Column("revision", WHOLE, nullable=False),
+    # Wiped when the registration ends; the rest stays as a trace.
+    sa.Column("sealed_account", BYTES),
+    sa.Column("sealed_token", BYTES),
+    sqlite_strict=True,
+)
+sa.Index(
+    "registrations_by_fingerprint",
+    registrations.c.merchant_id,
+    registrations.c.fingerprint,
+    postgresql_where=registrations.c.fingerprint.is_not(None),
+    sqlite_where=registrations.c.fingerprint.is_not(None),
+)
+# Holds only what has an account: rows leave it by being wiped.
+sa.Index(
+    "registrations_kept",
+    registrations.c.keep_until,
+    postgresql_where=sa.text(OPEN_REGISTRATION),
+    sqlite_where=sa.text(OPEN_REGISTRATION),
+)
+
+schedules = sa.Table(
+    "schedules",
+    METADATA,
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("channel_id", TEXT, nullable=False),
+    sa.Column("series_id", TEXT, nullable=False),
+    sa.Column("registration_id", TEXT, nullable=False),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("payment_type", TEXT, nullable=False),
+    sa.Column("amount", WHOLE, nullable=False),
+    sa.Column("currency", TEXT, nullable=False),
+    sa.Column("plan", TEXT, nullable=False),
+    sa.Column("ndc", TEXT, nullable=False),
+    sa.Column("created_at", WHOLE, nullable=False),
+    sa.Column("starts_at", WHOLE, nullable=False),
+    sa.Column("ends_at", WHOLE),
+    sa.Column("next_at", WHOLE),
+    sa.Column("test_mode", TEXT),
+    sa.Column("echo", TEXT, nullable=False),
+    sa.Column("result_code", TEXT, nullable=False),
+    sa.Column("skipped", WHOLE, nullable=False),
+    sa.Column("mac", BYTES),
+    sqlite_strict=True,
+)
+sa.Index("schedules_by_series", schedules.c.merchant_id, schedules.c.series_id)
+sa.Index("schedules_by_registration", schedules.c.merchant_id, schedules.c.registration_id)
+sa.Index(
+    "schedules_due",
+    schedules.c.next_at,
+    postgresql_where=sa.text(ACTIVE_SCHEDULE),
+    sqlite_where=sa.text(ACTIVE_SCHEDULE),
+)
+
+schedule_runs = sa.Table(
+    "schedule_runs",
+    METADATA,
+    # A time is due once, so whoever comes second finds the run of the first.
+    sa.Column("merchant_id", TEXT, primary_key=True),
+    sa.Column("schedule_id", TEXT, primary_key=True),
+    sa.Column("due_at", WHOLE, primary_key=True),
+    sa.Column("state", SMALL, nullable=False),
+    sa.Column("tries", WHOLE, nullable=False),
+    sa.Column("payment_id", TEXT),
+    sa.Column("result_code", TEXT, nullable=False),
+    sa.Column("completed_at", WHOLE),
     sqlite_strict=True,
 )

@@ -1,31 +1,68 @@
-"""SQLite: one writer that commits in groups, and readers that cannot write. Knows nothing of what is stored.
-
-Rows are written on the event loop and committed in a thread: a thread would have to win the interpreter from a busy
-loop after every row, which takes a hundred times as long as the row, while a commit waits for the disk without it.
-"""
+"""The driver of the embedded SQLite database."""
 
 from __future__ import annotations
 
 import asyncio
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 import apsw
 
-from tollgate.store.batching import Batcher
-from tollgate.store.faults import AlreadyServed, Damaged, NoStore, StoreFault, Unavailable, Unwritable
+from tollgate.store import database, statements
 from tollgate.store.hot import HotWrite, Row, Run
-from tollgate.store.migrating import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
-from tollgate.store.statements import Dialect, Statement, Write
-from tollgate.store.write_health import PROBE, WriteHealth
-from tollgate.store.writer_thread import WriterThread
+from tollgate.store.opening import HEAD, READ_REVISION, make_missing_statements, refuse_old_schema
+
+Batch = TypeVar("Batch")
+
+
+class WriterThread(Generic[Batch]):
+    """Calls `write` with each batch. A `StoreFault` is the batch's; anything else is a bug, and ends the thread."""
+
+    def __init__(self, write: Callable[[Batch], Sequence[Any]], name: str) -> None:
+        self._write = write
+        self._loop = asyncio.get_running_loop()
+        self._inbox: SimpleQueue[tuple[Batch, asyncio.Future[Sequence[Any]]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def start(self, batch: Batch) -> asyncio.Future[Sequence[Any]]:
+        future: asyncio.Future[Sequence[Any]] = self._loop.create_future()
+        if self._thread.is_alive():
+            self._inbox.put((batch, future))
+        else:
+            future.set_exception(database.Damaged("the writer thread has ended"))
+        return future
+
+    def stop(self) -> None:
+        """Returns when everything handed over is done."""
+        self._inbox.put(None)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        while (task := self._inbox.get()) is not None:
+            batch, future = task
+            try:
+                answers = self._write(batch)
+            except database.StoreFault as fault:
+                self._loop.call_soon_threadsafe(future.set_exception, fault)
+            except BaseException:
+                self._loop.call_soon_threadsafe(future.set_exception, database.Damaged("the writer thread broke"))
+                raise
+            else:
+                self._loop.call_soon_threadsafe(future.set_result, answers)
+
 
 # Older ones can corrupt a file when two connections write and checkpoint at the same moment.
 VERSION_MIN = (3, 51, 3)
@@ -61,7 +98,7 @@ QueuedWrite = tuple[Callable[[Run, Any], Any], Any]
 
 
 class SqliteDatabase:
-    dialect = Dialect.SQLITE
+    dialect = statements.Dialect.SQLITE
 
     def __init__(self, writer: apsw.Connection | None, readers: Sequence[apsw.Connection], lock: int | None) -> None:
         self._writer = writer
@@ -73,16 +110,18 @@ class SqliteDatabase:
         self._loop = asyncio.get_running_loop()
         self._writer_thread = WriterThread(self._finish_batch, "sqlite-writer")
         self._reader_threads = ThreadPoolExecutor(len(rest), "sqlite-reader")
-        self._batcher: Batcher[QueuedWrite, Any] = Batcher(self._start_batch, lanes=1, items_max=BATCH_MAX)
-        self._health = WriteHealth(lambda: self.write(PROBE))
+        self._batcher: database.Batcher[QueuedWrite, Any] = database.Batcher(
+            self._start_batch, lanes=1, items_max=BATCH_MAX
+        )
+        self._health = database.WriteHealth(lambda: self.write(database.PROBE))
         if writer is not None:
             self._changes = writer.changes
             self._execute = writer.cursor().execute
             # The loop does not wait for other processes; the thread does.
             writer.set_busy_timeout(0)
 
-    async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
-        compiled = statement.compiled_for(Dialect.SQLITE)
+    async def fetch(self, statement: statements.Statement, params: Mapping[str, Any]) -> list[Row]:
+        compiled = statement.compiled_for(statements.Dialect.SQLITE)
         bindings = compiled.bind(params)
         if statement.is_quick:
             # A point read takes about ten microseconds, a visit to another thread several times that.
@@ -92,14 +131,14 @@ class SqliteDatabase:
             return rows
         return await self._loop.run_in_executor(self._reader_threads, self._read_in_thread, compiled.text, bindings)
 
-    async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
+    async def fetch_one(self, statement: statements.Statement, params: Mapping[str, Any]) -> Row | None:
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
-    async def write(self, writes: Sequence[Write]) -> bool:
+    async def write(self, writes: Sequence[statements.Write]) -> bool:
         bound = []
         for write in writes:
-            compiled = write.statement.compiled_for(Dialect.SQLITE)
+            compiled = write.statement.compiled_for(statements.Dialect.SQLITE)
             bound.append((compiled.text, compiled.bind(write.params), write.rows))
         is_written: bool = await self._submit(_write_unit, bound)
         return is_written
@@ -110,7 +149,7 @@ class SqliteDatabase:
     async def find_trouble(self) -> str | None:
         try:
             self._read(self._quick_reader, READ_REVISION, ())
-        except StoreFault as fault:
+        except database.StoreFault as fault:
             return str(fault)
         if not self._writer_thread.is_alive:
             return "the writer thread has ended"
@@ -133,7 +172,7 @@ class SqliteDatabase:
 
     def _submit(self, function: Callable[[Run, Any], Any], argument: object) -> asyncio.Future[Any]:
         if self._writer is None:
-            raise Unavailable("the database was opened for reading only")
+            raise database.Unavailable("the database was opened for reading only")
         return self._batcher.submit((function, argument))
 
     def _start_batch(self, queued: Sequence[QueuedWrite]) -> asyncio.Future[Sequence[Any]]:
@@ -154,18 +193,20 @@ class SqliteDatabase:
             self._execute("COMMIT")
         except _DISK_FAULTS as fault:
             self._roll_back()
-            raise self._noted(Damaged(f"the database file cannot be written ({type(fault).__name__})")) from None
+            raise self._noted(
+                database.Damaged(f"the database file cannot be written ({type(fault).__name__})")
+            ) from None
         except apsw.BusyError:
             self._roll_back()
-            raise self._noted(Unavailable("another process kept the database busy")) from None
+            raise self._noted(database.Unavailable("another process kept the database busy")) from None
         except _ROW_FAULTS as fault:
             self._roll_back()
             # The driver's text may repeat what was stored.
-            raise Unwritable(type(fault).__name__) from None
+            raise database.Unwritable(type(fault).__name__) from None
         self._health.note_success()
         return answers
 
-    def _noted(self, fault: StoreFault) -> StoreFault:
+    def _noted(self, fault: database.StoreFault) -> database.StoreFault:
         self._health.note_fault(fault)
         return fault
 
@@ -207,7 +248,7 @@ class SqliteDatabase:
         try:
             return reader.execute(text, bindings).fetchall()
         except apsw.Error as fault:
-            raise Unavailable(f"the database file cannot be read ({type(fault).__name__})") from None
+            raise database.Unavailable(f"the database file cannot be read ({type(fault).__name__})") from None
 
 
 def _write_unit(run: Run, bound: Sequence[tuple[str, Sequence[Any], int | None]]) -> bool:
@@ -226,7 +267,9 @@ def _write_unit(run: Run, bound: Sequence[tuple[str, Sequence[Any], int | None]]
 async def open_sqlite(path: Path, *, read_only: bool, exclusive: bool, must_exist: bool) -> SqliteDatabase:
     """`exclusive` is for servers: a second one on the same file is refused."""
     if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")[:3]) < VERSION_MIN:
-        raise Unavailable(f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, VERSION_MIN))} is needed")
+        raise database.Unavailable(
+            f"SQLite {apsw.sqlite_lib_version()} is too old, {'.'.join(map(str, VERSION_MIN))} is needed"
+        )
     if must_exist:
         _refuse_missing(path)
     lock = _take_lock(path) if exclusive else None
@@ -244,7 +287,7 @@ def _refuse_missing(path: Path) -> None:
     """Raises unless the file is a store of this release; nothing is written to find out."""
     place = path.resolve()
     if not place.is_file():
-        raise NoStore(
+        raise database.NoStore(
             f"there is no store {place.name} in {place.parent}: name the server's folder with --data, or its database "
             "with --database; a new store is made by `tollgate serve` or `tollgate migrate`"
         )
@@ -252,7 +295,7 @@ def _refuse_missing(path: Path) -> None:
     try:
         refuse_old_schema(_read_revision(reader), str(place))
     except apsw.Error as fault:
-        raise Unavailable(f"{place} cannot be read as a database ({type(fault).__name__})") from None
+        raise database.Unavailable(f"{place} cannot be read as a database ({type(fault).__name__})") from None
     finally:
         reader.close()
 
@@ -264,7 +307,9 @@ def _take_lock(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        raise AlreadyServed(f"another server uses {path}; an embedded database has one, or use PostgreSQL") from None
+        raise database.AlreadyServed(
+            f"another server uses {path}; an embedded database has one, or use PostgreSQL"
+        ) from None
     return lock
 
 
@@ -280,7 +325,7 @@ def _open_writer(path: Path) -> apsw.Connection:
 def _open_new(path: Path) -> apsw.Connection:
     """A new file changes its way of journalling once, and of several who do that together SQLite lets some not wait."""
     for _ in range(_OPENINGS_MAX):
-        with suppress(Unavailable):
+        with suppress(database.Unavailable):
             return _open(path, WRITER_PRAGMAS)
         time.sleep(_OPENING_PAUSE_S)
     return _open(path, WRITER_PRAGMAS)
@@ -293,7 +338,7 @@ def _open(path: Path, pragmas: Sequence[str]) -> apsw.Connection:
         for pragma in pragmas:
             connection.execute(pragma)
     except apsw.Error as fault:
-        raise Unavailable(f"{path} cannot be opened as a database ({type(fault).__name__})") from None
+        raise database.Unavailable(f"{path} cannot be opened as a database ({type(fault).__name__})") from None
     return connection
 
 
@@ -301,7 +346,7 @@ def _migrate(writer: apsw.Connection) -> None:
     """A fault leaves the transaction open, and it ends with the connection: all or nothing."""
     while (revision := _read_revision(writer)) != HEAD:
         # Made before the lock is taken: on a busy machine this takes longer than others wait for the lock.
-        texts = make_missing_statements(Dialect.SQLITE, revision)
+        texts = make_missing_statements(statements.Dialect.SQLITE, revision)
         writer.execute("BEGIN IMMEDIATE")
         # Another process may have migrated in between; then the statements are made anew.
         if _read_revision(writer) == revision:

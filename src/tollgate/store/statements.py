@@ -1,4 +1,4 @@
-"""A statement is a Core expression, compiled once per dialect to bare text. Drivers run the text, no engine."""
+"""SQL statements, compiled once for each dialect, and the writes of an atomic unit."""
 
 from __future__ import annotations
 

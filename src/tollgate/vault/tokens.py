@@ -9,12 +9,11 @@ import string
 
 import msgspec
 
-from tollgate.payments import Credential
+from tollgate.payments.merchants import Credential
 from tollgate.values import Instant, MerchantId, RandomBytes, Secret, is_id, make_id, system_random_bytes
-from tollgate.vault.accounts import name_owner
-from tollgate.vault.envelope import open_sealed, seal
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.macs import make_mac
+from tollgate.vault.sealing import name_owner, open_sealed, seal
+from tollgate.vault.signing import make_mac
 
 _PASSWORD_BYTES = 32
 _TOKEN_MAX = 1024

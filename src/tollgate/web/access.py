@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from tollgate.catalog import hide_card_numbers
+from tollgate.catalog.card_numbers import hide_card_numbers
 from tollgate.values import find_checkout_id, hide_checkout_ids
 from tollgate.web.visit import Visit
 

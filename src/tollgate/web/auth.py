@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
-from tollgate.catalog import get_result
-from tollgate.contract import Identity, check_entity_id, read_identity
-from tollgate.operations import MerchantCache
-from tollgate.payments import Channel, Credential
+from tollgate.catalog.results import get_result
+from tollgate.contract.fields import Identity, check_entity_id, read_identity
+from tollgate.operations.app import MerchantCache
+from tollgate.payments.merchants import Channel, Credential
 from tollgate.values import Forbidden, Refusal, Secret, Unauthenticated, WrongToken
-from tollgate.vault import make_token
+from tollgate.vault.tokens import make_token
 from tollgate.web.request import Access, Caller, Request
 
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9+/=._~-]{1,1024})")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from tollgate.catalog import get_result
+from tollgate.catalog.results import get_result
 from tollgate.values import Refusal, TooLarge
 from tollgate.web.head import make_malformed
 

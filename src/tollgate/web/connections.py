@@ -11,7 +11,7 @@ from collections import Counter
 from functools import partial
 from typing import Protocol
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.web.addresses import name_network, read_address
 from tollgate.web.guard import guard_upkeep
 from tollgate.web.metrics import count_limit

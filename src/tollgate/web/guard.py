@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 
-from tollgate.catalog import get_result
-from tollgate.contract import Envelope, answer_refusal
-from tollgate.store import Damaged, Unavailable
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import Envelope, answer_refusal
+from tollgate.store.database import Damaged, Unavailable
 from tollgate.values import Clock, Overloaded, Refusal, TemporarilyUnavailable, TooMany, Unauthenticated, WrongMethod
 from tollgate.web.request import Reply
 from tollgate.web.visit import Visit

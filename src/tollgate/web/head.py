@@ -11,7 +11,8 @@ from urllib.parse import unquote
 import httptools
 import msgspec
 
-from tollgate.catalog import LIMITS, get_result
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
 from tollgate.values import Malformed, Refusal, TooLarge
 
 CHUNKED = -1

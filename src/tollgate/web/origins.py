@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tollgate.operations import App
+from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, RouteRow
 
 ANY_ORIGIN = (

@@ -11,7 +11,8 @@ import asyncio
 from math import inf
 from typing import Protocol, cast
 
-from tollgate.catalog import LIMITS, get_result
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
 from tollgate.values import Refusal, TooSlow
 from tollgate.web.body import ChunkedBody, SizedBody
 from tollgate.web.connections import Connections

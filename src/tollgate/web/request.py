@@ -8,9 +8,10 @@ from enum import Enum
 
 import msgspec
 
-from tollgate.contract import Answer, Pairs
-from tollgate.operations import App
-from tollgate.payments import Channel
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Pairs
+from tollgate.operations.app import App
+from tollgate.payments.merchants import Channel
 from tollgate.values import MerchantId
 from tollgate.web.head import Head
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 import msgspec
 
-from tollgate.catalog import get_result
+from tollgate.catalog.results import get_result
 from tollgate.values import NotFound, WrongMethod
 from tollgate.web.request import RouteRow
 

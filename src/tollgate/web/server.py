@@ -12,9 +12,11 @@ from typing import cast
 
 import msgspec
 
-from tollgate.catalog import LIMITS, WRONG_TOKEN, get_result
-from tollgate.contract import Pairs, is_identity_name, read_form
-from tollgate.operations import App
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.catalog.throttles import WRONG_TOKEN
+from tollgate.contract.fields import Pairs, is_identity_name, read_form
+from tollgate.operations.app import App
 from tollgate.values import Forbidden, Overloaded, Refusal, Unauthenticated, WrongToken, find_node
 from tollgate.web.access import tell_access
 from tollgate.web.addresses import name_network

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tollgate.catalog import THROTTLES, Throttle, get_result
+from tollgate.catalog.results import get_result
+from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.values import SECOND, Clock, TooMany
 
 _COUNTERS_MAX = 100_000

@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 import re
 
-from tollgate.catalog import suggest_name
-from tollgate.contract import Pairs, list_unknown
+from tollgate.catalog.suggestions import suggest_name
+from tollgate.contract.fields import Pairs, list_unknown
 from tollgate.web.request import Access, RouteRow
 from tollgate.web.visit import Visit
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.payments import Credential
+from tollgate.payments.merchants import Credential
 from tollgate.web.head import Head
 from tollgate.web.request import Reply
 from tollgate.web.routes import Match

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog import CARD_BRANDS, Brand, get_result
-from tollgate.operations import App
+from tollgate.catalog.brand_rows import Brand
+from tollgate.catalog.brands import CARD_BRANDS
+from tollgate.catalog.results import get_result
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web import Access, Pages, Reply, Request, RouteRow, join_modules, wrap_modules
 

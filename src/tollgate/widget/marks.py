@@ -9,7 +9,7 @@ from html import escape
 from math import cos, pi, sin
 from types import MappingProxyType
 
-from tollgate.catalog import BRANDS
+from tollgate.catalog.brands import BRANDS
 from tollgate.widget.mark_rows import MARK_ROWS, NEUTRAL_INK, NEUTRAL_PANEL, Mark
 
 WIDTH, HEIGHT = 40, 26

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tollgate.catalog import get_result
-from tollgate.flows import find_promised_script
-from tollgate.operations import App
+from tollgate.catalog.results import get_result
+from tollgate.flows.checkouts import find_promised_script
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web import Access, Reply, Request, RouteRow
 from tollgate.widget.assets import ASSETS

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import aiohttp
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import WireReply, WireRequest
 from tollgate.wire.faults import Forbidden, Silent, Unsent
 

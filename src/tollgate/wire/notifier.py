@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.wire.addresses import find_closed
 from tollgate.wire.faults import Forbidden, Silent, Unsent
 

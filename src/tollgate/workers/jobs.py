@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-from tollgate.operations import App
-from tollgate.store import Job, lease_due, postpone_job
+from tollgate.operations.app import App
+from tollgate.store.jobs import Job, lease_due, postpone_job
 from tollgate.values import SECOND, make_id
 from tollgate.workers.loop import run_each
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tollgate.operations import App
+from tollgate.operations.app import App
 
 _log = logging.getLogger("tollgate.worker")
 

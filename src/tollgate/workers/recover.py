@@ -8,11 +8,14 @@ from __future__ import annotations
 import logging
 from functools import partial
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import complete_overdue, follow_token, run_recovery_task
-from tollgate.operations import App
-from tollgate.payments import TOKEN_TOPIC, Payment, RecoveryTask
-from tollgate.store import Job, list_overdue, owe_completion
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.recover import complete_overdue, run_recovery_task
+from tollgate.flows.tokenize import follow_token
+from tollgate.operations.app import App
+from tollgate.payments.payment import Payment, RecoveryTask
+from tollgate.payments.registration import TOKEN_TOPIC
+from tollgate.store.jobs import Job
+from tollgate.store.payments import list_overdue, owe_completion
 from tollgate.workers.jobs import pause, run_jobs
 from tollgate.workers.loop import run_each
 

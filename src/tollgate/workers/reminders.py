@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import remind
-from tollgate.operations import App
-from tollgate.payments import REMIND_TOPIC
-from tollgate.store import Job
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.checkouts import remind
+from tollgate.operations.app import App
+from tollgate.payments.checkout import REMIND_TOPIC
+from tollgate.store.jobs import Job
 from tollgate.workers.jobs import lease, pause, run_or_put_off
 from tollgate.workers.loop import run_as_they_come
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import erase_registration, wipe_old_accounts
-from tollgate.operations import App
-from tollgate.payments import Registration
-from tollgate.store import list_channels, list_outlived
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.erase import erase_registration, wipe_old_accounts
+from tollgate.operations.app import App
+from tollgate.payments.registration import Registration
+from tollgate.store.merchants import list_channels
+from tollgate.store.registrations import list_outlived
 from tollgate.workers.loop import run_each
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from functools import partial
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import fall_due, make_run
-from tollgate.operations import App
-from tollgate.payments import RUN_TOPIC
-from tollgate.store import Job, list_due_schedules, retire_schedules
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.run_schedules import fall_due, make_run
+from tollgate.operations.app import App
+from tollgate.payments.schedule import RUN_TOPIC
+from tollgate.store.jobs import Job
+from tollgate.store.schedules import list_due_schedules, retire_schedules
 from tollgate.workers.jobs import pause, run_jobs
 from tollgate.workers.loop import run_each
 

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from tollgate.flows import collect
+from tollgate.flows.sepa_files import collect
+from tollgate.workers import upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.recover import follow_tokens, recover_payments, run_recovery_tasks
 from tollgate.workers.reminders import send_reminders
 from tollgate.workers.retention import erase_registrations, wipe_accounts
 from tollgate.workers.schedules import order_runs, pay_runs
-from tollgate.workers.upkeep import (
-    SCRIPT_EVERY_S,
-    follow_clock,
-    follow_keys,
-    follow_merchants,
-    follow_scripts,
-    purge_old_checkouts,
-    purge_old_idempotency_records,
-    purge_old_links,
-    purge_old_sessions,
-    purge_old_wallet_uses,
-    wipe_old_checkouts,
-    wipe_old_links,
-)
 
 WORKERS = (
-    Worker(name="directory", every_s=1.0, run=follow_merchants),
-    Worker(name="clock", every_s=1.0, run=follow_clock),
-    Worker(name="keys", every_s=1.0, run=follow_keys),
+    Worker(name="directory", every_s=1.0, run=upkeep.follow_merchants),
+    Worker(name="clock", every_s=1.0, run=upkeep.follow_clock),
+    Worker(name="keys", every_s=1.0, run=upkeep.follow_keys),
     Worker(name="reconcile", every_s=1.0, run=recover_payments),
     Worker(name="errands", every_s=0.5, run=run_recovery_tasks),
     Worker(name="network tokens", every_s=0.5, run=follow_tokens),
@@ -36,12 +23,12 @@ WORKERS = (
     Worker(name="bank_files", every_s=2.0, run=collect),
     Worker(name="registrations", every_s=5.0, run=erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=wipe_accounts),
-    Worker(name="scripts", every_s=SCRIPT_EVERY_S, run=follow_scripts),
-    Worker(name="old checkouts", every_s=60.0, run=wipe_old_checkouts),
-    Worker(name="forgotten checkouts", every_s=600.0, run=purge_old_checkouts),
-    Worker(name="old payment links", every_s=60.0, run=wipe_old_links),
-    Worker(name="forgotten payment links", every_s=600.0, run=purge_old_links),
-    Worker(name="claims", every_s=600.0, run=purge_old_idempotency_records),
-    Worker(name="wallet uses", every_s=600.0, run=purge_old_wallet_uses),
-    Worker(name="simulated sessions", every_s=600.0, run=purge_old_sessions),
+    Worker(name="scripts", every_s=upkeep.SCRIPT_EVERY_S, run=upkeep.follow_scripts),
+    Worker(name="old checkouts", every_s=60.0, run=upkeep.wipe_old_checkouts),
+    Worker(name="forgotten checkouts", every_s=600.0, run=upkeep.purge_old_checkouts),
+    Worker(name="old payment links", every_s=60.0, run=upkeep.wipe_old_links),
+    Worker(name="forgotten payment links", every_s=600.0, run=upkeep.purge_old_links),
+    Worker(name="claims", every_s=600.0, run=upkeep.purge_old_idempotency_records),
+    Worker(name="wallet uses", every_s=600.0, run=upkeep.purge_old_wallet_uses),
+    Worker(name="simulated sessions", every_s=600.0, run=upkeep.purge_old_sessions),
 )

@@ -5,20 +5,14 @@ No payment is touched here.
 
 from __future__ import annotations
 
-from tollgate.catalog import LIMITS
-from tollgate.operations import App
-from tollgate.store import (
-    get_setting,
-    keep_script,
-    purge_checkouts,
-    purge_idempotency_records,
-    purge_links,
-    purge_scripts,
-    purge_simulated_sessions,
-    purge_wallet_uses,
-    wipe_checkouts,
-    wipe_links,
-)
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations.app import App
+from tollgate.store.checkouts import keep_script, purge_checkouts, purge_scripts, wipe_checkouts
+from tollgate.store.idempotency import purge_idempotency_records
+from tollgate.store.links import purge_links, wipe_links
+from tollgate.store.merchants import purge_wallet_uses
+from tollgate.store.opening import get_setting
+from tollgate.store.simulated_sessions import purge_simulated_sessions
 from tollgate.values import SECOND, SystemClock
 
 CLOCK_OFFSET = "clock_offset"

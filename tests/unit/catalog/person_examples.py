@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from unit.catalog.rule_fields import (
     ALONE,
     BROWSER,

@@ -6,8 +6,7 @@ from datetime import date
 
 import pytest
 
-from tollgate.catalog import add_banking_days, find_banking_day, is_banking_day
-from tollgate.catalog.banking_days import find_easter
+from tollgate.catalog.banking_days import add_banking_days, find_banking_day, find_easter, is_banking_day
 
 EASTERS = "1961-04-02 2000-04-23 2008-03-23 2024-03-31 2025-04-20 2026-04-05 2027-03-28 2038-04-25"
 

@@ -9,19 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from tollgate.catalog import (
-    BRANDS,
-    CARD_BRANDS,
-    PARAMETERS,
-    TEST_CARDS,
-    AccountType,
-    TestCard,
-    accepts_number,
-    detect_brand,
-    find_brand,
-    passes_luhn,
-)
-from tollgate.catalog.brand_rows import ROWS
+from tollgate.catalog.brand_rows import ROWS, AccountType
+from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, find_brand, passes_luhn
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.test_cards import TEST_CARDS, TestCard
 
 METHODS = {"CC", "DC", "DD", "VA", "OT", "PP"}
 

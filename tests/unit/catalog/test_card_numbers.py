@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from tollgate.catalog import contains_number, has_long_run, hide_card_numbers, normalize_number
-from tollgate.catalog.card_numbers import fold_digits
+from tollgate.catalog import card_numbers
 
 NUMBER = "4539148803436467"
 SPELLINGS = {
@@ -36,21 +35,21 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("text", SPELLINGS.values(), ids=SPELLINGS)
 def test_a_card_number_is_hidden_in_any_spelling(text: str) -> None:
-    hidden = hide_card_numbers(text)
+    hidden = card_numbers.hide_card_numbers(text)
 
     assert "*" in hidden
-    assert not contains_number(hidden, "0343")
-    assert has_long_run(text)
+    assert not card_numbers.contains_number(hidden, "0343")
+    assert card_numbers.has_long_run(text)
 
 
 @pytest.mark.parametrize("text", SPELLINGS.values(), ids=SPELLINGS)
 def test_a_known_number_is_found_in_any_spelling(text: str) -> None:
-    assert contains_number(text, normalize_number(NUMBER))
+    assert card_numbers.contains_number(text, card_numbers.normalize_number(NUMBER))
 
 
 @pytest.mark.parametrize("separator", ["x", "ab", ";;;;;;", "é", " and "])
 def test_a_known_number_is_found_whatever_stands_between_its_digits(separator: str) -> None:
-    assert contains_number(separator.join(NUMBER), normalize_number(NUMBER))
+    assert card_numbers.contains_number(separator.join(NUMBER), card_numbers.normalize_number(NUMBER))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +64,7 @@ def test_a_known_number_is_found_whatever_stands_between_its_digits(separator: s
     ],
 )
 def test_a_card_number_leaves_as_stars_and_the_rest_stays(text: str, shown: str) -> None:
-    assert hide_card_numbers(text) == shown
+    assert card_numbers.hide_card_numbers(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -88,17 +87,17 @@ def test_a_card_number_leaves_as_stars_and_the_rest_stays(text: str, shown: str)
     ],
 )
 def test_ids_times_and_numbers_of_no_brand_stay_readable(text: str) -> None:
-    assert hide_card_numbers(text) == text
+    assert card_numbers.hide_card_numbers(text) == text
 
 
 def test_text_without_a_card_number_is_not_normalized() -> None:
     text = "\ufb01ne \u00bd \uff14\uff15"
 
-    assert hide_card_numbers(text) == text
+    assert card_numbers.hide_card_numbers(text) == text
 
 
 def test_digits_of_any_script_become_ascii() -> None:
-    assert fold_digits("\uff14\u0665\u096c\U0001d7df\u2078a") == "45678a"
+    assert card_numbers.fold_digits("\uff14\u0665\u096c\U0001d7df\u2078a") == "45678a"
 
 
 @pytest.mark.parametrize(
@@ -112,13 +111,13 @@ def test_digits_of_any_script_become_ascii() -> None:
     ],
 )
 def test_a_number_is_looked_for_by_its_digits_if_it_has_enough(number: str, needle: str) -> None:
-    assert normalize_number(number) == needle
+    assert card_numbers.normalize_number(number) == needle
 
 
 def test_a_million_characters_of_small_groups_are_looked_through() -> None:
     """The guard is against a time that grows with the square of the length; such a text would take hours then."""
     began = time.process_time()
 
-    hide_card_numbers("123 456 789 " * 80_000)
+    card_numbers.hide_card_numbers("123 456 789 " * 80_000)
 
     assert time.process_time() - began < 60

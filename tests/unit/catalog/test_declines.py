@@ -6,7 +6,10 @@ from datetime import date
 
 import pytest
 
-from tollgate.catalog import BRANDS, DECLINES, PARAMETERS, RESULTS, Facts, find_decline
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.declines import DECLINES, Facts, find_decline
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.results import RESULTS
 from tollgate.catalog.tax_numbers import is_brazilian_tax_number
 
 FACTS = Facts(date(2026, 11, 15), BRANDS["VISA"], "DE89370400440532013000")

@@ -8,7 +8,7 @@ import sys
 import pytest
 from schwifty import IBAN
 
-from tollgate.catalog import build_iban, find_bic, fits_bank, is_bic, is_iban, is_in_sepa
+from tollgate.catalog.ibans import build_iban, find_bic, fits_bank, is_bic, is_iban, is_in_sepa
 
 GERMAN = "DE89370400440532013000"
 

@@ -9,7 +9,6 @@ import iso3166
 import iso4217
 import pytest
 
-from tollgate.catalog import COUNTRIES, CURRENCIES
 from tollgate.catalog import countries as countries_module
 from tollgate.catalog import currencies as currencies_module
 
@@ -23,13 +22,13 @@ def test_the_currencies_are_those_of_the_library() -> None:
         if currency.exponent is not None
     }
 
-    assert {(row.code, row.numeric, row.exponent) for row in CURRENCIES.values()} == library
+    assert {(row.code, row.numeric, row.exponent) for row in currencies_module.CURRENCIES.values()} == library
 
 
 def test_the_countries_are_those_of_the_library() -> None:
     library = {(country.alpha2, country.alpha3, country.numeric) for country in iso3166.countries}
 
-    assert {(row.alpha2, row.alpha3, row.numeric) for row in COUNTRIES.values()} == library
+    assert {(row.alpha2, row.alpha3, row.numeric) for row in countries_module.COUNTRIES.values()} == library
 
 
 def test_the_files_are_what_the_generator_writes() -> None:
@@ -41,4 +40,4 @@ def test_the_files_are_what_the_generator_writes() -> None:
 
 @pytest.mark.parametrize(("code", "exponent"), [("JPY", 0), ("EUR", 2), ("KWD", 3)])
 def test_the_decimals_of_a_currency_are_known(code: str, exponent: int) -> None:
-    assert CURRENCIES[code].exponent == exponent
+    assert currencies_module.CURRENCIES[code].exponent == exponent

@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from tollgate.catalog import MANDATE_TEXTS, render_mandate
+from tollgate.catalog.mandates import MANDATE_TEXTS, render_mandate
 from tollgate.widget.languages import CODES
 
 

@@ -8,8 +8,9 @@ import re
 
 import pytest
 
-from tollgate.catalog import ALIASES, LIMITS, PARAMETERS, Parameter, Resolved, Secrecy, find_parameter, resolve
+from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters import names
+from tollgate.catalog.parameters.row import Parameter, Secrecy
 from tollgate.values import Fault
 
 HOLE_FILLING = {"[n]": "[0]", "[key]": "[abc]", "[brand]": "[VISA]"}
@@ -34,9 +35,9 @@ NEVER_STORED = {
 }
 
 
-def resolved(name: str) -> Resolved:
-    found = resolve(name)
-    assert isinstance(found, Resolved)
+def resolved(name: str) -> names.Resolved:
+    found = names.resolve(name)
+    assert isinstance(found, names.Resolved)
     return found
 
 
@@ -45,15 +46,17 @@ def fill(name: str) -> str:
 
 
 def test_no_two_rows_share_a_name() -> None:
-    assert len(PARAMETERS) == len(names._ROWS)
+    assert len(names.PARAMETERS) == len(names._ROWS)
 
 
 def test_every_row_is_found_by_its_own_name() -> None:
-    assert [name for name, row in PARAMETERS.items() if resolved(fill(name)) != Resolved(row, fill(name))] == []
+    assert [
+        name for name, row in names.PARAMETERS.items() if resolved(fill(name)) != names.Resolved(row, fill(name))
+    ] == []
 
 
 def test_every_hole_is_used_by_some_row() -> None:
-    used = {name[: match.start()] for name in PARAMETERS for match in re.finditer(r"\[(?:n|key|brand)\]", name)}
+    used = {name[: match.start()] for name in names.PARAMETERS for match in re.finditer(r"\[(?:n|key|brand)\]", name)}
 
     assert used == set(names.HOLES)
 
@@ -83,7 +86,7 @@ def test_every_hole_is_used_by_some_row() -> None:
     ],
 )
 def test_a_sent_name_comes_out_canonical(sent: str, row: str, canonical: str) -> None:
-    assert resolved(sent) == Resolved(PARAMETERS[row], canonical)
+    assert resolved(sent) == names.Resolved(names.PARAMETERS[row], canonical)
 
 
 @pytest.mark.parametrize(
@@ -106,14 +109,14 @@ def test_a_sent_name_comes_out_canonical(sent: str, row: str, canonical: str) ->
     ],
 )
 def test_a_known_name_with_a_bad_hole_is_a_fault_under_the_sent_name(name: str) -> None:
-    found = resolve(name)
+    found = names.resolve(name)
 
     assert isinstance(found, Fault)
     assert found.name == name
 
 
 def test_the_fault_of_a_hole_says_what_would_be_accepted() -> None:
-    item, custom = resolve("cart.items[1001].name"), resolve("customParameters[ab]")
+    item, custom = names.resolve("cart.items[1001].name"), names.resolve("customParameters[ab]")
 
     assert item == Fault("cart.items[1001].name", f"index must be a number from 0 to {LIMITS.item_index_max}")
     assert custom == Fault("customParameters[ab]", "key must match ^[a-zA-Z0-9._]{3,64}$")
@@ -135,30 +138,30 @@ def test_the_fault_of_a_hole_says_what_would_be_accepted() -> None:
     ],
 )
 def test_an_unknown_name_is_nobodys_fault(name: str) -> None:
-    assert resolve(name) is None
-    assert find_parameter(name) is None
+    assert names.resolve(name) is None
+    assert names.find_parameter(name) is None
 
 
 def test_a_parameter_can_be_asked_for_without_its_canonical_name() -> None:
-    assert find_parameter("cart.items[7].name") is PARAMETERS["cart.items[n].name"]
-    assert isinstance(find_parameter("cart.items[07].name"), Fault)
+    assert names.find_parameter("cart.items[7].name") is names.PARAMETERS["cart.items[n].name"]
+    assert isinstance(names.find_parameter("cart.items[07].name"), Fault)
 
 
 def test_aliases_lead_to_names_that_exist() -> None:
     assert [
         alias
-        for alias, canonical in ALIASES.items()
-        if not any(name == canonical or name.startswith(f"{canonical}.") for name in PARAMETERS)
+        for alias, canonical in names.ALIASES.items()
+        if not any(name == canonical or name.startswith(f"{canonical}.") for name in names.PARAMETERS)
     ] == []
 
 
 def test_what_must_be_sealed_and_what_must_never_be_stored() -> None:
-    assert {name for name, row in PARAMETERS.items() if row.secrecy is Secrecy.SEAL} == SEALED
-    assert {name for name, row in PARAMETERS.items() if row.secrecy is Secrecy.NEVER} == NEVER_STORED
+    assert {name for name, row in names.PARAMETERS.items() if row.secrecy is Secrecy.SEAL} == SEALED
+    assert {name for name, row in names.PARAMETERS.items() if row.secrecy is Secrecy.NEVER} == NEVER_STORED
 
 
 def test_a_row_that_does_not_say_is_masked() -> None:
-    row = Parameter("customer.nickname", PARAMETERS["customer.email"].shape)
+    row = Parameter("customer.nickname", names.PARAMETERS["customer.email"].shape)
 
     assert row.secrecy is Secrecy.MASK
     assert row.show("jane") == "***"
@@ -174,9 +177,9 @@ def test_a_row_that_does_not_say_is_masked() -> None:
     ],
 )
 def test_a_fault_shows_open_values_only(name: str, value: str, shown: str) -> None:
-    fault = PARAMETERS[name].check_value(name, value, is_lenient=False)
+    fault = names.PARAMETERS[name].check_value(name, value, is_lenient=False)
 
-    assert fault == Fault(name, PARAMETERS[name].shape.message, shown)
+    assert fault == Fault(name, names.PARAMETERS[name].shape.message, shown)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,7 @@ def test_a_lenient_channel_takes_what_a_strict_one_refuses(name: str, value: str
     ],
 )
 def test_a_lenient_channel_still_has_its_limits(name: str, value: str) -> None:
-    assert PARAMETERS[name].check_value(name, value, is_lenient=True) is not None
+    assert names.PARAMETERS[name].check_value(name, value, is_lenient=True) is not None
 
 
 @pytest.mark.parametrize(
@@ -235,4 +238,4 @@ def test_a_lenient_channel_still_has_its_limits(name: str, value: str) -> None:
     ],
 )
 def test_mounts_offer_what_they_say(mounted: str, is_there: bool) -> None:
-    assert (mounted in PARAMETERS) is is_there
+    assert (mounted in names.PARAMETERS) is is_there

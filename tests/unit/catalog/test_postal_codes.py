@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tollgate.catalog import COUNTRIES, POSTAL_CODES, find_state_code
+from tollgate.catalog.countries import COUNTRIES
+from tollgate.catalog.postal_codes import POSTAL_CODES, find_state_code
 
 EXAMPLES = {
     "AU": "2000",

@@ -9,15 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tollgate.catalog.result_rows import ROWS_BY_GROUP
-from tollgate.catalog.results import (
-    GROUP_EXCEPTIONS,
-    GROUPS,
-    RESULTS,
-    get_result,
-    is_pending,
-    is_review,
-    is_success,
-)
+from tollgate.catalog.results import GROUP_EXCEPTIONS, GROUPS, RESULTS, get_result, is_pending, is_review, is_success
 
 CODES_KNOWN_AT_LEAST = 659
 

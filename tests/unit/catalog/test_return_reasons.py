@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import (
-    COUNTRIES,
-    RESULTS,
-    RETURN_REASONS,
-    TEST_ACCOUNTS,
-    ReturnReason,
-    TestAccount,
-    find_notice,
-    fits_bank,
-    is_bic,
-    is_iban,
-)
+from tollgate.catalog.countries import COUNTRIES
+from tollgate.catalog.ibans import fits_bank, is_bic, is_iban
+from tollgate.catalog.results import RESULTS
+from tollgate.catalog.return_reasons import RETURN_REASONS, ReturnReason, find_notice
+from tollgate.catalog.test_cards import TEST_ACCOUNTS, TestAccount
 
 
 @pytest.mark.parametrize("row", RETURN_REASONS.values(), ids=RETURN_REASONS)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import BRANDS, OPERATIONS, PARAMETERS, RULES, Situation, check_rules, resolve
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.parameters.names import PARAMETERS, resolve
 from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
+from tollgate.catalog.rule import OPERATIONS, Situation
 from tollgate.catalog.rule_rows import requests
+from tollgate.catalog.rules import RULES, check_rules
 from tollgate.values import Fault
 from unit.catalog.checkout_examples import CHECKOUT_EXAMPLES
 from unit.catalog.link_examples import LINK_EXAMPLES

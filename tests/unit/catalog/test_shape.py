@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import PARAMETERS, is_true
+from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.shape import (
     Shape,
     amount,
@@ -21,6 +21,7 @@ from tollgate.catalog.shape import (
     digits,
     exact_amount,
     iban,
+    is_true,
     loose_boolean,
     may_return_to,
     number,

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.auditing import show_progress
 from tollgate.cli.program import program
-from tollgate.flows import pay
-from tollgate.vault import make_keyring, save_keyring
+from tollgate.flows.pay import pay
+from tollgate.vault.keyring import make_keyring, save_keyring
 from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 
 PAYMENTS = 3

@@ -11,10 +11,12 @@ from click.testing import CliRunner, Result
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
-from tollgate.operations import MerchantCache
-from tollgate.store import list_credentials, open_database
+from tollgate.operations.app import MerchantCache
+from tollgate.store.merchants import list_credentials
+from tollgate.store.opening import open_database
 from tollgate.values import Secret
-from tollgate.vault import load_keyring, make_token, open_token
+from tollgate.vault.keyring import load_keyring
+from tollgate.vault.tokens import make_token, open_token
 
 MERCHANT, OTHER = "8ac7a4c9" + "1" * 24, "8ac7a4c9" + "2" * 24
 ENTITY = "8ac7a4c9" + "3" * 24

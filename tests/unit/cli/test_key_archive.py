@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
-from tollgate.flows import pay
-from tollgate.operations import App, open_registration
-from tollgate.payments import CardAccount
-from tollgate.store import open_database
-from tollgate.vault import KeyringError, archive_keys, load_keyring, make_keyring, save_keyring
+from tollgate.flows.pay import pay
+from tollgate.operations.app import App
+from tollgate.operations.registrations import open_registration
+from tollgate.payments.accounts import CardAccount
+from tollgate.store.opening import open_database
+from tollgate.vault.keyring import KeyringError, archive_keys, load_keyring, make_keyring, save_keyring
 from unit.flows.test_registrations import CARD, keep
 from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 

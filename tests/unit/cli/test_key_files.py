@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.config import Settings
-from tollgate.store import open_database
-from tollgate.vault import Keyring, KeyringError, load_keyring
+from tollgate.store.opening import open_database
+from tollgate.vault.keyring import Keyring, KeyringError, load_keyring
 from tollgate.wiring import prepare_keyring
 
 

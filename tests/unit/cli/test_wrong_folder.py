@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
-from tollgate.store import StoreFault
-from tollgate.vault import make_keyring, save_keyring
+from tollgate.store.database import StoreFault
+from tollgate.vault.keyring import make_keyring, save_keyring
 
 ID = "8a" + "0" * 30
 MAKERS = {"serve", "migrate"}

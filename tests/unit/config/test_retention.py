@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tollgate.config import Settings, load_settings
-from tollgate.payments import Retention
-from tollgate.vault import make_keyring, save_keyring
+from tollgate.payments.registration import Retention
+from tollgate.vault.keyring import make_keyring, save_keyring
 from tollgate.wiring import open_app
 
 NAMES = (

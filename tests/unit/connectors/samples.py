@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tollgate.payments import CardAccount, Order, Payment, State, make_card_summary
+from tollgate.payments.accounts import CardAccount, make_card_summary
+from tollgate.payments.order import Order
+from tollgate.payments.payment import Payment, State
 from tollgate.values import ChannelId, MerchantId, Money, PaymentId, Secret
 
 CARD = CardAccount(

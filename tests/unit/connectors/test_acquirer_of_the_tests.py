@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from acquirer import DECLINED_CENTS, Account, AcquirerProcess, Entry, Fate, Manner, Operation
 from acquirer_ledger import ADDS, EXCESS, FOLLOWS, MISFIT, UNWILLING, Ledger
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
-from tollgate.payments import Outcome, Payment, Verdict
+from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.values import Money, PaymentId
 from unit.connectors.samples import CAPTURE, ORDER
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import RESULTS
+from tollgate.catalog.results import RESULTS
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
 from tollgate.connectors.acquiring.responses import ADVICES, RESPONSES, UNLISTED
-from tollgate.payments import Outcome, Verdict
+from tollgate.payments.payment import Outcome, Verdict
 from unit.connectors.samples import ORDER
 
 APPROVED_CODE = "000.100.110"

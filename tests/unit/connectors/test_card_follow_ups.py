@@ -9,7 +9,7 @@ import pytest
 
 from tollgate.connectors import Exchange, WireReply, WireRequest, card
 from tollgate.connectors.acquiring.responses import RESPONSES
-from tollgate.payments import Outcome, Verdict
+from tollgate.payments.payment import Outcome, Verdict
 from unit.connectors.samples import CAPTURE
 
 APPROVED_CODE = "000.100.110"

@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import BRANDS, RESULTS, Protocol
+from tollgate.catalog.brand_rows import Protocol
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.results import RESULTS
 from tollgate.connectors import Exchange, WireReply, WireRequest, card, find_connector, redirect
-from tollgate.payments import BankAccount, Customer, Details, Outcome, Verdict, VirtualAccount
+from tollgate.payments.accounts import BankAccount, VirtualAccount
+from tollgate.payments.order import Customer, Details
+from tollgate.payments.payment import Outcome, Verdict
 from tollgate.values import Money, Secret
 from unit.connectors.samples import CAPTURE, ORDER
 

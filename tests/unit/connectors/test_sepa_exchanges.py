@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tollgate.catalog import RESULTS
+from tollgate.catalog.results import RESULTS
 from tollgate.connectors import Exchange, WireReply, WireRequest, find_connector, sepa
 from tollgate.connectors.sepa.exchanges import RESPONSES
-from tollgate.payments import BankAccount, Outcome, Sequence, Verdict
+from tollgate.payments.accounts import BankAccount
+from tollgate.payments.order import Sequence
+from tollgate.payments.payment import Outcome, Verdict
 from tollgate.values import Money, PaymentId, Secret
 from unit.connectors.samples import CAPTURE, ORDER
 

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from tollgate.connectors.sepa import Entry, FileHead, Scheme, build_file
 from tollgate.connectors.sepa.texts import write_text
-from tollgate.payments import BankAccount, Creditor, Sequence
+from tollgate.payments.accounts import BankAccount
+from tollgate.payments.merchants import Creditor
+from tollgate.payments.order import Sequence
 from tollgate.values import Secret
 
 SCHEMAS = {Scheme.DEBITS: "pain.008.001.08.xsd", Scheme.CREDITS: "pain.001.001.09.xsd"}

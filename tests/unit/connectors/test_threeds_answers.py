@@ -10,7 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import threeds
-from tollgate.payments import AuthenticationRequest, AuthenticationResult, CardAccount, Order
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.authentication import AuthenticationRequest, AuthenticationResult
+from tollgate.payments.order import Order
 from tollgate.values import Money, Secret
 from unit.connectors.threeds_samples import (
     ACS_ID,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import RESULTS
+from tollgate.catalog.results import RESULTS
 from tollgate.connectors import threeds
 from tollgate.connectors.threeds.judging import BY_CANCELLATION, BY_ERROR, BY_REASON, BY_STATUS
-from tollgate.payments import Authentication, AuthenticationCase, AuthenticationResult
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
+from tollgate.payments.order import Authentication
 from unit.connectors.threeds_samples import ACS_ID, CASE, CHALLENGED, DS_ID, PROOF
 
 FRICTIONLESS = AuthenticationCase(server_id=CASE.server_id, ds_id=DS_ID, acs_id=ACS_ID, flow="frictionless")

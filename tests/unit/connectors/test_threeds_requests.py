@@ -11,17 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import threeds
-from tollgate.payments import (
-    Acceptor,
-    Address,
-    AuthenticationRequest,
-    Browser,
-    Customer,
-    Details,
-    Order,
-    StandingInstruction,
-    ThreeDsTerms,
-)
+from tollgate.payments.authentication import AuthenticationRequest, Browser
+from tollgate.payments.merchants import ThreeDsTerms
+from tollgate.payments.order import Acceptor, Address, Customer, Details, Order, StandingInstruction
 from tollgate.values import Money
 from unit.connectors.threeds_samples import (
     BROWSER,

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import BRANDS, RESULTS
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.results import RESULTS
 from tollgate.connectors import Conversation, WireReply, WireRequest, tokens
-from tollgate.payments import CardNews, NetworkToken, TokenAccount, TokenState
+from tollgate.payments.accounts import TokenAccount
+from tollgate.payments.registration import CardNews, NetworkToken, TokenState
 from tollgate.values import Money, Secret
 from unit.connectors.samples import CARD
 

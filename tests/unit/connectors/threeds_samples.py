@@ -11,7 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import Conversation, WireReply, WireRequest, threeds
-from tollgate.payments import AuthenticationCase, AuthenticationRequest, Browser, Order, TestMode, ThreeDsTerms
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
+from tollgate.payments.merchants import ThreeDsTerms
+from tollgate.payments.order import Order, TestMode
 from tollgate.values import to_instant
 from unit.connectors.samples import ORDER
 

@@ -6,15 +6,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tollgate.payments import (
-    CardAccount,
-    CardSummary,
-    InitialPayment,
-    Instrument,
-    RegisteredAccount,
-    Registration,
-    RegistrationState,
-)
+from tollgate.payments.accounts import CardAccount, CardSummary, Instrument
+from tollgate.payments.registration import InitialPayment, RegisteredAccount, Registration, RegistrationState
 from tollgate.values import ChannelId, MerchantId, RegistrationId
 
 REGISTRATION_ID = RegistrationId("8a" + "7" * 30)

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import OPERATIONS, PARAMETERS, Secrecy, Situation, get_result
-from tollgate.contract import Envelope, answer_refusal, check_key, list_exposing, read_fields
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.parameters.row import Secrecy
+from tollgate.catalog.results import get_result
+from tollgate.catalog.rule import OPERATIONS, Situation
+from tollgate.contract.account_numbers import check_key, list_exposing
+from tollgate.contract.answers import Envelope, answer_refusal
+from tollgate.contract.fields import read_fields
 from tollgate.values import Fault, InvalidParameters
 from unit.catalog.rule_fields import ALONE, CARD, DEBIT, MONEY, SCHEDULE, SEPA
 from unit.catalog.test_card_numbers import NUMBER, SPELLINGS

@@ -6,18 +6,13 @@ from datetime import date
 
 import pytest
 
-from tollgate.catalog import Situation
-from tollgate.contract import find_wallet_call, read_fields, read_order
-from tollgate.contract.accounts import hide_middle
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    Channel,
-    Creditor,
-    Order,
-    TokenAccount,
-    VirtualAccount,
-)
+from tollgate.catalog.rule import Situation
+from tollgate.contract.accounts import find_wallet_call, hide_middle
+from tollgate.contract.fields import read_fields
+from tollgate.contract.orders import read_order
+from tollgate.payments.accounts import BankAccount, CardAccount, TokenAccount, VirtualAccount
+from tollgate.payments.merchants import Channel, Creditor
+from tollgate.payments.order import Order
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Secret
 
 TODAY = date(2026, 11, 15)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import PARAMETERS
-from tollgate.contract.addresses import spell_address
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.contract.details import spell_address
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,12 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import get_result, resolve
-from tollgate.contract import Envelope, answer_payment, answer_refusal, render_payment
-from tollgate.contract.answers import nest_fields
-from tollgate.payments import CardSummary, Payment, State
-from tollgate.values import (
-    ChannelId,
-    Fault,
-    InvalidParameters,
-    MerchantId,
-    Money,
-    PaymentId,
-    Refusal,
-    TooMany,
-)
+from tollgate.catalog.parameters.names import resolve
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import Envelope, answer_payment, answer_refusal, nest_fields, render_payment
+from tollgate.payments.accounts import CardSummary
+from tollgate.payments.payment import Payment, State
+from tollgate.values import ChannelId, Fault, InvalidParameters, MerchantId, Money, PaymentId, Refusal, TooMany
 
 ENVELOPE = Envelope("0" * 40 + "@2026-11-15 00:00:00 +0000")
 NOW = 1_800_000_000_000_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.contract import Fields, check_authentication_fields, read_collected_browser
-from tollgate.contract.authentications import read_authentication_request
-from tollgate.contract.fields import first_word
-from tollgate.payments import AuthenticationRequest, CardAccount, TokenAccount
+from tollgate.contract import authentications
+from tollgate.contract.fields import Fields, first_word
+from tollgate.payments.accounts import CardAccount, TokenAccount
+from tollgate.payments.authentication import AuthenticationRequest
 from tollgate.values import InvalidParameters, Secret
 
 CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034")
@@ -34,7 +34,7 @@ def request(
 ) -> AuthenticationRequest | None:
     values = {"shopperResultUrl": "https://shop.example/back", **(changes or {})}
     fields = Fields(values, frozenset(map(first_word, values)), values)
-    return read_authentication_request(fields, kind, account)
+    return authentications.read_authentication_request(fields, kind, account)
 
 
 @pytest.mark.parametrize("kind", ["PA", "DB", "PA.CP", "3D"])
@@ -55,7 +55,10 @@ def test_who_switches_it_off_is_heard_and_may_still_be_refused(switch: str) -> N
 
 def test_who_says_nothing_at_all_leaves_it_to_the_channel() -> None:
     """There is nobody to come back; but a channel that insists has to find a wish that it can refuse."""
-    assert read_authentication_request(Fields({}, frozenset({"card"}), {}), "DB", CARD) == AuthenticationRequest()
+    assert (
+        authentications.read_authentication_request(Fields({}, frozenset({"card"}), {}), "DB", CARD)
+        == AuthenticationRequest()
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,15 +117,15 @@ def test_the_wish_is_read_member_by_member() -> None:
 
 @pytest.mark.parametrize("echo", [BILLING, {**BROWSER, **BILLING}], ids=["no browser", "both"])
 def test_an_address_is_there_and_a_browser_complete_or_absent(echo: dict[str, str]) -> None:
-    check_authentication_fields(echo, is_lenient=False)
+    authentications.check_authentication_fields(echo, is_lenient=False)
 
 
 def test_without_an_address_all_of_it_is_named_unless_the_channel_is_lenient() -> None:
     with pytest.raises(InvalidParameters) as refused:
-        check_authentication_fields(BROWSER, is_lenient=False)
+        authentications.check_authentication_fields(BROWSER, is_lenient=False)
 
     assert {fault.name for fault in refused.value.faults} == set(BILLING)
-    check_authentication_fields(BROWSER, is_lenient=True)
+    authentications.check_authentication_fields(BROWSER, is_lenient=True)
 
 
 @pytest.mark.parametrize("missing", sorted(BROWSER) + sorted(BILLING))
@@ -130,21 +133,21 @@ def test_what_is_missing_of_a_group_is_named(missing: str) -> None:
     echo = {name: text for name, text in {**BROWSER, **BILLING}.items() if name != missing}
 
     with pytest.raises(InvalidParameters) as refused:
-        check_authentication_fields(echo, is_lenient=False)
+        authentications.check_authentication_fields(echo, is_lenient=False)
 
     assert [fault.name for fault in refused.value.faults] == [missing]
 
 
 def test_a_lenient_channel_may_leave_half_an_address() -> None:
-    check_authentication_fields({"billing.city": "Graz"}, is_lenient=True)
+    authentications.check_authentication_fields({"billing.city": "Graz"}, is_lenient=True)
     with pytest.raises(InvalidParameters):
-        check_authentication_fields({"customer.browser.language": "de"}, is_lenient=True)
+        authentications.check_authentication_fields({"customer.browser.language": "de"}, is_lenient=True)
 
 
 def test_what_our_page_collects_is_cut_to_size() -> None:
     sent = {"language": "x" * 99, "timezone": "1" * 99, "screenHeight": "9" * 99, "javaEnabled": "", "other": "x"}
 
-    browser = read_collected_browser(sent, accept="a" * 9999, user_agent=None, ip=None)
+    browser = authentications.read_collected_browser(sent, accept="a" * 9999, user_agent=None, ip=None)
 
     assert (browser.language, browser.timezone, browser.screen_height) == ("x" * 8, "1" * 5, "9" * 6)
     assert (browser.java_enabled, browser.screen_width) == (None, None)
@@ -152,6 +155,6 @@ def test_what_our_page_collects_is_cut_to_size() -> None:
 
 
 def test_a_browser_that_says_nothing_is_still_one() -> None:
-    browser = read_collected_browser({}, accept=None, user_agent="", ip="192.0.2.7")
+    browser = authentications.read_collected_browser({}, accept=None, user_agent="", ip="192.0.2.7")
 
     assert (browser.accept_header, browser.user_agent, browser.ip) == ("*/*", "-", "192.0.2.7")

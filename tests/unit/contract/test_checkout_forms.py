@@ -8,9 +8,10 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import WALLET_SHEETS
-from tollgate.contract import FormTerms, answer_form
-from tollgate.payments import CheckoutKind, WalletPublic
+from tollgate.catalog.wallets import WALLET_SHEETS
+from tollgate.contract.checkout_forms import FormTerms, answer_form
+from tollgate.payments.accounts import WalletPublic
+from tollgate.payments.checkout import CheckoutKind
 from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
 from unit.premises import NOW
 

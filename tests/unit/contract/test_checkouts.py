@@ -8,29 +8,15 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS, Situation, get_result
-from tollgate.contract import (
-    Answer,
-    Envelope,
-    Fields,
-    FormTerms,
-    Submission,
-    answer_form,
-    answer_submission,
-    check_offer,
-    check_prepared,
-    choose_checkout_kind,
-    encode_answer,
-    find_ways,
-    get_return_url,
-    join_form,
-    keep_prepared,
-    list_offered,
-    override_payment_type,
-    read_fields,
-    read_prepared_money,
-)
-from tollgate.payments import Checkout, CheckoutKind, CheckoutState, TestMode
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.catalog.rule import Situation
+from tollgate.contract import checkouts
+from tollgate.contract.answers import Answer, Envelope, encode_answer
+from tollgate.contract.checkout_forms import FormTerms, answer_form
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
+from tollgate.payments.order import TestMode
 from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
 from unit.contract.storing import make_stored
 from unit.premises import CARD, CHANNEL, MERCHANT, NOW
@@ -51,8 +37,8 @@ CHECKOUT = Checkout(
 
 def join(prepared: dict[str, str], *said: tuple[str, str], **of_request: str | None) -> dict[str, str]:
     members = {"address": "192.0.2.1", "accept": "text/html", "user_agent": None, **of_request}
-    sent = Submission(pairs=list(said), **members)  # type: ignore[arg-type]
-    joined = join_form(prepared, sent)
+    sent = checkouts.Submission(pairs=list(said), **members)  # type: ignore[arg-type]
+    joined = checkouts.join_form(prepared, sent)
     assert len(joined) == len(dict(joined))
     return dict(joined)
 
@@ -206,16 +192,16 @@ def test_what_a_browser_says_of_itself_is_never_the_shoppers_fault(header: str, 
 def test_an_offer_is_in_the_merchants_order_and_each_once() -> None:
     prepared = {"registrations[10].id": "c", "registrations[2].id": "b", "registrations[0].id": "a", "x": "y"}
 
-    assert list_offered({**prepared, "registrations[3].id": "a"}) == ["a", "b", "c"]
+    assert checkouts.list_offered({**prepared, "registrations[3].id": "a"}) == ["a", "b", "c"]
 
 
 def test_only_what_is_offered_can_be_chosen() -> None:
     fields = Fields({"registrationId": "b"}, frozenset(), {})
 
-    assert check_offer(fields, {"registrations[0].id": "b"}) == "b"
-    assert check_offer(Fields({}, frozenset(), {}), {}) is None
+    assert checkouts.check_offer(fields, {"registrations[0].id": "b"}) == "b"
+    assert checkouts.check_offer(Fields({}, frozenset(), {}), {}) is None
     with pytest.raises(InvalidParameters) as refused:
-        check_offer(fields, {"registrations[0].id": "a"})
+        checkouts.check_offer(fields, {"registrations[0].id": "a"})
     assert [fault.name for fault in refused.value.faults] == ["registrationId"]
 
 
@@ -223,21 +209,21 @@ def test_a_brand_may_have_its_own_type() -> None:
     fields = Fields({"paymentType": "DB"}, frozenset(), {"paymentType": "DB"})
     prepared = {"overridePaymentType[VISA]": "PA"}
 
-    changed = override_payment_type(fields, prepared, "VISA")
+    changed = checkouts.override_payment_type(fields, prepared, "VISA")
 
     assert (changed.values["paymentType"], changed.echo["paymentType"]) == ("PA", "PA")
-    assert override_payment_type(fields, prepared, "MASTER") is fields
+    assert checkouts.override_payment_type(fields, prepared, "MASTER") is fields
 
 
 def test_without_a_type_an_account_is_stored() -> None:
-    assert choose_checkout_kind(PREPARED) is CheckoutKind.PAYMENT
-    assert choose_checkout_kind({"createRegistration": "true"}) is CheckoutKind.REGISTRATION
+    assert checkouts.choose_checkout_kind(PREPARED) is CheckoutKind.PAYMENT
+    assert checkouts.choose_checkout_kind({"createRegistration": "true"}) is CheckoutKind.REGISTRATION
 
 
 def test_a_security_code_is_not_kept() -> None:
     pairs = [*PREPARED.items(), ("card.cvv", "123"), ("card.holder", "Jane Jones")]
 
-    kept = keep_prepared(read_fields(pairs, Situation("checkout", None, False, False)))
+    kept = checkouts.keep_prepared(read_fields(pairs, Situation("checkout", None, False, False)))
 
     assert kept == {**PREPARED, "card.holder": "Jane Jones"}
 
@@ -268,16 +254,16 @@ def test_what_could_never_be_paid_is_refused(changes: dict[str, str], is_live: b
     pairs = list({**PREPARED, **changes}.items())
     fields = read_fields(pairs, Situation("checkout", None, False, is_live))
     if not is_refused:
-        check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
+        checkouts.check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
         return
     with pytest.raises(Refusal):
-        check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
+        checkouts.check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
 
 
 def test_what_is_prepared_says_in_which_mode_it_will_be_paid() -> None:
     def tell_mode(is_live: bool, **more: str) -> TestMode | None:
         fields = read_fields(list({**PREPARED, **more}.items()), Situation("checkout", None, False, is_live))
-        return check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
+        return checkouts.check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
 
     assert tell_mode(False) is TestMode.INTERNAL
     assert tell_mode(False, testMode="EXTERNAL") is TestMode.EXTERNAL
@@ -285,13 +271,13 @@ def test_what_is_prepared_says_in_which_mode_it_will_be_paid() -> None:
 
 
 def test_money_is_read_where_there_is_some() -> None:
-    assert read_prepared_money(PREPARED) == Money(9200, "EUR")
-    assert read_prepared_money({"amount": "1.00"}) is None
+    assert checkouts.read_prepared_money(PREPARED) == Money(9200, "EUR")
+    assert checkouts.read_prepared_money({"amount": "1.00"}) is None
 
 
 def test_somebody_has_to_say_where_the_shopper_goes() -> None:
     with pytest.raises(InvalidParameters):
-        get_return_url(Fields({}, frozenset(), {}))
+        checkouts.get_return_url(Fields({}, frozenset(), {}))
 
 
 # ---- answers ----
@@ -332,9 +318,11 @@ def answer(code: str = "000.200.000", /, **more: object) -> Answer:
 def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
     redirect: dict[str, str] | None, kind: str, url: str
 ) -> None:
-    ways = find_ways(CHECKOUT, "https://shop.example/", "https://gate.example")
+    ways = checkouts.find_ways(CHECKOUT, "https://shop.example/", "https://gate.example")
 
-    shown, going_on = answer_submission(answer(**({"redirect": redirect} if redirect else {})), CHECKOUT, ways)
+    shown, going_on = checkouts.answer_submission(
+        answer(**({"redirect": redirect} if redirect else {})), CHECKOUT, ways
+    )
 
     body = orjson.loads(shown.body)
     assert (going_on.kind, going_on.url) == (kind, url)
@@ -346,7 +334,9 @@ def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
 
 @pytest.mark.parametrize(("code", "is_paid"), [("000.100.110", True), ("800.100.152", False), ("000.200.000", False)])
 def test_the_form_is_told_whether_it_is_paid(code: str, is_paid: bool) -> None:
-    shown, _ = answer_submission(answer(code), CHECKOUT, find_ways(CHECKOUT, "https://shop.example/", "https://gate"))
+    shown, _ = checkouts.answer_submission(
+        answer(code), CHECKOUT, checkouts.find_ways(CHECKOUT, "https://shop.example/", "https://gate")
+    )
 
     assert orjson.loads(shown.body)["next"]["isPaid"] is is_paid
 

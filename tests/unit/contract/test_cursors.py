@@ -8,10 +8,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tollgate.contract import read_cursor, render_cursor
-from tollgate.payments import Channel, Period, Place, Search
+from tollgate.contract.reports import read_cursor, render_cursor
+from tollgate.payments.merchants import Channel
+from tollgate.payments.reporting import Period, Place, Search
 from tollgate.values import ChannelId, InvalidParameters, MerchantId
-from tollgate.vault import make_keyring
+from tollgate.vault.keyring import make_keyring
 
 KEYRING = make_keyring()
 CHANNEL = Channel(id=ChannelId("8a" + "2" * 30), merchant_id=MerchantId("8a" + "1" * 30), name="Shop", created_at=0)

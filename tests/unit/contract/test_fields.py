@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import Situation
-from tollgate.contract import Fields, is_never_stored, merge_echo, read_fields
+from tollgate.catalog.rule import Situation
+from tollgate.contract.fields import Fields, is_never_stored, merge_echo, read_fields
 from tollgate.values import Fault, InvalidParameters
 
 STRICT, LENIENT = Situation("payment", None), Situation("payment", None, is_lenient=True)

@@ -5,18 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import Situation
-from tollgate.contract import (
-    Fields,
-    count_captures,
-    find_reference,
-    inherit_echo,
-    make_unknown_reference,
-    read_fields,
-    read_follow_up,
-    says_final,
-)
-from tollgate.payments import Channel, FollowUp, TestMode
+from tollgate.catalog.rule import Situation
+from tollgate.contract import follow_ups
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import FollowUp, TestMode
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Refusal
 
 CHANNEL = Channel(id=ChannelId("8a01"), merchant_id=MerchantId("8a02"), name="Shop", created_at=1)
@@ -27,7 +20,7 @@ def read(is_live: bool = False, channel: Channel = CHANNEL, /, **changes: str) -
     sent = {name: value for name, value in {**SENT, **changes}.items() if value}
     situation = Situation("follow_up", None, channel.is_lenient, is_live)
     fields = read_fields(list(sent.items()), situation)
-    return read_follow_up(fields, channel, short_id="1234.5678.9012", is_live=is_live)
+    return follow_ups.read_follow_up(fields, channel, short_id="1234.5678.9012", is_live=is_live)
 
 
 def find_faults(**changes: str) -> dict[str, str]:
@@ -68,24 +61,28 @@ def test_what_begins_a_chain_or_is_no_payment_follows_none(kind: str) -> None:
 
 def test_only_the_word_final_ends_a_sequence() -> None:
     assert read(sequence="FINAL").is_final
-    assert says_final({"sequence": "FINAL"})
-    assert not says_final({})
+    assert follow_ups.says_final({"sequence": "FINAL"})
+    assert not follow_ups.says_final({})
 
 
 def test_an_authorisation_may_say_how_often_it_is_captured() -> None:
-    assert count_captures({"numberOfCaptures": "7"}) == 7
-    assert count_captures({}) is None
+    assert follow_ups.count_captures({"numberOfCaptures": "7"}) == 7
+    assert follow_ups.count_captures({}) is None
 
 
 def test_one_id_for_the_whole_life_is_all_that_is_inherited() -> None:
-    assert inherit_echo({"lifecycleId": "life-0001", "customer.givenName": "Jane"}) == {"lifecycleId": "life-0001"}
+    assert follow_ups.inherit_echo({"lifecycleId": "life-0001", "customer.givenName": "Jane"}) == {
+        "lifecycleId": "life-0001"
+    }
 
 
 def test_a_parameter_may_name_the_payment_and_an_unknown_one_is_its_fault() -> None:
     fields = Fields({"referenceUuid": "8a01"}, frozenset(), {})
 
-    assert find_reference(fields) == "8a01"
-    assert [(fault.name, fault.value) for fault in make_unknown_reference(fields).faults] == [("referenceUuid", "8a01")]
+    assert follow_ups.find_reference(fields) == "8a01"
+    assert [(fault.name, fault.value) for fault in follow_ups.make_unknown_reference(fields).faults] == [
+        ("referenceUuid", "8a01")
+    ]
 
 
 @pytest.mark.parametrize(("kind_beside_it", "is_lenient"), [("", False), ("", True), ("RV", True)])

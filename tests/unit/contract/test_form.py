@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.catalog import LIMITS
-from tollgate.contract import read_form
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract.fields import read_form
 from tollgate.values import InvalidParameters, TooLarge
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50)

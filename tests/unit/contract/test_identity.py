@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.contract import check_entity_id, is_identity_name, read_identity
+from tollgate.contract.fields import check_entity_id, is_identity_name, read_identity
 from tollgate.values import InvalidParameters
 
 ENTITY = "8a" + "0" * 30

@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tollgate.catalog import PARAMETERS, Situation
-from tollgate.contract import JobPlan, read_fields, read_plan, recall_plan, render_plan
-from tollgate.payments import CronPlan
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.rule import Situation
+from tollgate.contract.fields import read_fields
+from tollgate.contract.jobs import JobPlan, read_plan, recall_plan, render_plan
+from tollgate.payments.cron import CronPlan
 from tollgate.values import DAY, Fault, Instant, InvalidParameters, to_instant
 
 MISSING = "may not be empty"

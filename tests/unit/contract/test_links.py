@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.contract import CartLine, fill_link_checkout, find_link_expiry, is_link_url, read_link_page
+from tollgate.contract.links import CartLine, fill_link_checkout, find_link_expiry, is_link_url, read_link_page
 from tollgate.values import DAY, HOUR, Money, to_datetime
 
 ORDER = {"amount": "38.50", "currency": "EUR", "paymentType": "DB"}

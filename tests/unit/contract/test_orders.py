@@ -7,20 +7,13 @@ from datetime import date
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import Situation
-from tollgate.contract import find_return_url, find_window, read_fields, read_order, recall_order
-from tollgate.payments import (
-    NO_DETAILS,
-    CardAccount,
-    Channel,
-    OpenedCard,
-    Order,
-    Payment,
-    Sequence,
-    State,
-    TestMode,
-    make_card_summary,
-)
+from tollgate.catalog.rule import Situation
+from tollgate.contract.fields import read_fields
+from tollgate.contract.orders import find_return_url, find_window, read_order, recall_order
+from tollgate.payments.accounts import CardAccount, OpenedCard, make_card_summary
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import NO_DETAILS, Order, Sequence, TestMode
+from tollgate.payments.payment import Payment, State
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, PaymentId, Refusal, Secret
 
 TODAY = date(2026, 11, 15)

@@ -8,34 +8,14 @@ from typing import Any
 import orjson
 import pytest
 
-from tollgate.catalog import Situation
-from tollgate.contract import (
-    Answer,
-    Envelope,
-    Fields,
-    RegistrationOrder,
-    answer_registration,
-    answer_removal,
-    apply_update,
-    check_alone,
-    find_mode,
-    is_confirmation,
-    read_fields,
-    read_registration_order,
-    tell_end,
-)
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    CardSummary,
-    Channel,
-    Instrument,
-    OpenedCard,
-    RegistrationState,
-    TestMode,
-    TokenAccount,
-    VirtualAccount,
-)
+from tollgate.catalog.rule import Situation
+from tollgate.contract import registrations
+from tollgate.contract.answers import Answer, Envelope
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.payments import accounts
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import TestMode
+from tollgate.payments.registration import RegistrationState
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Refusal, RegistrationId, Secret
 from unit.contract.storing import REGISTRATION_ID, make_stored
 
@@ -51,15 +31,19 @@ SEPA = {
 }
 FIRST_ID = "recurringMigration.connectorTxId1"
 FORCE = "customParameters[forceResultCode]"
-CARD = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", holder="Jane Jones")
-BANK = BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), bic="COBADEFFXXX")
-TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK", expiry_month="07", expiry_year="2033")
-VIRTUAL = VirtualAccount(account_id="jane@example.org")
+CARD = accounts.CardAccount(
+    number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", holder="Jane Jones"
+)
+BANK = accounts.BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), bic="COBADEFFXXX")
+TOKEN = accounts.TokenAccount(number=Secret("4895370012003478"), type="NETWORK", expiry_month="07", expiry_year="2033")
+VIRTUAL = accounts.VirtualAccount(account_id="jane@example.org")
 
 
-def read(sent: dict[str, str], *, is_live: bool = False, opened: OpenedCard | str | None = None) -> RegistrationOrder:
+def read(
+    sent: dict[str, str], *, is_live: bool = False, opened: accounts.OpenedCard | str | None = None
+) -> registrations.RegistrationOrder:
     fields = read_fields(list(sent.items()), Situation("registration", None, False, is_live))
-    return read_registration_order(fields, CHANNEL, today=TODAY, is_live=is_live, opened=opened)
+    return registrations.read_registration_order(fields, CHANNEL, today=TODAY, is_live=is_live, opened=opened)
 
 
 # ---- storing ----
@@ -68,9 +52,11 @@ def read(sent: dict[str, str], *, is_live: bool = False, opened: OpenedCard | st
 def test_an_order_to_store_has_the_account_and_what_may_be_shown_of_it() -> None:
     order = read({**SENT, "card.cvv": "123", "customer.givenName": "Jane", "customer.surname": "Jones"})
 
-    assert isinstance(order.account, CardAccount)
+    assert isinstance(order.account, accounts.CardAccount)
     assert (order.brand, order.method, order.objection, order.initial) == ("VISA", "CC", None, None)
-    assert order.card_summary == CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
+    assert order.card_summary == accounts.CardSummary(
+        bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034"
+    )
     assert "card.number" not in order.echo
     assert "card.cvv" not in order.echo
     assert order.echo["customer.givenName"] == "Jane"
@@ -117,11 +103,13 @@ def test_what_cannot_be_kept_or_go_on_is_objected_to(sent: dict[str, str], code:
 
 
 def test_a_wallet_is_stored_as_the_card_inside_it_or_says_why_not() -> None:
-    inside = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", wallet="walletA")
-    card_summary = CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
+    inside = accounts.CardAccount(
+        number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", wallet="walletA"
+    )
+    card_summary = accounts.CardSummary(bin="420000", last_digits="0000", expiry_month="05", expiry_year="2034")
     sent = {"paymentBrand": "APPLEPAY", "walletA.paymentToken": "x"}
 
-    opened = read(sent, opened=OpenedCard(account=inside, card_summary=card_summary, network="VISA"))
+    opened = read(sent, opened=accounts.OpenedCard(account=inside, card_summary=card_summary, network="VISA"))
     closed = read(sent, opened="200.100.603")
 
     assert (opened.account, opened.card_summary, opened.objection) == (inside, card_summary, None)
@@ -185,8 +173,8 @@ def test_storing_stands_alone(name: str) -> None:
     fields = read_fields([*SENT.items(), (name, "8a" * 16)], Situation("registration", None))
 
     with pytest.raises(Refusal, match=r"100\.350\.601"):
-        check_alone(fields)
-    check_alone(read_fields(list(SENT.items()), Situation("registration", None)))
+        registrations.check_alone(fields)
+    registrations.check_alone(read_fields(list(SENT.items()), Situation("registration", None)))
 
 
 # ---- changing ----
@@ -196,9 +184,9 @@ def read_update(sent: dict[str, str]) -> Fields:
     return read_fields(list(sent.items()), Situation("registration_update", None))
 
 
-def update(account: Instrument | None, sent: dict[str, str], **stored: Any) -> tuple[Any, Any]:
+def update(account: accounts.Instrument | None, sent: dict[str, str], **stored: Any) -> tuple[Any, Any]:
     registration = make_stored(account or CARD, **stored).registration
-    return apply_update(read_update(sent), registration, account, CHANNEL, today=TODAY)
+    return registrations.apply_update(read_update(sent), registration, account, CHANNEL, today=TODAY)
 
 
 @pytest.mark.parametrize(
@@ -217,13 +205,13 @@ def update(account: Instrument | None, sent: dict[str, str], **stored: Any) -> t
     ],
 )
 def test_an_update_changes_one_member_and_leaves_the_others(
-    account: Instrument, sent: dict[str, str], members: dict[str, object]
+    account: accounts.Instrument, sent: dict[str, str], members: dict[str, object]
 ) -> None:
     registration, changed = update(account, sent)
 
     assert {name: getattr(changed, name) for name in members} == members
     assert getattr(changed, "number", None) is getattr(account, "number", None)
-    if isinstance(changed, CardAccount):
+    if isinstance(changed, accounts.CardAccount):
         assert registration.card is not None
         assert (registration.card.holder, registration.card.expiry_month) == (changed.holder, changed.expiry_month)
 
@@ -249,7 +237,7 @@ def test_what_is_told_again_is_merged_and_never_holds_a_card_or_a_code() -> None
     ],
 )
 def test_an_update_of_another_kind_of_account_is_a_fault(
-    account: Instrument | None, sent: dict[str, str], names: list[str]
+    account: accounts.Instrument | None, sent: dict[str, str], names: list[str]
 ) -> None:
     with pytest.raises(InvalidParameters) as refused:
         update(account, sent)
@@ -265,13 +253,13 @@ def test_an_update_of_another_kind_of_account_is_a_fault(
         (TOKEN, {"tokenAccount.expiryYear": "2020"}, "800.100.330"),
     ],
 )
-def test_an_expiry_that_has_passed_is_refused(account: Instrument, sent: dict[str, str], code: str) -> None:
+def test_an_expiry_that_has_passed_is_refused(account: accounts.Instrument, sent: dict[str, str], code: str) -> None:
     with pytest.raises(Refusal, match=code.replace(".", r"\.")):
         update(account, sent)
 
 
 def test_what_is_known_of_a_card_that_expired_may_still_be_changed() -> None:
-    expired = CardAccount(number=CARD.number, expiry_month="05", expiry_year="2020")
+    expired = accounts.CardAccount(number=CARD.number, expiry_month="05", expiry_year="2020")
 
     registration, _ = update(expired, {"customer.phone": "+49301234"})
 
@@ -279,18 +267,20 @@ def test_what_is_known_of_a_card_that_expired_may_still_be_changed() -> None:
 
 
 def test_confirming_is_told_by_its_type() -> None:
-    assert is_confirmation(read_update({"paymentType": "CF"}))
-    assert not is_confirmation(read_update({"paymentType": "RR"}))
-    assert not is_confirmation(read_update({}))
+    assert registrations.is_confirmation(read_update({"paymentType": "CF"}))
+    assert not registrations.is_confirmation(read_update({"paymentType": "RR"}))
+    assert not registrations.is_confirmation(read_update({}))
 
 
 def test_the_mode_of_a_change_is_as_asked_or_as_stored() -> None:
     registration = make_stored(CARD, test_mode=TestMode.INTERNAL).registration
 
-    assert find_mode(read_update({}), registration, is_live=False) is TestMode.INTERNAL
-    assert find_mode(read_update({"testMode": "EXTERNAL"}), registration, is_live=False) is TestMode.EXTERNAL
+    assert registrations.find_mode(read_update({}), registration, is_live=False) is TestMode.INTERNAL
+    assert (
+        registrations.find_mode(read_update({"testMode": "EXTERNAL"}), registration, is_live=False) is TestMode.EXTERNAL
+    )
     with pytest.raises(Refusal, match=r"600\.200\.701"):
-        find_mode(read_update({"testMode": "EXTERNAL"}), registration, is_live=True)
+        registrations.find_mode(read_update({"testMode": "EXTERNAL"}), registration, is_live=True)
 
 
 # ---- answering ----
@@ -301,7 +291,7 @@ def test_the_mode_of_a_change_is_as_asked_or_as_stored() -> None:
     [("", (200, "000.200.000")), ("000.100.110", (200, "000.100.110")), ("100.100.101", (400, "100.100.101"))],
 )
 def test_the_status_follows_from_the_result_and_no_result_is_open(code: str, expected: tuple[int, str]) -> None:
-    answer = answer_registration(make_stored(CARD, result_code=code).registration, ENVELOPE)
+    answer = registrations.answer_registration(make_stored(CARD, result_code=code).registration, ENVELOPE)
 
     assert (answer.status, answer.code) == expected
 
@@ -309,8 +299,8 @@ def test_the_status_follows_from_the_result_and_no_result_is_open(code: str, exp
 def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
     registration = make_stored(CARD, result_code="000.100.110", state=RegistrationState.ACTIVE).registration
 
-    made = unpack(answer_registration(registration, ENVELOPE))
-    changed = unpack(answer_registration(registration, ENVELOPE, ndc="other", at=86_400_000_000))
+    made = unpack(registrations.answer_registration(registration, ENVELOPE))
+    changed = unpack(registrations.answer_registration(registration, ENVELOPE, ndc="other", at=86_400_000_000))
 
     assert (made["ndc"], made["timestamp"]) == ("ndc", "1970-01-01 00:00:00+0000")
     assert (changed["ndc"], changed["timestamp"]) == ("other", "1970-01-02 00:00:00+0000")
@@ -320,11 +310,11 @@ def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
 def test_the_end_is_told_as_a_day() -> None:
     registration = make_stored(CARD, result_code="000.100.110", keep_until=1_790_000_000_000_000).registration
 
-    assert tell_end(registration) == {"keptUntil": "2026-09-21"}
+    assert registrations.tell_end(registration) == {"keptUntil": "2026-09-21"}
 
 
 def test_a_removal_is_answered_without_anything_of_the_account() -> None:
-    body = unpack(answer_removal(RegistrationId(REGISTRATION_ID), "000.100.110", ENVELOPE, "ndc", 0))
+    body = unpack(registrations.answer_removal(RegistrationId(REGISTRATION_ID), "000.100.110", ENVELOPE, "ndc", 0))
 
     assert list(body) == ["id", "result", "buildNumber", "timestamp", "ndc"]
 

@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tollgate.catalog import LIMITS, Situation
-from tollgate.contract import BOTH_NAMES, ONE_NAME, Envelope, answer_chain, answer_payment_page, read_question
-from tollgate.payments import FOREVER, Page, Payment, Search, State, Window
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.rule import Situation
+from tollgate.contract.answers import Envelope
+from tollgate.contract.reports import BOTH_NAMES, ONE_NAME, answer_chain, answer_payment_page, read_question
+from tollgate.payments.payment import Payment, State
+from tollgate.payments.reporting import FOREVER, Page, Search, Window
 from tollgate.values import DAY, SECOND, ChannelId, Instant, InvalidParameters, MerchantId, Money, PaymentId, to_instant
 
 ENVELOPE = Envelope("build")

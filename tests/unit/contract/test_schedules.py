@@ -7,20 +7,11 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from tollgate.catalog import Situation
-from tollgate.contract import (
-    DESCHEDULES,
-    Envelope,
-    Fields,
-    answer_schedule,
-    answer_schedules,
-    check_change,
-    make_run_fields,
-    read_fields,
-    read_reschedule,
-    read_schedule,
-)
-from tollgate.payments import Run, RunState, Schedule, ScheduleState
+from tollgate.catalog.rule import Situation
+from tollgate.contract import schedules
+from tollgate.contract.answers import Envelope
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState
 from tollgate.values import (
     ChannelId,
     InvalidParameters,
@@ -64,7 +55,7 @@ def read(*, kind: str = "SD", **changes: str) -> Fields:
 
 
 def test_a_schedule_charges_its_amount_by_its_plan() -> None:
-    order = read_schedule(read(**PLAN), NOW)
+    order = schedules.read_schedule(read(**PLAN), NOW)
 
     assert (order.registration_id, order.money, order.payment_type) == (REGISTRATION, Money(500, "EUR"), "DB")
     assert (order.starts_at, order.ends_at, order.next_at) == (NOW, None, NEW_YEAR)
@@ -87,20 +78,20 @@ def test_a_schedule_charges_its_amount_by_its_plan() -> None:
 def test_the_type_of_its_payments_is_told_in_either_place(sent: str | None, action: str | None, kind: str) -> None:
     changes = {"paymentType": sent or "", "job.action": action or ""}
 
-    assert read_schedule(read(**PLAN, **changes), NOW).payment_type == kind
+    assert schedules.read_schedule(read(**PLAN, **changes), NOW).payment_type == kind
 
 
 @pytest.mark.parametrize("sent", ["RF", "RS", "PA.CP", "RG", "3D"])
 def test_a_schedule_of_another_type_has_a_code_of_its_own(sent: str) -> None:
     with pytest.raises(Refusal) as refused:
-        read_schedule(read(**PLAN, paymentType=sent), NOW)
+        schedules.read_schedule(read(**PLAN, paymentType=sent), NOW)
 
     assert refused.value.result.code == "100.360.201"
 
 
 def test_two_types_that_differ_are_refused() -> None:
     with pytest.raises(InvalidParameters) as refused:
-        read_schedule(read(**PLAN, **{"paymentType": "DB", "job.action": "PA"}), NOW)
+        schedules.read_schedule(read(**PLAN, **{"paymentType": "DB", "job.action": "PA"}), NOW)
 
     assert refused.value.result.code == "100.250.105"
     assert refused.value.faults[0].name == "job.action"
@@ -127,7 +118,7 @@ def test_its_payments_carry_what_may_be_stored_and_is_not_good_for_one_payment_o
         "threeDSecure.verificationId": "AAACAgSRBklmQCFgMpEGAAAAAAA=",
     }
 
-    assert read_schedule(read(**PLAN, **carried, **left), NOW).echo == carried
+    assert schedules.read_schedule(read(**PLAN, **carried, **left), NOW).echo == carried
 
 
 @pytest.mark.parametrize(
@@ -135,14 +126,14 @@ def test_its_payments_carry_what_may_be_stored_and_is_not_good_for_one_payment_o
 )
 def test_nobody_is_there_when_a_schedule_is_due(name: str, sent: str) -> None:
     with pytest.raises(InvalidParameters) as refused:
-        read_schedule(read(**PLAN, **{name: sent}), NOW)
+        schedules.read_schedule(read(**PLAN, **{name: sent}), NOW)
 
     assert [fault.name for fault in refused.value.faults] == [name]
 
 
 def test_a_payment_of_a_schedule_says_of_itself_that_it_repeats_unless_the_merchant_said_more() -> None:
-    plain = make_run_fields("DB", Money(500, "EUR"), {})
-    told = make_run_fields("PA", Money(0, "USD"), {"standingInstruction.type": "INSTALLMENT"})
+    plain = schedules.make_run_fields("DB", Money(500, "EUR"), {})
+    told = schedules.make_run_fields("PA", Money(0, "USD"), {"standingInstruction.type": "INSTALLMENT"})
 
     assert plain.values == plain.echo
     assert plain.values == {
@@ -161,7 +152,7 @@ def test_a_payment_of_a_schedule_says_of_itself_that_it_repeats_unless_the_merch
 
 
 def test_another_amount_leaves_the_plan_and_its_next_time_alone() -> None:
-    order = read_reschedule(read(kind="RS", amount="7.50"), ACTIVE, NOW)
+    order = schedules.read_reschedule(read(kind="RS", amount="7.50"), ACTIVE, NOW)
 
     assert order.money == Money(750, "EUR")
     assert (order.plan, order.next_at, order.starts_at) == (ACTIVE.plan, ACTIVE.next_at, ACTIVE.starts_at)
@@ -169,7 +160,7 @@ def test_another_amount_leaves_the_plan_and_its_next_time_alone() -> None:
 
 
 def test_another_plan_is_read_as_a_whole_and_leaves_the_amount_alone() -> None:
-    order = read_reschedule(read(kind="RS", **{"job.dayOfMonth": "15", "job.action": "PA"}), ACTIVE, NOW)
+    order = schedules.read_reschedule(read(kind="RS", **{"job.dayOfMonth": "15", "job.action": "PA"}), ACTIVE, NOW)
 
     assert (order.money, order.payment_type) == (ACTIVE.money, "PA")
     assert order.plan == {"dayOfMonth": "15", "action": "PA"}
@@ -178,7 +169,7 @@ def test_another_plan_is_read_as_a_whole_and_leaves_the_amount_alone() -> None:
 
 def test_another_card_and_more_fields_may_come_with_a_change() -> None:
     changes = {"registrationId": "8a" + "9" * 30, "customParameters[branch]": "2", "currency": "USD"}
-    order = read_reschedule(read(kind="RS", **changes), ACTIVE, NOW)
+    order = schedules.read_reschedule(read(kind="RS", **changes), ACTIVE, NOW)
 
     assert order.registration_id == "8a" + "9" * 30
     assert order.money == Money(500, "USD")
@@ -187,7 +178,7 @@ def test_another_card_and_more_fields_may_come_with_a_change() -> None:
 
 def test_a_change_that_changes_nothing_is_refused() -> None:
     with pytest.raises(InvalidParameters) as refused:
-        read_reschedule(read(kind="RS"), ACTIVE, NOW)
+        schedules.read_reschedule(read(kind="RS"), ACTIVE, NOW)
 
     assert refused.value.result.code == "100.250.250"
 
@@ -196,17 +187,17 @@ def test_one_that_is_never_due_again_needs_a_new_plan() -> None:
     over = Schedule(**{name: getattr(ACTIVE, name) for name in ACTIVE.__struct_fields__} | {"next_at": None})
 
     with pytest.raises(InvalidParameters) as refused:
-        read_reschedule(read(kind="RS", amount="7.50"), over, NOW)
+        schedules.read_reschedule(read(kind="RS", amount="7.50"), over, NOW)
 
     assert refused.value.result.code == "100.250.250"
 
 
 def test_the_path_says_what_happens_and_a_type_may_not_say_otherwise() -> None:
-    check_change(read(kind="DS"), DESCHEDULES)
-    check_change(read(kind="DS", paymentType="DS"), DESCHEDULES)
+    schedules.check_change(read(kind="DS"), schedules.DESCHEDULES)
+    schedules.check_change(read(kind="DS", paymentType="DS"), schedules.DESCHEDULES)
 
     with pytest.raises(Refusal) as refused:
-        check_change(read(kind="DS", paymentType="SD"), DESCHEDULES)
+        schedules.check_change(read(kind="DS", paymentType="SD"), schedules.DESCHEDULES)
     assert refused.value.result.code == "100.360.201"
 
 
@@ -214,7 +205,7 @@ def test_the_path_says_what_happens_and_a_type_may_not_say_otherwise() -> None:
 
 
 def test_a_schedule_is_told_with_its_plan_and_when_it_is_due_next() -> None:
-    answer = answer_schedule(ACTIVE, "000.100.110", BUILD)
+    answer = schedules.answer_schedule(ACTIVE, "000.100.110", BUILD)
 
     body = orjson.loads(answer.body)
     assert answer.status == 200
@@ -250,7 +241,7 @@ def test_runs_are_told_newest_first_with_their_payments_and_what_was_only_counte
     missed = Run(merchant_id=ACTIVE.merchant_id, schedule_id=ACTIVE.id, due_at=NOW, state=RunState.MISSED)
     skipping = Schedule(**{name: getattr(ACTIVE, name) for name in ACTIVE.__struct_fields__} | {"skipped": 3})
 
-    body = orjson.loads(answer_schedule(skipping, "000.100.110", BUILD, runs=[made, missed]).body)
+    body = orjson.loads(schedules.answer_schedule(skipping, "000.100.110", BUILD, runs=[made, missed]).body)
 
     first, second = body["runs"]
     assert first["result"]["code"] == "000.100.110"
@@ -270,7 +261,9 @@ def test_one_that_is_over_is_inactive_and_says_which_code_ended_it(state: Schedu
     members = {name: getattr(ACTIVE, name) for name in ACTIVE.__struct_fields__}
     over = Schedule(**members | {"state": state, "result_code": "800.100.500", "series_id": ScheduleId("8a00")})
 
-    body = orjson.loads(answer_schedule(over, "000.100.110", BUILD, payment_type="DS", ndc="other", at=NEW_YEAR).body)
+    body = orjson.loads(
+        schedules.answer_schedule(over, "000.100.110", BUILD, payment_type="DS", ndc="other", at=NEW_YEAR).body
+    )
 
     assert (body["plan"]["active"], body["plan"]["endedBy"]["code"]) == (False, "800.100.500")
     assert "nextRun" not in body["plan"]
@@ -279,7 +272,7 @@ def test_one_that_is_over_is_inactive_and_says_which_code_ended_it(state: Schedu
 
 
 def test_the_schedules_of_a_registration_are_a_list() -> None:
-    body = orjson.loads(answer_schedules(REGISTRATION, [ACTIVE], "000.100.110", BUILD, "trace", NOW).body)
+    body = orjson.loads(schedules.answer_schedules(REGISTRATION, [ACTIVE], "000.100.110", BUILD, "trace", NOW).body)
 
     assert [each["id"] for each in body["schedules"]] == [ACTIVE.id]
     assert body["registrationId"] == REGISTRATION

@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import PARAMETERS, Situation
-from tollgate.contract import Envelope, answer_aggregations, answer_report_entries, read_aggregation, read_days
-from tollgate.contract.settlements import RECONCILIATIONS
-from tollgate.payments import FOLLOWINGS, Action, LedgerAccount, Page, ReportEntry, Tally, TestMode, list_entries
-from tollgate.payments.book import FIRST_ENTRIES
+from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.rule import Situation
+from tollgate.contract import reports
+from tollgate.contract.answers import Envelope
+from tollgate.payments.completion import list_entries
+from tollgate.payments.following import FOLLOWINGS, Action
+from tollgate.payments.ledger import FIRST_ENTRIES, LedgerAccount
+from tollgate.payments.order import TestMode
+from tollgate.payments.reporting import Page, ReportEntry, Tally
 from tollgate.values import DAY, InvalidParameters, PaymentId, to_instant
 from unit.payments.samples import make_payment
 
@@ -29,7 +33,7 @@ def tally(kind: str, gain: int, count: int = 1, currency: str = "EUR", day: int 
 
 
 def aggregate(*tallies: Tally) -> list[dict[str, Any]]:
-    body = json.loads(answer_aggregations(tallies, ENVELOPE, "ndc", NOON).body)
+    body = json.loads(reports.answer_aggregations(tallies, ENVELOPE, "ndc", NOON).body)
     rows: list[dict[str, Any]] = body["aggregations"]
     return rows
 
@@ -38,19 +42,19 @@ def test_every_kind_that_moves_the_account_has_exactly_one_type() -> None:
     moving = {kind for kind, accounts in FIRST_ENTRIES.items() if LedgerAccount.EARNED in accounts}
     moving |= {row.payment_type for row in FOLLOWINGS.values() if LedgerAccount.EARNED in (row.source, row.target)}
 
-    typed = [kind for kinds in RECONCILIATIONS.values() for kind in kinds]
+    typed = [kind for kinds in reports.RECONCILIATIONS.values() for kind in kinds]
 
     assert sorted(typed) == sorted(moving)
 
 
 def test_the_types_are_those_a_caller_may_ask_for() -> None:
-    assert tuple(RECONCILIATIONS) == PARAMETERS["reconciliationType"].shape.choices
+    assert tuple(reports.RECONCILIATIONS) == PARAMETERS["reconciliationType"].shape.choices
 
 
 def test_a_summary_is_of_whole_days() -> None:
     pairs = [("date.from", "2026-11-15"), ("date.to", "2026-11-16"), ("currency", "EUR"), ("testMode", "EXTERNAL")]
 
-    period = read_days(pairs, Situation("settlement", None))
+    period = reports.read_days(pairs, Situation("settlement", None))
 
     assert (period.begins_at, period.ends_at) == (MIDNIGHT, MIDNIGHT + 2 * DAY)
     assert (period.currency, period.test_mode, period.payment_types) == ("EUR", TestMode.EXTERNAL, None)
@@ -58,7 +62,7 @@ def test_a_summary_is_of_whole_days() -> None:
 
 def test_a_summary_names_all_dates_that_are_missing() -> None:
     with pytest.raises(InvalidParameters) as refused:
-        read_days([], Situation("settlement", None))
+        reports.read_days([], Situation("settlement", None))
 
     assert [fault.name for fault in refused.value.faults] == ["date.from", "date.to"]
 
@@ -74,7 +78,7 @@ def test_a_summary_names_all_dates_that_are_missing() -> None:
 def test_an_id_names_a_day_and_a_currency(
     sent: list[tuple[str, str]], kinds: tuple[str, ...] | None, is_newest_first: bool
 ) -> None:
-    found = read_aggregation("20261115-EUR", sent, DETAIL, 100)
+    found = reports.read_aggregation("20261115-EUR", sent, DETAIL, 100)
 
     assert found is not None
     period, window = found
@@ -84,7 +88,7 @@ def test_an_id_names_a_day_and_a_currency(
 
 @pytest.mark.parametrize("text", ["", "20261115", "20261115-EURO", "20261315-EUR", "00000000-EUR", "20261115-ABC"])
 def test_other_text_names_nothing(text: str) -> None:
-    assert read_aggregation(text, [], DETAIL, 100) is None
+    assert reports.read_aggregation(text, [], DETAIL, 100) is None
 
 
 def test_sums_are_kept_apart_by_day_and_currency() -> None:
@@ -118,7 +122,7 @@ def test_a_record_says_only_what_is_known() -> None:
     rows = [ReportEntry(list_entries(payment)[0], payment) for payment in (chargeback, whole)]
     page = Page(rows=rows, pages=1, page_no=1, cursor=None)
 
-    bare, full = json.loads(answer_report_entries(page, ENVELOPE, "ndc", NOON).body)["reconciliations"]
+    bare, full = json.loads(reports.answer_report_entries(page, ENVELOPE, "ndc", NOON).body)["reconciliations"]
 
     assert bare == {
         "id": "8a01",

@@ -8,21 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import Situation
-from tollgate.contract import read_fields, read_order
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    CardSummary,
-    Channel,
-    Creditor,
-    InitialDetails,
-    InitialPayment,
-    Instrument,
-    Order,
-    Sequence,
-    TokenAccount,
-)
+from tollgate.catalog.rule import Situation
+from tollgate.contract.fields import read_fields
+from tollgate.contract.orders import read_order
+from tollgate.payments.accounts import BankAccount, CardAccount, CardSummary, Instrument, TokenAccount
+from tollgate.payments.merchants import Channel, Creditor
+from tollgate.payments.order import InitialDetails, Order, Sequence
+from tollgate.payments.registration import InitialPayment
 from tollgate.values import ChannelId, InvalidParameters, MerchantId, Money, Secret
 from unit.contract.storing import REGISTRATION_ID, make_stored
 

@@ -17,17 +17,10 @@ from tollgate.contract.standing import (
     tell_series_reference,
     translate_older,
 )
-from tollgate.payments import (
-    BankAccount,
-    CardAccount,
-    InitialPayment,
-    Instrument,
-    Sequence,
-    StandingInstruction,
-    State,
-    TokenAccount,
-    VirtualAccount,
-)
+from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
+from tollgate.payments.order import Sequence, StandingInstruction
+from tollgate.payments.payment import State
+from tollgate.payments.registration import InitialPayment
 from tollgate.values import Money, Secret
 from unit.contract.storing import make_stored
 from unit.payments.samples import make_payment

@@ -7,23 +7,10 @@ from datetime import date
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import BRANDS
-from tollgate.contract import (
-    Fields,
-    asks_to_register,
-    find_registration_id,
-    keep_for_registration,
-    name_registration,
-    tell_registration,
-)
-from tollgate.contract.stored import (
-    RegistrationLink,
-    check_brand,
-    find_registration_objection,
-    show_registered,
-    take_registered,
-)
-from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
+from tollgate.catalog.brands import BRANDS
+from tollgate.contract import registered
+from tollgate.contract.fields import Fields
+from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import InvalidParameters, Secret
 from unit.contract.storing import REGISTRATION_ID, make_stored
 
@@ -43,30 +30,32 @@ def sent(**values: str) -> Fields:
 
 
 def test_an_account_that_is_stored_already_is_not_stored_again() -> None:
-    assert asks_to_register({"createRegistration": "true"})
-    assert asks_to_register({"createRegistration": "1"})
-    assert not asks_to_register({"createRegistration": "false"})
-    assert not asks_to_register({"createRegistration": "true", "registrationId": REGISTRATION_ID})
-    assert find_registration_id(sent(registrationId=REGISTRATION_ID)) == REGISTRATION_ID
+    assert registered.asks_to_register({"createRegistration": "true"})
+    assert registered.asks_to_register({"createRegistration": "1"})
+    assert not registered.asks_to_register({"createRegistration": "false"})
+    assert not registered.asks_to_register({"createRegistration": "true", "registrationId": REGISTRATION_ID})
+    assert registered.find_registration_id(sent(registrationId=REGISTRATION_ID)) == REGISTRATION_ID
 
 
 def test_the_wish_stays_only_where_the_registration_was_made() -> None:
     echo = {"createRegistration": "true", "customer.email": "jane@shop.example"}
 
-    made = name_registration(echo, "8a1", is_new=True)
-    reused = name_registration(echo, "8a2", is_new=False)
+    made = registered.name_registration(echo, "8a1", is_new=True)
+    reused = registered.name_registration(echo, "8a2", is_new=False)
 
-    assert tell_registration(made) == RegistrationLink("8a1", is_new=True, begins_series=False)
-    assert tell_registration(reused) == RegistrationLink("8a2", is_new=False, begins_series=False)
-    assert tell_registration(echo) is None
+    assert registered.tell_registration(made) == registered.RegistrationLink("8a1", is_new=True, begins_series=False)
+    assert registered.tell_registration(reused) == registered.RegistrationLink("8a2", is_new=False, begins_series=False)
+    assert registered.tell_registration(echo) is None
     assert reused["customer.email"] == "jane@shop.example"
 
 
 def test_a_payment_tells_whether_it_begins_a_series_on_what_it_names() -> None:
     initial = {"standingInstruction.mode": "INITIAL", "registrationId": "8a1"}
 
-    assert tell_registration(initial) == RegistrationLink("8a1", is_new=False, begins_series=True)
-    assert tell_registration({**initial, "standingInstruction.source": "MIT"}) == RegistrationLink("8a1", False, False)
+    assert registered.tell_registration(initial) == registered.RegistrationLink("8a1", is_new=False, begins_series=True)
+    assert registered.tell_registration(
+        {**initial, "standingInstruction.source": "MIT"}
+    ) == registered.RegistrationLink("8a1", False, False)
 
 
 def test_a_registration_keeps_whose_it_is_and_nothing_of_the_one_payment() -> None:
@@ -84,7 +73,7 @@ def test_a_registration_keeps_whose_it_is_and_nothing_of_the_one_payment() -> No
         "cart.items[0].name": "Shoe",
     }
 
-    kept = keep_for_registration(echo)
+    kept = registered.keep_for_registration(echo)
 
     assert kept.keys() == {
         "customer.email",
@@ -100,8 +89,8 @@ def test_a_registration_keeps_whose_it_is_and_nothing_of_the_one_payment() -> No
 
 
 def test_a_security_code_comes_with_the_payment_and_never_out_of_the_store() -> None:
-    account, _ = take_registered(sent(card__cvv="731"), make_stored(CARD))
-    bare, _ = take_registered(sent(), make_stored(replace(CARD, cvv=Secret("999"))))
+    account, _ = registered.take_registered(sent(card__cvv="731"), make_stored(CARD))
+    bare, _ = registered.take_registered(sent(), make_stored(replace(CARD, cvv=Secret("999"))))
 
     assert isinstance(account, CardAccount)
     assert isinstance(bare, CardAccount)
@@ -112,7 +101,9 @@ def test_a_security_code_comes_with_the_payment_and_never_out_of_the_store() -> 
 
 @pytest.mark.parametrize("words", ["true", "1"])
 def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(words: str) -> None:
-    account, card_summary = take_registered(sent(card__holder="Joe Doe", overrideHolder=words), make_stored(NAMELESS))
+    account, card_summary = registered.take_registered(
+        sent(card__holder="Joe Doe", overrideHolder=words), make_stored(NAMELESS)
+    )
 
     assert isinstance(account, CardAccount)
     assert card_summary is not None
@@ -128,7 +119,7 @@ def test_a_holder_is_taken_where_none_is_stored_and_it_is_wanted(words: str) -> 
     ],
 )
 def test_a_stored_holder_is_never_overridden(stored: CardAccount, fields: Fields) -> None:
-    account, card_summary = take_registered(fields, make_stored(stored))
+    account, card_summary = registered.take_registered(fields, make_stored(stored))
 
     assert isinstance(account, CardAccount)
     assert card_summary is not None
@@ -136,7 +127,9 @@ def test_a_stored_holder_is_never_overridden(stored: CardAccount, fields: Fields
 
 
 def test_without_the_wish_an_empty_holder_stays_empty() -> None:
-    account, card_summary = take_registered(sent(card__holder="Joe Doe", overrideHolder="false"), make_stored(NAMELESS))
+    account, card_summary = registered.take_registered(
+        sent(card__holder="Joe Doe", overrideHolder="false"), make_stored(NAMELESS)
+    )
 
     assert isinstance(account, CardAccount)
     assert card_summary is not None
@@ -146,8 +139,8 @@ def test_without_the_wish_an_empty_holder_stays_empty() -> None:
 def test_a_bank_accounts_holder_is_taken_the_same_way() -> None:
     wanted = sent(bankAccount__holder="Joe Doe", overrideHolder="true")
 
-    taken, _ = take_registered(wanted, make_stored(replace(BANK, holder=None), brand="DIRECTDEBIT_SEPA"))
-    kept, _ = take_registered(wanted, make_stored(BANK, brand="DIRECTDEBIT_SEPA"))
+    taken, _ = registered.take_registered(wanted, make_stored(replace(BANK, holder=None), brand="DIRECTDEBIT_SEPA"))
+    kept, _ = registered.take_registered(wanted, make_stored(BANK, brand="DIRECTDEBIT_SEPA"))
 
     assert isinstance(taken, BankAccount)
     assert isinstance(kept, BankAccount)
@@ -159,7 +152,7 @@ def test_a_bank_accounts_holder_is_taken_the_same_way() -> None:
 def test_what_has_neither_code_nor_holder_is_taken_as_it_is(account: Instrument) -> None:
     fields = sent(card__cvv="731", card__holder="Joe Doe", overrideHolder="true")
 
-    assert take_registered(fields, make_stored(account)) == (account, None)
+    assert registered.take_registered(fields, make_stored(account)) == (account, None)
 
 
 # ---- refused ----
@@ -175,12 +168,18 @@ def test_what_has_neither_code_nor_holder_is_taken_as_it_is(account: Instrument)
     ],
 )
 def test_a_card_is_good_until_the_last_day_of_its_month(today: date, objection: str | None) -> None:
-    assert find_registration_objection(sent(), CARD, BRANDS["VISA"], cvv_required=False, today=today) == objection
+    assert (
+        registered.find_registration_objection(sent(), CARD, BRANDS["VISA"], cvv_required=False, today=today)
+        == objection
+    )
 
 
 @pytest.mark.parametrize(("today", "objection"), [(date(2026, 10, 31), None), (date(2026, 11, 1), "800.100.330")])
 def test_a_stored_token_expires_too(today: date, objection: str | None) -> None:
-    assert find_registration_objection(sent(), TOKEN, BRANDS["VISA"], cvv_required=True, today=today) == objection
+    assert (
+        registered.find_registration_objection(sent(), TOKEN, BRANDS["VISA"], cvv_required=True, today=today)
+        == objection
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,7 +198,7 @@ def test_a_security_code_is_asked_for_and_measured(
 ) -> None:
     fields = sent(card__cvv=cvv) if cvv else sent()
 
-    found = find_registration_objection(fields, CARD, BRANDS[brand], cvv_required=is_required, today=TODAY)
+    found = registered.find_registration_objection(fields, CARD, BRANDS[brand], cvv_required=is_required, today=TODAY)
 
     assert found == objection
 
@@ -207,15 +206,17 @@ def test_a_security_code_is_asked_for_and_measured(
 def test_what_came_out_of_a_wallet_has_no_security_code_to_ask_for() -> None:
     device = replace(CARD, wallet="applePay", number_type="DPAN")
 
-    assert find_registration_objection(sent(), device, BRANDS["VISA"], cvv_required=True, today=TODAY) is None
+    assert (
+        registered.find_registration_objection(sent(), device, BRANDS["VISA"], cvv_required=True, today=TODAY) is None
+    )
 
 
 def test_another_brand_beside_a_stored_account_is_a_mistake_that_a_lenient_channel_overlooks() -> None:
-    check_brand(sent(paymentBrand="VISA"), BRANDS["VISA"], is_lenient=False)
-    check_brand(sent(), BRANDS["VISA"], is_lenient=False)
-    check_brand(sent(paymentBrand="MASTER"), BRANDS["VISA"], is_lenient=True)
+    registered.check_brand(sent(paymentBrand="VISA"), BRANDS["VISA"], is_lenient=False)
+    registered.check_brand(sent(), BRANDS["VISA"], is_lenient=False)
+    registered.check_brand(sent(paymentBrand="MASTER"), BRANDS["VISA"], is_lenient=True)
     with pytest.raises(InvalidParameters) as refused:
-        check_brand(sent(paymentBrand="MASTER"), BRANDS["VISA"], is_lenient=False)
+        registered.check_brand(sent(paymentBrand="MASTER"), BRANDS["VISA"], is_lenient=False)
     [fault] = refused.value.faults
     assert fault.name == "paymentBrand"
 
@@ -232,7 +233,7 @@ def test_a_payment_tells_the_account_that_is_charged_and_not_one_that_came_along
     stored = make_stored(BANK, brand="DIRECTDEBIT_SEPA", echo=echo)
     fields = sent(bankAccount__iban="FR76****", customer__email="new@b.example", createRegistration="true")
 
-    shown = show_registered(fields, stored, BANK)
+    shown = registered.show_registered(fields, stored, BANK)
 
     assert shown == {
         "bankAccount.iban": "DE89**************3000",
@@ -246,6 +247,6 @@ def test_a_proof_that_counts_once_is_not_told_of_a_number_made_for_one_device() 
     fields = sent(threeDSecure__verificationId="AAABBB=", threeDSecure__eci="05")
     device = replace(CARD, number_type="DPAN")
 
-    assert "threeDSecure.verificationId" not in show_registered(fields, make_stored(device), device)
-    assert "threeDSecure.verificationId" not in show_registered(fields, make_stored(TOKEN), TOKEN)
-    assert "threeDSecure.verificationId" in show_registered(fields, make_stored(CARD), CARD)
+    assert "threeDSecure.verificationId" not in registered.show_registered(fields, make_stored(device), device)
+    assert "threeDSecure.verificationId" not in registered.show_registered(fields, make_stored(TOKEN), TOKEN)
+    assert "threeDSecure.verificationId" in registered.show_registered(fields, make_stored(CARD), CARD)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tollgate.contract import get_resource_path, make_return_url, name_handover, read_shopper_token, write_shopper_token
+from tollgate.contract import shopper_urls
 from tollgate.contract.answers import nest_fields
 from tollgate.values import PaymentId, Secret
 from unit.payments.samples import make_payment
@@ -23,9 +23,9 @@ NAMED = f"id={PAYMENT}&resourcePath=%2Fv1%2Fpayments%2F{PAYMENT}"
 
 @pytest.mark.parametrize("key", [b"", KEY], ids=["bare", "with a key"])
 def test_a_ticket_is_one_word_of_a_path_and_reads_as_it_was_written(key: bytes) -> None:
-    text = write_shopper_token(MERCHANT, PAYMENT, key)
+    text = shopper_urls.write_shopper_token(MERCHANT, PAYMENT, key)
 
-    shopper_token = read_shopper_token(text)
+    shopper_token = shopper_urls.read_shopper_token(text)
 
     assert set(text) <= {*string.ascii_letters, *string.digits, "-", "_"}
     assert shopper_token is not None
@@ -34,7 +34,7 @@ def test_a_ticket_is_one_word_of_a_path_and_reads_as_it_was_written(key: bytes) 
 
 
 def test_the_key_of_a_ticket_does_not_print() -> None:
-    shopper_token = read_shopper_token(write_shopper_token(MERCHANT, PAYMENT, KEY))
+    shopper_token = shopper_urls.read_shopper_token(shopper_urls.write_shopper_token(MERCHANT, PAYMENT, KEY))
 
     assert base64.urlsafe_b64encode(KEY).decode().rstrip("=") not in repr(shopper_token)
 
@@ -50,7 +50,7 @@ def test_the_key_of_a_ticket_does_not_print() -> None:
 @example("A" * 129)
 @example("A" * 10_000)
 def test_whatever_was_not_written_here_is_no_ticket(text: str) -> None:
-    shopper_token = read_shopper_token(text)
+    shopper_token = shopper_urls.read_shopper_token(text)
 
     # Bytes of the right number name somebody, whether or not there is such a one.
     assert shopper_token is None or len(text.rstrip("=")) in (43, 86)
@@ -58,7 +58,7 @@ def test_whatever_was_not_written_here_is_no_ticket(text: str) -> None:
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33, 63, 65, 96])
 def test_a_ticket_of_another_length_is_none(length: int) -> None:
-    assert read_shopper_token(base64.urlsafe_b64encode(bytes(length)).decode().rstrip("=")) is None
+    assert shopper_urls.read_shopper_token(base64.urlsafe_b64encode(bytes(length)).decode().rstrip("=")) is None
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_a_ticket_of_another_length_is_none(length: int) -> None:
     ],
 )
 def test_the_way_home_keeps_what_stood_in_the_address(address: str, home: str) -> None:
-    assert make_return_url(address, DEBIT) == home
+    assert shopper_urls.make_return_url(address, DEBIT) == home
 
 
 def test_an_authentication_by_itself_is_read_at_its_own_path() -> None:
-    assert get_resource_path(DEBIT) == f"/v1/payments/{PAYMENT}"
-    assert get_resource_path(replace(DEBIT, payment_type="3D")) == f"/v1/threeDSecure/{PAYMENT}"
+    assert shopper_urls.get_resource_path(DEBIT) == f"/v1/payments/{PAYMENT}"
+    assert shopper_urls.get_resource_path(replace(DEBIT, payment_type="3D")) == f"/v1/threeDSecure/{PAYMENT}"
 
 
 def test_a_handover_names_the_redirect_and_what_comes_before_it() -> None:
-    assert nest_fields(name_handover("https://gate.example/x").items()) == {
+    assert nest_fields(shopper_urls.name_handover("https://gate.example/x").items()) == {
         "redirect": {"url": "https://gate.example/x", "method": "GET"}
     }
-    [first] = nest_fields(name_handover("https://gate.example/x", "https://bank.example/m", "data").items())[
-        "redirect"
-    ]["preconditions"]
+    [first] = nest_fields(
+        shopper_urls.name_handover("https://gate.example/x", "https://bank.example/m", "data").items()
+    )["redirect"]["preconditions"]
     assert (first["url"], first["method"]) == ("https://bank.example/m", "POST")
     assert first["parameters"] == [{"name": "threeDSMethodData", "value": "data"}]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.operations import App
+from tollgate.operations.app import App
 from unit.premises import ScriptedWire, open_app
 
 

@@ -7,12 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tollgate.catalog import Situation
-from tollgate.contract import Answer, find_registration_id, read_fields, read_order
-from tollgate.flows import pay
-from tollgate.operations import App, open_registration
-from tollgate.payments import Channel, Creditor, IdempotencyKey, Registration, RegistrationEvent
-from tollgate.store import Event, find_registration, find_sealed_registration, list_events
+from tollgate.catalog.rule import Situation
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import read_fields
+from tollgate.contract.orders import read_order
+from tollgate.contract.registered import find_registration_id
+from tollgate.flows.pay import pay
+from tollgate.operations.app import App
+from tollgate.operations.registrations import open_registration
+from tollgate.payments.merchants import Channel, Creditor
+from tollgate.payments.payment import IdempotencyKey
+from tollgate.payments.registration import Registration, RegistrationEvent
+from tollgate.store.jobs import Event, list_events
+from tollgate.store.registrations import find_registration, find_sealed_registration
 from tollgate.values import to_datetime
 from unit.flows.shopping import BILLING_FIELDS, tick
 from unit.premises import CHANNEL, MERCHANT

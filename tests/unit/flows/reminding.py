@@ -7,18 +7,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from tollgate.catalog import LIMITS
-from tollgate.operations import App
-from tollgate.payments import REMIND_TOPIC, Checkout, CheckoutEnd, CheckoutKind
-from tollgate.store import (
-    find_checkout,
-    insert_checkout_writes,
-    lease_due,
-    note_read,
-    purge_checkouts,
-    submit_checkout_writes,
-)
-from tollgate.store.checkouts import end_attempt_writes
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations.app import App
+from tollgate.payments.checkout import REMIND_TOPIC, Checkout, CheckoutEnd, CheckoutKind
+from tollgate.store import checkouts
+from tollgate.store.jobs import lease_due
 from tollgate.values import DAY, SECOND, CheckoutId, FixedClock, Instant
 from unit.premises import CHANNEL, MERCHANT, NOW
 
@@ -62,12 +55,12 @@ async def prepare(app: App, number: int = 1, **changes: object) -> Checkout:
         sealed_fields=b"sealed",
     )
     checkout = msgspec.structs.replace(checkout, **changes)
-    assert await app.database.write(insert_checkout_writes(checkout))
+    assert await app.database.write(checkouts.insert_checkout_writes(checkout))
     return checkout
 
 
 async def submit(app: App, checkout: Checkout, return_url: str | None = RETURN_URL) -> None:
-    unit = submit_checkout_writes(checkout, SUBJECT_ID, return_url, app.clock.now())
+    unit = checkouts.submit_checkout_writes(checkout, SUBJECT_ID, return_url, app.clock.now())
     assert await app.database.write(unit)
 
 
@@ -84,12 +77,12 @@ async def reopen(app: App, checkout: Checkout) -> None:
     end = CheckoutEnd(
         id=checkout.id, merchant_id=checkout.merchant_id, subject_id=SUBJECT_ID, is_done=False, is_sole=True
     )
-    assert await app.database.write(end_attempt_writes(end))
+    assert await app.database.write(checkouts.end_attempt_writes(end))
 
 
 async def forget(app: App) -> None:
     """All checkouts, as years would."""
-    assert await purge_checkouts(app.database, app.clock.now() + DAY, 100)
+    assert await checkouts.purge_checkouts(app.database, app.clock.now() + DAY, 100)
 
 
 async def count_owed(app: App) -> int:
@@ -101,11 +94,11 @@ async def count_owed(app: App) -> int:
 
 
 async def read(app: App, checkout: Checkout) -> None:
-    await note_read(app.database, checkout, app.clock.now())
+    await checkouts.note_read(app.database, checkout, app.clock.now())
 
 
 async def look(app: App, checkout: Checkout) -> Checkout:
-    found = await find_checkout(app.database, checkout.merchant_id, checkout.id)
+    found = await checkouts.find_checkout(app.database, checkout.merchant_id, checkout.id)
     assert found is not None
     return found
 

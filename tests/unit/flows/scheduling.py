@@ -9,13 +9,19 @@ import msgspec
 import orjson
 import sqlalchemy as sa
 
-from tollgate.catalog import Situation
-from tollgate.contract import Answer, read_fields
-from tollgate.flows import create_schedule
-from tollgate.operations import App, seal_registration, start_registration
-from tollgate.payments import InitialPayment, Payment, RegistrationState, Run, Schedule
-from tollgate.store import Write, find_payment, find_schedule, insert_registration_writes, list_runs
-from tollgate.store.statements import Statement
+from tollgate.catalog.rule import Situation
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import read_fields
+from tollgate.flows.schedules import create_schedule
+from tollgate.operations.app import App
+from tollgate.operations.registrations import seal_registration, start_registration
+from tollgate.payments.payment import Payment
+from tollgate.payments.registration import InitialPayment, RegistrationState
+from tollgate.payments.schedule import Run, Schedule
+from tollgate.store.payments import find_payment
+from tollgate.store.registrations import insert_registration_writes
+from tollgate.store.schedules import find_schedule, list_runs
+from tollgate.store.statements import Statement, Write
 from tollgate.values import FixedClock, Instant, RegistrationId, to_datetime, to_instant
 from tollgate.workers.recover import recover_payments, run_recovery_tasks
 from tollgate.workers.schedules import order_runs, pay_runs

@@ -11,13 +11,21 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from tollgate.catalog import Situation
+from tollgate.catalog.rule import Situation
 from tollgate.connectors import WireReply, WireRequest, threeds
-from tollgate.contract import Answer, read_fields, read_order
-from tollgate.flows import Arrival, Next, arrive, hear_method, hear_result, pay, run_recovery_task
-from tollgate.operations import App
-from tollgate.payments import AuthenticationRow, Browser, Channel, IdempotencyKey, Order, Payment
-from tollgate.store import Job, find_authentication, lease_due
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import read_fields
+from tollgate.contract.orders import read_order
+from tollgate.flows.pay import pay
+from tollgate.flows.recover import run_recovery_task
+from tollgate.flows.resume import Arrival, Next, arrive, hear_method, hear_result
+from tollgate.operations.app import App
+from tollgate.payments.authentication import AuthenticationRow, Browser
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import Order
+from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.store.authentications import find_authentication
+from tollgate.store.jobs import Job, lease_due
 from tollgate.store.statements import Statement
 from tollgate.values import SECOND, FixedClock, Instant
 from unit.flows.telling import read

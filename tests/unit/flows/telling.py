@@ -9,11 +9,19 @@ from typing import Any
 from msgspec.structs import replace
 
 from tollgate.connectors import WireRequest
-from tollgate.contract import Answer
-from tollgate.flows import follow_up, pay, record, run_recovery_task
-from tollgate.operations import App
-from tollgate.payments import Channel, FollowUp, IdempotencyKey, Payment
-from tollgate.store import Database, Job, Write, find_payment, lease_due, list_chain
+from tollgate.contract.answers import Answer
+from tollgate.flows.follow_up import follow_up, record
+from tollgate.flows.pay import pay
+from tollgate.flows.recover import run_recovery_task
+from tollgate.operations.app import App
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import FollowUp
+from tollgate.payments.payment import IdempotencyKey, Payment
+from tollgate.store.chains import list_chain
+from tollgate.store.database import Database
+from tollgate.store.jobs import Job, lease_due
+from tollgate.store.payments import find_payment
+from tollgate.store.statements import Write
 from tollgate.values import SECOND, FixedClock
 from unit.premises import CHANNEL, MERCHANT, ORDER
 

@@ -8,14 +8,19 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS
-from tollgate.contract import Fields, read_shopper_token
-from tollgate.flows import find_earlier_answer, make_idempotency_key
-from tollgate.operations import App, trust
-from tollgate.payments import IdempotencyKey, RecoveryTask, Stage, State, ThreeDsTerms
-from tollgate.store import find_authentication, find_idempotency_record
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract.fields import Fields
+from tollgate.contract.shopper_urls import read_shopper_token
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
+from tollgate.operations.signing import trust
+from tollgate.payments.authentication import Stage
+from tollgate.payments.merchants import ThreeDsTerms
+from tollgate.payments.payment import IdempotencyKey, RecoveryTask, State
+from tollgate.store.authentications import find_authentication
+from tollgate.store.idempotency import find_idempotency_record
 from tollgate.values import MINUTE, InvalidParameters, Secret
-from tollgate.vault import open_once
+from tollgate.vault.signing import open_once
 from tollgate.wire import Silent, Unsent
 from unit.flows.shopping import (
     ACS_ID,

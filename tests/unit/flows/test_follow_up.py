@@ -9,13 +9,19 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS
-from tollgate.catalog.limits import Limits
-from tollgate.contract import Fields
-from tollgate.flows import complete_overdue, find_earlier_answer, make_idempotency_key
-from tollgate.operations import App, sign_payment
-from tollgate.payments import Action, Balance, Closure, IdempotencyKey, RecoveryTask, State, TestMode, list_entries
-from tollgate.store import find_entries, list_events
+from tollgate.catalog.limits import LIMITS, Limits
+from tollgate.contract.fields import Fields
+from tollgate.flows.recover import complete_overdue
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
+from tollgate.operations.signing import sign_payment
+from tollgate.payments.completion import list_entries
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance, Closure
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import IdempotencyKey, RecoveryTask, State
+from tollgate.store.audit import find_entries
+from tollgate.store.jobs import list_events
 from tollgate.values import DAY, HUNDREDTHS_MAX, ChannelId, Conflict, FixedClock, MerchantId, Money, Refusal
 from tollgate.wire import Silent, Unsent
 from unit.flows.telling import (

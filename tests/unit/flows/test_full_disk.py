@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.flows import pay
-from tollgate.operations import App, FateUnknown
-from tollgate.payments import State
-from tollgate.store import Damaged, Database, Write
+from tollgate.flows.pay import pay
+from tollgate.operations.app import App
+from tollgate.operations.charging import FateUnknown
+from tollgate.payments.payment import State
+from tollgate.store.database import Damaged, Database
+from tollgate.store.statements import Write
 from unit.flows.telling import begin, follow, read_chain
 from unit.premises import CHANNEL, ORDER, ScriptedWire
 

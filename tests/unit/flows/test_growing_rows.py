@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tollgate.catalog import LIMITS, Situation
-from tollgate.contract import Answer, read_fields
-from tollgate.flows import reregister, reschedule
-from tollgate.operations import App
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.rule import Situation
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import read_fields
+from tollgate.flows.registrations import reregister
+from tollgate.flows.schedules import reschedule
+from tollgate.operations.app import App
 from tollgate.values import TooLarge
 from unit.flows.scheduling import MONTH_END, NDC, REGISTRATION, plan_payments, register_card
 from unit.premises import CHANNEL

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.contract import write_shopper_token
-from tollgate.flows import GoHome, Wait, hear_method, hear_result
-from tollgate.operations import App, TamperedRow
-from tollgate.payments import RecoveryTask, Stage, State
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract.shopper_urls import write_shopper_token
+from tollgate.flows.resume import GoHome, Wait, hear_method, hear_result
+from tollgate.operations.app import App
+from tollgate.operations.signing import TamperedRow
+from tollgate.payments.authentication import Stage
+from tollgate.payments.payment import RecoveryTask, State
 from tollgate.wire import Silent
 from unit.flows.shopping import (
     BROWSER,

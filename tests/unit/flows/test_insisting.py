@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations import App
-from tollgate.payments import ThreeDsTerms
+from tollgate.operations.app import App
+from tollgate.payments.merchants import ThreeDsTerms
 from unit.flows.shopping import PROOF, Bank, go_shopping, make_order, open_bank
 from unit.premises import CHANNEL, ScriptedWire
 

@@ -7,12 +7,15 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS
-from tollgate.contract import Fields
-from tollgate.flows import find_earlier_answer, look_up, make_idempotency_key, pay, search
-from tollgate.operations import App
-from tollgate.payments import IdempotencyKey, Payment, Search, State, Window
-from tollgate.store import list_overdue
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract.fields import Fields
+from tollgate.flows.pay import look_up, pay
+from tollgate.flows.report import search
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
+from tollgate.payments.payment import IdempotencyKey, Payment, State
+from tollgate.payments.reporting import Search, Window
+from tollgate.store.payments import list_overdue
 from tollgate.values import Conflict, FixedClock, MerchantId, Refusal
 from tollgate.wire import Silent, Unsent
 from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire

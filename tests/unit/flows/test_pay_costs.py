@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations import App
-from tollgate.store import Database, Write
+from tollgate.operations.app import App
+from tollgate.store.database import Database
 from tollgate.store.hot import HotWrite, Row
-from tollgate.store.statements import Statement
+from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY
 from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send
 from unit.flows.shopping import tick

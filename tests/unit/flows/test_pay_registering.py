@@ -7,16 +7,16 @@ from datetime import date
 import pytest
 from msgspec.structs import replace
 
-from tollgate.contract import Fields
-from tollgate.flows import complete_overdue, make_idempotency_key
-from tollgate.operations import App, open_registration
-from tollgate.payments import (
-    CardAccount,
-    RegistrationEvent,
-    RegistrationState,
-    Sequence,
-)
-from tollgate.store import find_instruction, list_overdue
+from tollgate.contract.fields import Fields
+from tollgate.flows.recover import complete_overdue
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import make_idempotency_key
+from tollgate.operations.registrations import open_registration
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.order import Sequence
+from tollgate.payments.registration import RegistrationEvent, RegistrationState
+from tollgate.store.instructions import find_instruction
+from tollgate.store.payments import list_overdue
 from tollgate.values import DAY, Money, Refusal, Secret
 from tollgate.wire import Silent
 from unit.flows.keeping import (

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import GoHome
-from tollgate.operations import App
-from tollgate.payments import RecoveryTask, RegistrationState, State
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.resume import GoHome
+from tollgate.operations.app import App
+from tollgate.payments.payment import RecoveryTask, State
+from tollgate.payments.registration import RegistrationState
 from tollgate.values import DAY
 from unit.flows.keeping import (
     ALONE,

@@ -10,11 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import WireReply, WireRequest, tokens
-from tollgate.flows import hear_token_event
-from tollgate.operations import App
-from tollgate.payments import State, TestMode, TokenState
+from tollgate.flows.tokenize import hear_token_event
+from tollgate.operations.app import App
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import State
+from tollgate.payments.registration import TokenState
 from tollgate.sandbox.token_years import Event
-from tollgate.store import change_registration_writes, finish_job
+from tollgate.store.jobs import finish_job
+from tollgate.store.registrations import change_registration_writes
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.wire import Silent, Unsent, Wire
 from unit.flows.keeping import ALONE, CARD, INITIAL, KEEP, PRESENT, Told, keep_card, look_at, send

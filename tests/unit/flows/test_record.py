@@ -5,19 +5,16 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.flows import complete_overdue
-from tollgate.operations import (
-    App,
-    make_follow_up_request,
-    make_terms,
-    plan_attempt,
-    read_chain_context,
-    sign_payment,
-    start_after,
-    start_writes,
-)
-from tollgate.payments import Action, Balance, Payment, Plan, State, count_chain, judge, list_entries
-from tollgate.store import find_entries
+from tollgate.flows.recover import complete_overdue
+from tollgate.operations import charging
+from tollgate.operations.app import App
+from tollgate.operations.signing import sign_payment
+from tollgate.payments.chain import Plan, count_chain, judge
+from tollgate.payments.completion import list_entries
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance
+from tollgate.payments.payment import Payment, State
+from tollgate.store.audit import find_entries
 from tollgate.values import Conflict, Refusal
 from unit.flows.telling import begin, follow, happen, make_request, meddle_with, read, read_answered, read_chain
 from unit.premises import CHANNEL, MERCHANT, ScriptedWire
@@ -109,11 +106,13 @@ async def test_a_fact_that_fits_nothing_is_refused_and_leaves_no_trace(app: App)
 async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(app: App) -> None:
     """A process died between the two writes."""
     debit = await begin(app)
-    context = await read_chain_context(app, debit)
-    decision = judge(make_follow_up_request(make_request("CB"), debit), context, make_terms(app, CHANNEL, debit))
+    context = await charging.read_chain_context(app, debit)
+    decision = judge(
+        charging.make_follow_up_request(make_request("CB"), debit), context, charging.make_terms(app, CHANNEL, debit)
+    )
     assert isinstance(decision, Plan)
-    bare = replace(start_after(app, debit, "CB", "ndc"), result_code="000.100.200")
-    assert await app.database.write(start_writes(plan_attempt(bare, decision), context, decision))
+    bare = replace(charging.start_after(app, debit, "CB", "ndc"), result_code="000.100.200")
+    assert await app.database.write(charging.start_writes(charging.plan_attempt(bare, decision), context, decision))
 
     [_, left_behind] = await read_chain(app, debit)
     await complete_overdue(app, left_behind)

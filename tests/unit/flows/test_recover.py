@@ -6,19 +6,17 @@ from typing import Any
 
 import pytest
 
-from tollgate.flows import complete_overdue, pay, run_recovery_task
-from tollgate.operations import (
-    App,
-    make_chain_context,
-    make_follow_up_request,
-    make_terms,
-    plan_attempt,
-    sign_payment,
-    start_after,
-    start_writes,
-)
-from tollgate.payments import Action, Balance, Payment, RecoveryTask, State, judge
-from tollgate.store import Job, lease_due, list_overdue
+from tollgate.flows.pay import pay
+from tollgate.flows.recover import complete_overdue, run_recovery_task
+from tollgate.operations import charging
+from tollgate.operations.app import App
+from tollgate.operations.signing import sign_payment
+from tollgate.payments.chain import judge
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance
+from tollgate.payments.payment import Payment, RecoveryTask, State
+from tollgate.store.jobs import Job, lease_due
+from tollgate.store.payments import list_overdue
 from tollgate.wire import Silent, Unsent
 from unit.flows.telling import (
     DECLINED,
@@ -51,10 +49,10 @@ async def fall_silent(app: App, wire: ScriptedWire, named: Payment, kind: str, a
 async def leave_started(app: App, named: Payment, kind: str, amount: int) -> Payment:
     """As a process leaves it that dies after the first write."""
     request = make_request(kind, amount)
-    context = await make_chain_context(app, named)
-    decision = judge(make_follow_up_request(request, named), context, make_terms(app, CHANNEL, named))
-    attempt = plan_attempt(start_after(app, named, kind, "ndc"), decision)
-    assert await app.database.write(start_writes(attempt, context, decision))
+    context = await charging.make_chain_context(app, named)
+    decision = judge(charging.make_follow_up_request(request, named), context, charging.make_terms(app, CHANNEL, named))
+    attempt = charging.plan_attempt(charging.start_after(app, named, kind, "ndc"), decision)
+    assert await app.database.write(charging.start_writes(attempt, context, decision))
     return await read(app, attempt.id)
 
 

@@ -10,12 +10,18 @@ import msgspec
 import orjson
 import pytest
 
-from tollgate.catalog import Situation
-from tollgate.contract import Fields, read_fields, read_registration_order
-from tollgate.flows import deregister, extend_life, look_up_registration, register, reregister, show_registration
-from tollgate.operations import App, open_registration
-from tollgate.payments import Channel, Registration, RegistrationState
-from tollgate.store import find_registration, update_channel, walk_jobs
+from tollgate.catalog.rule import Situation
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.registrations import read_registration_order
+from tollgate.flows.pay import look_up_registration, show_registration
+from tollgate.flows.registrations import deregister, extend_life, register, reregister
+from tollgate.operations.app import App
+from tollgate.operations.registrations import open_registration
+from tollgate.payments.merchants import Channel
+from tollgate.payments.registration import Registration, RegistrationState
+from tollgate.store.audit import walk_jobs
+from tollgate.store.merchants import update_channel
+from tollgate.store.registrations import find_registration
 from tollgate.values import DAY, FixedClock, NotFound, Refusal, add_months, to_datetime, to_instant
 from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 

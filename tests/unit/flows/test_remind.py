@@ -8,9 +8,9 @@ import logging
 import msgspec
 import pytest
 
-from tollgate.flows import remind
-from tollgate.operations import App
-from tollgate.payments import REMIND_TOPIC, CheckoutKind, Reminder
+from tollgate.flows.checkouts import remind
+from tollgate.operations.app import App
+from tollgate.payments.checkout import REMIND_TOPIC, CheckoutKind, Reminder
 from tollgate.values import MINUTE, SECOND
 from tollgate.wire import Forbidden, Silent, Unsent
 from tollgate.workers import Loop, Worker

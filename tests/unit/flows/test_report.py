@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.contract import Fields, read_follow_up
-from tollgate.flows import follow_up, list_all_completed, list_completed, pay, report, search, show_chains
-from tollgate.operations import App
-from tollgate.payments import Payment, Period, Search, Window
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract.fields import Fields
+from tollgate.contract.follow_ups import read_follow_up
+from tollgate.flows import report
+from tollgate.flows.follow_up import follow_up
+from tollgate.flows.pay import pay
+from tollgate.operations.app import App
+from tollgate.payments.payment import Payment
+from tollgate.payments.reporting import Period, Search, Window
 from tollgate.values import DAY, InvalidParameters, Refusal
 from unit.premises import CHANNEL, NOW, ORDER, ScriptedWire, open_app
 
@@ -32,7 +36,7 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 async def pay_times(app: App, count: int) -> list[Payment]:
     for _ in range(count):
         await pay(app, ORDER, CHANNEL, "ndc", None)
-    return (await search(app, CHANNEL, ALL, Window(rows_max=count))).rows
+    return (await report.search(app, CHANNEL, ALL, Window(rows_max=count))).rows
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, **bounds: int) -> None:
@@ -43,11 +47,11 @@ async def test_pages_are_counted_exactly_and_an_empty_list_has_none(app: App) ->
     await pay_times(app, 5)
 
     async def count_pages(rows_max: int, page_no: int = 1) -> int | None:
-        return (await search(app, CHANNEL, ALL, Window(rows_max=rows_max, page_no=page_no))).pages
+        return (await report.search(app, CHANNEL, ALL, Window(rows_max=rows_max, page_no=page_no))).pages
 
     assert [await count_pages(rows_max) for rows_max in (1, 2, 4, 5, 6)] == [5, 3, 2, 1, 1]
     assert [await count_pages(2, page_no) for page_no in (1, 2, 3, 4)] == [3, 3, 3, 3]
-    nothing = await search(app, CHANNEL, Search(reference="nobody-sent-this"), Window(rows_max=2))
+    nothing = await report.search(app, CHANNEL, Search(reference="nobody-sent-this"), Window(rows_max=2))
     assert (nothing.rows, nothing.pages, nothing.cursor) == ([], 0, None)
 
 
@@ -55,8 +59,8 @@ async def test_nobody_counts_beyond_the_last_numbered_page(app: App, monkeypatch
     limit(monkeypatch, query_pages_max=2)
     payments = await pay_times(app, 5)
 
-    last = await search(app, CHANNEL, ALL, Window(rows_max=2, page_no=2))
-    beyond = await search(app, CHANNEL, ALL, Window(rows_max=2, cursor=last.cursor))
+    last = await report.search(app, CHANNEL, ALL, Window(rows_max=2, page_no=2))
+    beyond = await report.search(app, CHANNEL, ALL, Window(rows_max=2, cursor=last.cursor))
 
     assert (last.pages, last.rows) == (2, payments[2:4])
     assert (beyond.pages, beyond.page_no, beyond.rows, beyond.cursor) == (None, None, payments[4:], None)
@@ -68,13 +72,13 @@ async def test_who_stands_alone_is_not_looked_for(app: App) -> None:
     wanted = read_follow_up(Fields(fields, frozenset(), fields), CHANNEL, short_id="1", is_live=False)
     assert (await follow_up(app, wanted, first.id, CHANNEL, "ndc", None)).status == 200
 
-    rows = (await search(app, CHANNEL, ALL, Window(rows_max=9))).rows
-    chains = await show_chains(app, CHANNEL, rows)
+    rows = (await report.search(app, CHANNEL, ALL, Window(rows_max=9))).rows
+    chains = await report.show_chains(app, CHANNEL, rows)
 
     assert {key: [payment.payment_type for payment in chain] for key, chain in chains.items()} == {
         first.id: ["DB", "RF"]
     }
-    assert await show_chains(app, CHANNEL, [alone]) == {}
+    assert await report.show_chains(app, CHANNEL, [alone]) == {}
 
 
 async def test_a_page_with_too_many_linked_transactions_is_refused_and_never_cut(
@@ -87,7 +91,7 @@ async def test_a_page_with_too_many_linked_transactions_is_refused_and_never_cut
     await follow_up(app, wanted, first.id, CHANNEL, "ndc", None)
 
     with pytest.raises(InvalidParameters) as refused:
-        await show_chains(app, CHANNEL, (await search(app, CHANNEL, ALL, Window(rows_max=9))).rows)
+        await report.show_chains(app, CHANNEL, (await report.search(app, CHANNEL, ALL, Window(rows_max=9))).rows)
 
     assert [fault.name for fault in refused.value.faults] == ["limit"]
 
@@ -97,12 +101,12 @@ async def test_a_day_that_is_too_long_for_one_answer_points_to_the_pages(
 ) -> None:
     limit(monkeypatch, settlement_records_max=2)
     await pay_times(app, 2)
-    assert len((await list_all_completed(app, CHANNEL, TODAY)).rows) == 2
+    assert len((await report.list_all_completed(app, CHANNEL, TODAY)).rows) == 2
     await pay_times(app, 1)
 
     with pytest.raises(Refusal) as refused:
-        await list_all_completed(app, CHANNEL, TODAY)
+        await report.list_all_completed(app, CHANNEL, TODAY)
 
     assert (refused.value.status, refused.value.result.code) == (400, "200.300.404")
     assert "/reports/v2" in refused.value.detail
-    assert len((await list_completed(app, CHANNEL, TODAY, Window(rows_max=2))).rows) == 2
+    assert len((await report.list_completed(app, CHANNEL, TODAY, Window(rows_max=2))).rows) == 2

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from tollgate.flows import Collect, Forward, GoHome
-from tollgate.operations import App, trust
-from tollgate.payments import Stage, State
+from tollgate.flows.resume import Collect, Forward, GoHome
+from tollgate.operations.app import App
+from tollgate.operations.signing import trust
+from tollgate.payments.authentication import Stage
+from tollgate.payments.payment import State
 from tollgate.wire import Silent
 from unit.flows.shopping import (
     BANK_URL,

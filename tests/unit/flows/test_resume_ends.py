@@ -6,19 +6,15 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.contract import Fields
-from tollgate.flows import (
-    Forward,
-    GoHome,
-    complete_overdue,
-    find_earlier_answer,
-    make_idempotency_key,
-    run_recovery_task,
-)
-from tollgate.operations import App
-from tollgate.payments import IdempotencyKey, RecoveryTask, Stage, State
-from tollgate.store import list_overdue
+from tollgate.catalog.limits import LIMITS
+from tollgate.contract.fields import Fields
+from tollgate.flows.recover import complete_overdue, run_recovery_task
+from tollgate.flows.resume import Forward, GoHome
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
+from tollgate.payments.authentication import Stage
+from tollgate.payments.payment import IdempotencyKey, RecoveryTask, State
+from tollgate.store.payments import list_overdue
 from tollgate.values import HOUR
 from tollgate.wire import Silent
 from unit.flows.shopping import (

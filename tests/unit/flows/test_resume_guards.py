@@ -7,10 +7,12 @@ import base64
 import pytest
 from msgspec.structs import replace
 
-from tollgate.contract import read_shopper_token, write_shopper_token
-from tollgate.flows import GoHome, Lost
-from tollgate.operations import App, TamperedRow
-from tollgate.payments import Stage, State
+from tollgate.contract.shopper_urls import read_shopper_token, write_shopper_token
+from tollgate.flows.resume import GoHome, Lost
+from tollgate.operations.app import App
+from tollgate.operations.signing import TamperedRow
+from tollgate.payments.authentication import Stage
+from tollgate.payments.payment import State
 from unit.flows.shopping import Bank, change_row, go_shopping, make_order, open_bank
 from unit.flows.telling import follow, read_answered
 from unit.premises import CHANNEL, MERCHANT, ScriptedWire

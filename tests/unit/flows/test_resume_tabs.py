@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import Forward, GoHome, Wait
-from tollgate.operations import App
-from tollgate.payments import RecoveryTask, State
+from tollgate.catalog.limits import LIMITS
+from tollgate.flows.resume import Forward, GoHome, Wait
+from tollgate.operations.app import App
+from tollgate.payments.payment import RecoveryTask, State
 from unit.flows.shopping import (
     BROWSER,
     BROWSER_FIELDS,

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.flows import count_retired, pay, rewrap_everything
-from tollgate.payments import CardAccount
-from tollgate.store import insert_credential, list_credentials, list_sealed
-from tollgate.vault import make_credential, name_owner, open_account, open_token, sealed_prefix
+from tollgate.flows.pay import pay
+from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.payments.accounts import CardAccount
+from tollgate.store.merchants import insert_credential, list_credentials
+from tollgate.store.payments import list_sealed
+from tollgate.vault.sealing import name_owner, open_account, sealed_prefix
+from tollgate.vault.tokens import make_credential, open_token
 from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio

@@ -8,9 +8,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from tollgate.operations import App
-from tollgate.payments import InitialPayment, RunState, ScheduleState, State, name_run_payment
-from tollgate.store import find_payment
+from tollgate.operations.app import App
+from tollgate.payments.payment import State
+from tollgate.payments.registration import InitialPayment
+from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
+from tollgate.store.payments import find_payment
 from tollgate.values import DAY, HOUR, SECOND
 from tollgate.workers.schedules import order_runs, pay_runs
 from unit.flows.scheduling import (

@@ -5,10 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tollgate.flows import pay
-from tollgate.operations import App, get_registration, make_run_order, open_registration
-from tollgate.payments import RunState, ScheduleState, name_run_payment
-from tollgate.store import change_registration_writes, end_schedules_writes, update_channel
+from tollgate.flows.pay import pay
+from tollgate.operations.app import App
+from tollgate.operations.registrations import get_registration, open_registration
+from tollgate.operations.schedules import make_run_order
+from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
+from tollgate.store.merchants import update_channel
+from tollgate.store.registrations import change_registration_writes
+from tollgate.store.schedules import end_schedules_writes
 from tollgate.values import DAY, HOUR, MINUTE, RegistrationId
 from tollgate.wire import Silent, Unsent
 from tollgate.workers.schedules import order_runs, pay_runs

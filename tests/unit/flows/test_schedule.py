@@ -9,12 +9,14 @@ import msgspec
 import orjson
 import pytest
 
-from tollgate.catalog import Situation
-from tollgate.contract import Answer, Fields, read_fields
-from tollgate.flows import create_schedule, deschedule, reschedule, show_schedule
-from tollgate.operations import App
-from tollgate.payments import IdempotencyKey, RunState, ScheduleState
-from tollgate.store import find_active_schedule, list_schedules
+from tollgate.catalog.rule import Situation
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.flows.schedules import create_schedule, deschedule, reschedule, show_schedule
+from tollgate.operations.app import App
+from tollgate.payments.payment import IdempotencyKey
+from tollgate.payments.schedule import RunState, ScheduleState
+from tollgate.store.schedules import find_active_schedule, list_schedules
 from tollgate.values import DAY, Conflict, InvalidParameters, MerchantId, NotFound, Refusal
 from tollgate.workers.schedules import order_runs
 from unit.flows.scheduling import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.operations import App
-from tollgate.payments import RunState
+from tollgate.operations.app import App
+from tollgate.payments.schedule import RunState
 from tollgate.values import DAY, HOUR
 from tollgate.workers.schedules import pay_runs
 from unit.flows.scheduling import (

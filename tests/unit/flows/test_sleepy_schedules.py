@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import Situation
-from tollgate.contract import read_fields
-from tollgate.flows import deregister, deschedule, pay, run_schedules
-from tollgate.operations import App
-from tollgate.payments import RUN_TOPIC, RunState, Schedule
-from tollgate.store import lease_due
+from tollgate.catalog.rule import Situation
+from tollgate.contract.fields import read_fields
+from tollgate.flows import run_schedules
+from tollgate.flows.pay import pay
+from tollgate.flows.registrations import deregister
+from tollgate.flows.schedules import deschedule
+from tollgate.operations.app import App
+from tollgate.payments.schedule import RUN_TOPIC, RunState, Schedule
+from tollgate.store.jobs import lease_due
 from tollgate.values import HOUR
 from tollgate.workers.schedules import order_runs, pay_runs
 from unit.flows.scheduling import (

@@ -9,21 +9,17 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from tollgate.flows import (
-    find_earlier_answer,
-    list_all_completed,
-    list_completed,
-    look_up,
-    pay,
-    run_recovery_task,
-    search,
-    show_chain,
-    show_chains,
-    sum_up,
-)
-from tollgate.operations import App, TamperedRow
-from tollgate.payments import IdempotencyKey, Payment, Period, RecoveryTask, Search, State, Window
-from tollgate.store import Job, Unreadable, start_payment
+from tollgate.flows.pay import look_up, pay
+from tollgate.flows.recover import run_recovery_task
+from tollgate.flows.report import list_all_completed, list_completed, search, show_chain, show_chains, sum_up
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import find_earlier_answer
+from tollgate.operations.signing import TamperedRow
+from tollgate.payments.payment import IdempotencyKey, Payment, RecoveryTask, State
+from tollgate.payments.reporting import Period, Search, Window
+from tollgate.store.database import Unreadable
+from tollgate.store.jobs import Job
+from tollgate.store.payments import start_payment
 from tollgate.store.statements import Statement
 from tollgate.values import DAY, PaymentId
 from tollgate.workers.recover import recover_payments

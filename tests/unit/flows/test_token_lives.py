@@ -9,15 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import tokens
-from tollgate.flows import hear_token_event
-from tollgate.flows.tokenize import make_events_url
-from tollgate.operations import App
-from tollgate.payments import RegistrationEvent, RegistrationState, TokenState
+from tollgate.flows.tokenize import hear_token_event, make_events_url
+from tollgate.operations.app import App
+from tollgate.payments.registration import RegistrationEvent, RegistrationState, TokenState
 from tollgate.sandbox.token_years import Event
-from tollgate.store import (
-    change_registration_writes,
-    find_sealed_registration,
-)
+from tollgate.store.registrations import change_registration_writes, find_sealed_registration
 from tollgate.values import DAY, MINUTE, SECOND
 from tollgate.wire import Silent
 from unit.flows.keeping import keep_card, list_announced, look_at, send

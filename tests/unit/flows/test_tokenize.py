@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 
 from tollgate.connectors import tokens
-from tollgate.operations import App, name_token_owner
-from tollgate.payments import TokenAccount, TokenState
-from tollgate.store import (
-    ensure_job_writes,
-    make_token_job,
-    note_use,
-    update_channel,
-)
+from tollgate.operations.app import App
+from tollgate.operations.network_tokens import name_token_owner
+from tollgate.payments.accounts import TokenAccount
+from tollgate.payments.registration import TokenState
+from tollgate.store.jobs import ensure_job_writes
+from tollgate.store.merchants import update_channel
+from tollgate.store.registrations import make_token_job, note_use
 from tollgate.values import DAY, HOUR, SECOND
-from tollgate.vault import open_account
+from tollgate.vault.sealing import open_account
 from tollgate.wire import Silent, Unsent
 from unit.flows.keeping import CARD, KEEP, keep_card, look_at, send
 from unit.flows.shopping import tick

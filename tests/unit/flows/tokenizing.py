@@ -12,11 +12,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from tollgate.connectors import WireReply, WireRequest, tokens
-from tollgate.operations import App
-from tollgate.payments import TOKEN_TOPIC, NetworkToken, Registration, RegistrationEvent, RegistrationState, wipe
+from tollgate.operations.app import App
+from tollgate.payments import registration
 from tollgate.sandbox.token_vault import SimulatedTokenVault, find_standing, let_happen
 from tollgate.sandbox.token_years import Event
-from tollgate.store import Job, change_registration_writes, find_sealed_registration, lease_due, update_channel
+from tollgate.store.jobs import Job, lease_due
+from tollgate.store.merchants import update_channel
+from tollgate.store.registrations import change_registration_writes, find_sealed_registration
 from tollgate.values import DAY, FixedClock
 from tollgate.wire import Wire
 from tollgate.workers.recover import follow_tokens
@@ -85,13 +87,13 @@ async def keep_token(app: App, year: str = "2031") -> str:
     return registration_id
 
 
-async def get_token(app: App, registration_id: str) -> NetworkToken:
+async def get_token(app: App, registration_id: str) -> registration.NetworkToken:
     token = (await look_at(app, registration_id)).network_token
     assert token is not None
     return token
 
 
-async def find_stored(app: App, registration_id: str) -> tuple[Registration, bytes | None, bytes | None]:
+async def find_stored(app: App, registration_id: str) -> tuple[registration.Registration, bytes | None, bytes | None]:
     found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     return found
@@ -118,13 +120,17 @@ async def list_token_jobs(app: App) -> list[Job]:
         owner="looking",
         lease_s=0,
         limit=100,
-        topic=TOKEN_TOPIC,
+        topic=registration.TOKEN_TOPIC,
     )
 
 
-async def delete(app: App, registration_id: str, ended: RegistrationState = RegistrationState.DELETED) -> None:
-    ended_row = wipe(await look_at(app, registration_id), ended)
-    unit = change_registration_writes(ended_row, None, None, event=RegistrationEvent.DELETED, at=app.clock.now())
+async def delete(
+    app: App, registration_id: str, ended: registration.RegistrationState = registration.RegistrationState.DELETED
+) -> None:
+    ended_row = registration.wipe(await look_at(app, registration_id), ended)
+    unit = change_registration_writes(
+        ended_row, None, None, event=registration.RegistrationEvent.DELETED, at=app.clock.now()
+    )
     assert await app.database.write(unit)
 
 

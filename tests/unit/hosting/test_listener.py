@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.hosting.certificate import get_local_certificate
 from tollgate.hosting.listener import Listener
 from tollgate.hosting.redirect import Redirector

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tollgate.catalog import get_result
+from tollgate.catalog.results import get_result
 from tollgate.hosting.log import JsonLines
 from tollgate.hosting.redirect import Redirector
 from tollgate.values import Refusal

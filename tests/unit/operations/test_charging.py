@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.contract import read_shopper_token
-from tollgate.flows import complete_overdue
+from tollgate.contract.shopper_urls import read_shopper_token
 from tollgate.flows.pay import start_attempt
-from tollgate.operations import App, charge, choose_route, conclude, make_shopper_url
-from tollgate.payments import Order, Outcome, Payment, State, Verdict
-from tollgate.store import find_payment, start_payment
+from tollgate.flows.recover import complete_overdue
+from tollgate.operations.app import App
+from tollgate.operations.charging import charge, conclude, make_shopper_url
+from tollgate.operations.routes import choose_route
+from tollgate.payments.order import Order
+from tollgate.payments.payment import Outcome, Payment, State, Verdict
+from tollgate.store.payments import find_payment, start_payment
 from tollgate.values import SECOND, FixedClock, PaymentId, Secret, make_id
 from tollgate.wire import Silent
 from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations import MerchantCache
-from tollgate.store import insert_credential, revoke_credential
+from tollgate.operations.app import MerchantCache
+from tollgate.store.merchants import insert_credential, revoke_credential
 from tollgate.values import Secret
-from tollgate.vault import make_credential, make_keyring
+from tollgate.vault.keyring import make_keyring
+from tollgate.vault.tokens import make_credential
 from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 
 MADE = make_credential(MERCHANT.id, make_keyring(), NOW)

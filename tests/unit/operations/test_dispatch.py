@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import Conversation, Exchange, WireRequest
-from tollgate.operations import converse, dispatch
-from tollgate.payments import Outcome, Verdict
+from tollgate.operations.dispatch import converse, dispatch
+from tollgate.payments.payment import Outcome, Verdict
 from tollgate.wire import Silent, Unsent
 from unit.premises import ScriptedWire
 

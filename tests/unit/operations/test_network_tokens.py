@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations import choose_token_vault
-from tollgate.operations.network_tokens import wants_token
-from tollgate.payments import TestMode, TokenTerms
+from tollgate.operations.network_tokens import choose_token_vault, wants_token
+from tollgate.payments.merchants import TokenTerms
+from tollgate.payments.order import TestMode
 from tollgate.wire import Wire
 from unit.premises import CHANNEL, ScriptedWire, open_app
 

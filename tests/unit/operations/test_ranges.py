@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import WireReply, WireRequest, threeds
-from tollgate.operations import CardRangeCache
-from tollgate.payments import CardAccount
+from tollgate.operations.app import CardRangeCache
+from tollgate.payments.accounts import CardAccount
 from tollgate.values import Instant, Secret
 from tollgate.wire import Silent, Unsent
 from unit.premises import CARD, NOW

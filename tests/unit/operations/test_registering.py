@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations import App, find_registration_change, open_registration, sign_mandate
-from tollgate.payments import BankAccount, CardAccount, State
+from tollgate.operations.app import App
+from tollgate.operations.registrations import find_registration_change, open_registration, sign_mandate
+from tollgate.payments.accounts import BankAccount, CardAccount
+from tollgate.payments.payment import State
 from tollgate.values import MerchantId, Refusal, RegistrationId, Secret, to_instant
-from tollgate.vault import EnvelopeError
+from tollgate.vault.sealing import EnvelopeError
 from unit.flows.keeping import ALONE, CARD, INITIAL, keep_card, send
 from unit.flows.shopping import change_row
 from unit.flows.telling import read

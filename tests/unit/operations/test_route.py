@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations import check_reachable, choose_directory_server, choose_route
-from tollgate.payments import Creditor, TestMode, ThreeDsTerms
+from tollgate.operations.routes import check_reachable, choose_directory_server, choose_route
+from tollgate.payments.merchants import Creditor, ThreeDsTerms
+from tollgate.payments.order import TestMode
 from tollgate.values import Refusal
 from unit.premises import CHANNEL, ScriptedWire, open_app
 

@@ -9,8 +9,9 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from tollgate.operations import App, TamperedRow, trust
-from tollgate.payments import Payment
+from tollgate.operations.app import App
+from tollgate.operations.signing import TamperedRow, trust
+from tollgate.payments.payment import Payment
 from tollgate.store.statements import Statement
 from tollgate.wire import Silent
 from unit.flows.telling import DECLINED, begin, follow, happen, read, read_answered, run_only_job

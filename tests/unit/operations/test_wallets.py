@@ -9,14 +9,19 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS, Wallet, get_result
-from tollgate.operations import App, find_sealed_setting, open_wallet, put_sealed_setting
-from tollgate.payments import CardAccount, IdempotencyKey, OpenedCard
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.catalog.wallets import Wallet
+from tollgate.operations.app import App
+from tollgate.operations.registrations import open_wallet
+from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
+from tollgate.payments.accounts import CardAccount, OpenedCard
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.sandbox import TokenRequest, make_wallet_token
 from tollgate.sandbox.wallets import ensure_wallets
-from tollgate.store import insert_channel
+from tollgate.store.merchants import insert_channel
 from tollgate.values import DAY, HOUR, ChannelId, FixedClock, Secret
-from tollgate.vault import KeyringError, make_keyring
+from tollgate.vault.keyring import KeyringError, make_keyring
 from tollgate.workers.upkeep import purge_old_wallet_uses
 from unit.premises import CHANNEL, NOW, ScriptedWire, open_app
 

@@ -7,18 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tollgate.payments import (
-    Balance,
-    BalanceChange,
-    ChainContext,
-    Payment,
-    Plan,
-    State,
-    Terms,
-    TestMode,
-    apply_balance_change,
-    expand_closures,
-)
+from tollgate.payments.chain import ChainContext, Plan, Terms
+from tollgate.payments.ledger import Balance, BalanceChange, apply_balance_change, expand_closures
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment, State
 from tollgate.values import DAY, HOUR, ChannelId, MerchantId, Money, PaymentId
 
 NOON = 20_000 * DAY + 12 * HOUR

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from tollgate.payments import (
-    NO_DETAILS,
-    Address,
-    CardAccount,
-    CardSummary,
-    CartItem,
-    Customer,
-    Details,
-    list_amounts,
-    make_card_summary,
-)
+from tollgate.payments.accounts import CardAccount, CardSummary, make_card_summary
+from tollgate.payments.order import NO_DETAILS, Address, CartItem, Customer, Details, list_amounts
 from tollgate.values import Money, Secret
 
 CARD = CardAccount(number=Secret("4200000000000042"), expiry_month="05", expiry_year="2034", cvv=Secret("731"))

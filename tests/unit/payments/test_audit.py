@@ -7,21 +7,12 @@ from collections.abc import Callable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments import (
-    Action,
-    Balance,
-    Closure,
-    Entry,
-    LedgerAccount,
-    Payment,
-    Proof,
-    State,
-    check_chain,
-    count_chain,
-    list_entries,
-    tell_accounts,
-)
-from tollgate.payments.audit import sum_accounts
+from tollgate.payments.audit import Proof, check_chain, sum_accounts, tell_accounts
+from tollgate.payments.chain import count_chain
+from tollgate.payments.completion import list_entries
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance, Closure, Entry, LedgerAccount
+from tollgate.payments.payment import Payment, State
 from tollgate.values import ChannelId, Money, PaymentId
 from unit.payments.samples import add, make_payment
 

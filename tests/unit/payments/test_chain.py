@@ -5,27 +5,23 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS
-from tollgate.payments import (
-    Action,
-    Balance,
+from tollgate.catalog.limits import LIMITS
+from tollgate.payments.chain import (
     ChainContext,
-    Closure,
     FollowUpRequest,
-    Payment,
     Plan,
     Refused,
-    State,
-    TestMode,
-    apply_balance_change,
+    balance_effects,
     count_chain,
-    expand_closures,
     find_money_source,
     judge,
     list_completion_changes,
     list_start_changes,
 )
-from tollgate.payments.chain import balance_effects
+from tollgate.payments.following import Action
+from tollgate.payments.ledger import Balance, Closure, apply_balance_change, expand_closures
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Payment, State
 from tollgate.values import DAY, HOUR, Money
 from unit.payments.samples import NOON, TERMS, add, link_alone, make_payment, start
 

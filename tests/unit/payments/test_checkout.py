@@ -5,20 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments import (
-    MOVES,
-    Checkout,
-    CheckoutKind,
-    CheckoutState,
-    Nature,
-    Outcome,
-    Payment,
-    RecoveryTask,
-    State,
-    Verdict,
-    complete,
-)
-from tollgate.payments.completion import find_checkout_end
+from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
+from tollgate.payments.completion import complete, find_checkout_end
+from tollgate.payments.payment import MOVES, Nature, Outcome, Payment, RecoveryTask, State, Verdict
 from tollgate.values import ChannelId, CheckoutId, MerchantId, Money, PaymentId
 
 CHECKOUT_ID = CheckoutId("F" * 32 + ".abc")

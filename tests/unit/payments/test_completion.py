@@ -8,24 +8,12 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments import (
-    FOLLOWINGS,
-    Action,
-    Balance,
-    CardSummary,
-    Closure,
-    LedgerAccount,
-    Outcome,
-    Payment,
-    State,
-    TestMode,
-    Verdict,
-    complete,
-    find_entry_accounts,
-    get_known_verdict,
-    list_entries,
-    list_facts,
-)
+from tollgate.payments.accounts import CardSummary
+from tollgate.payments.completion import complete, find_entry_accounts, get_known_verdict, list_entries, list_facts
+from tollgate.payments.following import FOLLOWINGS, Action
+from tollgate.payments.ledger import Balance, Closure, LedgerAccount
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.values import Money
 from unit.payments.samples import NOON, add, make_payment
 

@@ -10,7 +10,8 @@ from time import process_time
 
 import pytest
 
-from tollgate.payments import CRON_BEGINS_AT, CRON_ENDS_AT, FOREVER, CronPlan, fill_plan, parse_plan
+from tollgate.payments.cron import CRON_BEGINS_AT, CRON_ENDS_AT, CronPlan, fill_plan, parse_plan
+from tollgate.payments.reporting import FOREVER
 from tollgate.values import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime, to_instant
 
 PARTS = CronPlan.__struct_fields__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.payments import CronFault, CronFlaw, CronPlan, parse_plan
+from tollgate.payments.cron import CronFault, CronFlaw, CronPlan, parse_plan
 
 PARTS = CronPlan.__struct_fields__
 FOREIGN_ONE, LONG_S = "\u0661", "\u017f"

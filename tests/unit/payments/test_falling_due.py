@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.payments import CronPlan, find_due, find_next, name_run_payment, parse_plan
+from tollgate.catalog.limits import LIMITS
+from tollgate.payments.cron import CronPlan, parse_plan
+from tollgate.payments.schedule import find_due, find_next, name_run_payment
 from tollgate.values import DAY, HOUR, MINUTE, SECOND, Instant, ScheduleId, to_instant
 
 

@@ -6,25 +6,18 @@ from itertools import combinations
 
 import pytest
 
-from tollgate.catalog import FOLLOW_UP_PAYMENT_TYPES, PAYMENT_TYPES, RESULTS, Role
-from tollgate.payments import FOLLOWINGS, NATURES, REFUSALS, SYSTEM_ONLY, Action, Closure, Following, Nature
-from tollgate.payments.following import (
-    OTHER_BRAND,
-    OTHER_CURRENCY,
-    OTHER_MODE,
-    PENDING,
-    TAKEN,
-    Draw,
-    choose_following,
-    name_practice,
-)
+from tollgate.catalog.payment_types import FOLLOW_UP_PAYMENT_TYPES, PAYMENT_TYPES, Role
+from tollgate.catalog.results import RESULTS
+from tollgate.payments import following
+from tollgate.payments.ledger import Closure
+from tollgate.payments.payment import NATURES, Nature
 
-ROWS = FOLLOWINGS.values()
+ROWS = following.FOLLOWINGS.values()
 
 
 def test_every_action_but_the_technical_reversal_has_a_row() -> None:
     """A technical reversal undoes a payment that failed, so there is no balance it could move."""
-    assert set(Action) - set(FOLLOWINGS) == {Action.TECHNICAL_REVERSAL}
+    assert set(following.Action) - set(following.FOLLOWINGS) == {following.Action.TECHNICAL_REVERSAL}
 
 
 @pytest.mark.parametrize("kind", FOLLOW_UP_PAYMENT_TYPES)
@@ -35,19 +28,25 @@ def test_the_catalogue_says_of_each_type_what_the_rows_say(kind: str) -> None:
 
 
 def test_every_type_that_follows_has_rows_and_refusals_and_no_other_has() -> None:
-    assert {row.payment_type for row in ROWS} == set(REFUSALS) == set(FOLLOW_UP_PAYMENT_TYPES)
+    assert {row.payment_type for row in ROWS} == set(following.REFUSALS) == set(FOLLOW_UP_PAYMENT_TYPES)
 
 
 def test_what_only_the_system_makes_is_the_same_in_the_catalogue_and_never_sent() -> None:
     by_role = {kind.code for kind in PAYMENT_TYPES.values() if kind.role is Role.SYSTEM}
 
-    assert set(SYSTEM_ONLY) == by_role
+    assert set(following.SYSTEM_ONLY) == by_role
     assert {row.payment_type for row in ROWS if row.wire_word is None} == by_role
 
 
 def test_every_code_of_a_refusal_is_in_the_catalogue_and_is_one() -> None:
-    codes = {getattr(row, name) for row in REFUSALS.values() for name in row.__struct_fields__}
-    codes |= {PENDING, OTHER_BRAND, OTHER_CURRENCY, OTHER_MODE, *SYSTEM_ONLY.values()}
+    codes = {getattr(row, name) for row in following.REFUSALS.values() for name in row.__struct_fields__}
+    codes |= {
+        following.PENDING,
+        following.OTHER_BRAND,
+        following.OTHER_CURRENCY,
+        following.OTHER_MODE,
+        *following.SYSTEM_ONLY.values(),
+    }
 
     assert codes <= set(RESULTS)
     assert {RESULTS[code].http_status for code in codes} == {400}
@@ -61,26 +60,28 @@ def test_no_request_fits_two_rows() -> None:
         if one.payment_type == other.payment_type and one.names & other.names
     ]
 
-    assert rivals == [(Action.INCREMENT, Action.RENEWAL)]
+    assert rivals == [(following.Action.INCREMENT, following.Action.RENEWAL)]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.action.value)
-def test_a_row_is_found_by_the_request_it_is_for(row: Following) -> None:
-    practice = "INCREMENTAL_AUTH" if row.action is Action.INCREMENT else "REAUTHORIZATION"
+def test_a_row_is_found_by_the_request_it_is_for(row: following.Following) -> None:
+    practice = "INCREMENTAL_AUTH" if row.action is following.Action.INCREMENT else "REAUTHORIZATION"
 
-    assert all(choose_following(row.payment_type, named, practice) is row for named in row.names)
+    assert all(following.choose_following(row.payment_type, named, practice) is row for named in row.names)
 
 
 @pytest.mark.parametrize("kind", FOLLOW_UP_PAYMENT_TYPES)
 def test_what_no_row_names_may_not_follow(kind: str) -> None:
     strangers = set(PAYMENT_TYPES) - set(PAYMENT_TYPES[kind].follows)
 
-    assert [named for named in strangers if choose_following(kind, named)] == []
+    assert [named for named in strangers if following.choose_following(kind, named)] == []
 
 
 def test_only_an_incremental_authorisation_raises_the_one_it_names() -> None:
-    assert name_practice("INCREMENTAL_AUTH") is Action.INCREMENT
-    assert {name_practice(practice) for practice in ("REAUTHORIZATION", "NO_SHOW", None)} == {Action.RENEWAL}
+    assert following.name_practice("INCREMENTAL_AUTH") is following.Action.INCREMENT
+    assert {following.name_practice(practice) for practice in ("REAUTHORIZATION", "NO_SHOW", None)} == {
+        following.Action.RENEWAL
+    }
 
 
 def test_money_moves_between_two_accounts_and_the_chains_net_agrees_with_the_book() -> None:
@@ -93,7 +94,7 @@ def test_money_moves_between_two_accounts_and_the_chains_net_agrees_with_the_boo
 def test_whatever_gives_money_back_to_the_shopper_is_bounded() -> None:
     giving = [row for row in ROWS if row.net < 0]
 
-    assert all(row.draw is not Draw.NOTHING or row.is_capped for row in giving)
+    assert all(row.draw is not following.Draw.NOTHING or row.is_capped for row in giving)
     assert all(row.is_barred_by_dispute for row in giving)
 
 
@@ -108,13 +109,13 @@ def test_a_door_that_something_closes_bars_something() -> None:
 
 def test_nothing_closes_a_door_that_does_not_stand_in_its_own_way() -> None:
     """Else the same request would be accepted twice. What takes all that is left finds nothing the second time."""
-    closing = [row for row in ROWS if row.closes | row.closes_when_final and row.draw is not Draw.REST]
+    closing = [row for row in ROWS if row.closes | row.closes_when_final and row.draw is not following.Draw.REST]
 
     assert all(row.barred_by & (row.closes | row.closes_when_final) for row in closing)
 
 
 def test_money_that_was_taken_can_be_given_back() -> None:
-    for kind in TAKEN:
-        assert choose_following("RF", kind) is not None
-        assert choose_following("RV", kind) is not None
+    for kind in following.TAKEN:
+        assert following.choose_following("RF", kind) is not None
+        assert following.choose_following("RV", kind) is not None
         assert NATURES[kind] in (Nature.TAKES, Nature.FOLLOWS)

@@ -9,24 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import PAYMENT_TYPES, RESULTS
-from tollgate.payments import (
-    NATURES,
-    REFUSALS,
-    Action,
-    Balance,
-    ChainContext,
-    FollowUpRequest,
-    Payment,
-    Plan,
-    Refused,
-    State,
-    TestMode,
-    judge,
-    list_completion_changes,
-    list_start_changes,
-)
-from tollgate.payments.balance import Closure
+from tollgate.catalog.payment_types import PAYMENT_TYPES
+from tollgate.catalog.results import RESULTS
+from tollgate.payments import chain
+from tollgate.payments.following import REFUSALS, Action
+from tollgate.payments.ledger import Balance, Closure
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import NATURES, Payment, State
 from tollgate.values import DAY, Money
 from unit.payments.samples import TERMS, add, holds, link_alone, make_payment, move, start
 
@@ -49,17 +38,17 @@ BALANCES = [
 PRACTICES = {"PA": ("INCREMENTAL_AUTH", "REAUTHORIZATION", None)}
 
 
-def list_wishes(kind: str) -> Iterator[FollowUpRequest]:
+def list_wishes(kind: str) -> Iterator[chain.FollowUpRequest]:
     for amount, practice, is_final in product(AMOUNTS, PRACTICES.get(kind, (None,)), (False, True)):
         money = None if amount is None else Money(amount, "EUR")
-        yield FollowUpRequest(payment_type=kind, money=money, practice=practice, is_final=is_final)
-    yield FollowUpRequest(payment_type=kind, money=Money(1, "USD"))
-    yield FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.EXTERNAL)
-    yield FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.INTERNAL)
-    yield FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), objection="100.550.300")
+        yield chain.FollowUpRequest(payment_type=kind, money=money, practice=practice, is_final=is_final)
+    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "USD"))
+    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.EXTERNAL)
+    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), test_mode=TestMode.INTERNAL)
+    yield chain.FollowUpRequest(payment_type=kind, money=Money(1, "EUR"), objection="100.550.300")
 
 
-def list_links() -> Iterator[ChainContext]:
+def list_links() -> Iterator[chain.ChainContext]:
     """Every type in every state with every balance, at the head of its chain and further down."""
     for kind, state, balance, age in product(NATURES, State, BALANCES, (0, 8 * DAY)):
         if age and balance.closed:
@@ -68,7 +57,7 @@ def list_links() -> Iterator[ChainContext]:
         yield link_alone(make_payment(kind, **changes))
         first = make_payment("PA", balance=Balance(drawn=10_000, chain_net=balance.chain_net, chain_length=2))
         named = add(first, kind, 10_000, **{**changes, "balance": replace(balance, chain_net=0)})
-        yield ChainContext(named=named, money_source=named, first=first)
+        yield chain.ChainContext(named=named, money_source=named, first=first)
 
 
 LINKS = list(list_links())
@@ -79,8 +68,8 @@ def test_every_request_about_every_payment_has_an_answer_and_every_plan_can_be_k
     wishes = list(list_wishes(kind))
     plans = 0
     for context, request in product(LINKS, wishes):
-        decision = judge(request, context, TERMS)
-        if isinstance(decision, Refused):
+        decision = chain.judge(request, context, TERMS)
+        if isinstance(decision, chain.Refused):
             assert decision.code in RESULTS
             assert RESULTS[decision.code].http_status == 400
             continue
@@ -89,7 +78,7 @@ def test_every_request_about_every_payment_has_an_answer_and_every_plan_can_be_k
     assert plans > 0
 
 
-def check_plan(plan: Plan, context: ChainContext, request: FollowUpRequest) -> None:
+def check_plan(plan: chain.Plan, context: chain.ChainContext, request: chain.FollowUpRequest) -> None:
     assert plan.following.payment_type == request.payment_type
     assert plan.money.currency == context.named.money.currency
     assert plan.releases >= 0
@@ -100,7 +89,7 @@ def check_plan(plan: Plan, context: ChainContext, request: FollowUpRequest) -> N
     }
     payments = {payment.id: payment for payment in (context.named, context.money_source, context.first)}
     attempt = start(context, plan, request.payment_type)
-    reserved = list_start_changes(attempt, plan, context.money_source.id)
+    reserved = chain.list_start_changes(attempt, plan, context.money_source.id)
 
     assert all(holds(payments[balance_change.payment_id], balance_change) for balance_change in reserved), (
         plan,
@@ -110,20 +99,20 @@ def check_plan(plan: Plan, context: ChainContext, request: FollowUpRequest) -> N
 
 
 def check_settled(
-    attempt: Payment, reserved: dict[str, Balance], before: dict[str, Balance], context: ChainContext
+    attempt: Payment, reserved: dict[str, Balance], before: dict[str, Balance], context: chain.ChainContext
 ) -> None:
     if attempt.is_decided:
         # A fact cannot be undone, and has moved everything when it was written.
-        assert list_completion_changes(attempt, replace(attempt, state=State.APPROVED)) == []
+        assert chain.list_completion_changes(attempt, replace(attempt, state=State.APPROVED)) == []
         return
-    declined = list_completion_changes(attempt, replace(attempt, state=State.DECLINED))
+    declined = chain.list_completion_changes(attempt, replace(attempt, state=State.DECLINED))
     undone = move(reserved, declined)
     first = before[context.first.id]
 
     assert undone == before | {context.first.id: replace(undone[context.first.id], chain_length=first.chain_length + 1)}
     assert undone[context.first.id].chain_net == first.chain_net
 
-    kept = move(reserved, list_completion_changes(attempt, replace(attempt, state=State.APPROVED)))
+    kept = move(reserved, chain.list_completion_changes(attempt, replace(attempt, state=State.APPROVED)))
     after = replace(context.named, balance=kept[context.named.id])
     assert after.left == replace(context.named, balance=reserved[context.named.id]).left + _count_added(attempt)
     assert after.balance.held == context.named.balance.held
@@ -137,10 +126,10 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
     wishes = [request for request in list_wishes(kind) if request.objection is None]
     for named_type, request, before in product(PAYMENT_TYPES[kind].follows, wishes, BALANCES):
         context = link_with_bearer(named_type, before)
-        plan = judge(request, context, TERMS)
-        if isinstance(plan, Refused):
+        plan = chain.judge(request, context, TERMS)
+        if isinstance(plan, chain.Refused):
             continue
-        balance_changes = list_start_changes(start(context, plan, kind), plan, context.money_source.id)
+        balance_changes = chain.list_start_changes(start(context, plan, kind), plan, context.money_source.id)
         for today in BALANCES:
             moved = move_named(context, today)
             payments = {payment.id: payment for payment in (moved.first, moved.money_source, moved.named)}
@@ -149,21 +138,21 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
             ):
                 barred += 1
                 continue
-            again = judge(replace(request, money=plan.money), moved, TERMS)
-            assert isinstance(again, Plan), (request, before, today)
+            again = chain.judge(replace(request, money=plan.money), moved, TERMS)
+            assert isinstance(again, chain.Plan), (request, before, today)
             assert (again.money, again.releases) == (plan.money, plan.releases), (request, before, today)
     assert barred > 0
 
 
-def link_with_bearer(kind: str, balance: Balance) -> ChainContext:
+def link_with_bearer(kind: str, balance: Balance) -> chain.ChainContext:
     """What only moved the money of another payment has that one behind it."""
     if kind not in ("RF", "CR"):
         return link_alone(make_payment(kind, balance=balance))
     debit = make_payment("DB")
-    return ChainContext(named=add(debit, kind, 10_000, balance=balance), money_source=debit, first=debit)
+    return chain.ChainContext(named=add(debit, kind, 10_000, balance=balance), money_source=debit, first=debit)
 
 
-def move_named(context: ChainContext, balance: Balance) -> ChainContext:
+def move_named(context: chain.ChainContext, balance: Balance) -> chain.ChainContext:
     named = replace(context.named, balance=balance)
     return replace(context, named=named) if context.money_source is not context.named else link_alone(named)
 
@@ -177,9 +166,9 @@ def _count_added(attempt: Payment) -> int:
 def test_nothing_follows_what_only_changed_another_payment(action: Action, kind: str) -> None:
     named = add(make_payment("DB"), "PA" if action is Action.INCREMENT else "CB", 100, action=action)
 
-    decisions = [judge(request, link_alone(named), TERMS) for request in list_wishes(kind)]
+    decisions = [chain.judge(request, link_alone(named), TERMS) for request in list_wishes(kind)]
 
-    assert set(decisions) == {Refused(REFUSALS[kind].misfit)}
+    assert set(decisions) == {chain.Refused(REFUSALS[kind].misfit)}
 
 
 def test_every_door_stands_in_the_way_of_something() -> None:
@@ -189,9 +178,10 @@ def test_every_door_stands_in_the_way_of_something() -> None:
             request.payment_type
             for named_type, kind in product(NATURES, REFUSALS)
             for request in list_wishes(kind)
-            if isinstance(judge(request, link_alone(make_payment(named_type)), TERMS), Plan)
+            if isinstance(chain.judge(request, link_alone(make_payment(named_type)), TERMS), chain.Plan)
             and isinstance(
-                judge(request, link_alone(make_payment(named_type, balance=Balance(closed=door))), TERMS), Refused
+                chain.judge(request, link_alone(make_payment(named_type, balance=Balance(closed=door))), TERMS),
+                chain.Refused,
             )
         ]
         assert told_apart, door

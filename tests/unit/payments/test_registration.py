@@ -6,26 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tollgate.payments import (
-    WIPED,
-    CardSummary,
-    InitialPayment,
-    NetworkToken,
-    Registration,
-    RegistrationState,
-    Retention,
-    TokenState,
-    wipe,
-)
+from tollgate.payments import registration
+from tollgate.payments.accounts import CardSummary
 from tollgate.values import ChannelId, MerchantId, RegistrationId, to_instant
 
 NOW = to_instant(datetime(2027, 1, 31, 12, tzinfo=UTC))
 FACE = CardSummary(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028", holder="Jane Jones")
-STORED = Registration(
+STORED = registration.Registration(
     id=RegistrationId("8a" * 16),
     merchant_id=MerchantId("merchant"),
     channel_id=ChannelId("channel"),
-    state=RegistrationState.ACTIVE,
+    state=registration.RegistrationState.ACTIVE,
     brand="VISA",
     method="CC",
     ndc="trace",
@@ -34,10 +25,10 @@ STORED = Registration(
     keep_until=NOW + 1,
     card=FACE,
     echo={"customer.givenName": "Jane", "billing.street1": "1 Main Street"},
-    initial=InitialPayment(payment_type="DB", reference="scheme"),
-    network_token=NetworkToken(
+    initial=registration.InitialPayment(payment_type="DB", reference="scheme"),
+    network_token=registration.NetworkToken(
         reference="at the network",
-        state=TokenState.ACTIVE,
+        state=registration.TokenState.ACTIVE,
         last_digits="4444",
         expiry_month="01",
         expiry_year="2030",
@@ -48,31 +39,35 @@ STORED = Registration(
 )
 
 
-@pytest.mark.parametrize("ended", sorted(WIPED))
-def test_what_was_wiped_says_which_instrument_it_was_and_whose_it_was_not(ended: RegistrationState) -> None:
-    left = wipe(STORED, ended)
+@pytest.mark.parametrize("ended", sorted(registration.WIPED))
+def test_what_was_wiped_says_which_instrument_it_was_and_whose_it_was_not(
+    ended: registration.RegistrationState,
+) -> None:
+    left = registration.wipe(STORED, ended)
 
     assert left.state is ended
     assert left.card == CardSummary(bin="420000", last_digits="0000", expiry_month="02", expiry_year="2028")
     assert left.echo == {}
     assert left.fingerprint is None
     assert left.network_token is not None
-    assert left.network_token.state is TokenState.DELETED
+    assert left.network_token.state is registration.TokenState.DELETED
     assert (left.id, left.brand, left.created_at, left.initial) == (STORED.id, "VISA", NOW, STORED.initial)
     assert left.revision == STORED.revision
     assert "Jane" not in repr(left)
 
 
 def test_what_has_no_card_is_wiped_as_well() -> None:
-    bare = Registration(**{name: getattr(STORED, name) for name in STORED.__struct_fields__ if name != "card"})
+    bare = registration.Registration(
+        **{name: getattr(STORED, name) for name in STORED.__struct_fields__ if name != "card"}
+    )
 
-    assert wipe(bare, RegistrationState.ERASED).card is None
+    assert registration.wipe(bare, registration.RegistrationState.ERASED).card is None
 
 
-@pytest.mark.parametrize("state", sorted(set(RegistrationState) - WIPED))
-def test_nothing_is_wiped_and_still_open(state: RegistrationState) -> None:
+@pytest.mark.parametrize("state", sorted(set(registration.RegistrationState) - registration.WIPED))
+def test_nothing_is_wiped_and_still_open(state: registration.RegistrationState) -> None:
     with pytest.raises(ValueError, match=state.name):
-        wipe(STORED, state)
+        registration.wipe(STORED, state)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +80,12 @@ def test_nothing_is_wiped_and_still_open(state: RegistrationState) -> None:
 def test_a_card_is_kept_beyond_its_expiry_and_all_else_beyond_its_last_use(
     card: CardSummary | None, end: datetime
 ) -> None:
-    assert Retention().find_end(card, NOW) == to_instant(end)
+    assert registration.Retention().find_end(card, NOW) == to_instant(end)
 
 
 def test_an_extension_never_shortens() -> None:
-    far = Retention(extension_months=1)
-    kept = Registration(
+    far = registration.Retention(extension_months=1)
+    kept = registration.Registration(
         **{name: getattr(STORED, name) for name in STORED.__struct_fields__ if name != "keep_until"},
         keep_until=NOW * 2,
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import RESULTS
-from tollgate.payments import REACTIONS, Reaction, RetryTerms, find_reaction
-from tollgate.payments.retrying import GROUP_REACTIONS, PAUSES
+from tollgate.catalog.results import RESULTS
+from tollgate.payments.schedule import GROUP_REACTIONS, PAUSES, REACTIONS, Reaction, RetryTerms, find_reaction
 from tollgate.values import DAY, HOUR
 
 NO_MONEY = "800.100.203"

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 
-from tollgate.contract import Submission
-from tollgate.flows import submit_checkout
-from tollgate.operations import App
-from tollgate.payments import CheckoutKind, Script
+from tollgate.contract.checkouts import Submission
+from tollgate.flows.submit import submit_checkout
+from tollgate.operations.app import App
+from tollgate.payments.checkout import CheckoutKind, Script
 from tollgate.sandbox import ensure_tenant, make_simulator
 from tollgate.sandbox.shop import ROUTES
 from tollgate.sandbox.tenant import SHOP

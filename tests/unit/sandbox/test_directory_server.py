@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import RESULTS, TEST_CARDS, Behaviour
+from tollgate.catalog.results import RESULTS
+from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
 from tollgate.connectors import WireRequest, threeds
-from tollgate.payments import AuthenticationCase
+from tollgate.payments.authentication import AuthenticationCase
 from tollgate.sandbox.challenges import ENDINGS, OPEN, find_challenge, make_browser_answer, make_result
 from tollgate.sandbox.directory_rules import ELEMENTS, SCRIPTED
 from tollgate.sandbox.directory_server import ANSWERS, SimulatedDirectoryServer
-from tollgate.store import Database, open_database
+from tollgate.store.database import Database
+from tollgate.store.opening import open_database
 from tollgate.values import FixedClock, to_instant
-from tollgate.vault import make_keyring
+from tollgate.vault.keyring import make_keyring
 
 pytestmark = pytest.mark.anyio
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from tollgate.connectors import WireRequest, redirect
-from tollgate.operations import App
+from tollgate.operations.app import App
 from tollgate.sandbox import SimulatedProvider
 from tollgate.sandbox.provider import Status, find_session
 from tollgate.sandbox.provider_pages import ROUTES, decide_at_provider, show_provider
-from tollgate.store import SimulatedSession, insert_simulated_session
+from tollgate.store.simulated_sessions import SimulatedSession, insert_simulated_session
 from tollgate.values import MINUTE, FixedClock
 from tollgate.web import Reply, Request
 from unit.premises import ScriptedWire, open_app

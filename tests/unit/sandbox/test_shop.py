@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tollgate.catalog import TEST_ACCOUNTS, TEST_CARDS, Behaviour, Situation
-from tollgate.contract import read_fields
-from tollgate.flows import prepare_checkout
-from tollgate.operations import App, find_any_checkout, open_prepared
+from tollgate.catalog.rule import Situation
+from tollgate.catalog.test_cards import TEST_ACCOUNTS, TEST_CARDS, Behaviour
+from tollgate.contract.fields import read_fields
+from tollgate.flows.checkouts import prepare_checkout
+from tollgate.operations.app import App
+from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
 from tollgate.sandbox.shop.receipt import make_receipt

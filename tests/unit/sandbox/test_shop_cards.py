@@ -7,14 +7,15 @@ from collections.abc import AsyncIterator
 import msgspec
 import pytest
 
-from tollgate.operations import App, find_any_checkout, open_prepared
-from tollgate.payments import WIPED
+from tollgate.operations.app import App
+from tollgate.operations.checkouts import find_any_checkout, open_prepared
+from tollgate.payments.registration import WIPED
 from tollgate.sandbox.shop.till import get_channel_of_shop
 from tollgate.sandbox.shop.visitor import CARDS_MAX, read_cards, remember_cards
 from tollgate.sandbox.tenant import SHOP
-from tollgate.store import find_registration
+from tollgate.store.registrations import find_registration
 from tollgate.values import make_id
-from tollgate.vault import make_keyring
+from tollgate.vault.keyring import make_keyring
 from unit.sandbox.shop_visits import (
     header,
     make_request,

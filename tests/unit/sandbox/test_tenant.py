@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tollgate.sandbox import ensure_tenant, welcome
-from tollgate.store import list_channels, list_credentials, list_merchants, update_channel
+from tollgate.store.merchants import list_channels, list_credentials, list_merchants, update_channel
 from unit.premises import NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from empty_store import open_empty_store
-from tollgate.catalog import passes_luhn
+from tollgate.catalog.brands import passes_luhn
 from tollgate.connectors import WireRequest, tokens
 from tollgate.sandbox.token_vault import SimulatedTokenVault, Status, find_standing, let_happen
 from tollgate.sandbox.token_years import YEARS, Event
-from tollgate.store import Database, purge_simulated_sessions
+from tollgate.store.database import Database
+from tollgate.store.simulated_sessions import purge_simulated_sessions
 from tollgate.values import DAY, MINUTE, FixedClock
-from tollgate.vault import Keyring, make_keyring
+from tollgate.vault.keyring import Keyring, make_keyring
 from unit.premises import NOW
 
 pytestmark = pytest.mark.anyio

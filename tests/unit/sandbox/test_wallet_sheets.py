@@ -10,10 +10,10 @@ from typing import cast
 
 import pytest
 
-from tollgate.contract import Submission
-from tollgate.flows import submit_checkout
-from tollgate.operations import App
-from tollgate.payments import CheckoutKind
+from tollgate.contract.checkouts import Submission
+from tollgate.flows.submit import submit_checkout
+from tollgate.operations.app import App
+from tollgate.payments.checkout import CheckoutKind
 from tollgate.sandbox.shop.goods import USUAL_CART
 from tollgate.sandbox.shop.till import get_channel_of_shop, place_order
 from tollgate.sandbox.wallet_sheets import CARDS, ROUTES

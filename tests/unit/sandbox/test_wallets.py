@@ -7,12 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tollgate.catalog import Wallet
-from tollgate.flows import count_retired, rewrap_everything
-from tollgate.operations import open_wallet
-from tollgate.payments import OpenedCard
+from tollgate.catalog.wallets import Wallet
+from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.operations.registrations import open_wallet
+from tollgate.payments.accounts import OpenedCard
 from tollgate.sandbox import Tenant, TokenRequest, ensure_tenant, make_wallet_token
-from tollgate.store import get_setting, list_settings, list_wallet_keys, put_setting
+from tollgate.store.merchants import list_wallet_keys
+from tollgate.store.opening import get_setting, list_settings, put_setting
 from tollgate.values import MINUTE, ChannelId, Secret
 from unit.premises import CHANNEL, NOW, ScriptedWire, open_app
 

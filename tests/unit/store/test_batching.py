@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tollgate.store.batching import Batcher
-from tollgate.store.faults import Damaged, Unavailable, Unwritable
+from tollgate.store.database import Batcher, Damaged, Unavailable, Unwritable
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tollgate.store.batching import Batcher
-from tollgate.store.faults import Damaged
+from tollgate.store.database import Batcher, Damaged
 
 pytestmark = pytest.mark.anyio
 

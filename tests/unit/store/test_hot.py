@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tollgate.payments import Balance
+from tollgate.payments.ledger import Balance
 from tollgate.store.hot import AT_START, HOT_WRITES, START, START_COLUMNS, BatchText, HotWrite
 from tollgate.store.schema import payments
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 from alembic.script import ScriptDirectory
 
-from tollgate.store import WrongSchema
-from tollgate.store.migrating import HEAD, VERSIONS, make_missing_statements, refuse_old_schema
+from tollgate.store.database import WrongSchema
+from tollgate.store.opening import HEAD, VERSIONS, make_missing_statements, refuse_old_schema
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import Dialect
 

@@ -8,8 +8,7 @@ import asyncpg
 import pytest
 
 from tollgate.store import postgres_faults
-from tollgate.store.faults import Damaged, StoreFault, Unavailable, Unconfirmed, Unwritable
-from tollgate.store.postgres_faults import TRIES_MAX, Fate, Unreached, judge, persist
+from tollgate.store.database import Damaged, StoreFault, Unavailable, Unconfirmed, Unwritable
 
 pytestmark = pytest.mark.anyio
 
@@ -22,28 +21,28 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("fault", "fate"),
     [
-        (asyncpg.exceptions._base.DataError("argument"), Fate.UNWRITABLE),
-        (asyncpg.CharacterNotInRepertoireError("NUL"), Fate.UNWRITABLE),
-        (asyncpg.UniqueViolationError("key"), Fate.UNWRITABLE),
-        (asyncpg.SerializationError("again"), Fate.AGAIN),
-        (asyncpg.DeadlockDetectedError("again"), Fate.AGAIN),
-        (asyncpg.ConnectionDoesNotExistError("gone"), Fate.LOST),
-        (asyncpg.InterfaceError("closed"), Fate.LOST),
-        (asyncpg.AdminShutdownError("restart"), Fate.LOST),
-        (asyncpg.CannotConnectNowError("starting"), Fate.REFUSED),
-        (asyncpg.TooManyConnectionsError("full"), Fate.REFUSED),
-        (asyncpg.ReadOnlySQLTransactionError("standby"), Fate.REFUSED),
-        (Unreached("ConnectionRefusedError"), Fate.REFUSED),
-        (TimeoutError(), Fate.LOST),
-        (ConnectionResetError(), Fate.LOST),
-        (asyncpg.InvalidPasswordError("no"), Fate.CLOSED),
-        (asyncpg.InvalidCatalogNameError("no"), Fate.CLOSED),
-        (asyncpg.DiskFullError("full"), Fate.DAMAGED),
-        (asyncpg.PostgresIOError("disk"), Fate.DAMAGED),
+        (asyncpg.exceptions._base.DataError("argument"), postgres_faults.Fate.UNWRITABLE),
+        (asyncpg.CharacterNotInRepertoireError("NUL"), postgres_faults.Fate.UNWRITABLE),
+        (asyncpg.UniqueViolationError("key"), postgres_faults.Fate.UNWRITABLE),
+        (asyncpg.SerializationError("again"), postgres_faults.Fate.AGAIN),
+        (asyncpg.DeadlockDetectedError("again"), postgres_faults.Fate.AGAIN),
+        (asyncpg.ConnectionDoesNotExistError("gone"), postgres_faults.Fate.LOST),
+        (asyncpg.InterfaceError("closed"), postgres_faults.Fate.LOST),
+        (asyncpg.AdminShutdownError("restart"), postgres_faults.Fate.LOST),
+        (asyncpg.CannotConnectNowError("starting"), postgres_faults.Fate.REFUSED),
+        (asyncpg.TooManyConnectionsError("full"), postgres_faults.Fate.REFUSED),
+        (asyncpg.ReadOnlySQLTransactionError("standby"), postgres_faults.Fate.REFUSED),
+        (postgres_faults.Unreached("ConnectionRefusedError"), postgres_faults.Fate.REFUSED),
+        (TimeoutError(), postgres_faults.Fate.LOST),
+        (ConnectionResetError(), postgres_faults.Fate.LOST),
+        (asyncpg.InvalidPasswordError("no"), postgres_faults.Fate.CLOSED),
+        (asyncpg.InvalidCatalogNameError("no"), postgres_faults.Fate.CLOSED),
+        (asyncpg.DiskFullError("full"), postgres_faults.Fate.DAMAGED),
+        (asyncpg.PostgresIOError("disk"), postgres_faults.Fate.DAMAGED),
     ],
 )
-def test_each_fault_has_its_fate(fault: Exception, fate: Fate) -> None:
-    assert judge(fault) is fate
+def test_each_fault_has_its_fate(fault: Exception, fate: postgres_faults.Fate) -> None:
+    assert postgres_faults.judge(fault) is fate
 
 
 def failing(fault: Exception, times: int) -> tuple[Callable[[int], Awaitable[str]], list[int]]:
@@ -61,18 +60,18 @@ def failing(fault: Exception, times: int) -> tuple[Callable[[int], Awaitable[str
 async def test_what_the_server_undid_is_tried_again() -> None:
     run, calls = failing(asyncpg.SerializationError("again"), 2)
 
-    assert await persist(run, is_repeatable=False) == "done"
+    assert await postgres_faults.persist(run, is_repeatable=False) == "done"
     assert calls == [0, 1, 2]
 
 
 async def test_what_was_lost_is_tried_again_only_where_repeating_is_safe() -> None:
     run, calls = failing(ConnectionResetError(), 1)
-    assert await persist(run, is_repeatable=True) == "done"
+    assert await postgres_faults.persist(run, is_repeatable=True) == "done"
     assert calls == [0, 1]
 
     run, calls = failing(ConnectionResetError(), 1)
     with pytest.raises(Unconfirmed):
-        await persist(run, is_repeatable=False)
+        await postgres_faults.persist(run, is_repeatable=False)
     assert calls == [0]
 
 
@@ -80,24 +79,24 @@ async def test_trying_has_an_end() -> None:
     run, calls = failing(ConnectionResetError(), 99)
 
     with pytest.raises(Unavailable, match="ConnectionResetError"):
-        await persist(run, is_repeatable=True)
-    assert len(calls) == TRIES_MAX
+        await postgres_faults.persist(run, is_repeatable=True)
+    assert len(calls) == postgres_faults.TRIES_MAX
 
 
 async def test_giving_up_says_whether_it_may_have_been_done() -> None:
     refused, _ = failing(asyncpg.ReadOnlySQLTransactionError("standby"), 99)
     with pytest.raises(Unavailable):
-        await persist(refused, is_repeatable=True, lost=Unconfirmed)
+        await postgres_faults.persist(refused, is_repeatable=True, lost=Unconfirmed)
 
     lost, _ = failing(ConnectionResetError(), 99)
     with pytest.raises(Unconfirmed):
-        await persist(lost, is_repeatable=True, lost=Unconfirmed)
+        await postgres_faults.persist(lost, is_repeatable=True, lost=Unconfirmed)
 
 
 async def test_what_was_refused_is_tried_again_although_repeating_is_not_safe() -> None:
-    run, calls = failing(Unreached("ConnectionRefusedError"), 1)
+    run, calls = failing(postgres_faults.Unreached("ConnectionRefusedError"), 1)
 
-    assert await persist(run, is_repeatable=False) == "done"
+    assert await postgres_faults.persist(run, is_repeatable=False) == "done"
     assert calls == [0, 1]
 
 
@@ -113,7 +112,7 @@ async def test_what_repeating_cannot_mend_is_told_at_once(fault: Exception, told
     run, calls = failing(fault, 99)
 
     with pytest.raises(told):
-        await persist(run, is_repeatable=True)
+        await postgres_faults.persist(run, is_repeatable=True)
     assert calls == [0]
 
 
@@ -121,7 +120,7 @@ async def test_what_was_stored_is_not_repeated_in_a_fault() -> None:
     run, _ = failing(asyncpg.exceptions._base.DataError("invalid input: 'Jane Jones'"), 1)
 
     with pytest.raises(Unwritable) as caught:
-        await persist(run, is_repeatable=True)
+        await postgres_faults.persist(run, is_repeatable=True)
     assert "Jane" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from tollgate.store.faults import Damaged, Unavailable, Unwritable
-from tollgate.store.write_health import PROBE_AFTER_S, PROBE_AGAIN_S, WriteHealth
+from tollgate.store.database import PROBE_AFTER_S, PROBE_AGAIN_S, Damaged, Unavailable, Unwritable, WriteHealth
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tollgate.store.faults import Damaged, Unwritable
-from tollgate.store.writer_thread import WriterThread
+from tollgate.store.database import Damaged, Unwritable
+from tollgate.store.sqlite import WriterThread
 
 pytestmark = pytest.mark.anyio
 

@@ -43,9 +43,7 @@ def test_a_refusal_has_the_status_of_its_kind_or_else_of_its_row(refusal: Refusa
 
 
 def test_the_tree_in_the_docstring_names_every_kind() -> None:
-    import tollgate.values.refusal as module
-
-    drawn = module.__doc__ or ""
+    drawn = Refusal.__doc__ or ""
 
     assert all(kind.__name__ in drawn for kind in Refusal.__subclasses__())
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from tollgate.catalog import Wallet
-from tollgate.payments import SigningKey, WalletKey, WalletPublic
-from tollgate.vault import Keyring, make_keyring, make_wallet_key
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import SigningKey, WalletKey, WalletPublic
+from tollgate.vault.keyring import Keyring, make_keyring
+from tollgate.vault.wallets.door import make_wallet_key
 from wallet_mint import CHANNEL_ID, MERCHANT, NOW, RECIPIENT, Mint
 
 

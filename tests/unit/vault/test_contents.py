@@ -9,24 +9,12 @@ from datetime import date
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
+from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import MerchantId, Secret
-from tollgate.vault import (
-    EnvelopeError,
-    fingerprint,
-    hash_token,
-    make_credential,
-    make_keyring,
-    make_token,
-    name_owner,
-    open_account,
-    open_hidden,
-    open_sealed,
-    open_token,
-    seal,
-    seal_account,
-    show_token,
-)
+from tollgate.vault.keyring import make_keyring
+from tollgate.vault.sealing import EnvelopeError, name_owner, open_account, open_hidden, open_sealed, seal, seal_account
+from tollgate.vault.signing import fingerprint
+from tollgate.vault.tokens import hash_token, make_credential, make_token, open_token, show_token
 
 KEYRING = make_keyring()
 MERCHANT = MerchantId("8a01")

@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.vault import (
-    EnvelopeError,
-    Keyring,
-    KeyringError,
-    make_keyring,
-    open_sealed,
-    rewrap,
-    seal,
-    sealed_prefix,
-    sealing_key_id,
-)
+from tollgate.vault.keyring import Keyring, KeyringError, make_keyring
+from tollgate.vault.sealing import EnvelopeError, open_sealed, rewrap, seal, sealed_prefix, sealing_key_id
 
 KEYRING = make_keyring()
 OWNER = "payment/8a01/8a02"

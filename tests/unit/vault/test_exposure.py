@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
+from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import Secret
-from tollgate.vault import find_exposed
+from tollgate.vault.sealing import find_exposed
 
 CARD = CardAccount(number=Secret("4539148803436467"), expiry_month="05", expiry_year="2034")
 TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK")

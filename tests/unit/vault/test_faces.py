@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tollgate.payments import CardSummary, VirtualAccount, make_card_summary
-from tollgate.vault import shows_face
+from tollgate.payments.accounts import CardSummary, VirtualAccount, make_card_summary
+from tollgate.vault.signing import shows_face
 from unit.premises import CARD
 
 FACE = make_card_summary("4200000000000000", CARD)

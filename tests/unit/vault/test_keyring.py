@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.vault import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
+from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.vault import make_keyring, make_mac
+from tollgate.vault.keyring import make_keyring
+from tollgate.vault.signing import make_mac
 
 KEYRING = make_keyring()
 FACTS = ("8a01", 100, None, "EUR")

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from tollgate.values import Secret
-from tollgate.vault import hash_once_key, make_once_key, open_once, seal_once
+from tollgate.vault.signing import hash_once_key, make_once_key, open_once, seal_once
 
 OWNER = "authentication/8a01/8a02"
 KEY = bytes(range(32))

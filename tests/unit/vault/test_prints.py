@@ -8,9 +8,10 @@ from itertools import combinations
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
+from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import MerchantId, Secret
-from tollgate.vault import Keyring, fingerprint_account, make_keyring
+from tollgate.vault.keyring import Keyring, make_keyring
+from tollgate.vault.signing import fingerprint_account
 
 MERCHANT, STRANGER = MerchantId("8a" + "1" * 30), MerchantId("8a" + "9" * 30)
 NUMBER = "4895370012003478"

@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS, Wallet
-from tollgate.payments import OpenedWallet, WalletKey, WalletPublic
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet, WalletKey, WalletPublic
 from tollgate.values import HOUR, SECOND, Secret, to_datetime
-from tollgate.vault import Keyring, WalletTokenError, make_wallet_key, open_wallet_token
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.wallets.door import make_wallet_key, open_wallet_token
+from tollgate.vault.wallets.failure import WalletTokenError
 from wallet_mint import CHANNEL_ID, CRYPTOGRAM, NOW, NUMBER, Mint
 
 Keys = Mapping[Wallet, WalletKey]

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tollgate.catalog import LIMITS, Wallet
-from tollgate.payments import OpenedWallet, WalletKey
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet, WalletKey
 from tollgate.values import Secret
-from tollgate.vault import Keyring, WalletTokenError, open_wallet_token
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.wallets.door import open_wallet_token
+from tollgate.vault.wallets.failure import WalletTokenError
 from wallet_mint import NOW, Mint
 
 STRIDE = 7

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import LIMITS, Wallet
-from tollgate.payments import OpenedWallet, WalletKey
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet, WalletKey
 from tollgate.values import HOUR, SECOND, Secret
-from tollgate.vault import Keyring, WalletTokenError, make_wallet_key, open_wallet_token
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.wallets.door import make_wallet_key, open_wallet_token
+from tollgate.vault.wallets.failure import WalletTokenError
 from wallet_mint import CHANNEL_ID, NOW, NUMBER, Mint
 
 Keys = Mapping[Wallet, WalletKey]

@@ -8,18 +8,13 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import Wallet
-from tollgate.payments import SigningKey, WalletKey, WalletPublic
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import SigningKey, WalletKey, WalletPublic
 from tollgate.values import ChannelId, Secret
-from tollgate.vault import (
-    EnvelopeError,
-    Keyring,
-    WalletKeyError,
-    make_wallet_key,
-    name_wallet_key_owner,
-    open_sealed,
-    open_wallet_token,
-)
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.sealing import EnvelopeError, open_sealed
+from tollgate.vault.wallets.door import make_wallet_key, name_wallet_key_owner, open_wallet_token
+from tollgate.vault.wallets.failure import WalletKeyError
 from wallet_mint import CHANNEL_ID, NOW, Mint
 
 Keys = Mapping[Wallet, WalletKey]

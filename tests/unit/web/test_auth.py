@@ -7,10 +7,11 @@ from base64 import b64decode
 import pytest
 from msgspec.structs import replace
 
-from tollgate.operations import MerchantCache
-from tollgate.payments import Channel
+from tollgate.operations.app import MerchantCache
+from tollgate.payments.merchants import Channel
 from tollgate.values import ChannelId, Forbidden, InvalidParameters, MerchantId, Refusal, Unauthenticated
-from tollgate.vault import make_credential, make_keyring, show_token
+from tollgate.vault.keyring import make_keyring
+from tollgate.vault.tokens import make_credential, show_token
 from tollgate.web import Access, Caller, Request
 from tollgate.web.auth import find_credential, recognise
 from unit.premises import CHANNEL, MERCHANT, NOW

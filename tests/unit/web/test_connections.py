@@ -7,7 +7,7 @@ import logging
 import pytest
 from prometheus_client import REGISTRY
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.web import Connections, Proxies
 
 MANY = LIMITS.connections_per_peer_max + 1

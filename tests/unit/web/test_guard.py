@@ -7,10 +7,10 @@ import logging
 
 import pytest
 
-from tollgate.catalog import get_result
-from tollgate.contract import Envelope
-from tollgate.operations import FateUnknown
-from tollgate.store import Damaged, Unavailable, Unconfirmed, Unwritable
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import Envelope
+from tollgate.operations.charging import FateUnknown
+from tollgate.store.database import Damaged, Unavailable, Unconfirmed, Unwritable
 from tollgate.values import FixedClock, Overloaded, Refusal, TooLarge, TooMany, TooSlow, Unauthenticated, WrongMethod
 from tollgate.web.guard import guard
 from tollgate.web.request import Reply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.values import Malformed, TooLarge
 from tollgate.web.head import CHUNKED, Head, HeadReader
 

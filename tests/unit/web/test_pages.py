@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from jinja2 import TemplateNotFound, UndefinedError
 
-from tollgate.operations import App
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web import ANYWHERE, ROUTES, Pages, Reply, Request
 from tollgate.web.pages.assets import ASSETS, read_asset

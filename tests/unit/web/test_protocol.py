@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.values import Refusal
 from tollgate.web import Connections, Head, HttpConnection, Proxies, Reply, Visit
 from tollgate.web.protocol import _block

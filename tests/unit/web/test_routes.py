@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tollgate.catalog import THROTTLES, WRONG_TOKEN
+from tollgate.catalog.throttles import THROTTLES, WRONG_TOKEN
 from tollgate.sandbox import ROUTES as SANDBOX_ROUTES
 from tollgate.values import NotFound, WrongMethod
 from tollgate.web import METRICS, ROUTES, Access, RouteRow, RouteTable

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.operations import App
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations.app import App
 from tollgate.web import (
     ROUTES,
     Access,

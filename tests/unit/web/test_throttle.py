@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.catalog import THROTTLES, Throttle
+from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.values import SECOND, FixedClock, TooMany
 from tollgate.web import Throttles, configure_throttles
 from tollgate.web import throttle as module

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from tollgate.catalog import suggest_name
-from tollgate.operations import App
+from tollgate.catalog.suggestions import suggest_name
+from tollgate.operations.app import App
 from tollgate.web.request import Access, Reply, Request, RouteRow
 from tollgate.web.unknown_names import warn_of_unknown
 from tollgate.web.visit import Visit

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tollgate.catalog import BRANDS, CARD_BRANDS, accepts_number, detect_brand, passes_luhn
+from tollgate.catalog.brands import BRANDS, CARD_BRANDS, accepts_number, detect_brand, passes_luhn
 from unit.widget.frame_program import NOW, Call, form
 
 NUMBERS = 2500

@@ -7,20 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from tollgate.catalog import CARD_BRANDS
-from tollgate.operations import App
+from tollgate.catalog.brands import CARD_BRANDS
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request, join_modules
-from tollgate.widget.frames import (
-    BRAND_ROWS,
-    FIELDS,
-    FOLDER,
-    FRAME_ASSETS,
-    FRAME_VERSION,
-    ORIGINS_MAX,
-    ROUTES,
-    is_origin,
-)
+from tollgate.widget import frames
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +23,7 @@ async def read_frame(field: str, *origins: str, accept: bytes = b"text/html") ->
     pairs = [("origin", origin) for origin in origins]
     headers = {b"accept": accept}
     request = Request(method="GET", path="", names=(field,), headers=headers, pairs=pairs, trace="")
-    handler: Any = ROUTES[0].handler
+    handler: Any = frames.ROUTES[0].handler
     reply: Reply = await handler(request, NO_HOUSE)
     return reply
 
@@ -75,20 +66,20 @@ async def test_a_frame_keeps_the_accept_header_of_its_own_request(sent: bytes, k
     assert f'<body data-accept="{kept}">' in page
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("field", frames.FIELDS)
 async def test_every_frame_has_the_one_input_that_browsers_know_how_to_fill(field: str) -> None:
     page = (await read_frame(field, SHOP)).body.decode()
 
     assert page.count("<input") == 1
     assert f'name="card.{field}"' in page
-    assert f'autocomplete="{FIELDS[field].completion}"' in page
-    assert f'src="/v1/paymentWidgets/{FRAME_VERSION}/frame.js"' in page
+    assert f'autocomplete="{frames.FIELDS[field].completion}"' in page
+    assert f'src="/v1/paymentWidgets/{frames.FRAME_VERSION}/frame.js"' in page
     assert "style=" not in page
     assert not re.search(r"<script[^>]*>[^<]", page), "a script stands in the page itself"
 
 
 async def test_a_frame_without_an_origin_or_with_a_malformed_one_is_refused_and_framed_by_nobody() -> None:
-    for origins in ((), ("null",), ("*",), (SHOP, "https://*.example"), (SHOP,) * (ORIGINS_MAX + 1)):
+    for origins in ((), ("null",), ("*",), (SHOP, "https://*.example"), (SHOP,) * (frames.ORIGINS_MAX + 1)):
         reply = await read_frame("cvv", *origins)
         assert (reply.status, read_policy(reply)["frame-ancestors"]) == (400, "'none'")
         assert b"<input" not in reply.body
@@ -103,7 +94,7 @@ async def test_a_field_that_is_none_is_not_found() -> None:
     "origin", [SHOP, "http://localhost", "https://xn--mnchen-3ya.example:8443", "http://10.0.0.1:80"]
 )
 def test_an_origin_is_taken_as_browsers_spell_it(origin: str) -> None:
-    assert is_origin(origin)
+    assert frames.is_origin(origin)
 
 
 @pytest.mark.parametrize(
@@ -136,20 +127,20 @@ def test_an_origin_is_taken_as_browsers_spell_it(origin: str) -> None:
     ],
 )
 def test_what_is_no_plain_origin_is_refused(text: str) -> None:
-    assert not is_origin(text)
+    assert not frames.is_origin(text)
 
 
 def test_the_script_is_one_strict_closure_over_all_modules_and_the_rows_of_all_cards() -> None:
-    script = FRAME_ASSETS["frame.js"].decode()
+    script = frames.FRAME_ASSETS["frame.js"].decode()
 
     assert script.startswith('(() => {\n"use strict";\n')
-    assert BRAND_ROWS + join_modules(FOLDER / "parts" / "start.js") in script
+    assert frames.BRAND_ROWS + join_modules(frames.FOLDER / "parts" / "start.js") in script
     assert not re.search(r"^\s|^//|^/\*", script, re.MULTILINE), "margins and comments are not for browsers"
     assert all(f'"{brand.code}":{{' in script for brand in CARD_BRANDS)
 
 
 def test_the_script_keeps_nothing_and_speaks_to_exact_origins_only() -> None:
-    script = FRAME_ASSETS["frame.js"].decode()
+    script = frames.FRAME_ASSETS["frame.js"].decode()
 
     for banned in ("console.", "localStorage", "sessionStorage", "indexedDB", "cookie", "innerHTML", "eval(", '"*"'):
         assert banned not in script
@@ -159,7 +150,7 @@ def test_the_script_keeps_nothing_and_speaks_to_exact_origins_only() -> None:
 
 
 def test_the_style_loads_nothing() -> None:
-    style = FRAME_ASSETS["frame.css"].decode()
+    style = frames.FRAME_ASSETS["frame.css"].decode()
 
     assert "url(" not in style
     assert "@import" not in style

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tollgate.catalog import BRANDS
+from tollgate.catalog.brands import BRANDS
 from tollgate.widget.mark_rows import MARK_ROWS, NEUTRAL_INK, NEUTRAL_PANEL, Mark
 from tollgate.widget.marks import HEIGHT, MARK_STYLE, MARKS, SHAPES, TEXT_WIDTH_MAX, WIDTH, render_mark, split_label
 from unit.widget.contrast import contrast

@@ -16,8 +16,8 @@ from typing import Any, cast
 import pytest
 
 import tollgate.widget.serving as serving
-from tollgate.operations import App
-from tollgate.payments import Script as Promised
+from tollgate.operations.app import App
+from tollgate.payments.checkout import Script as Promised
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request
 from tollgate.web.pages.scripts import Module, list_modules, read_module

@@ -9,12 +9,14 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from tollgate.catalog import LIMITS
-from tollgate.flows import verify
+from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import start_attempt
-from tollgate.operations import App
-from tollgate.payments import State
-from tollgate.store import Job, start_payment, walk_jobs
+from tollgate.flows.verify import verify
+from tollgate.operations.app import App
+from tollgate.payments.payment import State
+from tollgate.store.audit import walk_jobs
+from tollgate.store.jobs import Job
+from tollgate.store.payments import start_payment
 from tollgate.values import SECOND, FixedClock, PaymentId
 from tollgate.wire import Silent
 from tollgate.workers.jobs import run_or_put_off

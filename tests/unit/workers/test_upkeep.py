@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.catalog import LIMITS
-from tollgate.operations import App
-from tollgate.store import SimulatedSession, find_simulated_session, insert_simulated_session
+from tollgate.catalog.limits import LIMITS
+from tollgate.operations.app import App
+from tollgate.store.simulated_sessions import SimulatedSession, find_simulated_session, insert_simulated_session
 from tollgate.values import FixedClock
 from tollgate.workers.upkeep import purge_old_sessions
 from unit.premises import NOW, ScriptedWire, open_app

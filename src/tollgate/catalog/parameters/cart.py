@@ -4,31 +4,11 @@ How many there may be is a limit and a rule.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import (
-    AMOUNT,
-    BOOLEAN,
-    CONDITIONAL,
-    EXACT_AMOUNT,
-    OPEN,
-    Parameter,
-    mount,
-    several,
-)
-from tollgate.catalog.shape import (
-    choice,
-    country2,
-    country2_or_numeric,
-    currency,
-    date,
-    digits,
-    number,
-    pattern,
-    text,
-    url,
-)
+from tollgate.catalog import shape
+from tollgate.catalog.parameters.row import AMOUNT, BOOLEAN, CONDITIONAL, EXACT_AMOUNT, OPEN, Parameter, mount, several
 
 _ITEM_TYPES = ("PHYSICAL", "DIGITAL", "MIXED", "ANONYMOUS_DONATION", "AUTHORITIES_PAYMENT")
-_PERCENTAGE = pattern(
+_PERCENTAGE = shape.pattern(
     r"100(\.0{1,2})?|[0-9]{1,2}(\.[0-9]{1,2})?",
     1,
     6,
@@ -37,80 +17,84 @@ _PERCENTAGE = pattern(
 )
 
 _RECIPIENT = (
-    Parameter("salutation", text(1, 5)),
-    *several("firstName lastName", text(1, 48)),
-    Parameter("middleName", text(1, 50)),
-    *several("apartment street address", text(1, 100)),
-    Parameter("city", text(1, 80)),
-    Parameter("state", text(1, 50)),
-    Parameter("postcode", text(1, 16)),
-    Parameter("country", country2_or_numeric()),
-    Parameter("phone", digits(1, 25), lenient=text(1, 25), holds_code=True),
-    Parameter("email", text(1, 128)),
+    Parameter("salutation", shape.text(1, 5)),
+    *several("firstName lastName", shape.text(1, 48)),
+    Parameter("middleName", shape.text(1, 50)),
+    *several("apartment street address", shape.text(1, 100)),
+    Parameter("city", shape.text(1, 80)),
+    Parameter("state", shape.text(1, 50)),
+    Parameter("postcode", shape.text(1, 16)),
+    Parameter("country", shape.country2_or_numeric()),
+    Parameter("phone", shape.digits(1, 25), lenient=shape.text(1, 25), holds_code=True),
+    Parameter("email", shape.text(1, 128)),
 )
 
 CART_ITEMS = mount(
     "cart.items[n]",
     (
-        *several("name", text(1, 255), CONDITIONAL, OPEN),
-        *several("merchantItemId", text(1, 255), CONDITIONAL, OPEN, holds_code=True),
-        Parameter("description", text(1, 2048), CONDITIONAL, OPEN),
-        Parameter("type", choice(*_ITEM_TYPES), CONDITIONAL, OPEN),
-        Parameter("quantity", pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, OPEN, holds_code=True),
-        Parameter("currency", currency(), CONDITIONAL, OPEN),
+        *several("name", shape.text(1, 255), CONDITIONAL, OPEN),
+        *several("merchantItemId", shape.text(1, 255), CONDITIONAL, OPEN, holds_code=True),
+        Parameter("description", shape.text(1, 2048), CONDITIONAL, OPEN),
+        Parameter("type", shape.choice(*_ITEM_TYPES), CONDITIONAL, OPEN),
+        Parameter("quantity", shape.pattern(r"[0-9]{1,12}(\.[0-9]{1,3})?", 1, 16), CONDITIONAL, OPEN, holds_code=True),
+        Parameter("currency", shape.currency(), CONDITIONAL, OPEN),
         Parameter("price", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Per unit, with tax and discount"),
         Parameter("totalAmount", EXACT_AMOUNT, CONDITIONAL, OPEN),
         Parameter("taxAmount", EXACT_AMOUNT, CONDITIONAL, OPEN, note="Per unit"),
         Parameter("totalTaxAmount", EXACT_AMOUNT, CONDITIONAL, OPEN),
         Parameter("tax", _PERCENTAGE, CONDITIONAL, OPEN),
-        Parameter("taxCategory", choice("AA", "S", "E", "Z"), CONDITIONAL, OPEN),
+        Parameter("taxCategory", shape.choice("AA", "S", "E", "Z"), CONDITIONAL, OPEN),
         Parameter("shipping", AMOUNT, CONDITIONAL, OPEN),
         Parameter("discount", EXACT_AMOUNT, CONDITIONAL, OPEN),
-        Parameter("commodityCode", digits(1, 8), secrecy=OPEN, note="UNSPSC", holds_code=True),
-        Parameter("commodityDescription", text(1, 50), secrecy=OPEN),
-        Parameter("originalPrice", text(1, 255), secrecy=OPEN, note="Without tax and discount"),
-        *several("sku sellerId", text(1, 255), secrecy=OPEN, holds_code=True),
-        *several("shippingMethod", text(1, 255), secrecy=OPEN),
-        *several("giftMessage shippingInstructions", text(1, 255)),
-        *several("shippingTrackingNumber", text(1, 255), holds_code=True),
-        Parameter("quantityUnit", choice("M", "CM", "KG", "G", "COUNT"), secrecy=OPEN, note="COUNT unless it is said"),
-        *several("productUrl imageUrl", url(), secrecy=OPEN),
+        Parameter("commodityCode", shape.digits(1, 8), secrecy=OPEN, note="UNSPSC", holds_code=True),
+        Parameter("commodityDescription", shape.text(1, 50), secrecy=OPEN),
+        Parameter("originalPrice", shape.text(1, 255), secrecy=OPEN, note="Without tax and discount"),
+        *several("sku sellerId", shape.text(1, 255), secrecy=OPEN, holds_code=True),
+        *several("shippingMethod", shape.text(1, 255), secrecy=OPEN),
+        *several("giftMessage shippingInstructions", shape.text(1, 255)),
+        *several("shippingTrackingNumber", shape.text(1, 255), holds_code=True),
+        Parameter(
+            "quantityUnit", shape.choice("M", "CM", "KG", "G", "COUNT"), secrecy=OPEN, note="COUNT unless it is said"
+        ),
+        *several("productUrl imageUrl", shape.url(), secrecy=OPEN),
         Parameter("totalDiscountAmount", AMOUNT, secrecy=OPEN),
-        *several("productCode partNumber vatReferenceNumber", text(1, 30), secrecy=OPEN, holds_code=True),
-        Parameter("itemNumber", number(1, 999), secrecy=OPEN, note="Line of the invoice"),
-        Parameter("deliveryDate", date(), secrecy=OPEN),
+        *several("productCode partNumber vatReferenceNumber", shape.text(1, 30), secrecy=OPEN, holds_code=True),
+        Parameter("itemNumber", shape.number(1, 999), secrecy=OPEN, note="Line of the invoice"),
+        Parameter("deliveryDate", shape.date(), secrecy=OPEN),
     ),
 ) + mount("cart.items[n].recipient", _RECIPIENT)
 
 CART_PAYMENTS = mount(
     "cart.payments[n]",
     (
-        *several("name brand", text(1, 255), secrecy=OPEN),
-        *several("type", choice("GIFTCARD", "PROMOTION"), secrecy=OPEN),
+        *several("name brand", shape.text(1, 255), secrecy=OPEN),
+        *several("type", shape.choice("GIFTCARD", "PROMOTION"), secrecy=OPEN),
         *several("amount", AMOUNT, secrecy=OPEN),
-        *several("currency", currency(), secrecy=OPEN),
-        *several("status", choice("pending", "authorized", "captured"), secrecy=OPEN),
+        *several("currency", shape.currency(), secrecy=OPEN),
+        *several("status", shape.choice("pending", "authorized", "captured"), secrecy=OPEN),
         *several("primary", BOOLEAN, secrecy=OPEN),
     ),
 )
 
 _LEG = (
-    *several("ticketNumber flightNumber exchangeTicketNum couponNumber", text(1, 255), CONDITIONAL, holds_code=True),
+    *several(
+        "ticketNumber flightNumber exchangeTicketNum couponNumber", shape.text(1, 255), CONDITIONAL, holds_code=True
+    ),
     *several(
         "stopOverAllowed restrictions fareBasis departureCountry departureAirport airlineName airlineCode departureTime"
         " arrivalCountry arrivalAirport arrivalTime classOfService carrierCode",
-        text(1, 255),
+        shape.text(1, 255),
         CONDITIONAL,
     ),
     *several("taxAmount feesAmount fareAmount departureTaxAmount", AMOUNT, CONDITIONAL),
-    *several("departureDate arrivalDate", date(), CONDITIONAL),
-    Parameter("timeToDeparture", text(1, 10), CONDITIONAL, note="Days"),
+    *several("departureDate arrivalDate", shape.date(), CONDITIONAL),
+    Parameter("timeToDeparture", shape.text(1, 10), CONDITIONAL, note="Days"),
 )
 
 _PASSENGER = (
-    *several("type name ticketRestricted status email dob", text(1, 255), CONDITIONAL),
-    *several("ticketNumber phone frequentFlyerNumber checkDigit", text(1, 255), CONDITIONAL, holds_code=True),
-    *several("residenceCountry", country2(), CONDITIONAL),
+    *several("type name ticketRestricted status email dob", shape.text(1, 255), CONDITIONAL),
+    *several("ticketNumber phone frequentFlyerNumber checkDigit", shape.text(1, 255), CONDITIONAL, holds_code=True),
+    *several("residenceCountry", shape.country2(), CONDITIONAL),
 )
 
 AIRLINE = (
@@ -118,13 +102,13 @@ AIRLINE = (
         "airline",
         (
             *several("totalTaxAmount totalFeesAmount totalFareAmount", AMOUNT, CONDITIONAL),
-            *several("ticketIssueDate", date(), CONDITIONAL),
+            *several("ticketIssueDate", shape.date(), CONDITIONAL),
             *several(
                 "ticketIssueAddress thirdPartyBooking bookingtype ticketDeliveryMethod agentName",
-                text(1, 255),
+                shape.text(1, 255),
                 CONDITIONAL,
             ),
-            *several("bookingRefNum agentCode", text(1, 255), CONDITIONAL, holds_code=True),
+            *several("bookingRefNum agentCode", shape.text(1, 255), CONDITIONAL, holds_code=True),
         ),
     ),
     *mount("airline.passengers[n]", _PASSENGER),

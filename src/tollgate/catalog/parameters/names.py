@@ -18,13 +18,7 @@ from tollgate.catalog.parameters.links import LINKS
 from tollgate.catalog.parameters.merchant import MARKETPLACE, MERCHANT
 from tollgate.catalog.parameters.people import CUSTOMERS, RECIPIENT, SENDER
 from tollgate.catalog.parameters.places import ADDRESSES, CORPORATE
-from tollgate.catalog.parameters.repeated import (
-    DATES,
-    JOB,
-    OLDER_RECURRING,
-    RECURRING_MIGRATION,
-    STANDING_INSTRUCTION,
-)
+from tollgate.catalog.parameters.repeated import DATES, JOB, OLDER_RECURRING, RECURRING_MIGRATION, STANDING_INSTRUCTION
 from tollgate.catalog.parameters.risk import CUSTOM, RISK, THREE_D_SECURE
 from tollgate.catalog.parameters.row import Parameter
 from tollgate.values import Fault

@@ -4,21 +4,11 @@ Where the customer's rows are mounted a second time is told in the last table.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import (
-    BOOLEAN,
-    CONDITIONAL,
-    OPEN,
-    PHONE,
-    RECIPIENT_PHONE,
-    SEAL,
-    Parameter,
-    mount,
-    several,
-)
+from tollgate.catalog.parameters import row
 from tollgate.catalog.shape import choice, country3, date, digits, number, pattern, recent_date, text
 
 
-def _plain_names(names: str, length_max: int) -> tuple[Parameter, ...]:
+def _plain_names(names: str, length_max: int) -> tuple[row.Parameter, ...]:
     shape = pattern(
         f"([^\\W_]| ){{1,{length_max}}}",
         1,
@@ -26,86 +16,90 @@ def _plain_names(names: str, length_max: int) -> tuple[Parameter, ...]:
         message=f"must have 1 to {length_max} letters, digits or blanks",
         notation=f"AN{length_max}, letters, digits, blanks",
     )
-    return several(names, shape)
+    return row.several(names, shape)
 
 
 _BROWSER = (
-    Parameter("browser.acceptHeader", text(1, 2048), CONDITIONAL, OPEN, note="The accept header exactly as sent"),
-    Parameter("browser.language", text(1, 8), CONDITIONAL, OPEN, note="BCP 47 language of the browser"),
-    Parameter("browser.screenHeight", digits(1, 6), CONDITIONAL, OPEN, note="Pixels"),
-    Parameter("browser.screenWidth", digits(1, 6), CONDITIONAL, OPEN, note="Pixels"),
-    Parameter(
+    row.Parameter(
+        "browser.acceptHeader", text(1, 2048), row.CONDITIONAL, row.OPEN, note="The accept header exactly as sent"
+    ),
+    row.Parameter("browser.language", text(1, 8), row.CONDITIONAL, row.OPEN, note="BCP 47 language of the browser"),
+    row.Parameter("browser.screenHeight", digits(1, 6), row.CONDITIONAL, row.OPEN, note="Pixels"),
+    row.Parameter("browser.screenWidth", digits(1, 6), row.CONDITIONAL, row.OPEN, note="Pixels"),
+    row.Parameter(
         "browser.timezone",
         pattern("[+-]?[0-9]{1,4}", 1, 5),
-        CONDITIONAL,
-        OPEN,
+        row.CONDITIONAL,
+        row.OPEN,
         note="Minutes from local time to UTC; positive west of Greenwich",
     ),
-    Parameter("browser.userAgent", text(1, 2048), CONDITIONAL, OPEN, note="The user agent header"),
-    Parameter("browser.javaEnabled", BOOLEAN, CONDITIONAL, OPEN, note="Whether the browser runs Java"),
-    Parameter("browser.javascriptEnabled", BOOLEAN, secrecy=OPEN, note="Whether the browser runs JavaScript"),
-    Parameter("browser.screenColorDepth", digits(1, 2), secrecy=OPEN, note="Bits per pixel"),
-    Parameter("browser.challengeWindow", number(1, 5), secrecy=OPEN, note="Size code of the challenge window"),
-    Parameter("browser.deviceId", text(1, 32)),
+    row.Parameter("browser.userAgent", text(1, 2048), row.CONDITIONAL, row.OPEN, note="The user agent header"),
+    row.Parameter("browser.javaEnabled", row.BOOLEAN, row.CONDITIONAL, row.OPEN, note="Whether the browser runs Java"),
+    row.Parameter(
+        "browser.javascriptEnabled", row.BOOLEAN, secrecy=row.OPEN, note="Whether the browser runs JavaScript"
+    ),
+    row.Parameter("browser.screenColorDepth", digits(1, 2), secrecy=row.OPEN, note="Bits per pixel"),
+    row.Parameter("browser.challengeWindow", number(1, 5), secrecy=row.OPEN, note="Size code of the challenge window"),
+    row.Parameter("browser.deviceId", text(1, 32)),
 )
 
 _CUSTOMER = (
-    Parameter("merchantCustomerId", text(1, 255), note="The merchant's number for the customer"),
-    Parameter("givenName", text(1, 50), CONDITIONAL, note="Needed as soon as any customer field is sent"),
-    Parameter("middleName", text(2, 50)),
-    Parameter("surname", text(1, 50), CONDITIONAL, note="Needed as soon as any customer field is sent"),
-    Parameter("sex", choice("M", "F")),
-    Parameter("birthDate", recent_date()),
-    *several("phone mobile", PHONE),
-    Parameter("workPhone", text(1, 25), holds_code=True),
-    Parameter("email", text(6, 128)),
-    Parameter("companyName", text(1, 60)),
-    Parameter(
+    row.Parameter("merchantCustomerId", text(1, 255), note="The merchant's number for the customer"),
+    row.Parameter("givenName", text(1, 50), row.CONDITIONAL, note="Needed as soon as any customer field is sent"),
+    row.Parameter("middleName", text(2, 50)),
+    row.Parameter("surname", text(1, 50), row.CONDITIONAL, note="Needed as soon as any customer field is sent"),
+    row.Parameter("sex", choice("M", "F")),
+    row.Parameter("birthDate", recent_date()),
+    *row.several("phone mobile", row.PHONE),
+    row.Parameter("workPhone", text(1, 25), holds_code=True),
+    row.Parameter("email", text(6, 128)),
+    row.Parameter("companyName", text(1, 60)),
+    row.Parameter(
         "identificationDocType",
         choice("IDCARD", "PASSPORT", "TAXSTATEMENT"),
-        CONDITIONAL,
+        row.CONDITIONAL,
         note="Together with identificationDocId",
     ),
-    Parameter(
-        "identificationDocId", text(8, 64), CONDITIONAL, note="Together with identificationDocType", holds_code=True
+    row.Parameter(
+        "identificationDocId", text(8, 64), row.CONDITIONAL, note="Together with identificationDocType", holds_code=True
     ),
-    Parameter("ip", text(1, 255), note="Address the shopper came from", holds_code=True),
-    Parameter("merchantReference", text(1, 255)),
-    Parameter("salutation", choice("MR", "MRS", "MS", "MX")),
-    Parameter("language", pattern("[A-Z]{2}", 2, 2)),
-    Parameter("category", choice("INDIVIDUAL", "COMPANY")),
-    Parameter("status", choice("NEW", "EXISTING")),
-    Parameter("browserFingerprint.id", text(1, 255)),
-    Parameter("browserFingerprint.value", text(1, 4096)),
+    row.Parameter("ip", text(1, 255), note="Address the shopper came from", holds_code=True),
+    row.Parameter("merchantReference", text(1, 255)),
+    row.Parameter("salutation", choice("MR", "MRS", "MS", "MX")),
+    row.Parameter("language", pattern("[A-Z]{2}", 2, 2)),
+    row.Parameter("category", choice("INDIVIDUAL", "COMPANY")),
+    row.Parameter("status", choice("NEW", "EXISTING")),
+    row.Parameter("browserFingerprint.id", text(1, 255)),
+    row.Parameter("browserFingerprint.value", text(1, 4096)),
     *_BROWSER,
-    Parameter("app.deviceId", text(1, 40)),
+    row.Parameter("app.deviceId", text(1, 40)),
 )
 
 CUSTOMERS = (
-    *mount("customer", _CUSTOMER),
-    *mount("shipping.customer", _CUSTOMER, without=("browserFingerprint.", "browser.deviceId", "app.deviceId")),
+    *row.mount("customer", _CUSTOMER),
+    *row.mount("shipping.customer", _CUSTOMER, without=("browserFingerprint.", "browser.deviceId", "app.deviceId")),
 )
 
 _PARTY = (
-    Parameter("birthDate", date()),
-    Parameter("accountNumber", text(1, 32), secrecy=SEAL, note="May be a card number, so it is kept like one"),
-    Parameter("street", text(1, 100)),
-    *several("city state", text(1, 50)),
-    Parameter("country", country3()),
-    Parameter("postcode", text(1, 30)),
+    row.Parameter("birthDate", date()),
+    row.Parameter("accountNumber", text(1, 32), secrecy=row.SEAL, note="May be a card number, so it is kept like one"),
+    row.Parameter("street", text(1, 100)),
+    *row.several("city state", text(1, 50)),
+    row.Parameter("country", country3()),
+    row.Parameter("postcode", text(1, 30)),
 )
 
-SENDER = mount(
+SENDER = row.mount(
     "sender",
     (
         *_plain_names("name", 100),
         *_plain_names("givenName middleName surname", 50),
         *_PARTY,
-        Parameter(
+        row.Parameter(
             "accountNumberType",
             choice("OTHER", "RTN_AND_BANK_ACCOUNT", "IBAN", "IBAN_AND_BIC", "CARD_ACCOUNT"),
         ),
-        Parameter(
+        row.Parameter(
             "sourceOfFunds",
             choice(*(f"{code:02d}" for code in range(1, 10))),
             note="01 credit, 02 debit, 03 prepaid, 04 cash, 05 other debit, 06 other credit, 07 deposit, "
@@ -114,13 +108,13 @@ SENDER = mount(
     ),
 )
 
-RECIPIENT = mount(
+RECIPIENT = row.mount(
     "recipient",
     (
         *_plain_names("givenName middleName surname", 48),
-        *several("phone", RECIPIENT_PHONE),
+        *row.several("phone", row.RECIPIENT_PHONE),
         *_PARTY,
-        Parameter(
+        row.Parameter(
             "accountNumberType",
             choice(
                 "OTHER",

@@ -4,41 +4,30 @@ When a schedule is due is not computed here.
 
 from __future__ import annotations
 
+from tollgate.catalog import shape
 from tollgate.catalog.parameters.row import BOOLEAN, CONDITIONAL, OPEN, REQUIRED, Parameter, mount, several
-from tollgate.catalog.shape import (
-    Shape,
-    amount,
-    choice,
-    date,
-    date_or_timestamp,
-    digits,
-    number,
-    pattern,
-    text,
-    timestamp,
-)
 
 STANDING_INSTRUCTION = mount(
     "standingInstruction",
     (
-        Parameter("mode", choice("INITIAL", "REPEATED"), secrecy=OPEN, note="First of a series, or a later one"),
-        Parameter("source", choice("CIT", "MIT"), secrecy=OPEN, note="Who started it: customer or merchant"),
-        Parameter("type", choice("RECURRING", "INSTALLMENT", "UNSCHEDULED"), secrecy=OPEN),
-        Parameter("recurringType", choice("SUBSCRIPTION", "STANDING_ORDER"), secrecy=OPEN),
+        Parameter("mode", shape.choice("INITIAL", "REPEATED"), secrecy=OPEN, note="First of a series, or a later one"),
+        Parameter("source", shape.choice("CIT", "MIT"), secrecy=OPEN, note="Who started it: customer or merchant"),
+        Parameter("type", shape.choice("RECURRING", "INSTALLMENT", "UNSCHEDULED"), secrecy=OPEN),
+        Parameter("recurringType", shape.choice("SUBSCRIPTION", "STANDING_ORDER"), secrecy=OPEN),
         Parameter(
             "initialTransactionId",
-            text(1, 255),
+            shape.text(1, 255),
             CONDITIONAL,
             OPEN,
             note="Scheme reference of the first payment",
             holds_code=True,
         ),
-        Parameter("frequency", digits(1, 4), CONDITIONAL, OPEN, note="Days between payments"),
-        Parameter("expiry", date(), CONDITIONAL, OPEN, note="Last day of the series"),
-        Parameter("numberOfInstallments", number(1, 999), CONDITIONAL, OPEN),
+        Parameter("frequency", shape.digits(1, 4), CONDITIONAL, OPEN, note="Days between payments"),
+        Parameter("expiry", shape.date(), CONDITIONAL, OPEN, note="Last day of the series"),
+        Parameter("numberOfInstallments", shape.number(1, 999), CONDITIONAL, OPEN),
         Parameter(
             "industryPractice",
-            choice("INCREMENTAL_AUTH", "RESUBMISSION", "REAUTHORIZATION", "DELAYED_CHARGES", "NO_SHOW"),
+            shape.choice("INCREMENTAL_AUTH", "RESUBMISSION", "REAUTHORIZATION", "DELAYED_CHARGES", "NO_SHOW"),
             CONDITIONAL,
             OPEN,
             note="Needed when an authorisation names an earlier one",
@@ -51,11 +40,11 @@ OLDER_RECURRING = mount(
     (
         Parameter(
             "recurringType",
-            choice("INITIAL", "REPEATED", "REGISTRATION_BASED"),
+            shape.choice("INITIAL", "REPEATED", "REGISTRATION_BASED"),
             secrecy=OPEN,
             note="Older spelling of standingInstruction.mode",
         ),
-        Parameter("recurring.numberOfInstallments", number(1, 999), secrecy=OPEN),
+        Parameter("recurring.numberOfInstallments", shape.number(1, 999), secrecy=OPEN),
     ),
 )
 
@@ -63,18 +52,18 @@ RECURRING_MIGRATION = mount(
     "recurringMigration",
     (
         Parameter(
-            "paymentType", choice("DB", "CD", "PA"), REQUIRED, OPEN, note="Type of the first payment (deprecated)"
+            "paymentType", shape.choice("DB", "CD", "PA"), REQUIRED, OPEN, note="Type of the first payment (deprecated)"
         ),
-        Parameter("amount", amount(8), secrecy=OPEN),
-        Parameter("requestTimestamp", timestamp(), CONDITIONAL, OPEN),
-        *several("connectorTxId1 connectorTxId2 connectorTxId3", text(1, 128), CONDITIONAL, holds_code=True),
+        Parameter("amount", shape.amount(8), secrecy=OPEN),
+        Parameter("requestTimestamp", shape.timestamp(), CONDITIONAL, OPEN),
+        *several("connectorTxId1 connectorTxId2 connectorTxId3", shape.text(1, 128), CONDITIONAL, holds_code=True),
     ),
 )
 
 
-def _loose(length_max: int, notation: str) -> Shape:
+def _loose(length_max: int, notation: str) -> shape.Shape:
     """Wider than the notation: what is wrong inside of it has result codes of its own, told by whoever reads it."""
-    return pattern(
+    return shape.pattern(
         f"[ -~]{{1,{length_max}}}",
         1,
         length_max,
@@ -88,7 +77,7 @@ _UNIT = _loose(64, "DAY, WEEK, MONTH, YEAR")
 JOB = mount(
     "job",
     (
-        Parameter("name", text(1, 255), secrecy=OPEN),
+        Parameter("name", shape.text(1, 255), secrecy=OPEN),
         Parameter("action", _loose(64, "DB, PA, CD"), secrecy=OPEN, note="The type of the payments that are made"),
         *several("second minute", _loose(64, "cron, 0-59"), secrecy=OPEN, holds_code=True),
         Parameter("hour", _loose(64, "cron, 0-23"), secrecy=OPEN, holds_code=True),
@@ -98,7 +87,7 @@ JOB = mount(
             "dayOfWeek", _loose(64, "cron, 1-7 or SUN-SAT, L, #, ?"), secrecy=OPEN, holds_code=True, note="Sunday is 1"
         ),
         Parameter("year", _loose(64, "cron, 1970-2099"), secrecy=OPEN, holds_code=True),
-        *several("startDate endDate", date_or_timestamp(), secrecy=OPEN),
+        *several("startDate endDate", shape.date_or_timestamp(), secrecy=OPEN),
         Parameter(
             "expression",
             _loose(256, "cron, 6 or 7 parts from second to year"),
@@ -107,12 +96,12 @@ JOB = mount(
             note="All parts in one",
         ),
         *several("durationUnit noticeUnit", _UNIT, secrecy=OPEN),
-        *several("durationNumber noticeNumber", number(1, 9999), secrecy=OPEN),
+        *several("durationNumber noticeNumber", shape.number(1, 9999), secrecy=OPEN),
         *several("noticeCallable", BOOLEAN, secrecy=OPEN),
     ),
 )
 
 DATES = mount(
     "date",
-    several("from to", date_or_timestamp(), secrecy=OPEN),
+    several("from to", shape.date_or_timestamp(), secrecy=OPEN),
 )

@@ -11,20 +11,11 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from tollgate.catalog import is_pending, is_review, is_success
-from tollgate.connectors.acquiring.messages import (
-    FOLLOW_UPS,
-    INQUIRIES,
-    REVERSALS,
-    AcquirerReply,
-    KeyMessage,
-    decode_reply,
-    encode_message,
-    make_follow_up,
-)
+from tollgate.catalog.results import is_pending, is_review, is_success
+from tollgate.connectors.acquiring import messages
 from tollgate.connectors.acquiring.responses import ADVICES, RESPONSES, UNLISTED
 from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
-from tollgate.payments import Outcome, Payment, Verdict
+from tollgate.payments.payment import Outcome, Payment, Verdict
 
 FORCED_CODE = "forceResultCode"
 """The lever by which a test asks the simulator for a result."""
@@ -32,7 +23,7 @@ FORCED_CODE = "forceResultCode"
 SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
 _NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code="900.100.310")
 
-_Reply = TypeVar("_Reply", bound=AcquirerReply)
+_Reply = TypeVar("_Reply", bound=messages.AcquirerReply)
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,7 @@ class Dialect(Generic[_Reply]):
     """The statuses that confirm a reversal; what was never seen counts as undone."""
 
 
-def judge(reply: AcquirerReply, approved_code: str) -> Verdict:
+def judge(reply: messages.AcquirerReply, approved_code: str) -> Verdict:
     details = describe(reply)
     match reply.status:
         case "approved":
@@ -62,7 +53,9 @@ def judge(reply: AcquirerReply, approved_code: str) -> Verdict:
             return SILENT
 
 
-ACQUIRER = Dialect(reversals=REVERSALS, inquiries=INQUIRIES, decode=decode_reply, judge=judge)
+ACQUIRER = Dialect(
+    reversals=messages.REVERSALS, inquiries=messages.INQUIRIES, decode=messages.decode_reply, judge=judge
+)
 
 
 def perform(dialect: Dialect[_Reply], request: WireRequest, approved_code: str) -> Exchange:
@@ -83,7 +76,9 @@ def reverse(dialect: Dialect[_Reply], key: str) -> Exchange:
 
     What the other side never saw counts as undone: it blocks the key from then on.
     """
-    request = WireRequest(path=dialect.reversals, body=encode_message(KeyMessage(key)), key=f"{key}-reversal")
+    request = WireRequest(
+        path=dialect.reversals, body=messages.encode_message(messages.KeyMessage(key)), key=f"{key}-reversal"
+    )
     reply = read_reply(dialect, (yield request))
     if reply is None or reply.status not in dialect.undone:
         return SILENT
@@ -92,7 +87,9 @@ def reverse(dialect: Dialect[_Reply], key: str) -> Exchange:
 
 def inquire(dialect: Dialect[_Reply], key: str, approved_code: str) -> Exchange:
     """Ask what became of something. What was never seen is blocked by the question, so it never happens later."""
-    request = WireRequest(path=dialect.inquiries, body=encode_message(KeyMessage(key)), key=f"{key}-inquiry")
+    request = WireRequest(
+        path=dialect.inquiries, body=messages.encode_message(messages.KeyMessage(key)), key=f"{key}-inquiry"
+    )
     reply = read_reply(dialect, (yield request))
     if reply is None:
         return SILENT
@@ -126,7 +123,7 @@ def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: st
     whichever of the two comes second is only told what the other did. One that was accepted is only asked for: an
     acquirer that no longer knows it has lost its memory, and might do it twice.
     """
-    question = encode_message(KeyMessage(request.key, blocks=False))
+    question = messages.encode_message(messages.KeyMessage(request.key, blocks=False))
     asked = WireRequest(path=dialect.inquiries, body=question, key=f"{request.key}-inquiry")
     reply = read_reply(dialect, (yield asked))
     if reply is None or (was_accepted and reply.status == "unknown"):
@@ -139,9 +136,12 @@ def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: st
 def compose_follow_up(
     attempt: Payment, action: str, is_final: bool, simulator_overrides: Mapping[str, str]
 ) -> WireRequest:
-    message = make_follow_up(attempt, action, is_final=is_final)
+    message = messages.make_follow_up(attempt, action, is_final=is_final)
     return WireRequest(
-        path=FOLLOW_UPS, body=encode_message(message), key=message.key, simulator_overrides=simulator_overrides
+        path=messages.FOLLOW_UPS,
+        body=messages.encode_message(message),
+        key=message.key,
+        simulator_overrides=simulator_overrides,
     )
 
 
@@ -161,7 +161,7 @@ def classify(code: str) -> Outcome:
     return Outcome.WAITING if is_pending(code) else Outcome.DECLINED
 
 
-def describe(reply: AcquirerReply) -> dict[str, str]:
+def describe(reply: messages.AcquirerReply) -> dict[str, str]:
     """Clients that read result details at all insist on the extended description, so it is always among them."""
     details = {"ExtendedDescription": reply.message}
     for name, value in (

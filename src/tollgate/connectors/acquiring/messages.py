@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from tollgate.catalog import CURRENCIES
-from tollgate.payments import Payment
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.payments.payment import Payment
 from tollgate.values import Money
 
 FOLLOW_UPS = "/v1/follow-ups"

@@ -9,7 +9,7 @@ from tollgate.connectors import acquiring
 from tollgate.connectors.acquiring import ACQUIRER, encode_message, perform
 from tollgate.connectors.card.messages import CHARGES, make_charge
 from tollgate.connectors.exchange import Exchange, WireRequest
-from tollgate.payments import Order
+from tollgate.payments.order import Order
 
 
 def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from tollgate.connectors.acquiring import CHARGE_TYPES, describe_details, to_minor_units
-from tollgate.payments import CardAccount, Order, TokenAccount
+from tollgate.payments.accounts import CardAccount, TokenAccount
+from tollgate.payments.order import Order
 from tollgate.values import Secret
 
 CHARGES = "/v1/charges"

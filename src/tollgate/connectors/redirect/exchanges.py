@@ -7,27 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog import PARAMETERS
+from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.connectors import acquiring
 from tollgate.connectors.acquiring import Dialect, describe, encode_message, judge, perform
 from tollgate.connectors.exchange import Exchange, WireRequest
-from tollgate.connectors.redirect.messages import (
-    SESSION_CANCELLATIONS,
-    SESSION_INQUIRIES,
-    SESSIONS,
-    TRANSFER,
-    ForwardReply,
-    ProviderAccount,
-    SessionReply,
-    decode_reply,
-    make_session,
-)
-from tollgate.payments import Order, Outcome, Verdict
+from tollgate.connectors.redirect import messages
+from tollgate.payments.order import Order
+from tollgate.payments.payment import Outcome, Verdict
 
 _PENDING = "000.200.000"
 _CANCELLED = "100.396.101"
 _EXPIRED = "100.396.103"
-_EXPIRED_BY_PRODUCT = {TRANSFER: "100.395.501"}
+_EXPIRED_BY_PRODUCT = {messages.TRANSFER: "100.395.501"}
 
 # A provider may send the shopper wherever a merchant may have them sent back to: the web or an app, never script.
 _may_lead_to = PARAMETERS["shopperResultUrl"].shape.accepts
@@ -37,10 +28,10 @@ _SHOWN_ENDS = 4
 
 def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:
     """Open a session; what the shopper decides on its page is asked for later."""
-    body = encode_message(make_session(order, key, back_url))
+    body = encode_message(messages.make_session(order, key, back_url))
     return perform(
         PROVIDER,
-        WireRequest(path=SESSIONS, body=body, key=key, simulator_overrides=order.simulator_overrides),
+        WireRequest(path=messages.SESSIONS, body=body, key=key, simulator_overrides=order.simulator_overrides),
         approved_code,
     )
 
@@ -53,11 +44,11 @@ def inquire(key: str, approved_code: str) -> Exchange:
     return acquiring.inquire(PROVIDER, key, approved_code)
 
 
-def judge_session(reply: SessionReply, approved_code: str) -> Verdict:
+def judge_session(reply: messages.SessionReply, approved_code: str) -> Verdict:
     match reply.status:
         case "redirect" if reply.redirect is not None and _may_lead_to(reply.redirect.url):
             return _tell(reply, Outcome.WAITING, _PENDING, _name_forward(reply.redirect))
-        case "account" if reply.account is not None and reply.account != ProviderAccount():
+        case "account" if reply.account is not None and reply.account != messages.ProviderAccount():
             return _tell(reply, Outcome.APPROVED, approved_code, _name_receiver(reply.account))
         case "approved" if reply.account is not None:
             return _tell(reply, Outcome.APPROVED, approved_code, _name_payer(reply.account))
@@ -71,19 +62,19 @@ def judge_session(reply: SessionReply, approved_code: str) -> Verdict:
 
 
 PROVIDER = Dialect(
-    reversals=SESSION_CANCELLATIONS,
-    inquiries=SESSION_INQUIRIES,
-    decode=decode_reply,
+    reversals=messages.SESSION_CANCELLATIONS,
+    inquiries=messages.SESSION_INQUIRIES,
+    decode=messages.decode_reply,
     judge=judge_session,
     undone=acquiring.ACQUIRER.undone | {"cancelled"},
 )
 
 
-def _tell(reply: SessionReply, outcome: Outcome, code: str, more: Mapping[str, str] = {}) -> Verdict:
+def _tell(reply: messages.SessionReply, outcome: Outcome, code: str, more: Mapping[str, str] = {}) -> Verdict:
     return Verdict(outcome=outcome, code=code, details={**describe(reply), **more})
 
 
-def _name_forward(forward: ForwardReply) -> dict[str, str]:
+def _name_forward(forward: messages.ForwardReply) -> dict[str, str]:
     named = {"redirect.url": forward.url, "redirect.method": forward.method}
     for place, field in enumerate(forward.parameters):
         named[f"redirect.parameters[{place}].name"] = field.name
@@ -91,19 +82,19 @@ def _name_forward(forward: ForwardReply) -> dict[str, str]:
     return named
 
 
-def _name_receiver(account: ProviderAccount) -> dict[str, str]:
+def _name_receiver(account: messages.ProviderAccount) -> dict[str, str]:
     """Told in full: whoever is to pay into an account has to know it."""
     plain = {"PaymentReference": account.reference, "DueDate": account.due, "Barcode": account.barcode}
     return _name_bank_account(account, account.iban) | {name: value for name, value in plain.items() if value}
 
 
-def _name_payer(account: ProviderAccount) -> dict[str, str]:
+def _name_payer(account: messages.ProviderAccount) -> dict[str, str]:
     if account.account_id:
         return _name_members("virtualAccount", accountId=account.account_id, holder=account.holder)
     return _name_bank_account(account, _hide_middle(account.iban))
 
 
-def _name_bank_account(account: ProviderAccount, iban: str) -> dict[str, str]:
+def _name_bank_account(account: messages.ProviderAccount, iban: str) -> dict[str, str]:
     return _name_members("bankAccount", holder=account.holder, iban=iban, bic=account.bic, bankName=account.bank_name)
 
 

@@ -9,14 +9,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tollgate.connectors.acquiring import (
-    CHARGE_TYPES,
-    AcquirerReply,
-    ShortText,
-    describe_details,
-    to_minor_units,
-)
-from tollgate.payments import BankAccount, Order, VirtualAccount
+from tollgate.connectors.acquiring import CHARGE_TYPES, AcquirerReply, ShortText, describe_details, to_minor_units
+from tollgate.payments.accounts import BankAccount, VirtualAccount
+from tollgate.payments.order import Order
 from tollgate.values import Secret
 
 SESSIONS = "/v1/sessions"

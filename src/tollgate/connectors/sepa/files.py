@@ -14,7 +14,9 @@ from xml.etree import ElementTree as Tree
 import msgspec
 
 from tollgate.connectors.sepa.texts import NAME_MAX, NOT_PROVIDED, REMITTANCE_MAX, write_text
-from tollgate.payments import BankAccount, Creditor, Sequence
+from tollgate.payments.accounts import BankAccount
+from tollgate.payments.merchants import Creditor
+from tollgate.payments.order import Sequence
 from tollgate.values import render_hundredths
 
 _BIC = re.compile("[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")

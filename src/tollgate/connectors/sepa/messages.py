@@ -11,7 +11,9 @@ from enum import StrEnum
 import msgspec
 
 from tollgate.connectors.acquiring import AcquirerReply, ShortText
-from tollgate.payments import BankAccount, Order, Payment, Sequence
+from tollgate.payments.accounts import BankAccount
+from tollgate.payments.order import Order, Sequence
+from tollgate.payments.payment import Payment
 
 INSTRUCTIONS = "/desk/instructions"
 CANCELLATIONS = "/desk/cancellations"

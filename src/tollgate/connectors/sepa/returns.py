@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 import msgspec
 
-from tollgate.catalog import LIMITS
+from tollgate.catalog.limits import LIMITS
 from tollgate.values import render_hundredths
 
 UNSTATED = "NARR"

@@ -11,34 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from tollgate.catalog import is_true
+from tollgate.catalog.shape import is_true
 from tollgate.connectors.exchange import Conversation, WireRequest
-from tollgate.connectors.threeds.messages import (
-    AUTHENTICATIONS,
-    RANGES,
-    VERSIONS,
-    ARes,
-    CReq,
-    CRes,
-    Erro,
-    MethodFrame,
-    PReq,
-    PRes,
-    Range,
-    read_message,
-    unwrap,
-    wrap,
-    write_message,
-)
+from tollgate.connectors.threeds import messages
 from tollgate.connectors.threeds.requests import NO_REQUEST, SERVER_REFERENCE, choose_category, choose_channel, compose
-from tollgate.payments import (
-    AuthenticationCase,
-    AuthenticationResult,
-    Browser,
-    CardAccount,
-    Order,
-    ThreeDsTerms,
-)
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult, Browser
+from tollgate.payments.merchants import ThreeDsTerms
+from tollgate.payments.order import Order
 from tollgate.values import Instant, RandomBytes
 
 MALFORMED = "malformed"
@@ -67,7 +47,7 @@ class CardRange(msgspec.Struct, frozen=True):
     """How far ranges before this one reach beyond it; empty where none does."""
 
 
-ANY_CARD = CardRange("0", "9", None, VERSIONS[0])
+ANY_CARD = CardRange("0", "9", None, messages.VERSIONS[0])
 """Stands for a card of which nothing is known but that it shall be tried."""
 
 
@@ -88,11 +68,13 @@ def make_server_id(random_bytes: RandomBytes) -> str:
 
 def ask_ranges(server_id: str) -> Conversation[tuple[CardRange, ...] | None]:
     """Which card numbers can be authenticated at all. None: no usable answer."""
-    question = PReq(
-        message_version=VERSIONS[0], three_ds_server_ref_number=SERVER_REFERENCE, three_ds_server_trans_id=server_id
+    question = messages.PReq(
+        message_version=messages.VERSIONS[0],
+        three_ds_server_ref_number=SERVER_REFERENCE,
+        three_ds_server_trans_id=server_id,
     )
-    reply = yield WireRequest(path=RANGES, body=write_message(question), key=f"{server_id}-ranges")
-    answer = read_message(reply.body, PRes) if reply.status < 300 else None
+    reply = yield WireRequest(path=messages.RANGES, body=messages.write_message(question), key=f"{server_id}-ranges")
+    answer = messages.read_message(reply.body, messages.PRes) if reply.status < 300 else None
     if answer is None or answer.three_ds_server_trans_id != server_id:
         return None
     found = (_read_range(row) for row in answer.card_range_data)
@@ -164,9 +146,12 @@ def authenticate(
     )
     key = f"{case.server_id}-authentication"
     reply = yield WireRequest(
-        path=AUTHENTICATIONS, body=write_message(request), key=key, simulator_overrides=simulator_overrides
+        path=messages.AUTHENTICATIONS,
+        body=messages.write_message(request),
+        key=key,
+        simulator_overrides=simulator_overrides,
     )
-    answer = read_message(reply.body, ARes) if reply.status < 300 else None
+    answer = messages.read_message(reply.body, messages.ARes) if reply.status < 300 else None
     if answer is None or not _is_answer(answer, order, case):
         return fail_case(msgspec.structs.replace(case, error=_explain(reply.body)), MALFORMED)
     return _note_answer(answer, case)
@@ -179,37 +164,39 @@ def fail_case(case: AuthenticationCase, reason: str) -> AuthenticationCase:
 
 def make_method_data(case: AuthenticationCase, notification_url: str) -> str:
     """The field `threeDSMethodData` that a hidden frame posts to the issuer's method page."""
-    return wrap(MethodFrame(three_ds_server_trans_id=case.server_id, three_ds_method_notification_url=notification_url))
+    return messages.wrap(
+        messages.MethodFrame(three_ds_server_trans_id=case.server_id, three_ds_method_notification_url=notification_url)
+    )
 
 
 def read_method_data(text: str) -> str | None:
     """The id of the authentication whose hidden frame has come back."""
-    frame = unwrap(text, MethodFrame) if len(text) <= _ANSWER_LENGTH_MAX else None
+    frame = messages.unwrap(text, messages.MethodFrame) if len(text) <= _ANSWER_LENGTH_MAX else None
     return None if frame is None else frame.three_ds_server_trans_id
 
 
 def make_challenge(case: AuthenticationCase, window: str | None) -> dict[str, str]:
     """The fields that the shopper's browser posts to the issuer's page; the whole window unless it was said."""
-    request = CReq(
+    request = messages.CReq(
         message_version=case.version,
         three_ds_server_trans_id=case.server_id,
         acs_trans_id=case.acs_id or "",
         challenge_window_size=(window or "5").zfill(2),
     )
-    return {"creq": wrap(request), "threeDSSessionData": case.server_id}
+    return {"creq": messages.wrap(request), "threeDSSessionData": case.server_id}
 
 
-def read_challenge_answer(text: str) -> CRes | None:
+def read_challenge_answer(text: str) -> messages.CRes | None:
     """What the browser brings back: a hint that the challenge is over. Anybody can write one, so it proves nothing."""
-    return unwrap(text, CRes) if len(text) <= _ANSWER_LENGTH_MAX else None
+    return messages.unwrap(text, messages.CRes) if len(text) <= _ANSWER_LENGTH_MAX else None
 
 
-def _read_range(row: Range) -> CardRange | None:
+def _read_range(row: messages.Range) -> CardRange | None:
     """None where the issuer speaks no version that is spoken here."""
     if len(row.start_range) != len(row.end_range):
         return None
     lowest, highest = _order(row.acs_start_protocol_version), _order(row.acs_end_protocol_version)
-    version = next((each for each in VERSIONS if lowest <= _order(each) <= highest), None)
+    version = next((each for each in messages.VERSIONS if lowest <= _order(each) <= highest), None)
     return None if version is None else CardRange(row.start_range, row.end_range, row.three_ds_method_url, version)
 
 
@@ -217,7 +204,7 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _is_answer(answer: ARes, order: Order, case: AuthenticationCase) -> bool:
+def _is_answer(answer: messages.ARes, order: Order, case: AuthenticationCase) -> bool:
     """Whether it is about this case and says all that its status calls for."""
     if answer.three_ds_server_trans_id != case.server_id or answer.message_version != case.version:
         return False
@@ -234,7 +221,7 @@ def _is_answer(answer: ARes, order: Order, case: AuthenticationCase) -> bool:
             return status in _FINAL_STATUSES
 
 
-def _is_challenge(answer: ARes, order: Order, channel: str) -> bool:
+def _is_challenge(answer: messages.ARes, order: Order, channel: str) -> bool:
     if channel != "02":
         # In an app the shopper meets the issuer inside of it; without a shopper there is nobody to ask.
         return channel == "01"
@@ -245,7 +232,7 @@ def _is_challenge(answer: ARes, order: Order, channel: str) -> bool:
 
 def _explain(body: bytes) -> dict[str, str]:
     """What an error message complains about. It should name elements, but may quote them: numbers are blotted out."""
-    error = read_message(body, Erro)
+    error = messages.read_message(body, messages.Erro)
     if error is None:
         return {}
     text = ": ".join(part for part in (error.error_description, error.error_detail) if part)
@@ -253,7 +240,7 @@ def _explain(body: bytes) -> dict[str, str]:
     return {name: _DIGITS.sub("***", value)[:_ERROR_LENGTH_MAX] for name, value in told.items() if value}
 
 
-def _note_answer(answer: ARes, case: AuthenticationCase) -> AuthenticationCase:
+def _note_answer(answer: messages.ARes, case: AuthenticationCase) -> AuthenticationCase:
     is_final = answer.trans_status in _FINAL_STATUSES
     result = AuthenticationResult(
         status=answer.trans_status,

@@ -6,7 +6,8 @@ No message is read here.
 from __future__ import annotations
 
 from tollgate.connectors.threeds.exchanges import EXPIRED, MALFORMED, UNANSWERED, UNREACHABLE
-from tollgate.payments import Authentication, AuthenticationCase, AuthenticationResult
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
+from tollgate.payments.order import Authentication
 
 _PASSED = frozenset("YAI")
 """Authenticated, attempted, or left to the merchant as it had wished."""

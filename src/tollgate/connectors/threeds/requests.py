@@ -14,27 +14,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tollgate.catalog import CURRENCIES, LIMITS
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.limits import LIMITS
 from tollgate.connectors.acquiring.messages import to_minor_units
+from tollgate.connectors.threeds import wishes
 from tollgate.connectors.threeds.messages import AReq, Phone
-from tollgate.connectors.threeds.wishes import (
-    COUNTRY_NUMBERS,
-    find_indicator,
-    find_money,
-    find_shop_url,
-    is_payment,
-    read_requests,
-)
-from tollgate.payments import (
-    Address,
-    AuthenticationCase,
-    AuthenticationRequest,
-    Browser,
-    CardAccount,
-    Customer,
-    Order,
-    ThreeDsTerms,
-)
+from tollgate.payments.accounts import CardAccount
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
+from tollgate.payments.merchants import ThreeDsTerms
+from tollgate.payments.order import Address, Customer, Order
 from tollgate.values import MINUTE, Instant, to_datetime
 
 SERVER_REFERENCE = "TOLLGATE_020200"
@@ -93,7 +81,7 @@ def compose(
     results_url: str,
 ) -> AReq:
     asked = order.authentication or NO_REQUEST
-    named_url = find_shop_url(order) or terms.requestor_url
+    named_url = wishes.find_shop_url(order) or terms.requestor_url
     requestor_url = named_url or _find_origin(order.return_url or "") or _find_origin(results_url)
     request = AReq(
         message_version=case.version,
@@ -123,7 +111,7 @@ def compose(
         came = {"three_ds_comp_ind": method_done, "notification_url": notification_url}
         seen = came | _describe_browser(browser, order.details.customer)
     unsaid = dict.fromkeys(_SINCE_2_2) if case.version == "2.1.0" else {}
-    return msgspec.structs.replace(request, **seen | read_requests(order) | unsaid)
+    return msgspec.structs.replace(request, **seen | wishes.read_requests(order) | unsaid)
 
 
 def choose_channel(request: AuthenticationRequest) -> str:
@@ -133,7 +121,7 @@ def choose_channel(request: AuthenticationRequest) -> str:
 
 
 def choose_category(order: Order) -> str:
-    return _PAYMENT if is_payment(order) else _NO_PAYMENT
+    return _PAYMENT if wishes.is_payment(order) else _NO_PAYMENT
 
 
 def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
@@ -144,7 +132,7 @@ def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
         "acquirer_bin": terms.acquirer_bin,
         "acquirer_merchant_id": terms.acquirer_merchant_id or _UNREGISTERED,
         "merchant_name": name[:40] or None,
-        "merchant_country_code": COUNTRY_NUMBERS.get(country),
+        "merchant_country_code": wishes.COUNTRY_NUMBERS.get(country),
         "mcc": (acceptor and acceptor.mcc) or terms.mcc or None,
     }
 
@@ -152,7 +140,7 @@ def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
 def _describe_purchase(order: Order, now: Instant) -> _Members:
     if choose_category(order) == _NO_PAYMENT:
         return {}
-    money = find_money(order)
+    money = wishes.find_money(order)
     currency = CURRENCIES[money.currency]
     return {
         "purchase_amount": str(to_minor_units(money)),
@@ -171,10 +159,10 @@ def _describe_intent(order: Order, request: AuthenticationRequest) -> _Members:
     if request.requestor_reason is not None:
         return intent | {"three_ri_ind": _REASONS.get(request.requestor_reason, _OTHER_REASON)}
     if choose_category(order) == _NO_PAYMENT:
-        return intent | {"three_ds_requestor_authentication_ind": find_indicator(order) or _ADDS_CARD}
+        return intent | {"three_ds_requestor_authentication_ind": wishes.find_indicator(order) or _ADDS_CARD}
     standing = order.details.standing_instruction
     if standing is None or standing.expiry is None or standing.frequency is None:
-        return intent | {"three_ds_requestor_authentication_ind": find_indicator(order) or _PAYS}
+        return intent | {"three_ds_requestor_authentication_ind": wishes.find_indicator(order) or _PAYS}
     parts = standing.number_of_installments
     return intent | {
         "three_ds_requestor_authentication_ind": _PAYS_PARTS if parts else _PAYS_OFTEN,
@@ -198,7 +186,7 @@ def _describe_customer(customer: Customer | None) -> _Members:
 def _describe_address(prefix: str, address: Address | None) -> _Members:
     if address is None:
         return {}
-    country = COUNTRY_NUMBERS.get(address.country or "")
+    country = wishes.COUNTRY_NUMBERS.get(address.country or "")
     line1 = " ".join(part for part in (address.street1, address.house_number1) if part)
     line2 = " ".join(part for part in (address.street2, address.house_number2) if part)
     members = {

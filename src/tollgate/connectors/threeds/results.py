@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.connectors.threeds.messages import VERSIONS, Erro, RReq, RRes, read_message, write_message
-from tollgate.payments import AuthenticationCase, AuthenticationResult
+from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
 
 _RESULT_STATUSES = frozenset("YANUR")
 _RECEIVED = "01"

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tollgate.catalog import COUNTRIES, CURRENCIES, is_true
+from tollgate.catalog.countries import COUNTRIES
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.shape import is_true
 from tollgate.connectors.acquiring.messages import to_minor_units
-from tollgate.payments import Order
+from tollgate.payments.order import Order
 from tollgate.values import Money, read_hundredths
 
 COUNTRY_NUMBERS = {code: country.numeric for country in COUNTRIES.values() for code in (country.alpha2, country.alpha3)}

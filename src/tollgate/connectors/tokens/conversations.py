@@ -9,31 +9,10 @@ import msgspec
 
 from tollgate.connectors.acquiring import to_minor_units
 from tollgate.connectors.exchange import Conversation, WireReply, WireRequest
-from tollgate.connectors.tokens.messages import (
-    CRYPTOGRAMS,
-    DELETIONS,
-    INQUIRIES,
-    NETWORKS,
-    PROVISIONS,
-    CryptogramMessage,
-    CryptogramReply,
-    EventMessage,
-    KeyMessage,
-    ProvisionMessage,
-    TokenReply,
-    read_message,
-    write_message,
-)
+from tollgate.connectors.tokens import messages
 from tollgate.connectors.tokens.reasons import SILENT, Reason, find_reason
-from tollgate.payments import (
-    LAST_DIGITS,
-    CardAccount,
-    CardNews,
-    Instrument,
-    NetworkToken,
-    TokenAccount,
-    TokenState,
-)
+from tollgate.payments.accounts import LAST_DIGITS, CardAccount, Instrument, TokenAccount
+from tollgate.payments.registration import CardNews, NetworkToken, TokenState
 from tollgate.values import Instant, Money, Secret
 
 _NETWORK = "NETWORK"
@@ -71,7 +50,7 @@ class Cryptogram(msgspec.Struct, frozen=True):
 def can_have_token(brand: str, account: Instrument | None) -> bool:
     """Only a card's own number: what came out of a wallet is a token already."""
     return (
-        brand in NETWORKS
+        brand in messages.NETWORKS
         and isinstance(account, CardAccount)
         and account.number_type == _PAN
         and account.wallet is None
@@ -81,38 +60,42 @@ def can_have_token(brand: str, account: Instrument | None) -> bool:
 
 def provision(key: str, brand: str, card: CardAccount, *, requestor: str, events_url: str) -> Conversation[TokenTold]:
     """Ask the network for a token; the same key is answered with the same token."""
-    message = ProvisionMessage(
+    message = messages.ProvisionMessage(
         key=key,
-        network=NETWORKS[brand],
+        network=messages.NETWORKS[brand],
         number=card.number.reveal(),
         expiry=f"{card.expiry_year}-{card.expiry_month}",
         holder=card.holder,
         requestor=requestor,
         events_url=events_url,
     )
-    reply = yield WireRequest(path=PROVISIONS, body=write_message(message), key=f"{key}-token")
+    reply = yield WireRequest(path=messages.PROVISIONS, body=messages.write_message(message), key=f"{key}-token")
     return _read_told(reply, key)
 
 
 def inquire(key: str, *, requestor: str) -> Conversation[TokenTold]:
-    message = KeyMessage(key=key, requestor=requestor)
-    reply = yield WireRequest(path=INQUIRIES, body=write_message(message), key=f"{key}-token-inquiry")
+    message = messages.KeyMessage(key=key, requestor=requestor)
+    reply = yield WireRequest(path=messages.INQUIRIES, body=messages.write_message(message), key=f"{key}-token-inquiry")
     return _read_told(reply, key)
 
 
 def remove(key: str, *, requestor: str) -> Conversation[bool]:
     """Whether the vault has none any more; what it never had it will not issue later."""
-    message = KeyMessage(key=key, requestor=requestor)
-    reply = yield WireRequest(path=DELETIONS, body=write_message(message), key=f"{key}-token-deletion")
+    message = messages.KeyMessage(key=key, requestor=requestor)
+    reply = yield WireRequest(
+        path=messages.DELETIONS, body=messages.write_message(message), key=f"{key}-token-deletion"
+    )
     return _read_told(reply, key).state is TokenState.DELETED
 
 
 def request_cryptogram(key: str, payment_id: str, money: Money, *, requestor: str) -> Conversation[Cryptogram]:
-    message = CryptogramMessage(
+    message = messages.CryptogramMessage(
         key=key, payment=payment_id, amount=to_minor_units(money), currency=money.currency, requestor=requestor
     )
-    reply = yield WireRequest(path=CRYPTOGRAMS, body=write_message(message), key=f"{payment_id}-cryptogram")
-    answer = None if reply.status >= 500 else read_message(reply.body, CryptogramReply)
+    reply = yield WireRequest(
+        path=messages.CRYPTOGRAMS, body=messages.write_message(message), key=f"{payment_id}-cryptogram"
+    )
+    answer = None if reply.status >= 500 else messages.read_message(reply.body, messages.CryptogramReply)
     if answer is None or answer.key != key:
         return Cryptogram(None, SILENT)
     if answer.status != "issued" or answer.cryptogram is None:
@@ -120,9 +103,9 @@ def request_cryptogram(key: str, payment_id: str, money: Money, *, requestor: st
     return Cryptogram(Secret(answer.cryptogram))
 
 
-def read_event(body: bytes, key: str) -> EventMessage | None:
+def read_event(body: bytes, key: str) -> messages.EventMessage | None:
     """None for what is no event about this key."""
-    event = read_message(body, EventMessage) if len(body) <= _EVENT_BYTES_MAX else None
+    event = messages.read_message(body, messages.EventMessage) if len(body) <= _EVENT_BYTES_MAX else None
     return event if event is not None and event.key == key else None
 
 
@@ -149,7 +132,7 @@ def describe_use(token: NetworkToken | None, obstacle: str | None) -> dict[str, 
 
 
 def _read_told(reply: WireReply, key: str) -> TokenTold:
-    answer = None if reply.status >= 500 else read_message(reply.body, TokenReply)
+    answer = None if reply.status >= 500 else messages.read_message(reply.body, messages.TokenReply)
     state = None if answer is None or answer.key != key else _STATES.get(answer.status)
     if answer is None or state is None:
         return TokenTold(state=TokenState.REFUSED, reason=SILENT)
@@ -164,7 +147,7 @@ def _read_told(reply: WireReply, key: str) -> TokenTold:
     return TokenTold(state=state, reference=answer.reference, account=account, card=_read_card(answer))
 
 
-def _read_card(answer: TokenReply) -> CardNews | None:
+def _read_card(answer: messages.TokenReply) -> CardNews | None:
     if answer.card is None:
         return None
     year, _, month = answer.card.expiry.partition("-")

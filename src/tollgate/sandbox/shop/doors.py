@@ -13,24 +13,14 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 import orjson
 
-from tollgate.catalog import LIMITS, is_success
-from tollgate.operations import App
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import is_success
+from tollgate.operations.app import App
+from tollgate.sandbox.shop import till
 from tollgate.sandbox.shop.files import name_file, read_shop_file
 from tollgate.sandbox.shop.goods import CURRENCY, QUANTITY_MAX, USUAL_CART, Cart, read_cart, render_price
 from tollgate.sandbox.shop.receipt import make_receipt
 from tollgate.sandbox.shop.switches import COOKIE, SWITCHES, Choices, read_choices, recall_choices
-from tollgate.sandbox.shop.till import (
-    SHOP_NAME,
-    Ending,
-    Order,
-    ask_ending,
-    expire_order,
-    find_order,
-    forget_card,
-    get_channel_of_shop,
-    place_order,
-    set_bank_delay,
-)
 from tollgate.sandbox.shop.trying import BRANDS, LANGUAGES, SAMPLES, render_steps
 from tollgate.sandbox.shop.visitor import find_cookie, read_cards, remember_cards
 from tollgate.sandbox.tenant import SHOP
@@ -49,7 +39,7 @@ class Here(msgspec.Struct, frozen=True):
     nonce: str
     """Lets the page's own inline script run, and no other."""
     shop: str = SHOP
-    name: str = SHOP_NAME
+    name: str = till.SHOP_NAME
     currency: str = CURRENCY
 
     def file(self, name: str) -> str:
@@ -71,15 +61,15 @@ async def order_cart(request: Request, app: App) -> Reply:
     cart = read_cart(request.pairs)
     if not cart.bought:
         return _show_cart(request, app, cart, fault="The cart is empty. Choose at least one thing.")
-    channel, choices = await get_channel_of_shop(app), _recall_choices(request)
-    checkout_id = await place_order(app, channel, cart, read_cards(request, app), choices.bank_delay_ms)
+    channel, choices = await till.get_channel_of_shop(app), _recall_choices(request)
+    checkout_id = await till.place_order(app, channel, cart, read_cards(request, app), choices.bank_delay_ms)
     return _go(_CHECKOUT, id=checkout_id, lang=_read_language(request))
 
 
 async def forget_cards(request: Request, app: App) -> Reply:
-    channel = await get_channel_of_shop(app)
+    channel = await till.get_channel_of_shop(app)
     for stored_id in read_cards(request, app):
-        await forget_card(app, channel, stored_id, request.trace)
+        await till.forget_card(app, channel, stored_id, request.trace)
     return _go(SHOP, headers=(remember_cards((), app),))
 
 
@@ -103,8 +93,8 @@ def _show_cart(request: Request, app: App, cart: Cart, fault: str) -> Reply:
 
 
 async def show_checkout(request: Request, app: App) -> Reply:
-    channel = await get_channel_of_shop(app)
-    order = await find_order(app, channel, request.find("id"))
+    channel = await till.get_channel_of_shop(app)
+    order = await till.find_order(app, channel, request.find("id"))
     if order is None:
         return _show_over(app, 404)
     if order.is_paid:
@@ -139,12 +129,12 @@ async def show_checkout(request: Request, app: App) -> Reply:
 
 async def switch(request: Request, app: App) -> Reply:
     """Keeps the visitor's choices, and ends the checkout where that was asked for."""
-    channel, choices = await get_channel_of_shop(app), read_choices(request.pairs)
-    order = await find_order(app, channel, request.find("id"))
+    channel, choices = await till.get_channel_of_shop(app), read_choices(request.pairs)
+    order = await till.find_order(app, channel, request.find("id"))
     if order is not None and request.find("act") == "expire":
-        await expire_order(app, channel, order)
+        await till.expire_order(app, channel, order)
     elif order is not None:
-        await set_bank_delay(app, channel, order, choices.bank_delay_ms)
+        await till.set_bank_delay(app, channel, order, choices.bank_delay_ms)
     cookie = choices.make_cookie(is_secure=app.base_url.startswith("https:"))
     named = {"id": order.id} if order is not None else {}
     return _go(_CHECKOUT, headers=(cookie,), lang=_read_language(request), **named)
@@ -170,11 +160,11 @@ def _guess_language(request: Request) -> str:
 
 async def show_result(request: Request, app: App) -> Reply:
     """Nothing that the browser brings along is believed: it names the checkout, and the gateway says how it ended."""
-    channel = await get_channel_of_shop(app)
-    order = await find_order(app, channel, request.find("id"))
+    channel = await till.get_channel_of_shop(app)
+    order = await till.find_order(app, channel, request.find("id"))
     if order is None or request.find("resourcePath") != order.resource_path:
         return _show_over(app, 404)
-    ending = await ask_ending(app, channel, order, request.trace)
+    ending = await till.ask_ending(app, channel, order, request.trace)
     here, receipt = _look_around(app), make_receipt(order, ending)
     page = _PAGES.render(
         "result.html",
@@ -197,7 +187,7 @@ async def show_result(request: Request, app: App) -> Reply:
     return msgspec.structs.replace(reply, headers=(*reply.headers, cookie))
 
 
-def _may_try_again(app: App, order: Order, ending: Ending) -> bool:
+def _may_try_again(app: App, order: till.Order, ending: till.Ending) -> bool:
     return not is_success(ending.code) and not order.is_paid and not order.checkout.is_over(app.clock.now())
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from tollgate.catalog import get_result
-from tollgate.operations import App
+from tollgate.catalog.results import get_result
+from tollgate.operations.app import App
 from tollgate.sandbox.tenant import SHOP
 from tollgate.values import NotFound
 from tollgate.web import Reply, Request, read_browser_file

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from tollgate.catalog import find_brand, is_pending, is_success
-from tollgate.payments import ABANDONED_DETAIL, LATE_DETAIL, SILENT_CODE
+from tollgate.catalog.brands import find_brand
+from tollgate.catalog.results import is_pending, is_success
+from tollgate.payments.payment import ABANDONED_DETAIL, LATE_DETAIL, SILENT_CODE
 from tollgate.sandbox.shop.goods import CURRENCY, render_price
 from tollgate.sandbox.shop.till import SHOP_NAME, Ending, Order
 

@@ -12,19 +12,17 @@ from typing import Any
 import msgspec
 import orjson
 
-from tollgate.catalog import get_result
-from tollgate.contract import answer_payment, answer_refusal, name_checkout_path, read_fields
-from tollgate.flows import (
-    cancel_prepared,
-    change_checkout,
-    deregister,
-    find_promised_script,
-    look_up,
-    prepare_checkout,
-    read_checkout,
-)
-from tollgate.operations import App, find_any_checkout, open_prepared
-from tollgate.payments import Channel, Checkout, CheckoutKind
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import answer_payment, answer_refusal
+from tollgate.contract.fields import read_fields
+from tollgate.contract.shopper_urls import name_checkout_path
+from tollgate.flows import checkouts
+from tollgate.flows.pay import look_up
+from tollgate.flows.registrations import deregister
+from tollgate.operations.app import App
+from tollgate.operations.checkouts import find_any_checkout, open_prepared
+from tollgate.payments.checkout import Checkout, CheckoutKind
+from tollgate.payments.merchants import Channel
 from tollgate.sandbox.shop.goods import CURRENCY, Cart, fill_cart, render_price
 from tollgate.sandbox.tenant import find_tenant
 from tollgate.values import Refusal
@@ -108,7 +106,7 @@ async def place_order(
         }
     said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
     fields = read_fields(list(said.items()), app.make_situation("checkout", channel))
-    answer = orjson.loads((await prepare_checkout(app, fields, channel, None)).body)
+    answer = orjson.loads((await checkouts.prepare_checkout(app, fields, channel, None)).body)
     checkout_id: str = answer["id"]
     return checkout_id
 
@@ -119,13 +117,13 @@ async def set_bank_delay(app: App, channel: Channel, order: Order, delay_ms: str
         return
     fields = read_fields([(_BANK_DELAY, delay_ms)], app.make_situation("checkout_update", channel))
     with suppress(Refusal):
-        await change_checkout(app, fields, order.id, channel, order.id, None)
+        await checkouts.change_checkout(app, fields, order.id, channel, order.id, None)
 
 
 async def expire_order(app: App, channel: Channel, order: Order) -> None:
     """Ends its checkout now. One that is being paid, or is paid, stays."""
     with suppress(Refusal):
-        await cancel_prepared(app, order.id, channel)
+        await checkouts.cancel_prepared(app, order.id, channel)
 
 
 async def find_order(app: App, channel: Channel, checkout_id: str) -> Order | None:
@@ -137,7 +135,7 @@ async def find_order(app: App, channel: Channel, checkout_id: str) -> Order | No
     reference = prepared.get("merchantTransactionId", "")
     if not reference.startswith(_ORDER_PREFIX):
         return None
-    promised = await find_promised_script(app, checkout.id) or app.script
+    promised = await checkouts.find_promised_script(app, checkout.id) or app.script
     return Order(checkout=checkout, reference=reference, cart=_recall_cart(prepared), integrity=promised.integrity)
 
 
@@ -154,7 +152,7 @@ async def ask_ending(app: App, channel: Channel, order: Order, ndc: str) -> Endi
     A merchant keeps what it was told; this shop looks up the payment again instead.
     """
     try:
-        answer = await read_checkout(app, order.id, CheckoutKind.PAYMENT, channel)
+        answer = await checkouts.read_checkout(app, order.id, CheckoutKind.PAYMENT, channel)
     except Refusal as refusal:
         refused = orjson.loads(answer_refusal(refusal, app.envelope, ndc, app.clock.now()).body)
         known = await _recall_ending(app, channel, order)

@@ -9,10 +9,11 @@ import base64
 import binascii
 from collections.abc import Sequence
 
-from tollgate.operations import App
+from tollgate.operations.app import App
 from tollgate.sandbox.tenant import SHOP
 from tollgate.values import is_id
-from tollgate.vault import EnvelopeError, KeyringError, open_sealed, seal
+from tollgate.vault.keyring import KeyringError
+from tollgate.vault.sealing import EnvelopeError, open_sealed, seal
 from tollgate.web import Request
 
 CARDS_MAX = 3

@@ -10,13 +10,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from tollgate.catalog import Wallet
-from tollgate.operations import find_sealed_setting, put_sealed_setting
-from tollgate.payments import SigningKey, WalletPublic
+from tollgate.catalog.wallets import Wallet
+from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
+from tollgate.payments.accounts import SigningKey, WalletPublic
 from tollgate.sandbox.wallets.request import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
-from tollgate.store import Database, insert_wallet_key, list_wallet_keys
+from tollgate.store.database import Database
+from tollgate.store.merchants import insert_wallet_key, list_wallet_keys
 from tollgate.values import ChannelId, Instant, RandomBytes, system_random_bytes
-from tollgate.vault import Keyring, make_wallet_key
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.wallets.door import make_wallet_key
 
 _SETTING = "sandbox_wallets"
 

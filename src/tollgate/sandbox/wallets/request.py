@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tollgate.catalog import Wallet
+from tollgate.catalog.wallets import Wallet
 from tollgate.values import Instant
 
 MERCHANT_IDENTIFIER = "merchant.tollgate-sandbox"

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from cryptography.x509.oid import NameOID
 
-from tollgate.catalog import Wallet
+from tollgate.catalog.wallets import Wallet
 from tollgate.sandbox.wallets.request import Provider
 
 _Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey

@@ -27,7 +27,9 @@ from cryptography.hazmat.primitives.serialization import (
 from joserfc.jwe import encrypt_compact
 from joserfc.jwk import RSAKey
 
-from tollgate.catalog import CURRENCIES, LIMITS, Wallet
+from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
 from tollgate.sandbox.wallets.request import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
 from tollgate.sandbox.wallets.signature import sign_message
 from tollgate.values import DAY, Instant, RandomBytes

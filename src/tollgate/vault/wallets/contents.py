@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from tollgate.catalog import LIMITS, Wallet, detect_brand
-from tollgate.payments import CardAccount, OpenedCard, OpenedWallet, make_card_summary
+from tollgate.catalog.brands import detect_brand
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import CardAccount, OpenedCard, OpenedWallet, make_card_summary
 from tollgate.values import Instant, Secret
 from tollgate.vault.wallets.failure import WalletTokenError
 

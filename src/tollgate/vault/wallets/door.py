@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tollgate.catalog import Wallet
-from tollgate.payments import OpenedWallet, WalletKey, WalletPublic
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet, WalletKey, WalletPublic
 from tollgate.values import ChannelId, Instant, RandomBytes, Secret, system_random_bytes
 from tollgate.vault.keyring import Keyring
 

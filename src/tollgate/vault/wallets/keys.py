@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from tollgate.catalog import Wallet
-from tollgate.payments import WalletKey, WalletPublic
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import WalletKey, WalletPublic
 from tollgate.values import ChannelId, Instant, RandomBytes, make_id
-from tollgate.vault.envelope import open_sealed, seal
 from tollgate.vault.keyring import Keyring
+from tollgate.vault.sealing import open_sealed, seal
 from tollgate.vault.wallets.door import name_wallet_key_owner
 from tollgate.vault.wallets.failure import WalletKeyError
 

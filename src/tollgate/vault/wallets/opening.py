@@ -13,8 +13,9 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature, InvalidTag, UnsupportedAlgorithm
 from joserfc.errors import JoseError
 
-from tollgate.catalog import LIMITS, Wallet
-from tollgate.payments import OpenedWallet, WalletKey
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet, WalletKey
 from tollgate.values import Instant, Secret
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.wallets import wallet_a, wallet_b, wallet_c

@@ -17,7 +17,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tollgate.values import SECOND, Instant, to_instant
 from tollgate.vault.wallets import ber
-from tollgate.vault.wallets.ber import Element
 
 # Object names as they stand in the bytes.
 _SIGNED_MESSAGE = bytes.fromhex("2a864886f70d010702")
@@ -41,7 +40,7 @@ _INTERMEDIATE_MARK = x509.ObjectIdentifier("1.2.840.113635.100.6.2.14")
 class _Signer(msgspec.Struct, frozen=True):
     issuer: bytes
     serial: int
-    attributes: dict[bytes, Element]
+    attributes: dict[bytes, ber.Element]
     signed: bytes
     """The attributes as they were signed: the tag is that of a set, whatever it is in the message."""
     signature: bytes
@@ -68,7 +67,7 @@ def check_signed_message(source: bytes, message: bytes, roots: Sequence[str], no
     return ber.read_time(_get(signer, _SIGNING_TIME))
 
 
-def _open_content(source: bytes) -> list[Element]:
+def _open_content(source: bytes) -> list[ber.Element]:
     kind, content = ber.read_whole(source, ber.SEQUENCE).children
     body = ber.read_whole(ber.expect(content, _FIRST).content, ber.SEQUENCE).children
     # The message stands beside its signature; a second one inside it would be signed by nobody.
@@ -78,7 +77,7 @@ def _open_content(source: bytes) -> list[Element]:
     return body
 
 
-def _list_certificates(body: Sequence[Element]) -> list[Element]:
+def _list_certificates(body: Sequence[ber.Element]) -> list[ber.Element]:
     (holder,) = (element for element in body[3:-1] if element.tag == _FIRST)
     found = holder.children
     if len(found) > _CERTIFICATES_MAX:
@@ -86,7 +85,7 @@ def _list_certificates(body: Sequence[Element]) -> list[Element]:
     return found
 
 
-def _read_signer(body: Sequence[Element]) -> _Signer:
+def _read_signer(body: Sequence[ber.Element]) -> _Signer:
     (only,) = ber.expect(body[-1], ber.SET).children
     _version, name, digest, attributes, algorithm, signature, *_ = only.children
     issuer, serial = ber.expect(name, ber.SEQUENCE).children
@@ -102,8 +101,8 @@ def _read_signer(body: Sequence[Element]) -> _Signer:
     )
 
 
-def _read_attributes(content: bytes) -> dict[bytes, Element]:
-    found: dict[bytes, Element] = {}
+def _read_attributes(content: bytes) -> dict[bytes, ber.Element]:
+    found: dict[bytes, ber.Element] = {}
     for attribute in ber.list_elements(content):
         name, values = attribute.children
         if name.content in found:
@@ -112,7 +111,7 @@ def _read_attributes(content: bytes) -> dict[bytes, Element]:
     return found
 
 
-def _get(signer: _Signer, name: bytes, tag: int | None = None) -> Element:
+def _get(signer: _Signer, name: bytes, tag: int | None = None) -> ber.Element:
     (only,) = ber.expect(signer.attributes[name], ber.SET).children
     return only if tag is None else ber.expect(only, tag)
 

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from tollgate.catalog import Wallet
-from tollgate.payments import OpenedWallet
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet
 from tollgate.values import Instant
 from tollgate.vault.wallets.contents import check_age, make_opened
 from tollgate.vault.wallets.keys import UnsealedKey

@@ -19,8 +19,9 @@ from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from tollgate.catalog import LIMITS, Wallet
-from tollgate.payments import OpenedWallet, WalletPublic
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet, WalletPublic
 from tollgate.values import Instant
 from tollgate.vault.wallets.contents import make_opened
 from tollgate.vault.wallets.failure import WalletTokenError

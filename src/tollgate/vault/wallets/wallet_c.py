@@ -12,8 +12,8 @@ from joserfc.errors import SecurityWarning
 from joserfc.jwe import JWERegistry, decrypt_compact
 from joserfc.jwk import RSAKey
 
-from tollgate.catalog import Wallet
-from tollgate.payments import OpenedWallet
+from tollgate.catalog.wallets import Wallet
+from tollgate.payments.accounts import OpenedWallet
 from tollgate.values import Instant
 from tollgate.vault.wallets.contents import check_age, make_opened
 from tollgate.vault.wallets.keys import UnsealedKey

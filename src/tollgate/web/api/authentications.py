@@ -5,11 +5,14 @@ What a message means is known to the connector.
 
 from __future__ import annotations
 
-from tollgate.catalog import AUTHENTICATION, get_result
+from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.results import get_result
 from tollgate.connectors import threeds
-from tollgate.contract import METHOD_FIELD, answer_payment
-from tollgate.flows import hear_method, hear_result, look_up
-from tollgate.operations import App
+from tollgate.contract.answers import answer_payment
+from tollgate.contract.shopper_urls import METHOD_FIELD
+from tollgate.flows.pay import look_up
+from tollgate.flows.resume import hear_method, hear_result
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web.api.payments import begin
 from tollgate.web.pages import Pages

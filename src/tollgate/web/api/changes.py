@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tollgate.contract import Answer, Fields, read_fields
-from tollgate.flows import find_earlier_answer, make_idempotency_key
-from tollgate.operations import App
-from tollgate.payments import Channel, IdempotencyKey
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.payments import read_key, replay
 from tollgate.web.request import Caller, Reply, Request, get_channel, reply_with
 

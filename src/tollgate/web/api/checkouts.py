@@ -5,21 +5,16 @@ What happens in between is told in `flows`. To a shopper's browser the id is a k
 
 from __future__ import annotations
 
-from tollgate.catalog import get_result
-from tollgate.contract import Answer, Fields, Submission
-from tollgate.flows import (
-    Lost,
-    abandon_attempt,
-    cancel_prepared,
-    change_checkout,
-    go_to_provider,
-    prepare_checkout,
-    read_checkout,
-    show_form,
-    submit_checkout,
-)
-from tollgate.operations import App
-from tollgate.payments import CheckoutKind, IdempotencyKey
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import Answer
+from tollgate.contract.checkouts import Submission
+from tollgate.contract.fields import Fields
+from tollgate.flows.checkouts import cancel_prepared, change_checkout, prepare_checkout, read_checkout
+from tollgate.flows.resume import Lost
+from tollgate.flows.submit import abandon_attempt, go_to_provider, show_form, submit_checkout
+from tollgate.operations.app import App
+from tollgate.payments.checkout import CheckoutKind
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.changes import answer_once, change_named
 from tollgate.web.metrics import count_payment
 from tollgate.web.pages import ANYWHERE, Pages

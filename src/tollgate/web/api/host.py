@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import orjson
 
-from tollgate.catalog import RESULTS, get_result
-from tollgate.contract import encode_answer
-from tollgate.operations import App
+from tollgate.catalog.results import RESULTS, get_result
+from tollgate.contract.answers import encode_answer
+from tollgate.operations.app import App
 from tollgate.web.metrics import CONTENT_TYPE, render_metrics
 from tollgate.web.request import Access, Reply, Request, RouteRow, reply_with
 

@@ -5,10 +5,11 @@ What happens in between is told in `flows`. To a shopper's browser the id is a k
 
 from __future__ import annotations
 
-from tollgate.contract import Answer, Fields
-from tollgate.flows import end_payment_link, make_payment_link, read_link_payment, read_payment_link
-from tollgate.operations import App
-from tollgate.payments import IdempotencyKey
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Fields
+from tollgate.flows.payment_links import end_payment_link, make_payment_link, read_link_payment, read_payment_link
+from tollgate.operations.app import App
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.changes import answer_once
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 

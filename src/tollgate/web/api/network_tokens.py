@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tollgate.catalog import get_result
-from tollgate.flows import hear_token_event
-from tollgate.operations import App
+from tollgate.catalog.results import get_result
+from tollgate.flows.tokenize import hear_token_event
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web.request import Access, Reply, Request, RouteRow
 

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import re
 
-from tollgate.catalog import LIMITS, get_result
-from tollgate.contract import (
-    Answer,
-    Fields,
-    answer_payment,
-    answer_registration,
-    check_reference,
-    find_reference,
-    find_registration_id,
-    find_wallet_call,
-    make_unknown_reference,
-    read_fields,
-    read_follow_up,
-    read_order,
-)
-from tollgate.flows import (
-    find_earlier_answer,
-    follow_up,
-    look_up,
-    look_up_registration,
-    make_idempotency_key,
-    pay,
-    show_registration,
-)
-from tollgate.operations import App, open_registration, open_wallet, refuse_exposed
-from tollgate.payments import IdempotencyKey
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract.accounts import find_wallet_call
+from tollgate.contract.answers import Answer, answer_payment
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.follow_ups import check_reference, find_reference, make_unknown_reference, read_follow_up
+from tollgate.contract.orders import read_order
+from tollgate.contract.registered import find_registration_id
+from tollgate.contract.registrations import answer_registration
+from tollgate.flows.follow_up import follow_up
+from tollgate.flows.pay import look_up, look_up_registration, pay, show_registration
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
+from tollgate.operations.registrations import open_registration, open_wallet, refuse_exposed
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
 from tollgate.web.metrics import count_payment
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.catalog import LIMITS, get_result
-from tollgate.contract import (
-    BOTH_NAMES,
-    ONE_NAME,
-    Question,
-    answer_chain,
-    answer_payment,
-    answer_payment_page,
-    read_question,
-)
-from tollgate.flows import look_up, search, show_chain, show_chains
-from tollgate.operations import App
-from tollgate.payments import Page, Payment
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract.answers import answer_payment
+from tollgate.contract.reports import BOTH_NAMES, ONE_NAME, Question, answer_chain, answer_payment_page, read_question
+from tollgate.flows.pay import look_up
+from tollgate.flows.report import search, show_chain, show_chains
+from tollgate.operations.app import App
+from tollgate.payments.payment import Payment
+from tollgate.payments.reporting import Page
 from tollgate.values import Refusal
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 

@@ -5,11 +5,12 @@ A day without any is an empty list; only an id that names no day is a miss.
 
 from __future__ import annotations
 
-from tollgate.catalog import LIMITS, get_result
-from tollgate.contract import answer_aggregations, answer_report_entries, read_aggregation, read_days
-from tollgate.flows import list_all_completed, list_completed, sum_up
-from tollgate.operations import App
-from tollgate.payments import Page, Period, ReportEntry, Window
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract.reports import answer_aggregations, answer_report_entries, read_aggregation, read_days
+from tollgate.flows.report import list_all_completed, list_completed, sum_up
+from tollgate.operations.app import App
+from tollgate.payments.reporting import Page, Period, ReportEntry, Window
 from tollgate.values import Refusal
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 

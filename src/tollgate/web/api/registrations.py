@@ -5,23 +5,15 @@ What happens in between is told in `flows`.
 
 from __future__ import annotations
 
-from tollgate.contract import (
-    Answer,
-    Fields,
-    answer_registration,
-    check_alone,
-    find_wallet_call,
-    read_registration_order,
-)
-from tollgate.flows import (
-    deregister,
-    extend_life,
-    register,
-    reregister,
-    show_registration,
-)
-from tollgate.operations import App, open_wallet
-from tollgate.payments import IdempotencyKey
+from tollgate.contract.accounts import find_wallet_call
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Fields
+from tollgate.contract.registrations import answer_registration, check_alone, read_registration_order
+from tollgate.flows.pay import show_registration
+from tollgate.flows.registrations import deregister, extend_life, register, reregister
+from tollgate.operations.app import App
+from tollgate.operations.registrations import open_wallet
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.values import to_datetime
 from tollgate.web.api.changes import answer_once, change_named
 from tollgate.web.api.payments import begin

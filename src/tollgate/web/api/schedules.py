@@ -5,10 +5,12 @@ What happens in between is told in `flows`.
 
 from __future__ import annotations
 
-from tollgate.contract import DESCHEDULES, RESCHEDULES, SCHEDULES, Answer, Fields
-from tollgate.flows import create_schedule, deschedule, reschedule, show_schedule
-from tollgate.operations import App
-from tollgate.payments import IdempotencyKey
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Fields
+from tollgate.contract.schedules import DESCHEDULES, RESCHEDULES, SCHEDULES
+from tollgate.flows.schedules import create_schedule, deschedule, reschedule, show_schedule
+from tollgate.operations.app import App
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.changes import Change, answer_once, change_named
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 

@@ -5,10 +5,11 @@ Which page comes next is decided in `flows`; how it looks, in its template.
 
 from __future__ import annotations
 
-from tollgate.contract import BROWSER_FIELDS, METHOD_FIELD, read_collected_browser
-from tollgate.flows import Arrival, Collect, Forward, GoHome, Lost, Wait, arrive
-from tollgate.operations import App
-from tollgate.payments import Browser
+from tollgate.contract.authentications import BROWSER_FIELDS, read_collected_browser
+from tollgate.contract.shopper_urls import METHOD_FIELD
+from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Wait, arrive
+from tollgate.operations.app import App
+from tollgate.payments.authentication import Browser
 from tollgate.web.pages import ANYWHERE, Pages
 from tollgate.web.request import Access, Reply, Request, RouteRow
 

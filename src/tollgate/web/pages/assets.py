@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from tollgate.catalog import get_result
-from tollgate.operations import App
+from tollgate.catalog.results import get_result
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web.pages.scripts import read_browser_file
 from tollgate.web.request import Access, Reply, Request, RouteRow

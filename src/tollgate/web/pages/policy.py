@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from tollgate.catalog import is_unsafe_scheme
+from tollgate.catalog.shape import is_unsafe_scheme
 
 ANYWHERE = ("*",)
 """For pages that shops of any address show in their frames, and for frames that may lead on to any address."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from tollgate.catalog import get_result
-from tollgate.contract import LINK_PATH
-from tollgate.operations import App
+from tollgate.catalog.results import get_result
+from tollgate.contract.links import LINK_PATH
+from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web import Access, Reply, Request, RouteRow, read_browser_file
 

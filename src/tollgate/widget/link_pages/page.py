@@ -12,11 +12,14 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from tollgate.catalog import BRANDS, find_brand
-from tollgate.contract import LINK_PATH, make_checkout_return_url, make_link_url
-from tollgate.flows import OpenedLink, leave_link_attempt, open_link
-from tollgate.operations import App
-from tollgate.payments import LinkStatus, Payment, State, may_have_taken
+from tollgate.catalog.brands import BRANDS, find_brand
+from tollgate.contract.links import LINK_PATH, make_link_url
+from tollgate.contract.shopper_urls import make_checkout_return_url
+from tollgate.flows.payment_links import OpenedLink, leave_link_attempt, open_link
+from tollgate.operations.app import App
+from tollgate.payments.checkout import LinkStatus
+from tollgate.payments.completion import may_have_taken
+from tollgate.payments.payment import Payment, State
 from tollgate.values import Money, render_hundredths, to_datetime
 from tollgate.web import Access, Pages, Reply, Request, RouteRow
 from tollgate.widget.link_pages.colours import render_colours

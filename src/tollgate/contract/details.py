@@ -1,0 +1,171 @@
+"""Groups of parameters as the structures of an order, and addresses as they are stored."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from datetime import date
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+
+from tollgate.catalog.postal_codes import find_state_code
+from tollgate.catalog.rule_rows.people import MANDATORY_BROWSER_FIELDS
+from tollgate.contract.fields import Fields
+from tollgate.contract.standing import translate_older
+from tollgate.payments import order
+from tollgate.payments.authentication import Browser
+from tollgate.values import Money, read_hundredths
+
+_Structure = TypeVar("_Structure", bound=msgspec.Struct)
+_Reader = Callable[[str, str], Any]
+
+_CART_ITEM = re.compile(r"cart\.items\[([0-9]+)\]\.(.+)")
+_WORD_START = re.compile("_([a-z])")
+
+# How a member's type reads its text; the second argument is the currency that amounts are in.
+_READERS: dict[Any, _Reader] = {
+    str | None: lambda text, _currency: text,
+    date | None: lambda text, _currency: date.fromisoformat(text),
+    Money | None: lambda text, currency: Money(read_hundredths(text), currency),
+}
+
+# Groups whose presence makes it worth building details at all; a plain card payment has none of them.
+_DETAILED = frozenset(
+    {
+        "taxAmount",
+        "discountAmount",
+        "transactionPurposeCode",
+        "transactionBai",
+        "transactionTti",
+        "forex",
+        "customer",
+        "billing",
+        "shipping",
+        "sender",
+        "recipient",
+        "merchant",
+        "threeDSecure",
+        "standingInstruction",
+        "recurringType",
+        "recurring",
+        "recurringMigration",
+        "cart",
+    }
+)
+
+_GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
+    ("customer", "customer", order.Customer, "customer."),
+    ("billing", "billing", order.Address, "billing."),
+    ("shipping", "shipping", order.Address, "shipping."),
+    ("sender", "sender", order.Party, "sender."),
+    ("recipient", "recipient", order.Party, "recipient."),
+    ("merchant", "acceptor", order.Acceptor, "merchant."),
+    ("threeDSecure", "authentication", order.Authentication, "threeDSecure."),
+    ("recurringMigration", "initial_payment", order.InitialDetails, "recurringMigration."),
+)
+"""A group of fields, the detail it becomes, and how its fields' names begin."""
+_STANDING = frozenset({"standingInstruction", "recurringType", "recurring"})
+
+
+def read_details(fields: Fields, currency: str) -> order.Details:
+    if fields.groups.isdisjoint(_DETAILED):
+        return order.NO_DETAILS
+    values = fields.values
+    return order.Details(
+        tax_amount=_read_money(values.get("taxAmount"), currency),
+        discount_amount=_read_money(values.get("discountAmount"), currency),
+        shipping_cost=_read_money(values.get("shipping.cost"), currency),
+        forex=_read_money(values.get("forex.amount"), values.get("forex.currency", currency)),
+        standing_instruction=_read_standing(fields, currency),
+        cart=_read_cart(fields, currency),
+        purpose_code=values.get("transactionPurposeCode"),
+        business_application_id=values.get("transactionBai"),
+        transaction_type_id=values.get("transactionTti"),
+        **_read_groups(fields, currency),
+    )
+
+
+def _read_groups(fields: Fields, currency: str) -> dict[str, Any]:
+    """Of the many groups there are, most requests have two or three."""
+    return {
+        member: _read_structure(structure, prefix, fields.values, currency)
+        for group, member, structure, prefix in _GROUPS
+        if group in fields.groups
+    }
+
+
+def _read_standing(fields: Fields, currency: str) -> order.StandingInstruction | None:
+    if fields.groups.isdisjoint(_STANDING):
+        return None
+    sent = _read_structure(order.StandingInstruction, "standingInstruction.", fields.values, currency)
+    return translate_older(sent, fields.values)
+
+
+def read_browser(fields: Fields) -> Browser | None:
+    # The size of a window alone tells nothing of a browser.
+    if fields.values.keys().isdisjoint(MANDATORY_BROWSER_FIELDS):
+        return None
+    members = _read_structure(Browser, "customer.browser.", fields.values, "")
+    return None if members is None else msgspec.structs.replace(members, ip=fields.get("customer.ip"))
+
+
+def to_camel_case(member: str) -> str:
+    return _WORD_START.sub(lambda match: match[1].upper(), member)
+
+
+@cache
+def _plan(structure: type[msgspec.Struct], prefix: str) -> tuple[tuple[str, str, _Reader], ...]:
+    """Each member, the name it is sent by and how it is read."""
+    annotations = {field.name: field.type for field in msgspec.structs.fields(structure)}
+    return tuple((member, prefix + to_camel_case(member), _READERS[kind]) for member, kind in annotations.items())
+
+
+def _read_structure(
+    structure: type[_Structure], prefix: str, values: Mapping[str, str], currency: str
+) -> _Structure | None:
+    members = {
+        member: read(text, currency)
+        for member, name, read in _plan(structure, prefix)
+        if (text := values.get(name)) is not None
+    }
+    return structure(**members) if members else None
+
+
+def _read_cart(fields: Fields, currency: str) -> tuple[order.CartItem, ...]:
+    if "cart" not in fields.groups:
+        return ()
+    lines: dict[int, dict[str, str]] = {}
+    for name, value in fields.values.items():
+        if match := _CART_ITEM.fullmatch(name):
+            lines.setdefault(int(match[1]), {})[match[2]] = value
+    items = (
+        _read_structure(order.CartItem, "", line, line.get("currency", currency)) for _, line in sorted(lines.items())
+    )
+    return tuple(item for item in items if item is not None)
+
+
+def _read_money(text: str | None, currency: str) -> Money | None:
+    return None if text is None else Money(read_hundredths(text), currency)
+
+
+_NO_POSTCODE = re.compile(r"[^A-Z0-9]")
+_NO_STATE = re.compile(r"[^A-Za-z0-9.]")
+
+
+def spell_address(said: Mapping[str, str], country: str, *, is_lenient: bool) -> dict[str, str]:
+    """Returns what changes: states by their codes; on a strict channel nothing but what the parameter's shape takes.
+
+    What would leave nothing stays as it was typed, so that the fault names its field.
+    """
+    changed = {}
+    if "billing.state" in said:
+        typed = said["billing.state"]
+        plain = typed if is_lenient else _NO_STATE.sub("", unicodedata.normalize("NFKD", typed))
+        changed["billing.state"] = find_state_code(country, typed) or plain or typed
+    if "billing.postcode" in said and not is_lenient:
+        typed = said["billing.postcode"]
+        changed["billing.postcode"] = _NO_POSTCODE.sub("", unicodedata.normalize("NFKC", typed).upper()) or typed
+    return changed

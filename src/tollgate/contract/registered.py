@@ -1,0 +1,120 @@
+"""Payments that use a registration or make one, in the merchant's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+
+import msgspec
+
+from tollgate.catalog.brand_rows import Brand
+from tollgate.catalog.results import get_result
+from tollgate.catalog.shape import is_true
+from tollgate.contract.accounts import hide_proof
+from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.objections import find_token_expiry
+from tollgate.contract.standing import begins_series
+from tollgate.payments import accounts
+from tollgate.payments.registration import RegisteredAccount
+from tollgate.values import Fault, InvalidParameters, Secret
+
+_ID, _CREATE, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
+
+
+_KEPT_GROUPS = frozenset(
+    {"customer", "billing", "shipping", "bankAccount", "virtualAccount", "tokenAccount", "customParameters"}
+    | {"merchantTransactionId", "merchantInvoiceId", "merchantMemo"}
+)
+"""What a registration tells again of the request that made it."""
+
+
+_ACCOUNT_GROUPS = ("card.", "bankAccount.", "virtualAccount.", "tokenAccount.")
+
+
+class RegistrationLink(msgspec.Struct, frozen=True):
+    """The registration that a stored payment names."""
+
+    id: str
+    is_new: bool
+    """Made by this payment."""
+    begins_series: bool
+
+
+def find_registration_id(fields: Fields) -> str | None:
+    """Of the stored account to pay with."""
+    return fields.values.get(_ID)
+
+
+def asks_to_register(values: Mapping[str, str]) -> bool:
+    return _CREATE in values and is_true(values[_CREATE]) and _ID not in values
+
+
+def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: bool) -> dict[str, str]:
+    """The echo of a payment that belongs to a registration; the wish for one stays only where it was made."""
+    kept = dict(echo) if is_new else {name: text for name, text in echo.items() if name != _CREATE}
+    return {**kept, _ID: registration_id}
+
+
+def keep_for_registration(echo: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in echo.items() if first_word(name) in _KEPT_GROUPS}
+
+
+def tell_registration(echo: Mapping[str, str]) -> RegistrationLink | None:
+    registration_id = echo.get(_ID)
+    if registration_id is None:
+        return None
+    return RegistrationLink(registration_id, is_true(echo.get(_CREATE)), begins_series(echo))
+
+
+def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
+    """A brand that is named beside a stored account has to be its own; a lenient channel does not ask for it."""
+    named = fields.values.get("paymentBrand")
+    if named not in (None, brand.code) and not is_lenient:
+        message = f"the registration is of {brand.code}"
+        raise InvalidParameters(get_result("200.300.404"), [Fault("paymentBrand", message, named)])
+
+
+def take_registered(
+    fields: Fields, stored: RegisteredAccount
+) -> tuple[accounts.Instrument, accounts.CardSummary | None]:
+    """The account for this payment: with the security code that came along, and a holder where none is stored."""
+    values, account, card_summary = fields.values, stored.account, stored.registration.card
+    may_override = is_true(values.get(_OVERRIDE))
+    if isinstance(account, accounts.CardAccount):
+        cvv, holder = values.get("card.cvv"), values.get("card.holder")
+        account = msgspec.structs.replace(account, cvv=Secret(cvv) if cvv else None)
+        if may_override and holder and not account.holder:
+            account = msgspec.structs.replace(account, holder=holder)
+            card_summary = None if card_summary is None else msgspec.structs.replace(card_summary, holder=holder)
+    elif isinstance(account, accounts.BankAccount):
+        holder = values.get("bankAccount.holder")
+        if may_override and holder and not account.holder:
+            account = msgspec.structs.replace(account, holder=holder)
+    return account, card_summary
+
+
+def find_registration_objection(
+    fields: Fields, account: accounts.Instrument, brand: Brand, *, cvv_required: bool, today: date
+) -> str | None:
+    """What was checked when it was stored and may have changed since, or came along."""
+    if isinstance(account, accounts.TokenAccount):
+        return find_token_expiry(account, today)
+    if not isinstance(account, accounts.CardAccount):
+        return None
+    if (int(account.expiry_year), int(account.expiry_month)) < (today.year, today.month):
+        return "100.100.303"
+    cvv = fields.values.get("card.cvv")
+    if cvv is None:
+        return "100.100.600" if cvv_required and account.wallet is None else None
+    return None if len(cvv) == brand.cvv_length else "100.100.601"
+
+
+def show_registered(fields: Fields, stored: RegisteredAccount, account: accounts.Instrument | None) -> dict[str, str]:
+    """The echo of a payment with a stored account: what was sent, but of the account what is charged."""
+    sent = hide_proof(fields.echo, account)
+    kept = {name: text for name, text in sent.items() if not name.startswith(_ACCOUNT_GROUPS)}
+    registration = stored.registration
+    shown = {name: text for name, text in registration.echo.items() if name.startswith(_ACCOUNT_GROUPS)}
+    if isinstance(account, accounts.BankAccount) and account.holder:
+        shown["bankAccount.holder"] = account.holder
+    return name_registration(kept | shown, registration.id, is_new=False)

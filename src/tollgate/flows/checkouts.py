@@ -1,0 +1,240 @@
+"""Checkouts: prepared, changed, read, cancelled, abandoned, and reminders to a shop that never read its result."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract import checkouts
+from tollgate.contract.answers import Answer, answer_payment
+from tollgate.contract.fields import Fields, merge_echo, read_fields
+from tollgate.contract.links import is_link_url
+from tollgate.contract.orders import find_return_url
+from tollgate.contract.registrations import answer_registration
+from tollgate.contract.shopper_urls import make_checkout_return_url
+from tollgate.operations.app import App
+from tollgate.operations.checkouts import find_any_checkout, get_own_checkout, open_prepared, seal_prepared
+from tollgate.operations.idempotency import answer_taken_key, keep_answer_writes
+from tollgate.operations.registrations import get_registration
+from tollgate.operations.routes import check_reachable
+from tollgate.operations.signing import TamperedRow, trust
+from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, Reminder, Script
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import (
+    IdempotencyKey,
+    Payment,
+)
+from tollgate.store.checkouts import (
+    cancel_checkout,
+    change_checkout_writes,
+    count_read,
+    find_checkout,
+    find_script,
+    insert_checkout_writes,
+    note_read,
+    note_reminder_writes,
+    spend_checkout,
+)
+from tollgate.store.jobs import Job, finish_job, finish_job_writes
+from tollgate.store.payments import find_payment
+from tollgate.values import (
+    SECOND,
+    Refusal,
+    TooMany,
+    find_checkout_id,
+    hide_checkout_ids,
+    make_checkout_id,
+    to_datetime,
+)
+from tollgate.wire import Forbidden, Silent, Unsent
+
+CREATED, CHANGED, CANCELLED, PENDING = "000.200.100", "000.200.101", "000.200.102", "000.200.000"
+BUSY = "800.700.100"
+
+
+async def prepare_checkout(
+    app: App, fields: Fields, channel: Channel, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    refuse_unpayable(app, fields, channel)
+    now, checkout_id = app.clock.now(), make_checkout_id(channel.merchant_id, app.random_bytes)
+    checkout = Checkout(
+        id=checkout_id,
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        kind=checkouts.choose_checkout_kind(fields.values),
+        created_at=now,
+        expires_at=now + LIMITS.checkout_lifetime,
+        return_url=find_return_url(fields.values),
+        script=app.script.version,
+        sealed_fields=seal_prepared(app, channel.merchant_id, checkout_id, checkouts.keep_prepared(fields)),
+    )
+    integrity = app.script.integrity if checkouts.asks_for_integrity(fields.values) else ""
+    answer = checkouts.answer_checkout(checkout, app.envelope, CREATED, now, integrity)
+    unit = [*insert_checkout_writes(checkout), *keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)]
+    if await app.database.write(unit):
+        return answer
+    return await answer_taken_key(app, idempotency_key)
+
+
+def refuse_unpayable(app: App, fields: Fields, channel: Channel) -> None:
+    test_mode = checkouts.check_prepared(
+        fields, channel, today=to_datetime(app.clock.now()).date(), is_live=app.is_live
+    )
+    if checkouts.choose_checkout_kind(fields.values) is CheckoutKind.PAYMENT:
+        brand = checkouts.find_prepared_brand(fields.values, channel)
+        check_reachable(app, channel, test_mode, None if brand is None else brand.code)
+
+
+async def change_checkout(
+    app: App, fields: Fields, checkout_id: str, channel: Channel, _ndc: str, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    """What was prepared, with what is said now. While somebody pays it, it stays as it was when the payment began."""
+    seen = await get_own_checkout(app, channel, checkout_id, None)
+    prepared = open_prepared(app, seen)
+    if is_link_url(find_return_url(prepared)):
+        # The link's next checkout would be made from what the link says, and the change would be lost.
+        raise checkouts.make_session_refusal(" (a payment link made this one: end the link and make another instead)")
+    merged = merge_echo(prepared, checkouts.keep_prepared(fields))
+    situation = app.make_situation("checkout", channel)
+    whole = read_fields(list(merged.items()), situation)
+    refuse_unpayable(app, whole, channel)
+    kind = checkouts.choose_checkout_kind(whole.values)
+    changed = msgspec.structs.replace(
+        seen,
+        kind=kind,
+        # What was tried for another purpose is not what is asked for now.
+        subject_id=seen.subject_id if kind is seen.kind else None,
+        # What the form said remains where the merchant says nothing: a shopper may be on the way there.
+        return_url=find_return_url(whole.values) or seen.return_url,
+        sealed_fields=seal_prepared(app, seen.merchant_id, seen.id, checkouts.keep_prepared(whole)),
+    )
+    now = app.clock.now()
+    answer = checkouts.answer_checkout(changed, app.envelope, CHANGED, now)
+    unit = [
+        *change_checkout_writes(seen, changed, now),
+        *keep_answer_writes(app, idempotency_key, seen.merchant_id, answer),
+    ]
+    if await app.database.write(unit):
+        return answer
+    fresh = await get_own_checkout(app, channel, checkout_id, None)
+    # Without a key there is no other reason: whoever was paying may have let go of it by now.
+    if idempotency_key is None or fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
+        raise Refusal(get_result(BUSY), "the checkout was paid or changed at the same time")
+    return await answer_taken_key(app, idempotency_key)
+
+
+async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answer:
+    """Withdraws a checkout that nobody has paid. Cancelling again answers the same, so that a retry does no harm."""
+    now = app.clock.now()
+    checkout = await get_own_checkout(app, channel, checkout_id, None, with_cancelled=True)
+    if checkout.state is not CheckoutState.CANCELLED and not await cancel_checkout(app.database, checkout, now):
+        fresh = await get_own_checkout(app, channel, checkout_id, None, with_cancelled=True)
+        if fresh.is_paid:
+            # Another code than for one that is being paid: repeating this would never help.
+            detail = "the checkout is complete and cannot be cancelled: refund its payment or delete what it stored"
+            raise Refusal(get_result("200.300.404"), detail)
+        if fresh.state is not CheckoutState.CANCELLED:
+            raise Refusal(get_result(BUSY), "the checkout is being paid")
+    return checkouts.answer_checkout(checkout, app.envelope, CANCELLED, now)
+
+
+async def read_checkout(
+    app: App, checkout_id: str, kind: CheckoutKind, channel: Channel, *, is_told: bool = True
+) -> Answer:
+    """What became of it. A success is told once, and then the checkout is no more.
+
+    An answer that is sent without its body (`is_told` is false) tells nothing, so it spends nothing.
+    """
+    checkout = await get_own_checkout(app, channel, checkout_id, kind)
+    now, limit = app.clock.now(), app.status_reads
+    if not await count_read(app.database, checkout, now, limit.count, limit.window_s * SECOND):
+        wait_s = max(1, -(-(checkout.window_ends_at - now) // SECOND))
+        raise TooMany(get_result("800.120.100"), retry_after_s=wait_s, subject_id=checkout.id)
+    checkout = await get_own_checkout(app, channel, checkout_id, kind)
+    answer = await _tell(app, checkout)
+    if not is_told:
+        return answer
+    if checkout.state is not CheckoutState.DONE:
+        await note_read(app.database, checkout, now)
+    elif not await spend_checkout(app.database, checkout, now):
+        # Another was told in this very moment.
+        await get_own_checkout(app, channel, checkout_id, kind)
+    return answer
+
+
+async def _tell(app: App, checkout: Checkout) -> Answer:
+    if checkout.subject_id is None:
+        return checkouts.answer_checkout(checkout, app.envelope, PENDING, app.clock.now())
+    if checkout.kind is CheckoutKind.REGISTRATION:
+        registration = await get_registration(app, checkout.merchant_id, checkout.subject_id)
+        # One that was stored before goes by the name of what was asked for here.
+        return answer_registration(msgspec.structs.replace(registration, ndc=checkout.id), app.envelope)
+    return answer_payment(await get_attempt(app, checkout, checkout.subject_id), app.envelope)
+
+
+async def get_attempt(app: App, checkout: Checkout, payment_id: str) -> Payment:
+    """Returns the payment that a checkout names, which must have been made for it."""
+    payment = await find_payment(app.database, checkout.merchant_id, payment_id)
+    if payment is None:
+        raise LookupError("a checkout names a payment that does not exist")
+    if find_checkout_id(trust(app, payment).ndc) != checkout.id:
+        raise TamperedRow(f"a checkout names payment {payment.id}, which was made for something else")
+    return payment
+
+
+async def find_promised_script(app: App, checkout_id: str) -> Script | None:
+    """The bytes that a checkout was promised, where they are not those of this very process."""
+    checkout = await find_any_checkout(app, checkout_id)
+    if checkout is None or checkout.script == app.script.version or checkout.is_over(app.clock.now()):
+        return None
+    return await find_script(app.database, checkout.script)
+
+
+_log = logging.getLogger("tollgate.reminder")
+
+
+async def remind(app: App, job: Job) -> bool:
+    """True when it is decided and its job gone; False asks for another try soon."""
+    checkout = await find_checkout(app.database, job.merchant_id, job.subject_id)
+    if checkout is None or checkout.reminder == Reminder.SENT:
+        return await finish_job(app.database, job)
+    word = _find_word(app, job, checkout) or await _call(app, checkout)
+    if word is None:
+        return False
+    noting = note_reminder_writes(checkout, word, app.clock.now())
+    is_done = await app.database.write([*noting, *finish_job_writes(job)])
+    if is_done:
+        level = logging.WARNING if word in (Reminder.MISSED, Reminder.FAILED) else logging.INFO
+        facts = {"checkout": hide_checkout_ids(checkout.id), "reminder": word.value}
+        _log.log(level, "a reminder was decided", extra=facts)
+    return is_done
+
+
+def _find_word(app: App, job: Job, checkout: Checkout) -> Reminder | None:
+    """What is decided without a call."""
+    if not checkout.is_unread or checkout.state is CheckoutState.CANCELLED:
+        return Reminder.UNNEEDED
+    if is_link_url(checkout.return_url):
+        # Its shopper comes back to a page of this host, and its merchant asks for the link.
+        return Reminder.UNNEEDED
+    if checkout.expires_at <= app.clock.now():
+        return Reminder.MISSED if job.tries <= 1 else Reminder.FAILED
+    return Reminder.IMPOSSIBLE if checkout.return_url is None else None
+
+
+async def _call(app: App, checkout: Checkout) -> Reminder | None:
+    """None: nobody could be reached. Whoever was reached was told, whatever came back."""
+    url = make_checkout_return_url(checkout.return_url or "", checkout)
+    try:
+        status = await app.notifier.get(url, LIMITS.notification_timeout_s)
+    except Forbidden:
+        return Reminder.IMPOSSIBLE
+    except Unsent:
+        return None
+    except Silent:
+        status = 0
+    _log.info("a shop was called", extra={"checkout": hide_checkout_ids(checkout.id), "status": status or "none"})
+    return Reminder.SENT

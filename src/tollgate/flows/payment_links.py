@@ -1,0 +1,233 @@
+"""Payment links: made, read, ended, and opened by a shopper."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract import links
+from tollgate.contract.answers import Answer, answer_payment
+from tollgate.contract.checkouts import answer_checkout, keep_prepared, make_session_refusal
+from tollgate.contract.fields import Fields
+from tollgate.contract.shopper_urls import find_handover
+from tollgate.flows.checkouts import BUSY, PENDING, find_promised_script, get_attempt, refuse_unpayable
+from tollgate.flows.submit import abandon_attempt
+from tollgate.operations import checkouts
+from tollgate.operations.app import App
+from tollgate.operations.idempotency import answer_taken_key, keep_answer_writes
+from tollgate.payments.authentication import Stage
+from tollgate.payments.checkout import (
+    Checkout,
+    CheckoutKind,
+    CheckoutState,
+    LinkState,
+    LinkStatus,
+    PaymentLink,
+    must_be_replaced,
+    tell_link_status,
+)
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import IdempotencyKey, Payment, State
+from tollgate.store.authentications import find_authentication
+from tollgate.store.checkouts import find_checkout, note_read
+from tollgate.store.links import end_link, give_checkout, insert_link_writes
+from tollgate.values import Instant, Refusal, make_checkout_id, make_link_id
+
+
+async def make_payment_link(
+    app: App, fields: Fields, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    """The first checkout is made when a shopper opens the link."""
+    refuse_unpayable(app, fields, channel)
+    now, link_id = app.clock.now(), make_link_id(channel.merchant_id, app.random_bytes)
+    unsigned = PaymentLink(
+        id=link_id,
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        created_at=now,
+        expires_at=links.find_link_expiry(fields.values, now),
+        sealed_fields=checkouts.seal_link(app, channel.merchant_id, link_id, keep_prepared(fields)),
+    )
+    link = checkouts.sign_link(app, unsigned)
+    url = links.make_link_url(link_id, app.base_url)
+    code = checkouts.draw_code(url) if links.asks_for_code(fields.values) else ""
+    answer = links.answer_new_link(link, url, code, links.Asked(app.envelope, ndc, now))
+    unit = [*insert_link_writes(link), *keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)]
+    if await app.database.write(unit):
+        return answer
+    return await answer_taken_key(app, idempotency_key)
+
+
+async def read_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -> Answer:
+    link = await checkouts.get_own_link(app, channel, link_id)
+    checkout = await find_link_checkout(app, link)
+    payment = await find_link_payment(app, checkout)
+    return links.answer_link(link, checkout, payment, links.Asked(app.envelope, ndc, app.clock.now()))
+
+
+async def read_link_payment(app: App, link_id: str, checkout_id: str, channel: Channel) -> Answer:
+    """Answers the payment as often as it is asked for: the link stays, so nothing is spent by telling it."""
+    checkout = await find_link_checkout(app, await checkouts.get_own_link(app, channel, link_id))
+    if checkout is None or checkout.id != checkout_id:
+        raise make_session_refusal()
+    payment = await find_link_payment(app, checkout)
+    if payment is None:
+        return answer_checkout(checkout, app.envelope, PENDING, app.clock.now())
+    await note_read(app.database, checkout, app.clock.now())
+    return answer_payment(payment, app.envelope)
+
+
+async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -> Answer:
+    """Ends a link that nobody has paid. Ending it again answers the same, so that a retry does no harm."""
+    for _ in range(LIMITS.reservation_tries_max):
+        link = await checkouts.get_own_link(app, channel, link_id)
+        ended = checkouts.sign_link(app, msgspec.structs.replace(link, state=LinkState.ENDED))
+        if link.state is LinkState.ENDED or await end_link(app.database, link, ended):
+            return links.answer_ended_link(link, links.Asked(app.envelope, ndc, app.clock.now()))
+        if (await checkouts.get_own_link(app, channel, link_id)).checkout_id == link.checkout_id:
+            break
+    checkout = await find_link_checkout(app, await checkouts.get_own_link(app, channel, link_id))
+    if checkout is not None and checkout.is_paid:
+        # Another code than for one that is being paid: repeating this would never help.
+        detail = "the payment link is paid and cannot be ended: refund its payment instead"
+        raise Refusal(get_result("200.300.404"), detail)
+    raise Refusal(get_result(BUSY), "the payment link is being paid")
+
+
+async def find_link_checkout(app: App, link: PaymentLink) -> Checkout | None:
+    if link.checkout_id is None:
+        return None
+    return await find_checkout(app.database, link.merchant_id, link.checkout_id)
+
+
+async def find_link_payment(app: App, checkout: Checkout | None) -> Payment | None:
+    """Returns the attempt that counts: the one that paid, or else the last."""
+    if checkout is None or checkout.subject_id is None:
+        return None
+    return await get_attempt(app, checkout, checkout.subject_id)
+
+
+class OpenedLink(msgspec.Struct, frozen=True, kw_only=True):
+    """A link as its shopper sees it."""
+
+    link: PaymentLink
+    status: LinkStatus
+    page: links.LinkPage | None
+    """It is None once the prepared fields are wiped."""
+    checkout: Checkout | None = None
+    payment: Payment | None = None
+    integrity: str = ""
+    """The hash of the script that shows the form for this checkout."""
+    is_awaited: bool = False
+    """Whether a bank or a provider may still approve the last attempt."""
+
+    @property
+    def is_being_paid(self) -> bool:
+        return self.checkout is not None and self.checkout.state is CheckoutState.LOCKED
+
+    @property
+    def may_be_given_up(self) -> bool:
+        """Only a provider can be asked to forget an attempt; a bank that has it decides."""
+        return self.is_awaited and self.payment is not None and find_handover(self.payment.details) is not None
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.checkout is not None and self.checkout.attempts >= LIMITS.checkout_attempts_max
+
+    @property
+    def retries_at(self) -> Instant | None:
+        """The next checkout can be made from then on; it is None where the link itself ends first."""
+        if self.checkout is None or self.checkout.expires_at >= self.link.expires_at:
+            return None
+        return self.checkout.expires_at
+
+
+async def open_link(app: App, link_id: str, *, makes_checkout: bool = True) -> OpenedLink | None:
+    """Returns None for a link that does not exist. Of several shoppers at once all get the same checkout."""
+    for _ in range(LIMITS.reservation_tries_max):
+        link = await checkouts.find_any_link(app, link_id)
+        channel = None if link is None else app.merchants.find_channel(link.channel_id)
+        if link is None or channel is None:
+            return None
+        opened = await _describe(app, channel, link)
+        if opened.status is not LinkStatus.OPEN or not makes_checkout or not _needs_checkout(app, opened):
+            return opened
+        await _make_checkout(app, channel, link)
+    raise LookupError("a payment link changed whenever it was looked at")
+
+
+async def leave_link_attempt(app: App, link_id: str, attempt_id: str) -> PaymentLink | None:
+    """Gives up an attempt that waits at a provider, so that its shopper can pay another way.
+
+    What cannot be given up stays as it is, and whoever looks at the link again is told so.
+    """
+    link = await checkouts.find_any_link(app, link_id)
+    if link is not None and link.checkout_id is not None:
+        with suppress(Refusal):
+            await abandon_attempt(app, link.checkout_id, attempt_id)
+    return link
+
+
+def _needs_checkout(app: App, opened: OpenedLink) -> bool:
+    checkout = opened.checkout
+    return checkout is None or must_be_replaced(checkout, app.clock.now(), is_awaited=opened.is_awaited)
+
+
+async def _is_awaited(app: App, checkout: Checkout | None, payment: Payment | None) -> bool:
+    """Tells whether the attempt may still take money.
+
+    One whose shopper is being asked by the bank takes none before the answer, and ends by itself within minutes. What
+    is approved for a withdrawn checkout is given back.
+    """
+    if checkout is None or checkout.state is not CheckoutState.OPEN:
+        return False
+    if payment is None or payment.state is not State.WAITING:
+        return False
+    asked = await find_authentication(app.database, payment.merchant_id, payment.id)
+    return asked is None or asked.stage is Stage.CLOSED
+
+
+async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
+    """Writes nothing if another process was faster: the caller looks again and finds the other's checkout."""
+    now, checkout_id = app.clock.now(), make_checkout_id(link.merchant_id, app.random_bytes)
+    prepared = checkouts.open_link_fields(app, link)
+    if prepared is None:
+        raise LookupError("what was prepared for a payment link was wiped before its end")
+    url = links.make_link_url(link.id, app.base_url)
+    checkout = Checkout(
+        id=checkout_id,
+        merchant_id=link.merchant_id,
+        channel_id=channel.id,
+        kind=CheckoutKind.PAYMENT,
+        created_at=now,
+        # Nobody pays after the link's own end.
+        expires_at=min(now + LIMITS.checkout_lifetime, link.expires_at),
+        return_url=url,
+        script=app.script.version,
+        sealed_fields=checkouts.seal_prepared(
+            app, link.merchant_id, checkout_id, links.fill_link_checkout(prepared, url)
+        ),
+    )
+    changed = checkouts.sign_link(app, msgspec.structs.replace(link, checkout_id=checkout_id))
+    await give_checkout(app.database, link, changed, checkout, now)
+
+
+async def _describe(app: App, channel: Channel, link: PaymentLink) -> OpenedLink:
+    checkout = await find_link_checkout(app, link)
+    payment = await find_link_payment(app, checkout)
+    status = tell_link_status(link, checkout, app.clock.now())
+    prepared = checkouts.open_link_fields(app, link)
+    promised = await find_promised_script(app, checkout.id) if checkout else None
+    return OpenedLink(
+        link=link,
+        # A payment that was made counts, whatever became of the channel.
+        status=LinkStatus.ENDED if channel.is_closed and status is LinkStatus.OPEN else status,
+        page=None if prepared is None else links.read_link_page(prepared, channel.name),
+        checkout=checkout,
+        payment=payment,
+        integrity=(promised or app.script).integrity,
+        is_awaited=await _is_awaited(app, checkout, payment),
+    )

@@ -1,0 +1,180 @@
+"""Schedules: created, changed and ended by a merchant."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.results import get_result
+from tollgate.contract import schedules
+from tollgate.contract.answers import Answer
+from tollgate.contract.fields import Fields
+from tollgate.flows.pay import look_up_registration
+from tollgate.operations import registrations
+from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations.idempotency import answer_taken_key, find_earlier_answer, keep_answer_writes
+from tollgate.operations.routes import choose_route
+from tollgate.operations.schedules import make_run_order, sign_schedule
+from tollgate.payments.merchants import Channel
+from tollgate.payments.order import TestMode
+from tollgate.payments.payment import IdempotencyKey
+from tollgate.payments.schedule import Schedule, ScheduleState
+from tollgate.store.registrations import find_sealed_registration
+from tollgate.store.schedules import (
+    end_schedule_writes,
+    find_active_schedule,
+    find_schedule,
+    insert_schedule_writes,
+    list_runs,
+    list_schedules,
+    replace_schedule_writes,
+)
+from tollgate.values import Conflict, MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, is_id, make_id
+
+_NOT_SCHEDULED = {schedules.RESCHEDULES: "100.360.300", schedules.DESCHEDULES: "100.360.303"}
+_NOT_LIVE = "100.360.400"
+_UNKNOWN = "700.400.580"
+
+
+async def create_schedule(
+    app: App, fields: Fields, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    order = schedules.read_schedule(fields, app.clock.now())
+    test_mode = await check_payable(app, order, channel, fields, idempotency_key)
+    schedule = start_schedule(app, order, channel, ndc, test_mode)
+    answer = schedules.answer_schedule(schedule, SUCCESS_CODES[test_mode], app.envelope)
+    claimed = keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)
+    if await app.database.write([*insert_schedule_writes(schedule), *claimed]):
+        return answer
+    return await answer_taken_key(app, idempotency_key)
+
+
+async def reschedule(
+    app: App, fields: Fields, named_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    """Any id of the series names it. Its payments stay on the channel on which it began."""
+    for _ in range(LIMITS.reservation_tries_max):
+        active = await find_active(app, channel.merchant_id, named_id, schedules.RESCHEDULES)
+        its_channel = app.merchants.get_channel(active.channel_id)
+        order = schedules.read_reschedule(fields, active, app.clock.now())
+        test_mode = await check_payable(app, order, its_channel, fields, idempotency_key)
+        schedule = start_schedule(app, order, its_channel, ndc, test_mode, active.series_id)
+        answer = schedules.answer_schedule(
+            schedule, SUCCESS_CODES[test_mode], app.envelope, payment_type=schedules.RESCHEDULES
+        )
+        unit = [
+            *replace_schedule_writes(active, schedule.created_at),
+            *insert_schedule_writes(schedule),
+            *keep_answer_writes(app, idempotency_key, channel.merchant_id, answer),
+        ]
+        if await app.database.write(unit):
+            return answer
+        earlier = await find_earlier_answer(app, idempotency_key)
+        if earlier is not None:
+            return earlier
+        # It fell due, or a neighbour replaced or ended it, between reading and writing: what may be is judged again.
+    raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")
+
+
+async def deschedule(
+    app: App, fields: Fields, named_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
+) -> Answer:
+    schedules.check_change(fields, schedules.DESCHEDULES)
+    for _ in range(LIMITS.reservation_tries_max):
+        active = await find_active(app, channel.merchant_id, named_id, schedules.DESCHEDULES)
+        await _refuse_exposed_registration(app, active, fields, idempotency_key)
+        now = app.clock.now()
+        ended = msgspec.structs.replace(active, state=ScheduleState.ENDED)
+        answer = schedules.answer_schedule(
+            ended, SUCCESS_CODES[active.test_mode], app.envelope, payment_type=schedules.DESCHEDULES, ndc=ndc, at=now
+        )
+        claimed = keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)
+        if await app.database.write([*end_schedule_writes(active, ScheduleState.ENDED, now), *claimed]):
+            return answer
+        earlier = await find_earlier_answer(app, idempotency_key)
+        if earlier is not None:
+            return earlier
+    raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")
+
+
+async def show_schedule(app: App, merchant_id: MerchantId, named_id: str, ndc: str) -> Answer:
+    """A schedule with its latest runs, or all schedules of a registration."""
+    schedule = await find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
+    if schedule is not None:
+        runs = await list_runs(app.database, merchant_id, schedule.id, LIMITS.runs_shown)
+        return schedules.answer_schedule(schedule, SUCCESS_CODES[schedule.test_mode], app.envelope, runs=runs)
+    registration = await look_up_registration(app, merchant_id, named_id)
+    if registration is None:
+        raise NotFound(get_result(_UNKNOWN))
+    found = await list_schedules(app.database, merchant_id, registration.id, LIMITS.schedules_shown)
+    code = SUCCESS_CODES[registration.test_mode]
+    return schedules.answer_schedules(registration.id, found, code, app.envelope, ndc, app.clock.now())
+
+
+async def find_active(app: App, merchant_id: MerchantId, named_id: str, payment_type: str) -> Schedule:
+    """Another merchant's is as unknown as none, and what is unknown is not scheduled."""
+    named = await find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
+    active = None if named is None else await find_active_schedule(app.database, merchant_id, named.series_id)
+    if active is None:
+        raise Refusal(get_result(_NOT_SCHEDULED[payment_type]))
+    return active
+
+
+async def check_payable(
+    app: App, order: schedules.ScheduleOrder, channel: Channel, fields: Fields, idempotency_key: IdempotencyKey | None
+) -> TestMode | None:
+    """Its first payment is prepared as if it were due now: what could never be paid is refused at once."""
+    stored = await registrations.open_registration(app, channel.merchant_id, order.registration_id)
+    registrations.refuse_exposed(stored.account, fields.echo, idempotency_key)
+    schedules.refuse_shopper_brands(stored)
+    payment = make_run_order(app, channel, order.payment_type, order.money, order.echo, stored)
+    if payment.objection is not None:
+        raise Refusal(get_result(payment.objection))
+    try:
+        choose_route(app, channel, payment.test_mode, payment.brand)
+    except Refusal:
+        if app.is_live:
+            raise Refusal(get_result(_NOT_LIVE)) from None
+        raise
+    return payment.test_mode
+
+
+async def _refuse_exposed_registration(
+    app: App, active: Schedule, fields: Fields, idempotency_key: IdempotencyKey | None
+) -> None:
+    found = await find_sealed_registration(app.database, active.merchant_id, active.registration_id)
+    if found is not None:
+        registration, sealed, _ = found
+        registrations.refuse_exposed_sealed(
+            sealed, registrations.name_registration_owner(registration), fields.echo, idempotency_key, app
+        )
+
+
+def start_schedule(
+    app: App,
+    order: schedules.ScheduleOrder,
+    channel: Channel,
+    ndc: str,
+    test_mode: TestMode | None,
+    series_id: ScheduleId | None = None,
+) -> Schedule:
+    schedule_id = ScheduleId(make_id(app.random_bytes))
+    schedule = Schedule(
+        id=schedule_id,
+        merchant_id=channel.merchant_id,
+        channel_id=channel.id,
+        series_id=series_id or schedule_id,
+        registration_id=RegistrationId(order.registration_id),
+        state=ScheduleState.ACTIVE,
+        payment_type=order.payment_type,
+        money=order.money,
+        plan=order.plan,
+        ndc=ndc,
+        created_at=app.clock.now(),
+        starts_at=order.starts_at,
+        ends_at=order.ends_at,
+        next_at=order.next_at,
+        test_mode=test_mode,
+        echo=order.echo,
+    )
+    return sign_schedule(app, schedule)

@@ -1,0 +1,99 @@
+"""Which connector and which wire a payment takes, and how a connector's requests are sent."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tollgate.catalog.brand_rows import Protocol
+from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.results import get_result
+from tollgate.connectors import Connector, find_connector
+from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations.sepa_queue import SepaQueue
+from tollgate.payments.merchants import Channel, ThreeDsTerms
+from tollgate.payments.order import TestMode
+from tollgate.values import Refusal
+from tollgate.wire import Wire
+
+
+class Route(msgspec.Struct, frozen=True):
+    connector: Connector
+    wire: Wire
+    approved_code: str
+
+
+class DirectoryServerRoute(msgspec.Struct, frozen=True):
+    """The way to a directory server."""
+
+    address: str
+    wire: Wire
+    terms: ThreeDsTerms
+
+
+_SIMULATED = "simulator"
+_NO_TERMS = ThreeDsTerms()
+
+
+def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: str) -> Route:
+    approved_code = SUCCESS_CODES[test_mode]
+    if app.is_live is not (test_mode is None):
+        # Stores get copied: nothing about a real payment may leave a test host, nor about a test payment a live host.
+        raise Refusal(get_result("600.200.700"), "the payment belongs to another environment")
+    connector = find_connector(brand)
+    if BRANDS[brand].protocol is Protocol.SEPA:
+        # Banks are told by files, and the desk that writes them is in the house.
+        queue = SepaQueue(app.database, channel.merchant_id, channel, app.clock)
+        return Route(connector, app.disturb(queue), approved_code)
+    return Route(connector, _choose_wire(app, channel, test_mode), approved_code)
+
+
+def check_reachable(app: App, channel: Channel, test_mode: TestMode | None, brand: str | None) -> None:
+    """Refuses a request that the channel could not send to anybody; without a brand, one reachable protocol is enough.
+
+    Direct debits go into files, which needs a creditor and no address.
+    """
+    if brand is not None:
+        choose_route(app, channel, test_mode, brand)
+    elif channel.creditor is None:
+        _choose_wire(app, channel, test_mode)
+
+
+def has_acquirer(app: App, channel: Channel) -> bool:
+    """Tells whether cards and providers can be reached at all; `choose_route` refuses a payment where they cannot."""
+    return app.simulator is not None or channel.live_url is not None
+
+
+def _choose_wire(app: App, channel: Channel, test_mode: TestMode | None) -> Wire:
+    address = find_address(test_mode, channel.test_url, channel.live_url)
+    if address:
+        return app.find_wire(address)
+    if app.simulator is None or test_mode is None:
+        raise Refusal(get_result("600.200.700"), "no acquirer is configured for this channel")
+    # Existing clients send testMode=EXTERNAL to hosts on which nobody has configured a test system.
+    return app.simulator
+
+
+def find_address(test_mode: TestMode | None, test_url: str | None, live_url: str | None) -> str | None:
+    """Returns the configured address for a mode; INTERNAL has none, because the simulator always answers it."""
+    if test_mode is TestMode.INTERNAL:
+        return None
+    return test_url if test_mode is TestMode.EXTERNAL else live_url
+
+
+def choose_directory_server(app: App, channel: Channel, test_mode: TestMode | None) -> DirectoryServerRoute | None:
+    """None where the channel has no directory server, so that nobody can be authenticated."""
+    terms = channel.three_ds or _NO_TERMS
+    address = find_address(test_mode, terms.test_url, terms.live_url)
+    if address:
+        return DirectoryServerRoute(address, app.find_wire(address), terms)
+    simulator = find_stand_in(app, channel, test_mode)
+    return None if simulator is None else DirectoryServerRoute(_SIMULATED, simulator, terms)
+
+
+def find_stand_in(app: App, channel: Channel, test_mode: TestMode | None) -> Wire | None:
+    """Returns the simulator in place of a directory server or token vault that is not configured.
+
+    A simulated proof is never sent to a real test system: if the acquirer has an address, the result is None.
+    """
+    is_simulated = test_mode is not None and not find_address(test_mode, channel.test_url, None)
+    return app.simulator if is_simulated else None

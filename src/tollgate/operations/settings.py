@@ -1,0 +1,53 @@
+"""Settings that are stored sealed."""
+
+from __future__ import annotations
+
+import base64
+
+from tollgate.store.database import Database
+from tollgate.store.opening import get_setting, list_settings, put_setting, replace_setting
+from tollgate.vault.keyring import Keyring
+from tollgate.vault.sealing import open_sealed, rewrap, seal, sealed_prefix
+
+_PREFIX = "sealed/"
+
+
+async def find_sealed_setting(database: Database, keyring: Keyring, name: str) -> bytes | None:
+    written = await get_setting(database, _PREFIX + name)
+    return open_sealed(_read(written), owner=_name_owner(_PREFIX + name), keyring=keyring) if written else None
+
+
+async def put_sealed_setting(database: Database, keyring: Keyring, name: str, plain: bytes) -> None:
+    sealed = seal(plain, owner=_name_owner(_PREFIX + name), keyring=keyring)
+    await put_setting(database, _PREFIX + name, _write(sealed))
+
+
+async def rewrap_settings(database: Database, keyring: Keyring) -> int:
+    """How many were wrapped again under the active key."""
+    done = 0
+    for name, written in await list_retired_settings(database, keyring):
+        fresh = rewrap(_read(written), owner=_name_owner(name), keyring=keyring)
+        done += await replace_setting(database, name, written, _write(fresh))
+    return done
+
+
+async def list_retired_settings(database: Database, keyring: Keyring) -> list[tuple[str, str]]:
+    """Those that are sealed under another key than the active one, by name."""
+    prefix = sealed_prefix(keyring.active_id)
+    return [
+        (name, written)
+        for name, written in await list_settings(database, _PREFIX)
+        if not _read(written).startswith(prefix)
+    ]
+
+
+def _name_owner(name: str) -> str:
+    return f"setting/{name}"
+
+
+def _read(written: str) -> bytes:
+    return base64.b64decode(written)
+
+
+def _write(sealed: bytes) -> str:
+    return base64.b64encode(sealed).decode()

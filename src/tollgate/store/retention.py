@@ -1,0 +1,150 @@
+"""Accounts of old payments that are wiped, and pages of rows that a retired key sealed."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+import sqlalchemy as sa
+
+from tollgate.payments.merchants import Channel
+from tollgate.payments.payment import OPEN_STATES, State
+from tollgate.store.database import Database
+from tollgate.store.schema import OPEN_INSTRUCTION, TEXT, WHOLE, instructions, payments
+from tollgate.store.statements import Statement, Write
+from tollgate.values import Instant, MerchantId, PaymentId
+
+
+class OutlivedAccount(msgspec.Struct, frozen=True):
+    id: PaymentId
+    created_at: Instant
+    first_id: str
+    """Of its chain, whose account is meant."""
+    has_account: bool
+
+
+def _bind(name: str, type_: Any = TEXT) -> sa.BindParameter[Any]:
+    return sa.bindparam(name, type_=type_)
+
+
+_first = payments.alias("first")
+_is_first = sa.and_(
+    _first.c.merchant_id == payments.c.merchant_id,
+    _first.c.id == sa.func.coalesce(payments.c.chain_id, payments.c.id),
+)
+_aged = Statement(
+    sa.select(payments.c.id, payments.c.created_at, _first.c.id, _first.c.sealed_account.is_not(None))
+    .select_from(sa.join(payments, _first, _is_first))
+    .where(
+        payments.c.channel_id == _bind("channel_id"),
+        payments.c.merchant_id == _bind("merchant_id"),
+        sa.tuple_(payments.c.created_at, payments.c.id) > sa.tuple_(_bind("after_at", WHOLE), _bind("after_id")),
+        payments.c.created_at < _bind("before", WHOLE),
+    )
+    .order_by(payments.c.created_at, payments.c.id)
+    .limit(sa.bindparam("limit"))
+)
+
+
+async def list_outlived_accounts(
+    db: Database, channel: Channel, after_at: Instant, after_id: str, before: Instant, limit: int
+) -> list[OutlivedAccount]:
+    """A page of a channel's payments that were made before, oldest first."""
+    params = {
+        "channel_id": channel.id,
+        "merchant_id": channel.merchant_id,
+        "after_at": after_at,
+        "after_id": after_id,
+        "before": before,
+        "limit": limit,
+    }
+    return [OutlivedAccount(row[0], row[1], row[2], bool(row[3])) for row in await db.fetch(_aged, params)]
+
+
+# ---- wiping ----
+
+_of = (payments.c.merchant_id == _bind("of_merchant_id"), payments.c.id == _bind("first_id"))
+_member = payments.alias("member")
+# Two branches, because no planner finds one OR by two indexes as surely.
+_members = [
+    sa.and_(_member.c.merchant_id == _bind("of_merchant_id"), place == _bind("first_id"))
+    for place in (_member.c.id, _member.c.chain_id)
+]
+_is_open = _member.c.state.in_([sa.literal_column(str(int(state))) for state in sorted({State.STARTED, *OPEN_STATES})])
+_is_instructed = sa.exists().where(
+    instructions.c.merchant_id == _member.c.merchant_id,
+    instructions.c.id == _member.c.id,
+    sa.text(f"instructions.{OPEN_INSTRUCTION}"),
+)
+_is_young = _member.c.created_at >= _bind("before", WHOLE)
+
+
+def _any_member(reason: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return sa.or_(*[sa.exists().where(branch, reason) for branch in _members])
+
+
+# Whoever follows a payment changes its row first, so from here on nobody does, and those before are seen by what comes.
+_hold = Statement(sa.update(payments).where(*_of).values(sealed_account=payments.c.sealed_account))
+_wipe = Statement(
+    sa.update(payments)
+    .where(
+        *_of,
+        payments.c.sealed_account.is_not(None),
+        ~_any_member(sa.or_(_is_open, _is_instructed, _is_young)),
+    )
+    .values(sealed_account=sa.null())
+)
+_open_chain = Statement(
+    sa.select(payments.c.id).where(
+        *_of, payments.c.sealed_account.is_not(None), _any_member(sa.or_(_is_open, _is_instructed))
+    )
+)
+_lacks = Statement(sa.select(payments.c.sealed_account.is_(None)).where(*_of), is_quick=True)
+
+
+async def wipe_account(db: Database, merchant_id: MerchantId, first_id: str, before: Instant) -> bool:
+    """False: it is wiped already, or something in its chain is younger, in flight, waiting, or due at a bank."""
+    of = {"of_merchant_id": merchant_id, "first_id": first_id}
+    return await db.write([Write(_hold, of, rows=1), Write(_wipe, {**of, "before": before}, rows=1)])
+
+
+async def has_open_chain(db: Database, merchant_id: MerchantId, first_id: str) -> bool:
+    """Whether its account is needed for something that has not come to its end, however old."""
+    return await db.fetch_one(_open_chain, {"of_merchant_id": merchant_id, "first_id": first_id}) is not None
+
+
+async def lacks_account(db: Database, merchant_id: MerchantId, first_id: str) -> bool:
+    row = await db.fetch_one(_lacks, {"of_merchant_id": merchant_id, "first_id": first_id})
+    return row is not None and bool(row[0])
+
+
+class Placed(Protocol):
+    """A row that a page ended with."""
+
+    @property
+    def merchant_id(self) -> MerchantId: ...
+
+    @property
+    def id(self) -> str: ...
+
+
+def is_sealed_otherwise(column: sa.Column[bytes]) -> sa.ColumnElement[bool]:
+    """Whether its first bytes are not those of the active key. Nothing where nothing is sealed."""
+    start = sa.func.substr(column, sa.literal_column("1"), sa.bindparam("length", type_=sa.Integer()))
+    return start != sa.bindparam("prefix", type_=column.type)
+
+
+def is_after(*key: sa.Column[str]) -> sa.ColumnElement[bool]:
+    """Behind the row that the last page ended with."""
+    last = sa.tuple_(sa.bindparam("after_merchant_id", type_=TEXT), sa.bindparam("after_id", type_=TEXT))
+    return sa.tuple_(*key) > last
+
+
+def name_page(after: Placed | None, active_prefix: bytes, limit: int) -> dict[str, Any]:
+    return {
+        "after_merchant_id": after.merchant_id if after else "",
+        "after_id": after.id if after else "",
+        "prefix": active_prefix,
+        "length": len(active_prefix),
+        "limit": limit,
+    }

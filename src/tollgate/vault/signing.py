@@ -1,0 +1,114 @@
+"""Signatures of stored rows, fingerprints of accounts and of requests, and marks of tokens that were used."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+import orjson
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from tollgate.payments import accounts
+from tollgate.values import MerchantId, RandomBytes, Secret, system_random_bytes
+from tollgate.vault.keyring import Keyring
+
+_DIGEST_BYTES = 32
+MAC_BYTES = 1 + _DIGEST_BYTES
+"""The version of its key stands before the hash."""
+
+
+def make_mac(purpose: str, facts: Sequence[object], keyring: Keyring) -> bytes:
+    """The facts are written as a JSON list, so that no two lists read the same; a purpose has up to 16 bytes.
+
+    Keyed BLAKE2b takes less than half the time of HMAC over the same facts, and every payment waits for it.
+    """
+    version = keyring.fingerprint_version
+    message, key, person = orjson.dumps(facts, default=dict), keyring.fingerprint_key, purpose.encode()
+    return bytes([version & 0xFF]) + blake2b(message, digest_size=_DIGEST_BYTES, key=key, person=person).digest()
+
+
+def fingerprint_account(
+    account: accounts.Instrument, brand: str, merchant_id: MerchantId, keyring: Keyring
+) -> bytes | None:
+    """None where there is nothing to recognise it by. Merchants share none, or else they could compare customers."""
+    parts = _name(account, brand)
+    return None if parts is None else fingerprint("registration", [merchant_id, *parts], keyring)
+
+
+def shows_face(account: accounts.Instrument, card_summary: accounts.CardSummary | None, *, is_renewed: bool) -> bool:
+    """Whether this is what may be seen of that account; of a card that was renewed since, only its first digits are."""
+    if not isinstance(account, accounts.CardAccount) or card_summary is None:
+        return not isinstance(account, accounts.CardAccount) and card_summary is None
+    shown = accounts.make_card_summary(account.number.reveal(), account)
+    return shown.bin == card_summary.bin if is_renewed else shown == card_summary
+
+
+def _name(account: accounts.Instrument, brand: str) -> list[str] | None:
+    match account:
+        case accounts.CardAccount():
+            return ["card", account.number.reveal()]
+        case accounts.TokenAccount():
+            return ["token", account.type, account.number.reveal()]
+        case accounts.BankAccount(iban=Secret() as iban):
+            return ["iban", iban.reveal()]
+        case accounts.BankAccount(number=Secret() as number):
+            return ["bank", account.country or "", account.bank_code or account.bic or "", number.reveal()]
+        case accounts.VirtualAccount(account_id=str() as account_id):
+            return ["virtual", brand, account_id]
+        case _:
+            return None
+
+
+def fingerprint(purpose: str, parts: Iterable[str], keyring: Keyring) -> bytes:
+    """Every part is preceded by its length, so that shifting text between parts changes the result."""
+    mac = hmac.new(keyring.fingerprint_key, f"tollgate {purpose} {keyring.fingerprint_version}\0".encode(), "sha256")
+    for part in parts:
+        encoded = part.encode()
+        mac.update(len(encoded).to_bytes(4, "big") + encoded)
+    return bytes([keyring.fingerprint_version & 0xFF]) + mac.digest()
+
+
+_KEY_BYTES = 32
+_NONCE_BYTES = 12
+
+
+def make_once_key(random_bytes: RandomBytes = system_random_bytes) -> bytes:
+    return random_bytes(_KEY_BYTES)
+
+
+def seal_once(
+    plain: Secret | None, key: bytes, *, owner: str, random_bytes: RandomBytes = system_random_bytes
+) -> bytes:
+    """Nothing is sealed too, so that the key itself can always be proven."""
+    nonce = random_bytes(_NONCE_BYTES)
+    text = plain.reveal().encode() if plain else b""
+    return nonce + AESGCM(key).encrypt(nonce, text, _ties(owner))
+
+
+def open_once(sealed: bytes, key: Secret, *, owner: str) -> Secret | None:
+    """Empty where nothing was sealed; None where the key is another, or what was sealed is not whole."""
+    raw = _decode(key)
+    if len(raw) != _KEY_BYTES or len(sealed) < _NONCE_BYTES:
+        return None
+    try:
+        return Secret(AESGCM(raw).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _ties(owner)).decode())
+    except InvalidTag:
+        return None
+
+
+def hash_once_key(key: Secret | bytes) -> str:
+    """By which a key is known again; it has 256 random bits, so a plain hash tells nothing of it."""
+    return hashlib.sha256(key if isinstance(key, bytes) else _decode(key)).hexdigest()
+
+
+def _decode(key: Secret) -> bytes:
+    text = key.reveal()
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _ties(owner: str) -> bytes:
+    return b"tollgate once 1\0" + owner.encode()
