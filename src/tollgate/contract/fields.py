@@ -203,9 +203,8 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
             faults += [fault for fault in account_numbers.find_cards(echo) if fault.name not in named]
     broken = check_rules(values, situation, present)
     if faults or broken:
-        # A rule speaks of fields that are each acceptable; one already found faulty would be complained about twice.
+        # A rule speaks of acceptable fields only, and two rules may miss the same one.
         faulty = {fault.name for fault in faults}
-        # Two rules may miss the same field.
         faults += dict.fromkeys(fault for fault in broken if fault.name not in faulty)
         raise InvalidParameters(
             get_result("200.300.404"), [account_numbers.clean_fault(fault, values) for fault in faults]

@@ -160,14 +160,10 @@ def read_order(
     stored: RegisteredAccount | None = None,
 ) -> Order:
     """`opened` is the card inside a wallet's token, or the code that says why it did not open."""
-    if stored is not None:
-        fields = _join_series(fields, stored)
+    fields = _join_series(fields, stored)
     values = fields.values
-    # An authentication by itself needs no type: it is one.
-    payment_type, makes_registration = (
-        values.get("paymentType", AUTHENTICATION),
-        stored is None and registered.asks_to_register(values),
-    )
+    payment_type = values.get("paymentType", AUTHENTICATION)
+    makes_registration = stored is None and registered.asks_to_register(values)
     money = Money(read_hundredths(values["amount"]), values["currency"])
     source = take_source(fields, channel, today=today, opened=opened, stored=stored)
     _check_brand(source.brand, payment_type, money, channel, values)
@@ -195,9 +191,7 @@ def read_order(
         registers=makes_registration and payment_type != AUTHENTICATION,
         authentication=read_authentication_request(fields, payment_type, source.account),
         details=details,
-        simulator_overrides=read_simulator_overrides(values)
-        if "customParameters" in fields.groups and not is_live
-        else {},
+        simulator_overrides={} if is_live else read_simulator_overrides(values),
         objection=_find_objection(payment_type, money, details, source, stored)
         or objections.find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
@@ -205,9 +199,9 @@ def read_order(
     )
 
 
-def _join_series(fields: Fields, stored: RegisteredAccount) -> Fields:
-    """A repeat names the payment that its series began with, also where the merchant leaves that to us."""
-    known = find_series_fields(fields.values, stored)
+def _join_series(fields: Fields, stored: RegisteredAccount | None) -> Fields:
+    """Adds the reference to the first payment of the series to a repeat that does not name it."""
+    known = None if stored is None else find_series_fields(fields.values, stored)
     if not known:
         return fields
     groups = fields.groups | {first_word(name) for name in known}
