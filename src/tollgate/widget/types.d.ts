@@ -358,13 +358,13 @@ export interface InputRow {
 /** The name of a row of inputs, and of the group that it becomes. */
 export type InputName = keyof typeof import("./parts/inputs.js").INPUTS;
 
-export interface InputWish {
+export interface InputChoices {
   isNeeded?: boolean;
   value?: string;
   groupName?: string;
 }
 
-export interface FrameWish {
+export interface FrameRequest {
   field: FrameFieldName;
   group: string;
   classes: string;
@@ -550,7 +550,7 @@ export interface Attempt {
   focused: HTMLElement | null;
   inertNodes: HTMLElement[];
   /** Forms that were told that another one is paying. */
-  told: Widget[];
+  informed: Widget[];
   isConfirmed: boolean;
   isSent: boolean;
   isLeaving: boolean;

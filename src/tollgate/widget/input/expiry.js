@@ -94,8 +94,7 @@ function writeExpiry(text, isDeleting) {
 }
 
 /**
- * Deleting at the slash takes the digit beyond it. The slash stays between digits, so that none of them changes
- * sides.
+ * Deletes the digit beyond the slash. The slash stays between digits, so that none of them changes sides.
  * @param {string} text
  * @param {number} caret
  * @param {boolean} isForward

@@ -12,13 +12,13 @@ import { NOT_HERE, listNetworks, readWalletOptions } from "./walletOptions.js";
 function makeAppleRequest(wallet) {
   const options = readWalletOptions("applePay");
   const { amount, currency } = page.configuration;
-  const wished = readObject(options.total) || readObject(page.options.total) || {};
+  const total = readObject(options.total) || readObject(page.options.total) || {};
   return {
     countryCode: options.countryCode,
     currencyCode: currency,
     merchantCapabilities: options.merchantCapabilities || ["supports3DS"],
     supportedNetworks: options.supportedNetworks || listNetworks(page.configuration, 0),
-    total: { label: wished.label || options.displayName || wallet.merchantName, amount },
+    total: { label: total.label || options.displayName || wallet.merchantName, amount },
   };
 }
 

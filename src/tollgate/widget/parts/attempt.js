@@ -22,7 +22,7 @@ export function makeAttempt(widget) {
     cancel: null,
     focused: null,
     inertNodes: [],
-    told: [],
+    informed: [],
     isConfirmed: Boolean(widget.isConfirmed),
     isSent: false,
     isLeaving: false,
@@ -112,7 +112,7 @@ export function endAttempt(attempt) {
   setBusy(attempt.widget, false);
   endInert(attempt);
   listOthers(attempt).forEach(({ button }) => button.setAttribute("aria-disabled", "false"));
-  attempt.told.forEach((widget) => showMessage(widget, ""));
+  attempt.informed.forEach((widget) => showMessage(widget, ""));
   if (isCurrent(attempt)) {
     page.attempt = null;
   }

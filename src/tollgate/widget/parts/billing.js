@@ -98,6 +98,6 @@ export function makeAskedFields(translator, asks, present) {
 
 /** @param {Translator} translator */
 function makePersonalFields(translator) {
-  const wished = PERSONAL_FIELDS.filter(({ option, name }) => page.settings[option] && !isGiven(INPUTS[name].names[0]));
-  return wished.map(({ name }) => makeInputField(translator, name));
+  const rows = PERSONAL_FIELDS.filter(({ option, name }) => page.settings[option] && !isGiven(INPUTS[name].names[0]));
+  return rows.map(({ name }) => makeInputField(translator, name));
 }

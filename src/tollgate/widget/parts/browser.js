@@ -18,6 +18,6 @@ export function describeBrowser() {
     challengeWindow: page.settings.challengeWindow,
     userAgent: navigator.userAgent,
   };
-  const told = Object.entries(facts).filter(([, value]) => value !== "" && value !== undefined);
-  return Object.fromEntries(told.map(([name, value]) => [`customer.browser.${name}`, String(value)]));
+  const known = Object.entries(facts).filter(([, value]) => value !== "" && value !== undefined);
+  return Object.fromEntries(known.map(([name, value]) => [`customer.browser.${name}`, String(value)]));
 }

@@ -8,7 +8,7 @@ import { usualError } from "./faults.js";
 import { isShown, makeGroup, showFault, validateOnBlur, validateWhileTyping } from "./fields.js";
 import { VALIDITY_PATIENCE_MS, askFrame, makeFrame, sendToFrame, updateFrame } from "./frames.js";
 import { callHook, hookSelf } from "./hooks.js";
-import { readFrameLooks, readWishedStyles } from "./looks.js";
+import { readFrameLooks, readGivenStyles } from "./looks.js";
 import { showMessage } from "./messages.js";
 import { startPaying } from "./payButton.js";
 import { readList } from "./reading.js";
@@ -71,7 +71,7 @@ export function makeFrameField(widget, field, more, group = widget.group) {
     autofocus: page.settings.autofocus === row.names[0],
     checkoutId: source.checkoutId,
     resource: page.configuration.kind,
-    ...readFrameLooks(frame.element, widget.form.querySelector("input.wpwl-control:not([type=date])"), readWishedStyles(field)),
+    ...readFrameLooks(frame.element, widget.form.querySelector("input.wpwl-control:not([type=date])"), readGivenStyles(field)),
     ...more(),
   });
   const classes = `wpwl-control wpwl-control-iframe wpwl-control-${row.name}`;

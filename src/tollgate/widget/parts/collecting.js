@@ -33,7 +33,7 @@ function collectAdopted({ place, form }) {
   return Object.fromEntries(Object.entries(collectInputs(place.host.form)).filter(([name]) => names.has(name)));
 }
 
-// Names that only frames may fill, and helpers of the form that mean nothing to the service.
+// Only frames may fill some of these names; the others mean nothing to the service.
 const NEVER_SENT = ["card.number", "card.cvv", "card.expiry", "pay"];
 
 /**

@@ -6,8 +6,8 @@
 
 let elementsMade = 0;
 
-// Style sheets of pages have rules for fields and buttons by their type. It is left out where another attribute does the
-// same: a button that names no form belongs to none, and submits none.
+// Style sheets of pages have rules for fields and buttons by their type. The type is left out where another attribute does
+// the same: a button that names no form belongs to none, and submits none.
 /** @type {Record<string, Attributes>} */
 const TYPE_SUBSTITUTES = { text: {}, submit: {}, button: { form: "" }, email: { inputmode: "email" }, tel: { inputmode: "tel" } };
 

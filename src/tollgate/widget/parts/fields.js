@@ -13,7 +13,7 @@ import { page } from "./state.js";
  * @param {string} name
  * @param {string} text
  * @param {Field["control"]} control
- * @param {{ isFrame?: boolean, controlId?: string }} [wish]
+ * @param {{ isFrame?: boolean, controlId?: string }} [labelling]
  * @returns {FieldGroup}
  */
 export function makeGroup(name, text, control, { isFrame = false, controlId = "" } = {}) {

@@ -6,7 +6,7 @@ import { make } from "./dom.js";
 import { makeIntegrationError, notifyError, notifyMadeError } from "./hooks.js";
 import { source } from "./source.js";
 import { page } from "./state.js";
-/** @import { Answer, Frame, FrameFieldName, FrameOptions, FrameQuestion, FrameState, FrameWish, FromFrame, ReceiveFromFrame, ToFrame } from "../types.d.ts" */
+/** @import { Answer, Frame, FrameFieldName, FrameOptions, FrameQuestion, FrameRequest, FrameState, FromFrame, ReceiveFromFrame, ToFrame } from "../types.d.ts" */
 
 const FRAME_PATIENCE_MS = 20000;
 
@@ -34,14 +34,14 @@ function frameAddress(field) {
 }
 
 /**
- * @param {FrameWish} wish
+ * @param {FrameRequest} request
  * @param {ReceiveFromFrame} receive
  */
-export function makeFrame(wish, receive) {
-  const element = make("iframe", wish.classes, {
-    name: FRAME_NAMES[wish.field],
-    title: wish.title,
-    src: frameAddress(wish.field),
+export function makeFrame(request, receive) {
+  const element = make("iframe", request.classes, {
+    name: FRAME_NAMES[request.field],
+    title: request.title,
+    src: frameAddress(request.field),
     height: 46,
     frameborder: 0,
     scrolling: "no",
@@ -50,9 +50,9 @@ export function makeFrame(wish, receive) {
   /** @type {Frame} */
   const frame = {
     element,
-    field: wish.field,
+    field: request.field,
     state: EMPTY,
-    options: wish.options,
+    options: request.options,
     isReady: false,
     isGivenUp: false,
     port: null,
@@ -71,7 +71,7 @@ export function makeFrame(wish, receive) {
   };
   expectFrame(frame);
   element.addEventListener("load", () => {
-    connectFrame(frame, wish.group, receive);
+    connectFrame(frame, request.group, receive);
     clearTimeout(frame.reloading);
     frame.reloading = setTimeout(() => !frame.isReady && !frame.reloads && reloadFrame(frame), RELOAD_MS);
   });
@@ -90,8 +90,8 @@ export function reloadFrame(frame) {
 }
 
 /**
- * Waits for the frame's first message: `ready` becomes true with it, or false when it takes too long. Who is waiting when
- * the frame is loaded again goes on waiting for the same.
+ * Waits for the frame's first message: `ready` becomes true with it, or false when it takes too long. What waits when the
+ * frame is loaded again goes on waiting for the same.
  * @param {Frame} frame
  */
 function expectFrame(frame) {

@@ -9,7 +9,7 @@ import { usualError } from "./faults.js";
 import { makeGroup, markOptional, validateOnBlur, validateWhileTyping } from "./fields.js";
 import { isPartOfPostcode, isPostcode, spellPostcode } from "./postcodes.js";
 import { page } from "./state.js";
-/** @import { Attributes, InputField, InputName, InputRow, InputWish, TextControl, Translator } from "../types.d.ts" */
+/** @import { Attributes, InputChoices, InputField, InputName, InputRow, TextControl, Translator } from "../types.d.ts" */
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const TAX_NUMBER_LENGTH_MIN = 8;
@@ -130,7 +130,7 @@ function makeInput(translator, row, classes, { value, placeholder, ...attributes
  * Makes a field of the page. `isNeeded` says that an empty one is a fault.
  * @param {Translator} translator
  * @param {InputName} name
- * @param {InputWish} [wish]
+ * @param {InputChoices} [choices]
  * @returns {InputField}
  */
 export function makeInputField(translator, name, { isNeeded = true, value = findKnown(name), groupName = name } = {}) {
@@ -176,10 +176,10 @@ export function makeInputField(translator, name, { isNeeded = true, value = find
  * @param {Translator} translator
  * @param {InputName} name
  * @param {boolean} isNeeded
- * @param {InputWish} [wish]
+ * @param {InputChoices} [choices]
  */
-export function makeWantedField(translator, name, isNeeded, wish) {
-  const field = makeInputField(translator, name, { ...wish, isNeeded });
+export function makeWantedField(translator, name, isNeeded, choices) {
+  const field = makeInputField(translator, name, { ...choices, isNeeded });
   if (!isNeeded) {
     markOptional(translator, field);
   }

@@ -104,16 +104,16 @@ function readColors(element, sample) {
 /**
  * @param {HTMLElement} element
  * @param {HTMLInputElement | null} sample
- * @param {FrameLooks} wished
+ * @param {FrameLooks} given
  */
-export function readFrameLooks(element, sample, wished) {
+export function readFrameLooks(element, sample, given) {
   const computed = getComputedStyle(element);
   const copied = Object.fromEntries(COPIED_STYLES.map((name) => [name, computed.getPropertyValue(name)]));
   return {
     colors: readColors(element, sample),
     scheme: readScheme(computed),
-    styles: { ...copied, ...wished.styles },
-    placeholderStyles: wished.placeholderStyles,
+    styles: { ...copied, ...given.styles },
+    placeholderStyles: given.placeholderStyles,
   };
 }
 
@@ -121,7 +121,7 @@ export function readFrameLooks(element, sample, wished) {
 const STYLE_NAMES = { number: "card-number", cvv: "cvv", holder: "card-holder", expiry: "expiry" };
 
 /** @param {FrameFieldName} field */
-export function readWishedStyles(field) {
+export function readGivenStyles(field) {
   const given = page.settings.iframeStyles;
   const name = STYLE_NAMES[field];
   return { styles: readObject(given[name]) || {}, placeholderStyles: readObject(given[`${name}-placeholder`]) || {} };

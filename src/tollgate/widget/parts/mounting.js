@@ -129,8 +129,8 @@ function mountPaid(elements, { returnUrl }) {
  * @param {HTMLElement} element
  */
 function chooseResultWindow(element) {
-  const wished = page.settings.resultTarget || element.getAttribute("target") || "";
-  return wished.startsWith("_") ? wished : "_top";
+  const named = page.settings.resultTarget || element.getAttribute("target") || "";
+  return named.startsWith("_") ? named : "_top";
 }
 
 /** @param {Place[]} places */
@@ -151,13 +151,13 @@ async function mountPlaces(places) {
   if (page.isUnloaded) {
     return;
   }
-  tellReady(mounted);
+  callReadyHooks(mounted);
   mounted.forEach(dropSecondSaveBox);
-  focusWished(mounted);
+  focusRequested(mounted);
 }
 
 /** @param {Widget[]} mounted */
-function tellReady(mounted) {
+function callReadyHooks(mounted) {
   const inline = mounted.filter((widget) => widget.opensDialog);
   if (mounted.length) {
     callHook("onReady", page.options, mounted.map(describeContainer));
@@ -204,7 +204,7 @@ function skipPlace(place, isOnlyOne) {
   const message = `no brand of the form can be paid with here: ${advice}`;
   const error = makeIntegrationError("WidgetError", message, { brand: place.codes.join(" ") });
   if (isOnlyOne) {
-    showUnavailable(place.element, error, { wished: place.codes.length ? "methodUnavailable" : "" });
+    showUnavailable(place.element, error, { text: place.codes.length ? "methodUnavailable" : "" });
   }
   notifyMadeError(error);
 }
@@ -247,12 +247,12 @@ function finishForm(widget, isFirst) {
 }
 
 /** @param {Widget[]} widgets */
-function focusWished(widgets) {
-  const isWished = (/** @type {Field} */ field) => field.names.includes(page.settings.autofocus);
-  const widget = widgets.find(({ fields }) => fields.some(isWished));
+function focusRequested(widgets) {
+  const isRequested = (/** @type {Field} */ field) => field.names.includes(page.settings.autofocus);
+  const widget = widgets.find(({ fields }) => fields.some(isRequested));
   if (widget) {
     openMethodOf(widget);
-    widget.fields.find(isWished)?.focus();
+    widget.fields.find(isRequested)?.focus();
   }
 }
 
@@ -260,10 +260,10 @@ function focusWished(widgets) {
  * Tells the shopper that nothing can be paid here, and offers to try again where that may help.
  * @param {HTMLElement} element
  * @param {ReportedError} error
- * @param {{ wished?: string, retry?: (() => void) | null }} [wish]
+ * @param {{ text?: string, retry?: (() => void) | null }} [choices]
  */
-function showUnavailable(element, error, { wished = "", retry = null } = {}) {
-  const key = wished || (error.name === "InvalidCheckoutIdError" ? "sessionGone" : error.text || "unexpectedError");
+function showUnavailable(element, error, { text = "", retry = null } = {}) {
+  const key = text || (error.name === "InvalidCheckoutIdError" ? "sessionGone" : error.text || "unexpectedError");
   const translator = chooseTranslator(element);
   const note = makeNote(translator, make("div", "wpwl-message wpwl-has-error", { role: "alert" }, translator.translate(key)));
   if (retry) {

@@ -82,11 +82,11 @@ function readColor(value) {
 function readChallengeSize(options) {
   const window = String((readObject(options.browser) || {}).threeDChallengeWindow || "");
   const [width, height] = CHALLENGE_SIZES[window] || ["500px", "600px"];
-  const wished = readObject(options.threeDIframeSize) || {};
+  const size = readObject(options.threeDIframeSize) || {};
   return {
     challengeWindow: window in CHALLENGE_SIZES ? window : "",
-    challengeWidth: readSize(wished.width || width, "vw"),
-    challengeHeight: readSize(wished.height || height, "vh"),
+    challengeWidth: readSize(size.width || width, "vw"),
+    challengeHeight: readSize(size.height || height, "vh"),
   };
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
-// A hint that appears between pressing and releasing a button moves the button away, and the click is lost: so what is
-// said on leaving a field waits until the shopper has let go.
+// Delays the hints of fields until the shopper has released the button of the mouse: a hint that appears between pressing
+// and releasing a button of the form moves that button away, and the click is lost.
 
 import { listen } from "./state.js";
 

@@ -93,7 +93,7 @@ function explainHeldPayment(widget) {
   const { attempt } = page;
   if (attempt && attempt.isSent && attempt.widget !== widget && !page.isUnloaded) {
     showMessage(widget, widget.translator.translate(attempt.cancel ? "waitingForProvider" : "processing"));
-    attempt.told.push(widget);
+    attempt.informed.push(widget);
   }
 }
 

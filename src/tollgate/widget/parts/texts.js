@@ -9,17 +9,17 @@ const DEFAULT_LANGUAGE = "en";
 
 /**
  * Finds a language by its name: "zh-Hans-CN" is looked for as a whole first, then without its last words.
- * @param {unknown} wish
+ * @param {unknown} name
  */
-function findLanguage(wish) {
-  const words = String(wish || "").trim().toLowerCase().replace(/_/g, "-").split("-");
+function findLanguage(name) {
+  const words = String(name || "").trim().toLowerCase().replace(/_/g, "-").split("-");
   const names = words.map((_, place) => words.slice(0, words.length - place).join("-"));
-  return names.map((name) => (has(TEXTS, name) ? name : has(ALIASES, name) ? ALIASES[name] : "")).find(Boolean);
+  return names.map((each) => (has(TEXTS, each) ? each : has(ALIASES, each) ? ALIASES[each] : "")).find(Boolean);
 }
 
-/** @param {...unknown} wishes */
-function chooseLanguage(...wishes) {
-  return wishes.map(findLanguage).find(Boolean) || DEFAULT_LANGUAGE;
+/** @param {...unknown} requested */
+function chooseLanguage(...requested) {
+  return requested.map(findLanguage).find(Boolean) || DEFAULT_LANGUAGE;
 }
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-// Tells the brand from a number and judges a number, by the same rows and rules as the server. The rows (BRAND_ROWS)
+// Detects the brand of a number and validates a number, by the same rows and rules as the server. The rows (BRAND_ROWS)
 // come from the service and not from the page: a page that chose the ranges could ask for a number digit by digit.
 
 import { FOURS, addUp } from "../../input/digits.js";
@@ -40,7 +40,7 @@ export function findRow(code) {
 }
 
 /**
- * The first key that digits may still become, and the first one after.
+ * Returns the first key that digits may still become, and the first one after.
  * @param {string} digits
  */
 function spanKeys(digits) {
@@ -51,7 +51,7 @@ function spanKeys(digits) {
 }
 
 /**
- * The brand whose own range the number falls in; a co-brand has none, so its network wins.
+ * Returns the brand whose own range the number falls in; a co-brand has none, so its network wins.
  * @param {string} number
  */
 function detectBrand(number) {
@@ -84,7 +84,7 @@ function acceptsNumber(code, number) {
 }
 
 /**
- * A whole number that this brand takes and the interface as well.
+ * Whether a number is whole: its brand and the interface accept it.
  * @param {string} code
  * @param {string} number
  */
@@ -122,7 +122,7 @@ function canGrow(code, digits) {
 }
 
 /**
- * The brands a number is judged by: the chosen one, or all of the form where the number itself tells.
+ * Lists the brands by which a number is validated: the chosen one, or all of the form where the number itself tells.
  * @param {FrameOptions} options
  */
 function listTargets({ accepted, brand, detects }) {
@@ -131,7 +131,7 @@ function listTargets({ accepted, brand, detects }) {
 }
 
 /**
- * How long a number that begins like this may become.
+ * Returns how long a number that begins like this may become.
  * @param {string} digits
  * @param {FrameOptions} options
  */
@@ -143,20 +143,20 @@ export function limitLength(digits, options) {
 }
 
 /**
- * Brands that wish come first, then the longest own range, then the form's order.
+ * Ranks a brand: those that the page prefers come first, then the longest own range, then the form's order.
  * @param {string} code
  * @param {string} digits
  * @param {FrameOptions} options
  */
 function rankBrand(code, digits, { accepted, priority }) {
-  const wished = priority.indexOf(code);
+  const preferred = priority.indexOf(code);
   const span = spanKeys(digits);
   const own = OWN_RANGES[code].filter(({ start, end }) => start <= span.start && span.end <= end);
-  return [wished < 0 ? priority.length : wished, -Math.max(0, ...own.map((range) => range.digits)), accepted.indexOf(code)];
+  return [preferred < 0 ? priority.length : preferred, -Math.max(0, ...own.map((range) => range.digits)), accepted.indexOf(code)];
 }
 
 /**
- * Which brands of the form the digits may belong to, and which one to take: none as long as that is open.
+ * Returns the brands of the form that the digits may belong to, and the one to take: none as long as that is open.
  * @param {string} digits
  * @param {FrameOptions} options
  */
@@ -181,7 +181,7 @@ function compareRanks(one, other) {
 }
 
 /**
- * The blocks in which digits are shown: those of the chosen brand if it takes them, else of their own.
+ * Chooses the blocks in which digits are shown: those of the chosen brand if it accepts them, else of their own brand.
  * @param {string} digits
  * @param {FrameOptions} options
  */
@@ -207,7 +207,8 @@ export function validateNumber(digits, options) {
 }
 
 /**
- * A good number of a brand that this form does not take is another fault than a mistyped one.
+ * Returns the fault of a number. A good number of a brand that this form does not accept has another fault than a mistyped
+ * one.
  * @param {string} digits
  * @param {FrameOptions} options
  */

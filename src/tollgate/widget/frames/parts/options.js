@@ -63,7 +63,7 @@ function isBrandCode(value) {
  * Returns the known codes of a list, each once.
  * @param {unknown} value
  */
-function readBrandCodes(value) {
+function readCodeList(value) {
   return Array.isArray(value) && value.length <= CODES_MAX ? [...new Set(value.filter(isBrandCode))] : undefined;
 }
 
@@ -76,8 +76,8 @@ const OPTION_READERS = {
   placeholder: readText,
   hint: readText,
   brand: (value) => (value === null || isBrandCode(value) ? value : undefined),
-  accepted: readBrandCodes,
-  priority: readBrandCodes,
+  accepted: readCodeList,
+  priority: readCodeList,
   detects: readFlag,
   formats: readFlag,
   masks: readFlag,

@@ -107,7 +107,7 @@ function mask(isMasked) {
 }
 
 /**
- * Digits are written from left to right everywhere; only the side they begin at follows the page.
+ * Turns the input in the direction of the page. Digits are written from left to right everywhere; only their side changes.
  * @param {string} direction
  */
 function turn(direction) {

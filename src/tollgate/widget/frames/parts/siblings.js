@@ -77,8 +77,8 @@ const SIBLING_MESSAGES = {
   },
   ask: (source, { question, brand }) => {
     if (siblings.get(source) !== "number" || field === "number") return;
-    const told = field === "cvv" ? mergeOptions(options, { brand }) : options;
-    const { isEmpty, error } = validateField(field, input.value, told, readToday());
+    const current = field === "cvv" ? mergeOptions(options, { brand }) : options;
+    const { isEmpty, error } = validateField(field, input.value, current, readToday());
     const values = error === null && !isEmpty ? FIELDS[field].values(input.value, readToday()) : {};
     sendToSibling(source, "values", { question, values, error });
   },

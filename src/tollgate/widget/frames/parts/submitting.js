@@ -1,6 +1,6 @@
 // @ts-check
-// Sends a payment from this frame to the service, one at a time, and tells the page what was answered. What is told
-// holds neither the number nor what was typed beside it.
+// Sends a payment from this frame to the service, one at a time, and sends the answer to the page. The page learns neither
+// the number nor what was typed beside it.
 
 import { readToday } from "../../input/expiry.js";
 import { isRecord } from "../../input/records.js";
