@@ -49,7 +49,7 @@ def test_a_link_is_paid_once_whenever_its_server_dies(
     database: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     cluster: PostgresCluster | None = request.getfixturevalue("cluster") if database == "postgresql" else None
-    environment = {"TOLLGATE_ACQUIRER_TIMEOUT_S": "1", "TOLLGATE_SETTLE_MARGIN_S": "1"}
+    environment = {"TOLLGATE_ACQUIRER_TIMEOUT_S": "1", "TOLLGATE_COMPLETION_MARGIN_S": "1"}
     gateway = GatewayProcess(tmp_path, cluster.create_database() if cluster else "", environment=environment)
     with gateway, ThreadPoolExecutor(4) as pool:
         client = gateway.client()

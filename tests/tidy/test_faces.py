@@ -1,10 +1,20 @@
-"""A room has a face: its list of names is sorted and is exactly what it brings in. What they do is tested elsewhere."""
+"""A package's `__init__.py` is a docstring, or a short list of public names. What they do is tested elsewhere."""
 
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
-from tidy.house import expect_none, exported, faces, name, parse
+from tidy.house import expect_none, exported, name, parse
+from tidy.house import faces as all_faces
+
+NAMES_MAX = 40
+"""A package with more public names is imported by module."""
+
+
+def faces() -> list[Path]:
+    """The `__init__.py` files that import anything."""
+    return [face for face in all_faces() if len(parse(face).body) > 1]
 
 
 def sort_key(word: str) -> tuple[int, str]:
@@ -43,3 +53,10 @@ def test_a_face_holds_nothing_but_imports_and_the_list() -> None:
     bodies = {face: [node for node in parse(face).body if not isinstance(node, ast.ImportFrom)] for face in faces()}
     odd = [name(face) for face, body in bodies.items() if [type(node) for node in body] not in usual]
     expect_none(odd, "a room's __init__.py has a docstring, imports and __all__")
+
+
+def test_a_face_is_short() -> None:
+    long = [
+        f"{name(face)}: {len(exported(face) or ())} names" for face in faces() if len(exported(face) or ()) > NAMES_MAX
+    ]
+    expect_none(long, f"a face lists at most {NAMES_MAX} names; otherwise modules are imported")

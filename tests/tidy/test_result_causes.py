@@ -19,7 +19,7 @@ READERS = {
     "catalog/result_causes.py": "the table itself",
     "catalog/result_rows": "the rows that it tells of",
     "catalog/results.py": "groups of codes",
-    "payments/retrying.py": "what a decline means for a series",
+    "payments/schedule.py": "what a decline means for a series",
 }
 """Source that names codes without answering them."""
 

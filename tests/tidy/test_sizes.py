@@ -26,7 +26,7 @@ def row_share(tree: ast.Module) -> float:
 
 
 def is_row_table(path: Path) -> bool:
-    return path.is_relative_to(SOURCE / "catalog") and row_share(parse(path)) >= ROW_SHARE_MIN
+    return path.is_relative_to(SOURCE) and row_share(parse(path)) >= ROW_SHARE_MIN
 
 
 def is_face(tree: ast.Module) -> bool:

@@ -1,4 +1,7 @@
-"""Declines that the content of a request causes, as rows, in the order in which they are looked for."""
+"""Declines that the content of a request causes, as rows, in the order in which they are looked for.
+
+Nothing is declined elsewhere for what a request contains.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test cards, test accounts and simulator overrides."""
+"""Test cards, test accounts and simulator overrides. What a live acquirer does with them is not known here."""
 
 from __future__ import annotations
 

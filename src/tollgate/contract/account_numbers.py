@@ -1,4 +1,7 @@
-"""Account numbers where they do not belong: found in free text, refused or hidden."""
+"""Account numbers where they do not belong: found in free text, refused or hidden.
+
+Which numbers a payment may be charged to is decided elsewhere.
+"""
 
 from __future__ import annotations
 

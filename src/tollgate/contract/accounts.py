@@ -1,4 +1,4 @@
-"""Account data of a request, and account numbers where they do not belong."""
+"""Account data of a request, and account numbers where they do not belong. Nothing is sealed or stored here."""
 
 from __future__ import annotations
 

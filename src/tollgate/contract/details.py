@@ -1,4 +1,7 @@
-"""Groups of parameters as the structures of an order, and addresses as they are stored."""
+"""Groups of parameters as the structures of an order, and addresses as they are stored.
+
+No rule about their content is checked here.
+"""
 
 from __future__ import annotations
 

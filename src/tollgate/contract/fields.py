@@ -1,4 +1,7 @@
-"""The pairs of a request: decoded, checked against the catalogue, and split into values and echo."""
+"""The pairs of a request: decoded, checked against the catalogue, and split into values and echo.
+
+What the fields order is read elsewhere.
+"""
 
 from __future__ import annotations
 

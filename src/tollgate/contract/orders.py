@@ -1,4 +1,7 @@
-"""From the fields of a request to an order, and from a stored payment back to its order."""
+"""From the fields of a request to an order, and from a stored payment back to its order.
+
+Whether an acquirer accepts the order is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Payments that use a registration or make one, in the merchant's words."""
+"""Payments that use a registration or make one, in the merchant's words.
+
+How a registration is stored is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Registrations in the merchant's words: orders to make one, payments that use one, answers about one."""
+"""Registrations in the merchant's words: orders to make one, payments that use one, answers about one.
+
+How one is stored is not known here.
+"""
 
 from __future__ import annotations
 

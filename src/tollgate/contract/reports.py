@@ -1,4 +1,7 @@
-"""Lists of transactions and settlement reports, as merchants ask for them and read them."""
+"""Lists of transactions and settlement reports, as merchants ask for them and read them.
+
+Nothing is added up here that the ledger did not post.
+"""
 
 from __future__ import annotations
 

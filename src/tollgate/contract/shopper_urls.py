@@ -1,4 +1,7 @@
-"""The addresses that a shopper is sent to, and the shopper tokens in them."""
+"""The addresses that a shopper is sent to, and the shopper tokens in them.
+
+What a shopper sees there is made elsewhere.
+"""
 
 from __future__ import annotations
 

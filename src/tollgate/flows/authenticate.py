@@ -1,4 +1,4 @@
-"""3-D Secure: asking the directory server and the issuer, and hearing the issuer's result."""
+"""3-D Secure: asking the directory server and the issuer, and hearing the issuer's result. No money is moved here."""
 
 from __future__ import annotations
 

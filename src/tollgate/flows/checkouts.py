@@ -1,4 +1,7 @@
-"""Checkouts: prepared, changed, read, cancelled, abandoned, and reminders to a shop that never read its result."""
+"""Checkouts: prepared, changed, read, cancelled, abandoned, and reminders to a shop that never read its result.
+
+The payment itself is made in `pay`.
+"""
 
 from __future__ import annotations
 

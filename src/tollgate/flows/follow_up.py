@@ -1,4 +1,7 @@
-"""Captures, refunds, reversals and other follow-ups, and disputes that are recorded without asking an acquirer."""
+"""Captures, refunds, reversals and other follow-ups, and disputes that are recorded without asking an acquirer.
+
+What may follow what is decided by the rows of `payments.following`.
+"""
 
 from __future__ import annotations
 

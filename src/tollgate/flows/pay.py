@@ -1,4 +1,7 @@
-"""A payment from an order to its answer, and the answer about one that was made before."""
+"""A payment from an order to its answer, and the answer about one that was made before.
+
+Follow-ups and recovery have flows of their own.
+"""
 
 from __future__ import annotations
 

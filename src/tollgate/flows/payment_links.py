@@ -1,4 +1,4 @@
-"""Payment links: made, read, ended, and opened by a shopper."""
+"""Payment links: made, read, ended, and opened by a shopper. The pages that a shopper sees are rendered elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registrations: made, changed, deleted and extended."""
+"""Registrations: made, changed, deleted and extended. Paying with one is the same flow as any payment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules: created, changed and ended by a merchant."""
+"""Schedules: created, changed and ended by a merchant. Their runs are paid in `run_schedules`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SEPA files: due instructions are collected into files, and returned ones become chargebacks."""
+"""SEPA files: due instructions are collected into files, and returned ones become chargebacks.
+
+The format of the files is the connector's.
+"""
 
 from __future__ import annotations
 

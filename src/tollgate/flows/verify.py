@@ -1,4 +1,4 @@
-"""The audit of the whole store: what it reads, which checks run, and its report."""
+"""The audit of the whole store: what it reads, which checks run, and its report. It reads and changes nothing."""
 
 from __future__ import annotations
 

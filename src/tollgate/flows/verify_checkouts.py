@@ -1,4 +1,4 @@
-"""The audit of checkouts and payment links."""
+"""The audit of checkouts and payment links. It reads and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit reads with, and what it reports."""
+"""What an audit reads with, and what it reports. The checks live in the other `verify` modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The objects that every operation needs, and the caches of merchants and card ranges."""
+"""The objects that every operation needs, and the caches of merchants and card ranges.
+
+It builds none of them; that is done in `wiring`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Charging, completing and following up a payment, as several flows need it."""
+"""Charging, completing and following up a payment, as several flows need it.
+
+Each flow decides itself when to do which.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkouts and payment links: found, sealed, opened and signed."""
+"""Checkouts and payment links: found, sealed, opened and signed. What may be done with one is decided by the flows."""
 
 from __future__ import annotations
 

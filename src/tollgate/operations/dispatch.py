@@ -1,4 +1,4 @@
-"""Sending a connector's requests over a wire, within a time limit."""
+"""Sending a connector's requests over a wire, within a time limit. What a reply means is decided by the connector."""
 
 from __future__ import annotations
 

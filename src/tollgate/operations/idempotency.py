@@ -1,4 +1,7 @@
-"""Idempotency keys: a repeated request gets the stored answer, and two at once are told apart."""
+"""Idempotency keys: a repeated request gets the stored answer, and two at once are told apart.
+
+Which requests take a key is decided by the web layer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Registrations and wallets: opened to be paid with, made by a payment, and never exposed in an echo."""
+"""Registrations and wallets: opened to be paid with, made by a payment, and never exposed in an echo.
+
+Changing and deleting one is done in the flows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which connector and which wire a payment takes, and how a connector's requests are sent."""
+"""Which connector and which wire a payment takes, and how a connector's requests are sent. Nothing is sent here."""
 
 from __future__ import annotations
 

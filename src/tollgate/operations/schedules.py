@@ -1,4 +1,4 @@
-"""Schedules: signed, checked, and turned into orders."""
+"""Schedules: signed, checked, and turned into orders. When one falls due is decided in `payments.schedule`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of SEPA instructions, which answers like an acquirer."""
+"""The queue of SEPA instructions, which answers like an acquirer. Files are made from it elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that are stored sealed."""
+"""Settings that are stored sealed. Settings of a process are in `config`."""
 
 from __future__ import annotations
 

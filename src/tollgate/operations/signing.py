@@ -1,4 +1,7 @@
-"""Signatures of payments and authentications: no result is written without one, and no row with a wrong one is used."""
+"""Signatures of payments and authentications: no result is written without one, and no row with a wrong one is used.
+
+What a signature covers is listed in `payments.completion`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a payment is charged to: cards, tokens, bank and virtual accounts, and the keys that open wallets."""
+"""What a payment is charged to: cards, tokens, bank and virtual accounts, and the keys that open wallets.
+
+Nothing is sealed or opened here.
+"""
 
 from __future__ import annotations
 

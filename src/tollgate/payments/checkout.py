@@ -1,4 +1,4 @@
-"""Checkouts and payment links, and the states they pass through."""
+"""Checkouts and payment links, and the states they pass through. How they are stored is not known here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What completing a payment writes: its result, ledger entries, balance changes and recovery task."""
+"""What completing a payment writes: its result, ledger entries, balance changes and recovery task.
+
+Nothing is written here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Ledger entries and the balances of a chain, with the changes that are made to them."""
+"""Ledger entries and the balances of a chain, with the changes that are made to them.
+
+Which entries a payment posts is decided in `completion`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merchants, their channels and their credentials."""
+"""Merchants, their channels and their credentials. Who may use them is decided elsewhere."""
 
 from __future__ import annotations
 

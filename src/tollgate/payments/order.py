@@ -1,4 +1,7 @@
-"""What a merchant orders: a payment or a follow-up, with its customer, cart and parties."""
+"""What a merchant orders: a payment or a follow-up, with its customer, cart and parties.
+
+What becomes of an order is a payment.
+"""
 
 from __future__ import annotations
 

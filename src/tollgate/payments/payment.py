@@ -1,4 +1,7 @@
-"""A payment, its states, and the table of what an acquirer's verdict does to it."""
+"""A payment, its states, and the table of what an acquirer's verdict does to it.
+
+How a verdict is obtained is not known here.
+"""
 
 from __future__ import annotations
 

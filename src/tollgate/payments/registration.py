@@ -1,4 +1,4 @@
-"""Registrations and the network tokens that replace their card numbers."""
+"""Registrations and the network tokens that replace their card numbers. Account data stays sealed elsewhere."""
 
 from __future__ import annotations
 

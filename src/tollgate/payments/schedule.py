@@ -1,4 +1,4 @@
-"""Schedules, their runs, when they fall due, and when a declined run is tried again."""
+"""Schedules, their runs, when they fall due, and when a declined run is tried again. No run is started here."""
 
 from __future__ import annotations
 

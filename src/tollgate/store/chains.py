@@ -1,4 +1,7 @@
-"""Chains of payments: follow-ups are started, balances are changed and ledger entries posted."""
+"""Chains of payments: follow-ups are started, balances are changed and ledger entries posted.
+
+What may follow what is decided before.
+"""
 
 from __future__ import annotations
 

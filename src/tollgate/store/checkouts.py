@@ -1,4 +1,4 @@
-"""Checkouts and the scripts of their pages."""
+"""Checkouts and the scripts of their pages. Whether a change is allowed is decided before."""
 
 from __future__ import annotations
 

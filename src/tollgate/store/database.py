@@ -1,4 +1,7 @@
-"""What both drivers share: statements, units of writes, faults, batches, and whether writing works."""
+"""What both drivers share: statements, units of writes, faults, batches, and whether writing works.
+
+What is specific to one database lives in its driver.
+"""
 
 from __future__ import annotations
 

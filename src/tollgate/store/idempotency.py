@@ -1,4 +1,4 @@
-"""Idempotency keys and the answers stored for them."""
+"""Idempotency keys and the answers stored for them. Answers are signed before they arrive here."""
 
 from __future__ import annotations
 

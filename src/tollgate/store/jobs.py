@@ -1,4 +1,4 @@
-"""Jobs that are owed and events to be announced."""
+"""Jobs that are owed and events to be announced. What a job does is decided by the workers."""
 
 from __future__ import annotations
 

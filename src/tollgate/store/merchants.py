@@ -1,4 +1,4 @@
-"""Merchants, channels, credentials and wallet keys."""
+"""Merchants, channels, credentials and wallet keys. Caching them is done elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Opening a store: its migrations, and the settings that are kept in it."""
+"""Opening a store: its migrations, and the settings that are kept in it.
+
+No row is read or written here but settings.
+"""
 
 from __future__ import annotations
 

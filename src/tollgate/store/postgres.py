@@ -1,4 +1,4 @@
-"""The driver of PostgreSQL."""
+"""The driver of PostgreSQL. Statements are made elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Faults of PostgreSQL: which mean that a write may be repeated, and which mean that its fate is unknown."""
+"""Faults of PostgreSQL: which mean that a write may be repeated, and which mean that its fate is unknown.
+
+Faults of SQLite are in its driver.
+"""
 
 from __future__ import annotations
 

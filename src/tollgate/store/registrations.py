@@ -1,4 +1,4 @@
-"""Registrations and the accounts sealed in them."""
+"""Registrations and the accounts sealed in them. Whether a change is allowed is decided before."""
 
 from __future__ import annotations
 

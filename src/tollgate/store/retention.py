@@ -1,4 +1,7 @@
-"""Accounts of old payments that are wiped, and pages of rows that a retired key sealed."""
+"""Accounts of old payments that are wiped, and pages of rows that a retired key sealed.
+
+How long data is kept is decided elsewhere.
+"""
 
 from __future__ import annotations
 

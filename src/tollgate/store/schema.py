@@ -1,4 +1,4 @@
-"""Tables, columns and indexes of both databases."""
+"""Tables, columns and indexes of both databases. How rows become structs is decided elsewhere."""
 
 from __future__ import annotations
 

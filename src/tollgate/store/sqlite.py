@@ -1,4 +1,4 @@
-"""The driver of the embedded SQLite database."""
+"""The driver of the embedded SQLite database. Statements are made elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SQL statements, compiled once for each dialect, and the writes of an atomic unit."""
+"""SQL statements, compiled once for each dialect, and the writes of an atomic unit.
+
+Running them is the drivers' work.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The keyring that protects a host's data: its file, its rotation, and the archive of retired keys."""
+"""The keyring that protects a host's data: its file, its rotation, and the archive of retired keys.
+
+What is sealed with it is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sealing: account data and other secrets are encrypted for one owner and opened again."""
+"""Sealing: account data and other secrets are encrypted for one owner and opened again.
+
+Where sealed bytes are stored is not known here.
+"""
 
 from __future__ import annotations
 

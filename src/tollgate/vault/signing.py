@@ -1,4 +1,7 @@
-"""Signatures of stored rows, fingerprints of accounts and of requests, and marks of tokens that were used."""
+"""Signatures of stored rows, fingerprints of accounts and of requests, and marks of tokens that were used.
+
+Nothing is encrypted here.
+"""
 
 from __future__ import annotations
 

@@ -22,16 +22,12 @@ from tollgate.store.idempotency import find_idempotency_record
 from tollgate.values import MINUTE, InvalidParameters, Secret
 from tollgate.vault.signing import open_once
 from tollgate.wire import Silent, Unsent
+from unit.flows import shopping
 from unit.flows.shopping import (
-    ACS_ID,
-    BROWSER_FIELDS,
     CHALLENGE,
-    DS_ID,
-    ELSEWHERE,
     FRICTIONLESS,
     METHOD_URL,
     PROOF,
-    REFUSED,
     Bank,
     go_shopping,
     lease_now,
@@ -92,8 +88,8 @@ async def test_a_shopper_who_is_known_is_charged_at_once_with_the_proof(
         "eci": "05",
         "verification_id": PROOF,
         "version": "2.2.0",
-        "ds_transaction_id": DS_ID,
-        "acs_transaction_id": ACS_ID,
+        "ds_transaction_id": shopping.DS_ID,
+        "acs_transaction_id": shopping.ACS_ID,
         "authentication_status": "Y",
     }
     assert shopper.body["threeDSecure"]["authenticationStatus"] == "Y"
@@ -103,7 +99,7 @@ async def test_a_shopper_who_is_known_is_charged_at_once_with_the_proof(
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
-        (REFUSED, "100.390.114"),
+        (shopping.REFUSED, "100.390.114"),
         (Silent(), "100.390.111"),
         (Unsent(), "100.390.111"),
         (b"no message", "100.390.115"),
@@ -282,7 +278,7 @@ async def test_without_a_browser_the_shopper_comes_by_before_the_issuer_is_asked
 ) -> None:
     app, bank = premises
 
-    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
+    shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(shopping.BROWSER_FIELDS)))
 
     assert shopper.code == "000.200.000"
     assert (await shopper.look_at_case()).stage is Stage.OPEN
@@ -360,9 +356,9 @@ async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(prem
     ("answer", "status", "code"),
     [
         (FRICTIONLESS, 200, "000.400.110"),
-        (REFUSED, 400, "100.390.114"),
+        (shopping.REFUSED, 400, "100.390.114"),
         (CHALLENGE, 200, "000.200.000"),
-        (ELSEWHERE, 200, "000.200.000"),
+        (shopping.ELSEWHERE, 200, "000.200.000"),
     ],
     ids=["frictionless", "refused", "challenge", "elsewhere"],
 )
