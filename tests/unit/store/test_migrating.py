@@ -51,7 +51,7 @@ def test_a_reader_refuses_every_revision_but_the_newest() -> None:
 
 def test_alembic_is_not_imported_until_something_is_missing() -> None:
     text = (
-        "import sys; import tollgate.store.sqlite, tollgate.store.postgres; from tollgate.store.migrating import *;"
+        "import sys; import tollgate.store.sqlite, tollgate.store.postgres; from tollgate.store.opening import *;"
         "make_missing_statements(Dialect.SQLITE, HEAD); sys.exit('alembic' in sys.modules)"
     )
 
