@@ -100,7 +100,11 @@ def is_button(word: str, code: str) -> bool:
     return word == f"{before}{amount}{after}" and is_amount
 
 
-@pytest.mark.parametrize("codes", SHARES, ids=" ".join)
+@pytest.mark.parametrize(
+    "codes",
+    # Every text of every language is tested by itself; the script says those of all languages alike.
+    [pytest.param(codes, id=" ".join(codes), marks=() if "ar" in codes else pytest.mark.prove) for codes in SHARES],
+)
 def test_every_language_is_spoken_without_a_missing_text(page: Page, till: Till, codes: tuple[str, ...]) -> None:
     forms = [form("VISA", more=f'lang="{code}"') for code in codes]
     told = options({"billingAddress": {}}, onReady="() => { document.body.dataset.ready = 'yes'; }")

@@ -6,11 +6,13 @@ Frames that do not come are tested with the mounting of the form.
 from __future__ import annotations
 
 import dataclasses
+from itertools import product
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import OpenContext
+from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, find_faults_everywhere
 from browser.watching import Watch
@@ -45,8 +47,10 @@ def find_top(page: Page) -> float:
     return box["y"]
 
 
-@pytest.mark.parametrize("layout", sorted(LAYOUTS))
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("layout", "scheme"),
+    keep_rows(product(LAYOUTS, ["light", "dark"]), ("classic", "dark"), ("accordion", "light")),
+)
 def test_shapes_keep_the_place_of_the_form(open_context: OpenContext, till: Till, layout: str, scheme: str) -> None:
     context = open_context(viewport={"width": 600, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
@@ -147,8 +151,9 @@ def test_a_checkout_that_is_gone_is_not_tried_again(page: Page, till: Till, watc
     watch.take()
 
 
-@pytest.mark.parametrize("layout", sorted(LAYOUTS))
-@pytest.mark.parametrize("is_slow", [True, False])
+@pytest.mark.parametrize(
+    ("layout", "is_slow"), keep_rows(product(LAYOUTS, [True, False]), ("classic", True), ("accordion", False))
+)
 def test_nothing_jumps_when_the_form_takes_the_place_of_the_shapes(
     open_context: OpenContext, till: Till, layout: str, is_slow: bool
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.npm_built import serve_built
+from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.widget_shop import TILL, Till, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
@@ -125,7 +126,7 @@ def compare(usual: dict[str, dict[str, str]], found: dict[str, dict[str, str]]) 
     ]
 
 
-@pytest.mark.parametrize("layout", ["classic", "accordion"])
+@pytest.mark.parametrize("layout", keep_rows(["classic", "accordion"], "accordion"))
 def test_a_sheet_of_the_page_that_does_not_mean_the_form_leaves_it_alone(page: Page, till: Till, layout: str) -> None:
     page.emulate_media(reduced_motion="reduce")
     usual = show(page, till, None, layout=layout)
