@@ -13,7 +13,7 @@ from tollgate.catalog.brand_rows import AccountType, Brand
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import ALIASES, PARAMETERS
 from tollgate.catalog.parameters.row import Parameter
-from tollgate.catalog.payment_types import PAYMENT_TYPES
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals
 from tollgate.catalog.result_causes import CAUSES, Origin
 from tollgate.catalog.results import GROUPS, RESULTS
 from tollgate.catalog.return_reasons import RETURN_REASONS
@@ -323,7 +323,7 @@ def describe_effect(row: following.Following) -> tuple[str, ...]:
     )
 
 
-def describe_refusals(kind: str, codes: following.Refusals) -> tuple[str, ...]:
+def describe_refusals(kind: str, codes: Refusals) -> tuple[str, ...]:
     """In the order in which `judge` looks for reasons; a reason that no row of the type can have stays empty."""
     rows = [row for row in following.FOLLOWINGS.values() if row.payment_type == kind]
     reasons = (

@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from tollgate.catalog.payment_types import PAYMENT_TYPES
+
 
 class AccountType(Enum):
     """Which structure carries what is charged."""
@@ -33,18 +35,10 @@ class AccountName(Enum):
     EMAIL = "an e-mail address"
 
 
-_ALL = frozenset(["PA", "DB", "CD", "PA.CP", "CP", "RV", "RF", "RB", "RC", "CB", "CR"])
-
-METHOD_PAYMENT_TYPES: dict[str, frozenset[str]] = {
-    "CC": _ALL,
-    "DC": _ALL,
-    "DD": _ALL - {"PA.CP"},
-    "VA": _ALL - {"CD", "RB"},
-    "OT": frozenset(["DB", "RF", "CB", "CR"]),
-    # The shopper pays without being asked again: the authorisation says what is expected, the receipt what has come.
-    "PP": frozenset(["PA", "RV", "RC", "RF", "CB", "CR"]),
+_TYPES_BY_METHOD = {
+    method: frozenset(code for code, row in PAYMENT_TYPES.items() if method in row.methods)
+    for method in frozenset().union(*(row.methods for row in PAYMENT_TYPES.values()))
 }
-"""The payment types a method knows, at its beginning and later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +75,7 @@ class Brand:
 
     @property
     def payment_types(self) -> frozenset[str]:
-        return METHOD_PAYMENT_TYPES[self.method]
+        return _TYPES_BY_METHOD[self.method]
 
     def list_payment_types(self, *, lenient: bool) -> frozenset[str]:
         """The payment types that a channel takes for this brand."""

@@ -1,4 +1,4 @@
-"""The payment types of the interface: what each is called, whether it starts or follows, which way money moves.
+"""The payment types of the interface, one row each with every property of the type.
 Moves of state are decided in payments.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from types import MappingProxyType
 
 
@@ -29,6 +29,41 @@ class Direction(Enum):
     UNDO = "undoes what it names"
 
 
+class Reconciliation(StrEnum):
+    """The parts of a settlement report, in the order the interface lists them."""
+
+    SETTLED = "SETTLED"
+    FEE = "FEE"
+    """This gateway charges no fees, so no payment type belongs to it."""
+    CHARGEBACK = "CHARGEBACK"
+    CHARGEBACK_REVERSAL = "CHARGEBACK REVERSAL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """The result codes by which a follow-up of one type is refused, each for its own reason."""
+
+    misfit: str
+    """The payment referred to is of a type that it cannot follow."""
+    excess: str
+    """More than is left."""
+    rejected: str
+    """The payment referred to did not succeed."""
+    closed: str
+    """Closed by `sequence=FINAL` or by a reversal."""
+    late: str = "700.300.400"
+    too_many: str = "700.400.100"
+    disputed: str = "700.300.600"
+
+
+def _refuse(misfit: str, excess: str, *, rejected: str = "", closed: str = "", **others: str) -> Refusals:
+    """Makes the refusals of a type.
+
+    A payment that failed is by default as unfit as one of another type, and a closed one has too little left.
+    """
+    return Refusals(misfit=misfit, excess=excess, rejected=rejected or misfit, closed=closed or excess, **others)
+
+
 @dataclass(frozen=True, slots=True)
 class PaymentType:
     code: str
@@ -37,23 +72,151 @@ class PaymentType:
     direction: Direction
     follows: tuple[str, ...] = ()
     """The types it may name as its reference."""
+    methods: frozenset[str] = frozenset()
+    """The payment methods that know it; brand rows explain them."""
+    refusals: Refusals | None = None
+    """None for a type that never follows another."""
+    unknown_when_lenient: str | None = None
+    """The code by which a lenient channel refuses it for an unknown payment, where that is a code of its own."""
+    merchant_refusal: str | None = None
+    """The code for a merchant who asks for what only the system makes."""
+    reconciliation: Reconciliation | None = None
+    """The part of the settlement report in which it stands; None where the merchant's balance does not change."""
+    can_be_zero: bool = False
+    is_combined: bool = False
+    """Two messages in one, so it is not accepted for payments that are only announced, as in a schedule."""
+
+    @property
+    def starts_with_shopper_money(self) -> bool:
+        """Whether it begins a chain by taking or holding the shopper's money."""
+        return self.role is Role.STARTS and self.direction is not Direction.GIVE
+
+    @property
+    def can_authenticate(self) -> bool:
+        return self.starts_with_shopper_money or self.role is Role.AUTHENTICATES
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether it is asked for by a merchant to take the shopper's money."""
+        return self.direction is Direction.TAKE and self.role is not Role.SYSTEM
+
+    @property
+    def needs_amount_as_follow_up(self) -> bool:
+        """A reversal undoes all that is left, and the system's own types are not asked for."""
+        return bool(self.refusals) and self.role is not Role.SYSTEM and self.direction is not Direction.UNDO
 
 
 AUTHENTICATION = "3D"
 """An authentication by itself, which no payment follows."""
 
+_CARDS = frozenset({"CC", "DC"})
+_DEBITS = _CARDS | {"DD"}
+_ACCOUNTS = _DEBITS | {"VA"}
+_ALL = _ACCOUNTS | {"OT", "PP"}
+# The shopper of a prepayment pays unasked: the authorisation says what is expected, the receipt what has come.
+_ACCOUNTS_AND_PREPAYMENT = _ALL - {"OT"}
+_SETTLED = Reconciliation.SETTLED
+
 _ROWS = (
-    PaymentType("PA", "pre-authorisation", Role.STARTS, Direction.HOLD, ("PA",)),
-    PaymentType("DB", "debit", Role.STARTS, Direction.TAKE),
-    PaymentType("CD", "credit", Role.STARTS, Direction.GIVE),
-    PaymentType("PA.CP", "pre-authorisation with automatic capture", Role.STARTS, Direction.TAKE),
-    PaymentType("CP", "capture", Role.FOLLOWS, Direction.TAKE, ("PA",)),
-    PaymentType("RV", "reversal", Role.FOLLOWS, Direction.UNDO, ("PA", "DB", "PA.CP", "CP", "RB")),
-    PaymentType("RF", "refund", Role.FOLLOWS, Direction.GIVE, ("DB", "PA.CP", "CP", "RB", "RC")),
-    PaymentType("RB", "rebill", Role.FOLLOWS, Direction.TAKE, ("DB", "PA.CP", "CP")),
-    PaymentType("RC", "receipt", Role.SYSTEM, Direction.TAKE, ("PA",)),
-    PaymentType("CB", "chargeback", Role.SYSTEM, Direction.GIVE, ("DB", "PA.CP", "CP", "RB", "RF", "CR")),
-    PaymentType("CR", "chargeback reversal", Role.SYSTEM, Direction.TAKE, ("CB",)),
+    PaymentType(
+        "PA",
+        "pre-authorisation",
+        Role.STARTS,
+        Direction.HOLD,
+        ("PA",),
+        methods=_ACCOUNTS_AND_PREPAYMENT,
+        refusals=_refuse("700.100.700", "700.400.100", rejected="700.300.200"),
+        can_be_zero=True,
+    ),
+    PaymentType("DB", "debit", Role.STARTS, Direction.TAKE, methods=_ALL - {"PP"}, reconciliation=_SETTLED),
+    PaymentType("CD", "credit", Role.STARTS, Direction.GIVE, methods=_DEBITS, reconciliation=_SETTLED),
+    PaymentType(
+        "PA.CP",
+        "pre-authorisation with automatic capture",
+        Role.STARTS,
+        Direction.TAKE,
+        methods=_CARDS | {"VA"},
+        reconciliation=_SETTLED,
+        is_combined=True,
+    ),
+    PaymentType(
+        "CP",
+        "capture",
+        Role.FOLLOWS,
+        Direction.TAKE,
+        ("PA",),
+        methods=_ACCOUNTS,
+        refusals=_refuse("700.400.510", "700.400.100"),
+        unknown_when_lenient="700.400.510",
+        reconciliation=_SETTLED,
+    ),
+    PaymentType(
+        "RV",
+        "reversal",
+        Role.FOLLOWS,
+        Direction.UNDO,
+        ("PA", "DB", "PA.CP", "CP", "RB"),
+        methods=_ACCOUNTS_AND_PREPAYMENT,
+        refusals=_refuse("700.400.530", "700.400.300", late="700.300.700"),
+        unknown_when_lenient="700.400.530",
+        reconciliation=_SETTLED,
+    ),
+    PaymentType(
+        "RF",
+        "refund",
+        Role.FOLLOWS,
+        Direction.GIVE,
+        ("DB", "PA.CP", "CP", "RB", "RC"),
+        methods=_ALL,
+        refusals=_refuse("700.400.520", "700.400.200"),
+        unknown_when_lenient="600.200.500",
+        reconciliation=_SETTLED,
+    ),
+    PaymentType(
+        "RB",
+        "rebill",
+        Role.FOLLOWS,
+        Direction.TAKE,
+        ("DB", "PA.CP", "CP"),
+        methods=_DEBITS,
+        refusals=_refuse(
+            "700.100.700", "700.100.300", rejected="700.300.200", closed="700.300.300", too_many="700.500.001"
+        ),
+        reconciliation=_SETTLED,
+    ),
+    PaymentType(
+        "RC",
+        "receipt",
+        Role.SYSTEM,
+        Direction.TAKE,
+        ("PA",),
+        methods=_ACCOUNTS_AND_PREPAYMENT,
+        refusals=_refuse("700.400.560", "700.400.100"),
+        merchant_refusal="700.400.562",
+        reconciliation=_SETTLED,
+    ),
+    PaymentType(
+        "CB",
+        "chargeback",
+        Role.SYSTEM,
+        Direction.GIVE,
+        ("DB", "PA.CP", "CP", "RB", "RF", "CR"),
+        methods=_ALL,
+        refusals=_refuse("700.400.550", "700.400.400", disputed="700.400.400"),
+        merchant_refusal="700.400.402",
+        reconciliation=Reconciliation.CHARGEBACK,
+    ),
+    PaymentType(
+        "CR",
+        "chargeback reversal",
+        Role.SYSTEM,
+        Direction.TAKE,
+        ("CB",),
+        methods=_ALL,
+        refusals=_refuse("700.400.420", "700.400.410"),
+        merchant_refusal="700.400.402",
+        reconciliation=Reconciliation.CHARGEBACK_REVERSAL,
+    ),
     PaymentType("RG", "registration", Role.REGISTERS, Direction.NONE),
     PaymentType("DR", "deregistration", Role.REGISTERS, Direction.NONE, ("RG",)),
     PaymentType("CF", "confirmation of a registration", Role.REGISTERS, Direction.NONE, ("RG",)),
@@ -62,7 +225,7 @@ _ROWS = (
     PaymentType("SD", "schedule", Role.SCHEDULES, Direction.NONE, ("RG",)),
     PaymentType("RS", "reschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
     PaymentType("DS", "deschedule", Role.SCHEDULES, Direction.NONE, ("SD", "RS")),
-    PaymentType(AUTHENTICATION, "3D Secure authentication", Role.AUTHENTICATES, Direction.NONE),
+    PaymentType(AUTHENTICATION, "3D Secure authentication", Role.AUTHENTICATES, Direction.NONE, can_be_zero=True),
 )
 
 PAYMENT_TYPES: Mapping[str, PaymentType] = MappingProxyType({row.code: row for row in _ROWS})
@@ -70,8 +233,13 @@ PAYMENT_TYPES: Mapping[str, PaymentType] = MappingProxyType({row.code: row for r
 INITIAL_PAYMENT_TYPES = tuple(row.code for row in _ROWS if row.role is Role.STARTS)
 """What a payment may begin with, in the order the interface lists them."""
 
-FOLLOW_UP_PAYMENT_TYPES = (*(row.code for row in _ROWS if row.role in (Role.FOLLOWS, Role.SYSTEM)), "PA")
-"""What may name an earlier payment; PA does so to raise or renew itself."""
+ANNOUNCED_PAYMENT_TYPES = tuple(row.code for row in _ROWS if row.role is Role.STARTS and not row.is_combined)
+"""What may be asked for ahead of the payment: by a schedule, or for one brand of a checkout."""
+
+FOLLOW_UP_PAYMENT_TYPES = tuple(
+    row.code for row in sorted(_ROWS, key=lambda row: row.role is Role.STARTS) if row.refusals
+)
+"""What may name an earlier payment; those that also begin a chain come last."""
 
 AUTHENTICATION_PAYMENT_TYPES = tuple(row.code for row in _ROWS if row.role is Role.AUTHENTICATES)
 """What an authentication by itself may call itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.results import get_result
 from tollgate.catalog.rule_rows.people import MANDATORY_BILLING_FIELDS, MANDATORY_BROWSER_FIELDS
 from tollgate.catalog.shape import is_true
@@ -17,7 +17,6 @@ from tollgate.payments.authentication import AuthenticationRequest, Browser
 from tollgate.values import Fault, InvalidParameters
 
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
-_AUTHENTICABLE = frozenset({"PA", "DB", "PA.CP", AUTHENTICATION})
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
 _TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "recurringType", "customParameters"})
 _MANDATED = "04"
@@ -29,7 +28,11 @@ def read_authentication_request(
 ) -> AuthenticationRequest | None:
     """None where nobody is to be authenticated: it was done elsewhere, or there is nobody to ask."""
     values = fields.values
-    if payment_type not in _AUTHENTICABLE or not isinstance(account, CardAccount) or account.number_type != "PAN":
+    if (
+        not PAYMENT_TYPES[payment_type].can_authenticate
+        or not isinstance(account, CardAccount)
+        or account.number_type != "PAN"
+    ):
         return None
     if fields.groups.isdisjoint(_TELLING):
         # Nobody could come back, so nothing is asked; but nothing forbids it either.

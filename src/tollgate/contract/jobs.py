@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Json
@@ -19,7 +20,7 @@ from tollgate.values import DAY, Fault, Instant, InvalidParameters, add_months
 
 _PREFIX = "job."
 _MISFIT = "100.250.120"
-_KINDS = ("DB", "PA", "CD")
+_ACTIONS = ("DB", *(code for code in ANNOUNCED_PAYMENT_TYPES if code != "DB"))
 _MISSING = "may not be empty"
 
 _PARTS: Mapping[str, tuple[str, str]] = {
@@ -133,8 +134,8 @@ def _check_presence(sent: Mapping[str, str]) -> None:
 
 
 def _check_payment_type(sent: Mapping[str, str]) -> None:
-    if "action" in sent and sent["action"] not in _KINDS:
-        raise _refuse("100.250.105", "action", f"must be one of [{', '.join(_KINDS)}]", sent)
+    if "action" in sent and sent["action"] not in _ACTIONS:
+        raise _refuse("100.250.105", "action", f"must be one of [{', '.join(_ACTIONS)}]", sent)
 
 
 def _check_counts(sent: Mapping[str, str]) -> None:

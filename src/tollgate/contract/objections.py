@@ -11,7 +11,7 @@ from tollgate.catalog.brands import accepts_number, detect_brand, passes_luhn
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.declines import Facts, find_decline
 from tollgate.catalog.ibans import build_iban, fits_bank, is_in_sepa
-from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.contract.fields import Fields
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount
 from tollgate.payments.merchants import Channel
@@ -21,7 +21,6 @@ from tollgate.values import Money
 _COMMERCE_INDICATORS = frozenset({"00", "01", "02", "05", "06", "07"})
 _BASE64 = re.compile("[A-Za-z0-9+/_-]+={0,2}")
 
-ZERO_ALLOWED_FOR = frozenset({"PA", AUTHENTICATION})
 """An authorisation of nothing verifies an account; nothing else makes sense without an amount."""
 
 
@@ -104,7 +103,8 @@ def find_content_objection(fields: Fields, channel: Channel, today: date, brand:
 
 
 def find_amount_objection(payment_type: str, money: Money) -> str | None:
-    if money.hundredths == 0 and payment_type not in ZERO_ALLOWED_FOR:
+    row = PAYMENT_TYPES.get(payment_type)
+    if money.hundredths == 0 and not (row and row.can_be_zero):
         return "100.550.300"
     return find_fraction_objection([money])
 

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Reconciliation
 from tollgate.catalog.results import get_result
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.shape import is_true
@@ -180,17 +181,7 @@ def _render_payments(payments: Iterable[Payment]) -> list[Json]:
     ]
 
 
-_SETTLED, _CHARGEBACK, _CHARGEBACK_REVERSAL = "SETTLED", "CHARGEBACK", "CHARGEBACK REVERSAL"
-
-RECONCILIATIONS: Mapping[str, tuple[str, ...]] = {
-    _SETTLED: ("DB", "PA.CP", "CP", "RB", "RC", "RF", "RV", "CD"),
-    "FEE": (),
-    _CHARGEBACK: ("CB",),
-    _CHARGEBACK_REVERSAL: ("CR",),
-}
-"""Which payment types a reconciliation type is made of. Nobody charges a fee here, so none is ever settled."""
-
-_TYPES = {payment_type: name for name, payment_types in RECONCILIATIONS.items() for payment_type in payment_types}
+_TYPES = {code: row.reconciliation for code, row in PAYMENT_TYPES.items() if row.reconciliation}
 _ID = re.compile("([0-9]{8})-([A-Z]{3})")
 
 
@@ -219,7 +210,7 @@ def read_aggregation(
         ends_at=begins_at + DAY,
         currency=currency,
         test_mode=_read_test_mode(fields),
-        payment_types=RECONCILIATIONS[wanted] if wanted else None,
+        payment_types=tuple(code for code, name in _TYPES.items() if name == wanted) if wanted else None,
         is_newest_first=(fields.get("sortOrder") or "").upper() == "DESC",
     )
     return period, read_window(fields, rows_max)
@@ -242,14 +233,15 @@ def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str,
 def _render_aggregation(begins_at: Instant, currency: str, tallies: list[Tally]) -> Json:
     """Every sum can be had from the records by adding the amounts of one type."""
     day = to_datetime(begins_at)
-    settled = [tally.gain for tally in tallies if _TYPES[tally.payment_type] == _SETTLED]
+    gains: dict[Reconciliation, list[int]] = {name: [] for name in Reconciliation}
+    for tally in tallies:
+        gains[_TYPES[tally.payment_type]].append(tally.gain)
+    settled = gains[Reconciliation.SETTLED]
     sums = {
         "grossAmount": sum(gain for gain in settled if gain > 0),
         "refundAmount": -sum(gain for gain in settled if gain < 0),
-        "chargebackAmount": -sum(tally.gain for tally in tallies if _TYPES[tally.payment_type] == _CHARGEBACK),
-        "chargebackReversalAmount": sum(
-            tally.gain for tally in tallies if _TYPES[tally.payment_type] == _CHARGEBACK_REVERSAL
-        ),
+        "chargebackAmount": -sum(gains[Reconciliation.CHARGEBACK]),
+        "chargebackReversalAmount": sum(gains[Reconciliation.CHARGEBACK_REVERSAL]),
         "netAmount": sum(tally.gain for tally in tallies),
     }
     return {

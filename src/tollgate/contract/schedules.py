@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES
 from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import Wallet
 from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, render_rest, render_result
@@ -21,7 +22,6 @@ from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, r
 
 SCHEDULES, RESCHEDULES, DESCHEDULES = "SD", "RS", "DS"
 _DEFAULT_TYPE = "DB"
-_KINDS = (SCHEDULES, _DEFAULT_TYPE, "PA", "CD")
 _UNKNOWN_TYPE, _OTHER_KIND = "100.360.201", "100.250.105"
 _PLAN_GROUP = "job"
 
@@ -109,7 +109,7 @@ def check_change(fields: Fields, payment_type: str) -> None:
 
 
 def _read_payment_type(sent: str, plan: JobPlan) -> str:
-    if sent not in _KINDS:
+    if sent not in (SCHEDULES, *ANNOUNCED_PAYMENT_TYPES):
         raise Refusal(get_result(_UNKNOWN_TYPE))
     if sent == SCHEDULES:
         return plan.payment_type or _DEFAULT_TYPE

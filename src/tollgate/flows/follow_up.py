@@ -9,6 +9,7 @@ import msgspec
 
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.follow_ups import check_lifecycle
@@ -31,7 +32,6 @@ from tollgate.store.payments import complete_follow_up
 from tollgate.values import Conflict, Money, Refusal
 
 _UNKNOWN = "700.400.580"
-_UNKNOWN_WHEN_LENIENT = {"CP": "700.400.510", "RV": "700.400.530", "RF": "600.200.500"}
 _IS_REGISTRATION = "100.350.201"
 _OTHER_CHANNEL = "700.400.700"
 _CHAIN_FULL = "700.500.001"
@@ -68,7 +68,7 @@ async def find_named(app: App, payment_type: str, named_id: str, channel: Channe
     if named is None and await look_up_registration(app, channel.merchant_id, named_id) is not None:
         raise Refusal(get_result(_IS_REGISTRATION))
     if named is None:
-        lenient_code = _UNKNOWN_WHEN_LENIENT.get(payment_type, _UNKNOWN)
+        lenient_code = PAYMENT_TYPES[payment_type].unknown_when_lenient or _UNKNOWN
         raise Refusal(get_result(lenient_code if channel.is_lenient else _UNKNOWN))
     if named.channel_id != channel.id:
         raise Refusal(get_result(_OTHER_CHANNEL))

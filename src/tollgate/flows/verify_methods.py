@@ -37,7 +37,6 @@ STATES = {
     sepa.Direction.CANCEL: frozenset({InstructionState.NOTED}),
 }
 """What may become of an instruction, besides being blocked before it comes."""
-FIRST_DIRECTIONS = {"PA": sepa.Direction.CHECK, "DB": sepa.Direction.DEBIT, "CD": sepa.Direction.CREDIT}
 LATER_DIRECTIONS = {
     Action.CAPTURE: sepa.Direction.DEBIT,
     Action.REBILL: sepa.Direction.DEBIT,
@@ -172,7 +171,7 @@ def find_direction(payment: Payment) -> sepa.Direction | None:
     if brand is None or brand.protocol is not Protocol.SEPA:
         return None
     if payment.action is None:
-        return FIRST_DIRECTIONS.get(payment.payment_type)
+        return sepa.CHARGE_DIRECTIONS.get(payment.payment_type)
     return LATER_DIRECTIONS.get(payment.action)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals, Role
 from tollgate.payments import ledger
 from tollgate.payments.following import (
     FOLLOWINGS,
@@ -17,11 +18,11 @@ from tollgate.payments.following import (
     OTHER_CURRENCY,
     OTHER_MODE,
     PENDING,
+    REFUNDABLE,
     REFUSALS,
     Action,
     Draw,
     Following,
-    Refusals,
     Until,
     choose_following,
 )
@@ -196,7 +197,9 @@ def find_money_source(named: Payment, chain: Mapping[str, Payment]) -> Payment:
     return money_source
 
 
-_MOVES_ANOTHERS_MONEY = frozenset({"CB", "CR", "RF"})
+_MOVES_ANOTHERS_MONEY = frozenset(
+    code for code, row in PAYMENT_TYPES.items() if row.role in (Role.FOLLOWS, Role.SYSTEM)
+).difference(REFUNDABLE)
 
 
 # ---- what does it move? ----

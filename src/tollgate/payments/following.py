@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
+from tollgate.catalog.payment_types import FOLLOW_UP_PAYMENT_TYPES, PAYMENT_TYPES
 from tollgate.payments.ledger import Closure, LedgerAccount
 
 
@@ -45,22 +46,6 @@ class Until(StrEnum):
     DAY_END = "until the end of its day"
 
 
-class Refusals(msgspec.Struct, frozen=True, kw_only=True):
-    """The codes by which one kind of request is refused, each for its own reason."""
-
-    misfit: str
-    """The payment named is of a kind that it cannot follow."""
-    rejected: str
-    """The payment named did not succeed."""
-    excess: str
-    """More than is left."""
-    closed: str
-    """Closed by `sequence=FINAL` or by a reversal."""
-    late: str = "700.300.400"
-    too_many: str = "700.400.100"
-    disputed: str = "700.300.600"
-
-
 class Following(msgspec.Struct, frozen=True, kw_only=True):
     action: Action
     payment_type: str
@@ -92,28 +77,13 @@ class Following(msgspec.Struct, frozen=True, kw_only=True):
     """Its name in messages to the acquirer; None: nothing is sent."""
 
 
-TAKEN = frozenset({"DB", "PA.CP", "CP", "RB"})
-"""Kinds by which money was taken from the shopper."""
-REFUNDABLE = TAKEN | {"RC"}
+TAKEN = frozenset(code for code, row in PAYMENT_TYPES.items() if row.is_taken)
+"""The payment types by which a merchant took money from the shopper."""
+REFUNDABLE = frozenset(PAYMENT_TYPES["RF"].follows)
 
+REFUSALS = {code: row for code in FOLLOW_UP_PAYMENT_TYPES if (row := PAYMENT_TYPES[code].refusals)}
 
-def _refuse(misfit: str, excess: str, *, rejected: str = "", closed: str = "", **others: str) -> Refusals:
-    """A payment that did not succeed is as unfit as one of another kind, and a closed one has too little left."""
-    return Refusals(misfit=misfit, excess=excess, rejected=rejected or misfit, closed=closed or excess, **others)
-
-
-REFUSALS: dict[str, Refusals] = {
-    "CP": _refuse("700.400.510", "700.400.100"),
-    "RV": _refuse("700.400.530", "700.400.300", late="700.300.700"),
-    "RF": _refuse("700.400.520", "700.400.200"),
-    "RB": _refuse("700.100.700", "700.100.300", rejected="700.300.200", closed="700.300.300", too_many="700.500.001"),
-    "PA": _refuse("700.100.700", "700.400.100", rejected="700.300.200"),
-    "RC": _refuse("700.400.560", "700.400.100"),
-    "CB": _refuse("700.400.550", "700.400.400", disputed="700.400.400"),
-    "CR": _refuse("700.400.420", "700.400.410"),
-}
-
-SYSTEM_ONLY: dict[str, str] = {"RC": "700.400.562", "CB": "700.400.402", "CR": "700.400.402"}
+SYSTEM_ONLY = {code: row.merchant_refusal for code, row in PAYMENT_TYPES.items() if row.merchant_refusal}
 """What only the system makes, and the code for a merchant who asks for it."""
 
 PENDING = "700.400.570"
@@ -128,7 +98,7 @@ _ROWS = (
     Following(
         action=Action.CAPTURE,
         payment_type="CP",
-        names=frozenset({"PA"}),
+        names=frozenset(PAYMENT_TYPES["CP"].follows),
         draw=Draw.PART,
         is_counted=True,
         until=Until.EXPIRY,
@@ -182,7 +152,7 @@ _ROWS = (
     Following(
         action=Action.REBILL,
         payment_type="RB",
-        names=frozenset({"DB", "PA.CP", "CP"}),
+        names=frozenset(PAYMENT_TYPES["RB"].follows),
         is_counted=True,
         is_capped=True,
         barred_by=Closure.REBILLS,
@@ -217,7 +187,7 @@ _ROWS = (
     Following(
         action=Action.RECEIPT,
         payment_type="RC",
-        names=frozenset({"PA"}),
+        names=frozenset(PAYMENT_TYPES["RC"].follows),
         draw=Draw.PART,
         barred_by=Closure.CAPTURES,
         net=1,
@@ -260,7 +230,7 @@ _ROWS = (
     Following(
         action=Action.CHARGEBACK_REVERSAL,
         payment_type="CR",
-        names=frozenset({"CB"}),
+        names=frozenset(PAYMENT_TYPES["CR"].follows),
         draw=Draw.WHOLE,
         net=1,
         dispute=-1,

@@ -9,6 +9,7 @@ from enum import IntFlag, StrEnum
 
 import msgspec
 
+from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES, Direction
 from tollgate.values import ChannelId, Instant, MerchantId, PaymentId
 
 
@@ -36,11 +37,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     posted_at: Instant
 
 
+_ENTRIES_BY_DIRECTION = {
+    Direction.HOLD: (LedgerAccount.SHOPPER, LedgerAccount.HELD),
+    Direction.TAKE: (LedgerAccount.SHOPPER, LedgerAccount.EARNED),
+    Direction.GIVE: (LedgerAccount.EARNED, LedgerAccount.SHOPPER),
+}
 FIRST_ENTRIES: dict[str, tuple[LedgerAccount, LedgerAccount]] = {
-    "PA": (LedgerAccount.SHOPPER, LedgerAccount.HELD),
-    "DB": (LedgerAccount.SHOPPER, LedgerAccount.EARNED),
-    "PA.CP": (LedgerAccount.SHOPPER, LedgerAccount.EARNED),
-    "CD": (LedgerAccount.EARNED, LedgerAccount.SHOPPER),
+    code: _ENTRIES_BY_DIRECTION[PAYMENT_TYPES[code].direction] for code in INITIAL_PAYMENT_TYPES
 }
 """Where the money of a payment that begins a chain goes."""
 

@@ -11,7 +11,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.payment_types import AUTHENTICATION
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.following import TAKEN, Action
 from tollgate.payments.ledger import UNTOUCHED, Balance, Closure
@@ -160,19 +160,12 @@ class Nature(StrEnum):
     under the same key, so that it happens once."""
 
 
+_NATURES_BY_ROLE = {Role.FOLLOWS: Nature.FOLLOWS, Role.SYSTEM: Nature.FOLLOWS, Role.AUTHENTICATES: Nature.CHECKS}
+
 NATURES: dict[str, Nature] = {
-    "PA": Nature.TAKES,
-    "DB": Nature.TAKES,
-    "PA.CP": Nature.TAKES,
-    "CD": Nature.GIVES,
-    AUTHENTICATION: Nature.CHECKS,
-    "CP": Nature.FOLLOWS,
-    "RV": Nature.FOLLOWS,
-    "RF": Nature.FOLLOWS,
-    "RB": Nature.FOLLOWS,
-    "RC": Nature.FOLLOWS,
-    "CB": Nature.FOLLOWS,
-    "CR": Nature.FOLLOWS,
+    code: _NATURES_BY_ROLE.get(row.role, Nature.TAKES if row.starts_with_shopper_money else Nature.GIVES)
+    for code, row in PAYMENT_TYPES.items()
+    if row.role in (Role.STARTS, *_NATURES_BY_ROLE)
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog.parameters.names import PARAMETERS
+from tollgate.catalog.payment_types import PAYMENT_TYPES, Reconciliation
 from tollgate.catalog.rule import Situation
 from tollgate.contract import reports
 from tollgate.contract.answers import Envelope
@@ -42,13 +43,11 @@ def test_every_kind_that_moves_the_account_has_exactly_one_type() -> None:
     moving = {kind for kind, accounts in FIRST_ENTRIES.items() if LedgerAccount.EARNED in accounts}
     moving |= {row.payment_type for row in FOLLOWINGS.values() if LedgerAccount.EARNED in (row.source, row.target)}
 
-    typed = [kind for kinds in reports.RECONCILIATIONS.values() for kind in kinds]
-
-    assert sorted(typed) == sorted(moving)
+    assert {code for code, row in PAYMENT_TYPES.items() if row.reconciliation} == moving
 
 
 def test_the_types_are_those_a_caller_may_ask_for() -> None:
-    assert tuple(reports.RECONCILIATIONS) == PARAMETERS["reconciliationType"].shape.choices
+    assert tuple(Reconciliation) == PARAMETERS["reconciliationType"].shape.choices
 
 
 def test_a_summary_is_of_whole_days() -> None:

@@ -39,7 +39,7 @@ def test_what_only_the_system_makes_is_the_same_in_the_catalogue_and_never_sent(
 
 
 def test_every_code_of_a_refusal_is_in_the_catalogue_and_is_one() -> None:
-    codes = {getattr(row, name) for row in following.REFUSALS.values() for name in row.__struct_fields__}
+    codes = {getattr(row, name) for row in following.REFUSALS.values() for name in row.__dataclass_fields__}
     codes |= {
         following.PENDING,
         following.OTHER_BRAND,

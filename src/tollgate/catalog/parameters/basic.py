@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters import row
-from tollgate.catalog.payment_types import PAYMENT_TYPES
+from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES, PAYMENT_TYPES, Reconciliation
 from tollgate.catalog.shape import Between, choice, currency, date, number, pattern, return_url, text, url
 
 _REGISTRATION_ID = pattern("[a-zA-Z0-9-]{1,48}", 1, 48)
@@ -33,7 +33,7 @@ BASIC = row.mount(
         ),
         row.Parameter(
             "overridePaymentType[brand]",
-            choice("PA", "DB", "CD"),
+            choice(*ANNOUNCED_PAYMENT_TYPES),
             secrecy=row.OPEN,
             note="Type for one brand, at the creation of a checkout only",
         ),
@@ -230,7 +230,7 @@ REPORTING = row.mount(
         row.Parameter("paymentMethods", _METHOD_LIST, secrecy=row.OPEN, note="Only payments by these methods"),
         row.Parameter(
             "reconciliationType",
-            choice("SETTLED", "FEE", "CHARGEBACK", "CHARGEBACK REVERSAL"),
+            choice(*Reconciliation),
             secrecy=row.OPEN,
             note="Only settled transactions of this type",
         ),

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from tollgate.catalog.brand_rows import AccountType
 from tollgate.catalog.brands import find_brand
 from tollgate.catalog.parameters.links import LINKS, UNITS_MAX
+from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, needs
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
@@ -20,7 +21,8 @@ _ADDRESSES = ("layout.logo", "layout.backgroundImage", "termsAndConditionsUrl", 
 _LOOPBACK = ("127.0.0.1", "localhost")
 _ACCOUNTS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount", *(wallet.value for wallet in Wallet)})
 _TYPES = frozenset({"paymentType", "overridePaymentType"})
-_TAKING = ("PA", "DB", "PA.CP")
+_TAKING = tuple(code for code, row in PAYMENT_TYPES.items() if row.starts_with_shopper_money)
+_GIVING = frozenset(INITIAL_PAYMENT_TYPES).difference(_TAKING)
 
 
 def _check_elsewhere(fields: Fields, _situation: Situation) -> Iterable[Fault]:
@@ -54,8 +56,8 @@ def _check_accounts(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 def _check_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     # Whoever holds the link would be paid.
-    names = [name for name, text in fields.items() if text == "CD" and name.partition("[")[0] in _TYPES]
-    return [Fault(name, f"must be one of [{', '.join(_TAKING)}]", "CD") for name in names]
+    sent = [(name, text) for name, text in fields.items() if text in _GIVING and name.partition("[")[0] in _TYPES]
+    return [Fault(name, f"must be one of [{', '.join(_TAKING)}]", text) for name, text in sent]
 
 
 def _check_brand(fields: Fields, situation: Situation) -> Iterable[Fault]:

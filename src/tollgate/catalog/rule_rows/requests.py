@@ -9,7 +9,12 @@ from datetime import date
 
 from tollgate.catalog.brands import find_brand
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.payment_types import AUTHENTICATION_PAYMENT_TYPES, FOLLOW_UP_PAYMENT_TYPES, INITIAL_PAYMENT_TYPES
+from tollgate.catalog.payment_types import (
+    AUTHENTICATION_PAYMENT_TYPES,
+    FOLLOW_UP_PAYMENT_TYPES,
+    INITIAL_PAYMENT_TYPES,
+    PAYMENT_TYPES,
+)
 from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
 from tollgate.catalog.shape import is_true, may_return_to
@@ -34,16 +39,13 @@ _NEEDED_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
     "follow_up": ("paymentType",),
 }
 
-_FOLLOW_UPS_WITH_AMOUNT = frozenset({"CP", "RF", "RB", "PA"})
-"""A reversal undoes all that is left, so it needs none; the other types are made by the system."""
-
 _OVERRIDE = "overridePaymentType["
 _NOT_IN_A_CHECKOUT: Mapping[str, str] = {
     "referenceUuid": "a checkout begins a payment and follows none: send it to POST /v1/payments",
     "registrationId": "a checkout offers stored accounts as registrations[n].id",
 }
 
-_UNNEEDED_WHEN_CHANGED = frozenset({"RS", "DS"})
+_CHANGING = frozenset(code for code, row in PAYMENT_TYPES.items() if "SD" in row.follows)
 """Rescheduling and descheduling name a schedule that already has all this."""
 
 _LEADING_AWAY = ("shopperResultUrl", "merchant.app.schemeUrl")
@@ -70,7 +72,8 @@ def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fa
     if not _follows(fields, situation.operation):
         return ()
     # By the type that counts: one that stands beside it, empty or overruled, must not say what is needed.
-    return fault_missing(_MONEY, fields) if fields.get("paymentType") in _FOLLOW_UPS_WITH_AMOUNT else ()
+    row = PAYMENT_TYPES.get(fields.get("paymentType", ""))
+    return fault_missing(_MONEY, fields) if row and row.needs_amount_as_follow_up else ()
 
 
 def _check_initial_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -152,7 +155,7 @@ def _check_purpose(fields: Fields, _situation: Situation) -> Iterable[Fault]:
 
 
 def _check_schedule(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if situation.payment_type in _UNNEEDED_WHEN_CHANGED:
+    if situation.payment_type in _CHANGING:
         return ()
     return fault_missing((*_MONEY, "registrationId"), fields)
 

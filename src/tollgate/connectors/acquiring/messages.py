@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from tollgate.catalog.currencies import CURRENCIES
+from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES, Direction
 from tollgate.payments.payment import Payment
 from tollgate.values import Money
 
@@ -17,7 +18,8 @@ FOLLOW_UPS = "/v1/follow-ups"
 REVERSALS = "/v1/reversals"
 INQUIRIES = "/v1/inquiries"
 
-CHARGE_TYPES = {"PA": "authorization", "DB": "sale", "PA.CP": "sale", "CD": "credit"}
+_MESSAGE_TYPES = {Direction.HOLD: "authorization", Direction.TAKE: "sale", Direction.GIVE: "credit"}
+CHARGE_TYPES = {code: _MESSAGE_TYPES[PAYMENT_TYPES[code].direction] for code in INITIAL_PAYMENT_TYPES}
 FOLLOW_UP_TYPES = frozenset({"capture", "reversal", "refund", "rebill", "increment", "renewal"})
 
 ShortText = Annotated[str, msgspec.Meta(max_length=128)]

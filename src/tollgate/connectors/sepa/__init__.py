@@ -8,6 +8,7 @@ from tollgate.connectors.sepa.exchanges import charge, follow_up, inquire, repea
 from tollgate.connectors.sepa.files import Entry, FileHead, Scheme, build_file
 from tollgate.connectors.sepa.messages import (
     CANCELLATIONS,
+    CHARGE_DIRECTIONS,
     INQUIRIES,
     INSTRUCTIONS,
     REVERSALS,
@@ -21,6 +22,7 @@ from tollgate.connectors.sepa.returns import BankReturn, read_returns, write_sam
 
 __all__ = [
     "CANCELLATIONS",
+    "CHARGE_DIRECTIONS",
     "INQUIRIES",
     "INSTRUCTIONS",
     "REVERSALS",

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
+from tollgate.catalog import payment_types
 from tollgate.connectors.acquiring import AcquirerReply, ShortText
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.order import Order, Sequence
@@ -86,7 +87,14 @@ class QueueReply(AcquirerReply, frozen=True, kw_only=True, omit_defaults=True):
 
 decode_reply = msgspec.json.Decoder(QueueReply).decode
 
-CHARGE_DIRECTIONS = {"PA": Direction.CHECK, "DB": Direction.DEBIT, "CD": Direction.CREDIT}
+_BY_MONEY = {
+    payment_types.Direction.HOLD: Direction.CHECK,
+    payment_types.Direction.TAKE: Direction.DEBIT,
+    payment_types.Direction.GIVE: Direction.CREDIT,
+}
+CHARGE_DIRECTIONS = {
+    code: _BY_MONEY[payment_types.PAYMENT_TYPES[code].direction] for code in payment_types.INITIAL_PAYMENT_TYPES
+}
 
 FOLLOW_UP_DIRECTIONS = {
     "capture": Direction.DEBIT,
