@@ -10,7 +10,7 @@ import orjson
 from tollgate.contract.answers import Envelope
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App, MerchantCache
+from tollgate.operations.app import App, Call, MerchantCache
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.merchants import Channel, Creditor, Merchant
 from tollgate.payments.order import FollowUp, Order, TestMode
@@ -54,7 +54,7 @@ class Bank:
 
     async def pay(self, kind: str = "DB", amount: int = 9200, **changes: object) -> str:
         order: Order = msgspec.structs.replace(ORDER, payment_type=kind, money=Money(amount, "EUR"), **changes)
-        return _read_id((await pay(self.app, order, CHANNEL, "ndc", None)).body)
+        return _read_id((await pay(self.app, order, Call(CHANNEL, "ndc"))).body)
 
     async def follow(self, kind: str, named_id: str, amount: int | None = None) -> tuple[str, str]:
         """The id and the result code."""
@@ -67,7 +67,7 @@ class Bank:
             descriptor="Order 7 later",
             short_id="1234.5678.9013",
         )
-        body = (await follow_up(self.app, request, named_id, CHANNEL, "ndc", None)).body
+        body = (await follow_up(self.app, request, named_id, Call(CHANNEL, "ndc"))).body
         return _read_id(body), orjson.loads(body)["result"]["code"]
 
     def wait(self, days: int = 1) -> None:

@@ -22,7 +22,7 @@ from tollgate.flows.checkouts import cancel_prepared, prepare_checkout, read_che
 from tollgate.flows.recover import run_recovery_task
 from tollgate.flows.resume import Arrival, arrive
 from tollgate.flows.submit import submit_checkout
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.checkout import CheckoutKind
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.database import Database
@@ -85,7 +85,7 @@ class Till:
     async def prepare(self, name: str, fields: dict[str, str] = PAYS) -> str:
         self.clock.at += SECOND
         read = read_fields(list(fields.items()), Situation("checkout", None, False, False))
-        answer = await prepare_checkout(self.app, read, CHANNEL, None)
+        answer = await prepare_checkout(self.app, read, Call(CHANNEL, "ndc"))
         self.ids[name] = orjson.loads(answer.body)["id"]
         return self.ids[name]
 

@@ -16,7 +16,7 @@ from tollgate.flows.follow_up import find_named, follow_up, record, start_follow
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.operations import charging
-from tollgate.operations.app import App, MerchantCache
+from tollgate.operations.app import App, Call, MerchantCache
 from tollgate.payments.chain import judge
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.payments.order import FollowUp, Order
@@ -59,18 +59,18 @@ class Lives:
     ) -> str:
         self._tick()
         order: Order = msgspec.structs.replace(ORDER, **changes)
-        answer = await pay(self.app, order, channel, "ndc", idempotency_key)
+        answer = await pay(self.app, order, Call(channel, "ndc", idempotency_key))
         return self._remember(name, orjson.loads(answer.body)["id"])
 
     async def follow(self, name: str, kind: str, named: str, amount: int | None = None, **changes: object) -> str:
         self._tick()
         request = msgspec.structs.replace(make_request(kind, amount), **changes)
-        answer = await follow_up(self.app, request, self.ids[named], CHANNEL, "ndc", None)
+        answer = await follow_up(self.app, request, self.ids[named], Call(CHANNEL, "ndc"))
         return self._remember(name, orjson.loads(answer.body)["id"])
 
     async def record(self, name: str, kind: str, named: str, amount: int | None = None) -> Payment:
         self._tick()
-        made = await record(self.app, make_request(kind, amount), self.ids[named], CHANNEL, "ndc")
+        made = await record(self.app, make_request(kind, amount), self.ids[named], Call(CHANNEL, "ndc"))
         self._remember(name, made.id)
         return made
 

@@ -15,7 +15,7 @@ from tollgate.contract.fields import Fields
 from tollgate.contract.registrations import RegistrationOrder
 from tollgate.flows.registrations import deregister, register
 from tollgate.flows.schedules import deschedule
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.network_tokens import name_token_owner
 from tollgate.payments.accounts import TokenAccount, VirtualAccount
 from tollgate.payments.order import Order, TestMode
@@ -97,7 +97,7 @@ async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
     app, clock = lives.app, lives.bank.clock
     assert isinstance(app.simulator, ScriptedWire)
     over = await plan_payments(app, MONTH_END, registrationId=registration_id)
-    await deschedule(app, NOTHING_SENT, over.id, CHANNEL, "ndc", None)
+    await deschedule(app, NOTHING_SENT, over.id, Call(CHANNEL, "ndc"))
     schedule = await plan_payments(app, MONTH_END, registrationId=registration_id)
     lives.schedules |= {"over": over.id, "monthly": schedule.id}
     for days, script in ((30, []), (90, []), (30, [NO_MONEY]), (30, [EXPIRED])):
@@ -113,7 +113,7 @@ async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
 
 async def _remove(lives: StoredLives, registration_id: str) -> None:
     lives.bank.clock.at += SECOND
-    await deregister(lives.app, NOTHING_SENT, registration_id, CHANNEL, "ndc", None)
+    await deregister(lives.app, NOTHING_SENT, registration_id, Call(CHANNEL, "ndc"))
 
 
 async def _give_token(lives: StoredLives, registration_id: str) -> None:
@@ -140,7 +140,7 @@ async def _register_alone(lives: StoredLives, name: str, account: VirtualAccount
         echo={"customer.givenName": "Jane"},
         initial=None,
     )
-    await register(lives.app, order, CHANNEL, "ndc", None)
+    await register(lives.app, order, Call(CHANNEL, "ndc"))
     app, merchant_id = lives.app, MerchantId(MERCHANT.id)
     known = fingerprint_account(account, brand, merchant_id, app.keyring)
     assert known is not None

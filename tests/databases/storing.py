@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from databases.banking import ACCOUNT, CHANNEL, Bank
 from databases.banking import ORDER as DEBIT
 from tollgate.flows.pay import pay
+from tollgate.operations.app import Call
 from tollgate.payments.accounts import BankAccount, CardAccount, make_card_summary
 from tollgate.payments.order import Order
 from tollgate.payments.registration import Registration
@@ -45,7 +46,7 @@ def order_debit(**changes: Any) -> Order:
 
 async def store(bank: Bank, order: Order) -> str:
     """Pays, and returns the id of the registration that was made with it, which a declined payment does not tell."""
-    answer: dict[str, Any] = orjson.loads((await pay(bank.app, order, CHANNEL, "ndc", None)).body)
+    answer: dict[str, Any] = orjson.loads((await pay(bank.app, order, Call(CHANNEL, "ndc"))).body)
     payment = await find_payment(bank.app.database, CHANNEL.merchant_id, PaymentId(answer["id"]))
     assert payment is not None
     return payment.echo["registrationId"]

@@ -15,6 +15,7 @@ from tollgate.flows import erase
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.flows.sepa_files import collect
+from tollgate.operations.app import Call
 from tollgate.payments.payment import State
 from tollgate.store import registrations as sealed_registrations
 from tollgate.store import retention as aging
@@ -86,7 +87,7 @@ async def test_a_late_refund_of_a_debit_is_refused_and_no_bank_hears_of_it(db: D
 
 
 async def test_a_late_refund_of_a_card_needs_no_account_here(db: Database, bank: Bank) -> None:
-    await pay(bank.app, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "c" * 30))
+    await pay(bank.app, ORDER, Call(CHANNEL, "ndc"), payment_id=PaymentId("8a" + "c" * 30))
     bank.wait(AGE + 1)
     await wipe_all(bank)
 
@@ -130,7 +131,7 @@ async def test_what_no_file_has_taken_yet_keeps_its_account(db: Database, bank: 
 async def test_what_waits_keeps_its_account_until_it_is_decided(db: Database, bank: Bank) -> None:
     assert isinstance(bank.app.simulator, ScriptedWire)
     bank.app.simulator.script = [PENDING]
-    await pay(bank.app, ORDER, CHANNEL, "ndc", None, payment_id=PaymentId("8a" + "d" * 30))
+    await pay(bank.app, ORDER, Call(CHANNEL, "ndc"), payment_id=PaymentId("8a" + "d" * 30))
     bank.wait(AGE + 1)
     await wipe_all(bank)
     assert await keeps_account(db, "8a" + "d" * 30)

@@ -11,6 +11,7 @@ from tollgate.connectors.sepa import BankReturn
 from tollgate.flows.follow_up import record
 from tollgate.flows.sepa_files import ReturnReport, collect, take_returns
 from tollgate.flows.verify import verify
+from tollgate.operations.app import Call
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import Payment, State
 from tollgate.store.bank_files import list_bank_files
@@ -105,7 +106,7 @@ async def test_a_chargeback_that_was_won_is_not_taken_again_from_the_same_file(b
         descriptor="",
         short_id="1234.5678.9014",
     )
-    await record(bank.app, won, chargeback.id, CHANNEL, "ndc")
+    await record(bank.app, won, chargeback.id, Call(CHANNEL, "ndc"))
 
     assert count(await take_returns(bank.app, [send_back(paid)])) == (0, 1, 0)
 

@@ -19,7 +19,7 @@ from tollgate.contract.fields import read_fields
 from tollgate.flows.checkouts import change_checkout, find_promised_script
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.flows.submit import show_form
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import open_prepared
 from tollgate.payments.checkout import Checkout, CheckoutEnd, CheckoutKind, CheckoutState, Script
 from tollgate.store import checkouts
@@ -152,7 +152,7 @@ async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_i
     fields = read_fields([("amount", "1.00")], Situation("checkout_update", None))
 
     with pytest.raises(Refusal) as refused:
-        await change_checkout(app, fields, seen.id, CHANNEL, "", None)
+        await change_checkout(app, fields, seen.id, Call(CHANNEL, ""))
 
     assert (refused.value.result.code, racing.writes) == ("800.700.100", 1)
 

@@ -25,6 +25,7 @@ from tollgate.flows.payment_links import (
 )
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.flows.submit import submit_checkout
+from tollgate.operations.app import Call
 from tollgate.operations.checkouts import open_link_fields
 from tollgate.operations.signing import TamperedRow
 from tollgate.payments.audit import Proof
@@ -51,7 +52,7 @@ async def till(db: Database) -> Till:
 
 async def make(till: Till, **more: str) -> str:
     fields = read_fields(list({**ORDER, **more}.items()), Situation("payment_link", None, False, False))
-    link_id: str = orjson.loads((await make_payment_link(till.app, fields, CHANNEL, NDC, None)).body)["id"]
+    link_id: str = orjson.loads((await make_payment_link(till.app, fields, Call(CHANNEL, NDC))).body)["id"]
     return link_id
 
 

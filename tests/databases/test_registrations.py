@@ -19,6 +19,7 @@ from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.registrations import read_registration_order
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
 from tollgate.flows.verify import verify
+from tollgate.operations.app import Call
 from tollgate.operations.idempotency import keep_answer_writes
 from tollgate.operations.registrations import open_registration
 from tollgate.payments.payment import IdempotencyKey
@@ -58,7 +59,7 @@ def read_request(operation: str, *pairs: tuple[str, str]) -> Fields:
 async def keep(bank: Bank, idempotency_key: IdempotencyKey | None = None, **changes: str) -> tuple[str, Answer]:
     fields = read_request("registration", *{**dict(CARD), **changes}.items())
     order = read_registration_order(fields, CHANNEL, today=to_datetime(bank.clock.at).date(), is_live=False)
-    answer = await register(bank.app, order, CHANNEL, "ndc", idempotency_key)
+    answer = await register(bank.app, order, Call(CHANNEL, "ndc", idempotency_key))
     return orjson.loads(answer.body)["id"], answer
 
 
@@ -66,17 +67,17 @@ async def change(
     bank: Bank, registration_id: str, *pairs: tuple[str, str], idempotency_key: IdempotencyKey | None = None
 ) -> Answer:
     fields = read_request("registration_update", *pairs)
-    return await reregister(bank.app, fields, registration_id, CHANNEL, "ndc", idempotency_key)
+    return await reregister(bank.app, fields, registration_id, Call(CHANNEL, "ndc", idempotency_key))
 
 
 async def remove(bank: Bank, registration_id: str, idempotency_key: IdempotencyKey | None = None) -> Answer:
     return await deregister(
-        bank.app, read_request("registration_removal"), registration_id, CHANNEL, "ndc", idempotency_key
+        bank.app, read_request("registration_removal"), registration_id, Call(CHANNEL, "ndc", idempotency_key)
     )
 
 
 async def extend(bank: Bank, registration_id: str) -> Answer:
-    return await extend_life(bank.app, read_request("registration_extension"), registration_id, CHANNEL, "ndc", None)
+    return await extend_life(bank.app, read_request("registration_extension"), registration_id, Call(CHANNEL, "ndc"))
 
 
 async def tell(work: Any) -> str:
@@ -280,7 +281,7 @@ async def test_a_key_is_claimed_with_its_answer_or_not_at_all(bank: Bank) -> Non
 
 
 async def test_without_a_key_nothing_is_claimed(bank: Bank) -> None:
-    assert keep_answer_writes(bank.app, None, MERCHANT.id, Answer(200, b"")) == []
+    assert keep_answer_writes(bank.app, Call(CHANNEL, "ndc"), Answer(200, b"")) == []
 
 
 async def test_a_key_that_outlived_its_time_is_taken_over_with_its_new_answer(bank: Bank) -> None:

@@ -30,7 +30,7 @@ from tollgate.flows.checkouts import change_checkout, prepare_checkout, read_che
 from tollgate.flows.resume import Arrival, arrive, hear_result
 from tollgate.flows.submit import submit_checkout
 from tollgate.flows.verify import verify
-from tollgate.operations.app import App, MerchantCache
+from tollgate.operations.app import App, Call, MerchantCache
 from tollgate.payments.checkout import CheckoutKind, CheckoutState
 from tollgate.payments.payment import State
 from tollgate.store.checkouts import find_checkout
@@ -153,7 +153,7 @@ class Till:
 
     async def change(self, place: int, amount: str) -> None:
         fields = read_fields([("amount", amount)], Situation("checkout_update", None, False, False))
-        await change_checkout(self.app, fields, self.checkout_ids[place], CHANNEL, "", None)
+        await change_checkout(self.app, fields, self.checkout_ids[place], Call(CHANNEL, ""))
 
     async def ask(self, place: int) -> None:
         await read_checkout(self.app, self.checkout_ids[place], CheckoutKind.PAYMENT, CHANNEL)
@@ -251,7 +251,7 @@ async def open_till(db: Database) -> Till:
     wire.moody.meanwhile = till.meanwhile
     for _ in range(CHECKOUTS):
         fields = read_fields(list(PREPARED.items()), Situation("checkout", None, False, False))
-        answer = await prepare_checkout(app, fields, CHANNEL, None)
+        answer = await prepare_checkout(app, fields, Call(CHANNEL, "ndc"))
         till.checkout_ids.append(json.loads(answer.body)["id"])
     return till
 

@@ -33,7 +33,7 @@ from tollgate.contract.answers import Answer, Envelope
 from tollgate.flows.follow_up import follow_up, record
 from tollgate.flows.pay import pay
 from tollgate.flows.verify import verify
-from tollgate.operations.app import App, MerchantCache
+from tollgate.operations.app import App, Call, MerchantCache
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment
 from tollgate.store.database import Database
@@ -52,7 +52,7 @@ _RUN = {worker.name: worker.run for worker in WORKERS}
 _TABLES = ("payments", "claims", "outbox", "book", "jobs")
 _empty = [Statement(sa.text(f"DELETE FROM {table}"), is_write=True) for table in _TABLES]
 
-Call = Callable[[], Awaitable[Answer | Payment]]
+Attempt = Callable[[], Awaitable[Answer | Payment]]
 
 
 async def furnish(db: Database) -> None:
@@ -99,7 +99,7 @@ class World:
 
     # ---- asking ----
 
-    async def attempt(self, call: Call, mood: Mood) -> Called:
+    async def attempt(self, call: Attempt, mood: Mood) -> Called:
         async def in_mood() -> Answer | Payment:
             MOOD.set(mood)
             return await call()
@@ -113,7 +113,7 @@ class World:
             await bury(before)
             return None
 
-    async def attempt_mortally(self, call: Call, mood: Mood, writes_left: int | None) -> Called:
+    async def attempt_mortally(self, call: Attempt, mood: Mood, writes_left: int | None) -> Called:
         self.mortal.writes_left = writes_left
         try:
             return await self.attempt(call, mood)
@@ -126,7 +126,7 @@ class World:
         print_of_request = hashlib.sha256(repr(facts).encode()).digest()
         return IdempotencyKey(channel_id=SHOP.id, key=key, fingerprint=print_of_request, created_at=self.clock.now())
 
-    def call_for(self, wanted: Wanted, named: Deed, idempotency_key: IdempotencyKey | None) -> Call:
+    def call_for(self, wanted: Wanted, named: Deed, idempotency_key: IdempotencyKey | None) -> Attempt:
         request = FollowUp(
             payment_type=wanted.kind,
             amount=wanted.amount,
@@ -139,8 +139,8 @@ class World:
             echo={"sequence": "FINAL"} if wanted.is_final else {},
         )
         if wanted.by_merchant:
-            return lambda: follow_up(self.app, request, named.id, SHOP, "ndc", idempotency_key)
-        return lambda: record(self.app, request, named.id, SHOP, "ndc")
+            return lambda: follow_up(self.app, request, named.id, Call(SHOP, "ndc", idempotency_key))
+        return lambda: record(self.app, request, named.id, Call(SHOP, "ndc"))
 
     # ---- stories ----
 
@@ -152,7 +152,7 @@ class World:
         order = msgspec.structs.replace(ORDER, payment_type=kind, money=money, echo=echo, objection=objection)
         idempotency_key = self.make_idempotency_key(key, kind, money, captures_max)
         called = await self.attempt_mortally(
-            lambda: pay(self.app, order, SHOP, "ndc", idempotency_key), mood, writes_left
+            lambda: pay(self.app, order, Call(SHOP, "ndc", idempotency_key)), mood, writes_left
         )
         if self.past.is_replay(idempotency_key, called):
             return

@@ -18,7 +18,7 @@ from tollgate.contract.links import is_link_url
 from tollgate.contract.orders import find_return_url
 from tollgate.contract.registrations import answer_registration
 from tollgate.contract.shopper_urls import make_checkout_return_url
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, get_own_checkout, open_prepared, seal_prepared
 from tollgate.operations.idempotency import answer_taken_key, keep_answer_writes
 from tollgate.operations.registrations import get_registration
@@ -26,10 +26,7 @@ from tollgate.operations.routes import check_reachable
 from tollgate.operations.signing import TamperedRow, trust
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, Reminder, Script
 from tollgate.payments.merchants import Channel
-from tollgate.payments.payment import (
-    IdempotencyKey,
-    Payment,
-)
+from tollgate.payments.payment import Payment
 from tollgate.store.checkouts import (
     cancel_checkout,
     change_checkout_writes,
@@ -58,9 +55,8 @@ CREATED, CHANGED, CANCELLED, PENDING = "000.200.100", "000.200.101", "000.200.10
 BUSY = "800.700.100"
 
 
-async def prepare_checkout(
-    app: App, fields: Fields, channel: Channel, idempotency_key: IdempotencyKey | None
-) -> Answer:
+async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
+    channel = call.channel
     refuse_unpayable(app, fields, channel)
     now, checkout_id = app.clock.now(), make_checkout_id(channel.merchant_id, app.random_bytes)
     checkout = Checkout(
@@ -76,10 +72,10 @@ async def prepare_checkout(
     )
     integrity = app.script.integrity if checkouts.asks_for_integrity(fields.values) else ""
     answer = checkouts.answer_checkout(checkout, app.envelope, CREATED, now, integrity)
-    unit = [*insert_checkout_writes(checkout), *keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)]
+    unit = [*insert_checkout_writes(checkout), *keep_answer_writes(app, call, answer)]
     if await app.database.write(unit):
         return answer
-    return await answer_taken_key(app, idempotency_key)
+    return await answer_taken_key(app, call.idempotency_key)
 
 
 def refuse_unpayable(app: App, fields: Fields, channel: Channel) -> None:
@@ -91,10 +87,9 @@ def refuse_unpayable(app: App, fields: Fields, channel: Channel) -> None:
         check_reachable(app, channel, test_mode, None if brand is None else brand.code)
 
 
-async def change_checkout(
-    app: App, fields: Fields, checkout_id: str, channel: Channel, _ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
+async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call) -> Answer:
     """What was prepared, with what is said now. While somebody pays it, it stays as it was when the payment began."""
+    channel = call.channel
     seen = await get_own_checkout(app, channel, checkout_id, None)
     prepared = open_prepared(app, seen)
     if is_link_url(find_return_url(prepared)):
@@ -118,15 +113,15 @@ async def change_checkout(
     answer = checkouts.answer_checkout(changed, app.envelope, CHANGED, now)
     unit = [
         *change_checkout_writes(seen, changed, now),
-        *keep_answer_writes(app, idempotency_key, seen.merchant_id, answer),
+        *keep_answer_writes(app, call, answer),
     ]
     if await app.database.write(unit):
         return answer
     fresh = await get_own_checkout(app, channel, checkout_id, None)
     # Without a key there is no other reason: whoever was paying may have let go of it by now.
-    if idempotency_key is None or fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
+    if call.idempotency_key is None or fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
         raise Refusal(get_result(BUSY), "the checkout was paid or changed at the same time")
-    return await answer_taken_key(app, idempotency_key)
+    return await answer_taken_key(app, call.idempotency_key)
 
 
 async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answer:

@@ -15,7 +15,7 @@ from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.follow_ups import check_lifecycle
 from tollgate.flows.pay import look_up, look_up_registration
 from tollgate.operations import charging
-from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.operations.dispatch import dispatch
 from tollgate.operations.idempotency import find_earlier_answer, keep_answer
 from tollgate.operations.registrations import refuse_exposed_payment
@@ -38,9 +38,8 @@ _CHAIN_FULL = "700.500.001"
 _NOT_FOR_BRAND = "600.200.310"
 
 
-async def follow_up(
-    app: App, request: FollowUp, named_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
+async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> Answer:
+    channel, idempotency_key = call.channel, call.idempotency_key
     for _ in range(LIMITS.reservation_tries_max):
         named = await find_named(app, request.payment_type, named_id, channel)
         route = choose_route(app, channel, named.test_mode, named.brand)
@@ -49,7 +48,7 @@ async def follow_up(
         await refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
-        attempt = charging.plan_attempt(start_follow_up(app, request, named, ndc), decision)
+        attempt = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
         if await app.database.write(charging.start_writes(attempt, context, decision, idempotency_key)):
             try:
                 return await carry_out(app, request, attempt, route, idempotency_key)
@@ -142,21 +141,19 @@ async def ask(app: App, request: FollowUp, started: Payment, route: Route) -> Ve
     return await dispatch(exchange, route.wire, timeout_s=app.acquirer_timeout_s)
 
 
-async def record(
-    app: App, fact: FollowUp, named_id: str, channel: Channel, ndc: str, notice: str | None = None
-) -> Payment:
+async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:
     """`notice` is the code it came with; without one it reads as a success."""
     for _ in range(LIMITS.reservation_tries_max):
-        named = await find_named(app, fact.payment_type, named_id, channel)
+        named = await find_named(app, fact.payment_type, named_id, call.channel)
         context = await charging.read_chain_context(app, named)
         await refuse_exposed_payment(app, context.first, fact.echo, None)
         decision = judge(
-            charging.make_follow_up_request(fact, named), context, charging.make_terms(app, channel, named)
+            charging.make_follow_up_request(fact, named), context, charging.make_terms(app, call.channel, named)
         )
         if isinstance(decision, Refused):
             raise Refusal(get_result(decision.code))
         result_code = notice or SUCCESS_CODES[named.test_mode]
-        bare = msgspec.structs.replace(start_follow_up(app, fact, named, ndc), result_code=result_code)
+        bare = msgspec.structs.replace(start_follow_up(app, fact, named, call.ndc), result_code=result_code)
         attempt = charging.plan_attempt(bare, decision)
         if await app.database.write(charging.start_writes(attempt, context, decision)):
             return await charging.complete_decided(app, attempt)

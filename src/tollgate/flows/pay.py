@@ -12,7 +12,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
 from tollgate.contract.authentications import check_authentication_fields
 from tollgate.flows.authenticate import authenticate_first, find_enrolment
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.charging import FateUnknown, charge, conclude
 from tollgate.operations.idempotency import answer_taken_key
 from tollgate.operations.registrations import get_registration, prepare_registration
@@ -40,9 +40,7 @@ _BY_MERCHANT = "MIT"
 async def pay(
     app: App,
     order: Order,
-    channel: Channel,
-    ndc: str,
-    idempotency_key: IdempotencyKey | None,
+    call: Call,
     *,
     payment_id: PaymentId | None = None,
     guards: Sequence[Write] = (),
@@ -52,6 +50,7 @@ async def pay(
     Who must not pay twice whatever happens names the payment before it is made: the store refuses a second one. And
     who pays for a reason that may pass names the reason in `guards`, which hold in the commit that starts the payment.
     """
+    channel, idempotency_key = call.channel, call.idempotency_key
     route = choose_route(app, channel, order.test_mode, order.brand)
     enrolment = await find_enrolment(app, order, channel)
     if enrolment is not None:
@@ -60,9 +59,9 @@ async def pay(
     payment_id = payment_id or PaymentId(make_id(app.random_bytes))
     new = None
     if order.registers:
-        registering = await prepare_registration(app, order, channel, ndc, payment_id)
+        registering = await prepare_registration(app, order, call, payment_id)
         order, new = registering.order, registering.new
-    started = start_attempt(app, order, channel, ndc, payment_id, patience_s)
+    started = start_attempt(app, order, call, payment_id, patience_s)
     if not await write_start(app, started, seal(app, order, started), idempotency_key, new, guards):
         return await answer_taken_key(app, idempotency_key)
     try:
@@ -117,13 +116,11 @@ def seal(app: App, order: Order, started: Payment) -> bytes | None:
     return seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
 
 
-def start_attempt(
-    app: App, order: Order, channel: Channel, ndc: str, payment_id: PaymentId, patience_s: float
-) -> Payment:
+def start_attempt(app: App, order: Order, call: Call, payment_id: PaymentId, patience_s: float) -> Payment:
     return Payment(
         id=payment_id,
-        merchant_id=channel.merchant_id,
-        channel_id=channel.id,
+        merchant_id=call.channel.merchant_id,
+        channel_id=call.channel.id,
         payment_type=order.payment_type,
         state=State.STARTED,
         money=order.money,
@@ -131,7 +128,7 @@ def start_attempt(
         method=order.method,
         descriptor=order.descriptor,
         short_id=order.short_id,
-        ndc=ndc,
+        ndc=call.ndc,
         created_at=app.clock.now(),
         deadline_at=app.clock.wall() + int(patience_s * SECOND),
         test_mode=order.test_mode,

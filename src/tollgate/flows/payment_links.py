@@ -16,7 +16,7 @@ from tollgate.contract.shopper_urls import find_handover
 from tollgate.flows.checkouts import BUSY, PENDING, find_promised_script, get_attempt, refuse_unpayable
 from tollgate.flows.submit import abandon_attempt
 from tollgate.operations import checkouts
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import answer_taken_key, keep_answer_writes
 from tollgate.payments.authentication import Stage
 from tollgate.payments.checkout import (
@@ -30,17 +30,16 @@ from tollgate.payments.checkout import (
     tell_link_status,
 )
 from tollgate.payments.merchants import Channel
-from tollgate.payments.payment import IdempotencyKey, Payment, State
+from tollgate.payments.payment import Payment, State
 from tollgate.store.authentications import find_authentication
 from tollgate.store.checkouts import find_checkout, note_read
 from tollgate.store.links import end_link, give_checkout, insert_link_writes
 from tollgate.values import Instant, Refusal, make_checkout_id, make_link_id
 
 
-async def make_payment_link(
-    app: App, fields: Fields, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
+async def make_payment_link(app: App, fields: Fields, call: Call) -> Answer:
     """The first checkout is made when a shopper opens the link."""
+    channel = call.channel
     refuse_unpayable(app, fields, channel)
     now, link_id = app.clock.now(), make_link_id(channel.merchant_id, app.random_bytes)
     unsigned = PaymentLink(
@@ -54,11 +53,11 @@ async def make_payment_link(
     link = checkouts.sign_link(app, unsigned)
     url = links.make_link_url(link_id, app.base_url)
     code = checkouts.draw_code(url) if links.asks_for_code(fields.values) else ""
-    answer = links.answer_new_link(link, url, code, links.Asked(app.envelope, ndc, now))
-    unit = [*insert_link_writes(link), *keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)]
+    answer = links.answer_new_link(link, url, code, links.Asked(app.envelope, call.ndc, now))
+    unit = [*insert_link_writes(link), *keep_answer_writes(app, call, answer)]
     if await app.database.write(unit):
         return answer
-    return await answer_taken_key(app, idempotency_key)
+    return await answer_taken_key(app, call.idempotency_key)
 
 
 async def read_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -11,20 +12,10 @@ from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract import registrations
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
-from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations import registrations as accounts
+from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.operations.idempotency import answer_taken_key, find_earlier_answer, keep_answer_writes
 from tollgate.operations.network_tokens import wants_token
-from tollgate.operations.registrations import (
-    find_same,
-    get_registration,
-    name_registration_owner,
-    refuse_exposed_sealed,
-    seal_registration,
-    sign_mandate,
-    start_registration,
-)
-from tollgate.payments.merchants import Channel
-from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.registration import (
     UNUSABLE,
     NewRegistration,
@@ -42,11 +33,30 @@ from tollgate.store.registrations import (
 )
 from tollgate.store.schedules import end_schedules_writes
 from tollgate.store.statements import Write
-from tollgate.values import Conflict, Instant, MerchantId, Refusal, RegistrationId, is_id, make_id, to_datetime
+from tollgate.values import Conflict, Instant, Refusal, RegistrationId, is_id, make_id, to_datetime
 from tollgate.vault.sealing import open_account, seal_account
 
 
-class Kept(msgspec.Struct, frozen=True):
+class Refusals(msgspec.Struct, frozen=True):
+    """The result codes that refuse a change: of an unknown registration, and of one in a state that forbids it."""
+
+    unknown: str
+    by_state: Mapping[RegistrationState, str]
+
+
+_UNDECIDED, _REJECTED, _NEVER_STORED, _NOT_STORED = "100.150.201", "100.350.100", "100.350.303", "100.350.316"
+_ENDED = {
+    RegistrationState.REJECTED: _REJECTED,
+    RegistrationState.DELETED: "100.350.101",
+    RegistrationState.ERASED: "100.350.101",
+}
+_UPDATE_REFUSALS = Refusals("100.150.200", {RegistrationState.PENDING: _UNDECIDED, **_ENDED})
+_CONFIRMATION_REFUSALS = Refusals("100.350.301", {RegistrationState.ACTIVE: "100.350.302", **_ENDED})
+_DELETION_REFUSALS = Refusals(_NEVER_STORED, {**UNUSABLE, RegistrationState.REJECTED: _NEVER_STORED})
+_EXTENSION_REFUSALS = Refusals(_NOT_STORED, dict.fromkeys(UNUSABLE, _NOT_STORED))
+
+
+class Stored(msgspec.Struct, frozen=True):
     """A registration as it was read, with what is sealed beside it."""
 
     registration: Registration
@@ -54,248 +64,162 @@ class Kept(msgspec.Struct, frozen=True):
     sealed_token: bytes | None
 
 
-class Revision(msgspec.Struct, frozen=True):
-    """What shall be written, and what is answered if it was."""
-
-    unit: list[Write]
-    answer: Answer
+Change = Callable[[Stored], tuple[list[Write], Answer]]
+"""Decides what is written about a registration, and what is answered once it is."""
 
 
-class Objections(msgspec.Struct, frozen=True):
-    """Why a change is refused, as result codes."""
-
-    unknown: str
-    by_state: Mapping[RegistrationState, str]
-
-
-async def revise(
-    app: App,
-    merchant_id: MerchantId,
-    registration_id: str,
-    fields: Fields,
-    idempotency_key: IdempotencyKey | None,
-    objections: Objections,
-    plan: Callable[[Kept], Revision],
-) -> Answer:
-    """Another merchant's is as unknown as none."""
-    for _ in range(LIMITS.reservation_tries_max):
-        found = await _find(app, merchant_id, registration_id, objections)
-        if isinstance(found, Refusal):
-            # It may have been done meanwhile, by the same request sent twice: then the key has its answer.
-            earlier = await find_earlier_answer(app, idempotency_key)
-            if earlier is None:
-                raise found
-            return earlier
-        owner = name_registration_owner(found.registration)
-        refuse_exposed_sealed(found.sealed_account, owner, fields.echo, idempotency_key, app)
-        revision = plan(found)
-        claimed = keep_answer_writes(app, idempotency_key, merchant_id, revision.answer)
-        if await app.database.write([*revision.unit, *claimed]):
-            return revision.answer
-        earlier = await find_earlier_answer(app, idempotency_key)
-        if earlier is not None:
-            return earlier
-    raise Conflict(get_result("800.600.100"), "too many requests about this registration at once")
-
-
-async def _find(app: App, merchant_id: MerchantId, registration_id: str, objections: Objections) -> Kept | Refusal:
-    found = (
-        await find_sealed_registration(app.database, merchant_id, registration_id) if is_id(registration_id) else None
-    )
-    if found is None:
-        return Refusal(get_result(objections.unknown))
-    kept = Kept(*found)
-    refusal = objections.by_state.get(kept.registration.state)
-    return kept if refusal is None else Refusal(get_result(refusal))
-
-
-Guard = Callable[[Registration], list[Write]]
-"""What has to hold, and happens, in the commit that answers with this registration."""
-
-
-def no_guard(_registration: Registration) -> list[Write]:
-    return []
+# ---- making one ----
 
 
 async def register(
     app: App,
     order: registrations.RegistrationOrder,
-    channel: Channel,
-    ndc: str,
-    idempotency_key: IdempotencyKey | None,
+    call: Call,
     *,
-    guard: Guard = no_guard,
+    guard: Callable[[Registration], list[Write]] = lambda _: [],
 ) -> Answer:
-    """What is refused is written down too, without its account, so that the merchant can read why."""
-    known = await _find_known(app, order, channel)
-    if known is not None:
-        return await _write(app, guard(known), known, idempotency_key)
-    new = _make(app, order, channel, ndc)
-    unit = [*guard(new.registration), *insert_registration_writes(new)]
-    return await _write(app, unit, new.registration, idempotency_key)
+    """Stores an account; one that is refused is stored without it, so that the merchant can read why.
+
+    `guard` returns writes that must succeed in the same commit.
+    """
+    known = None
+    if order.account is not None and not order.objection and not order.forced_code:
+        known = await accounts.find_same(app, call.channel, order.account, order.brand, order.card_summary)
+    inserting: list[Write] = []
+    registration = known
+    if registration is None:
+        new = _make_registration(app, order, call)
+        registration, inserting = new.registration, insert_registration_writes(new)
+    answer = registrations.answer_registration(registration, app.envelope)
+    unit = [*guard(registration), *inserting, *keep_answer_writes(app, call, answer)]
+    if not unit or await app.database.write(unit):
+        return answer
+    return await answer_taken_key(app, call.idempotency_key)
 
 
-async def _find_known(app: App, order: registrations.RegistrationOrder, channel: Channel) -> Registration | None:
-    if order.account is None or order.objection or order.forced_code:
-        return None
-    return await find_same(app, channel, order.account, order.brand, order.card_summary)
-
-
-def _make(app: App, order: registrations.RegistrationOrder, channel: Channel, ndc: str) -> NewRegistration:
+def _make_registration(app: App, order: registrations.RegistrationOrder, call: Call) -> NewRegistration:
     registration_id = RegistrationId(make_id(app.random_bytes))
     code = order.objection or order.forced_code or SUCCESS_CODES[order.test_mode]
     registration = msgspec.structs.replace(
-        start_registration(app, order, channel, ndc, registration_id),
-        state=judge(code),
+        accounts.start_registration(app, order, call, registration_id),
+        state=choose_state(code),
         result_code=code,
         initial=order.initial,
     )
     if order.account is None or registration.state is RegistrationState.REJECTED:
         return NewRegistration(registration, None)
-    return seal_registration(app, registration, sign_mandate(order.account, registration_id, app.clock.now()))
+    account = accounts.sign_mandate(order.account, registration_id, app.clock.now())
+    return accounts.seal_registration(app, registration, account)
 
 
-def judge(code: str) -> RegistrationState:
+def choose_state(code: str) -> RegistrationState:
     if is_success(code):
         return RegistrationState.ACTIVE
     return RegistrationState.PENDING if is_pending(code) else RegistrationState.REJECTED
 
 
-async def _write(
-    app: App, unit: list[Write], registration: Registration, idempotency_key: IdempotencyKey | None
-) -> Answer:
-    answer = registrations.answer_registration(registration, app.envelope)
-    unit = [*unit, *keep_answer_writes(app, idempotency_key, registration.merchant_id, answer)]
-    if not unit or await app.database.write(unit):
-        return answer
-    return await answer_taken_key(app, idempotency_key)
+# ---- changing one ----
 
 
-_ENDED = {RegistrationState.DELETED: "100.350.101", RegistrationState.ERASED: "100.350.101"}
-_NO_UPDATE = Objections(
-    "100.150.200",
-    {RegistrationState.PENDING: "100.150.201", RegistrationState.REJECTED: "100.350.100", **_ENDED},
-)
-_NO_CONFIRMATION = Objections(
-    "100.350.301",
-    {RegistrationState.ACTIVE: "100.350.302", RegistrationState.REJECTED: "100.350.100", **_ENDED},
-)
-_UNDECIDED = "100.150.201"
-
-
-async def reregister(
-    app: App, fields: Fields, registration_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
-    def confirm(kept: Kept) -> Revision:
-        return _confirm(app, fields, kept, ndc)
-
-    def update(kept: Kept) -> Revision:
-        return _update(app, fields, kept, channel, ndc)
-
+async def reregister(app: App, fields: Fields, registration_id: str, call: Call) -> Answer:
+    """Confirms a registration that waits for it, or updates one that is active."""
     if registrations.is_confirmation(fields):
-        return await revise(
-            app, channel.merchant_id, registration_id, fields, idempotency_key, _NO_CONFIRMATION, confirm
+        confirm = partial(_confirm, app, fields, call)
+        return await _change(app, fields, registration_id, call, _CONFIRMATION_REFUSALS, confirm)
+    # The id of a payment is refused with the same code as where a registration is read.
+    await accounts.get_registration(app, call.channel.merchant_id, registration_id)
+    update = partial(_update, app, fields, call)
+    return await _change(app, fields, registration_id, call, _UPDATE_REFUSALS, update)
+
+
+async def deregister(app: App, fields: Fields, registration_id: str, call: Call) -> Answer:
+    def delete(stored: Stored) -> tuple[list[Write], Answer]:
+        registration, now = stored.registration, app.clock.now()
+        code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
+        deleted = msgspec.structs.replace(wipe(registration, RegistrationState.DELETED), result_code=code)
+        unit = [
+            *change_registration_writes(deleted, None, None, event=RegistrationEvent.DELETED, at=now),
+            *end_schedules_writes(registration.merchant_id, registration.id, now, UNUSABLE[RegistrationState.DELETED]),
+        ]
+        return unit, registrations.answer_removal(registration.id, code, app.envelope, call.ndc, now)
+
+    return await _change(app, fields, registration_id, call, _DELETION_REFUSALS, delete)
+
+
+async def extend_life(app: App, fields: Fields, registration_id: str, call: Call) -> Answer:
+    def extend(stored: Stored) -> tuple[list[Write], Answer]:
+        registration, now = stored.registration, app.clock.now()
+        registrations.find_mode(fields, registration, is_live=app.is_live)
+        extended = msgspec.structs.replace(registration, keep_until=app.retention.extend(registration, now))
+        # Nothing that its merchant knows of it has changed, so nothing is announced.
+        unit = change_registration_writes(extended, stored.sealed_account, stored.sealed_token, event=None, at=now)
+        end = registrations.tell_end(extended)
+        return unit, registrations.answer_registration(extended, app.envelope, ndc=call.ndc, at=now, **end)
+
+    return await _change(app, fields, registration_id, call, _EXTENSION_REFUSALS, extend)
+
+
+async def _change(
+    app: App, fields: Fields, registration_id: str, call: Call, refusals: Refusals, change: Change
+) -> Answer:
+    """Reads, decides and writes, again if another request wrote first. Another merchant's registration is unknown."""
+    merchant_id = call.channel.merchant_id
+    for _ in range(LIMITS.reservation_tries_max):
+        found = (
+            await find_sealed_registration(app.database, merchant_id, registration_id)
+            if is_id(registration_id)
+            else None
         )
-    # What is no registration at all is told apart, as it is where one is read.
-    await get_registration(app, channel.merchant_id, registration_id)
-    return await revise(app, channel.merchant_id, registration_id, fields, idempotency_key, _NO_UPDATE, update)
+        refusal = refusals.by_state.get(found[0].state) if found else refusals.unknown
+        if found is None or refusal is not None:
+            # The same request sent twice may have changed it meanwhile: then its key has the answer.
+            earlier = await find_earlier_answer(app, call.idempotency_key)
+            if earlier is None:
+                raise Refusal(get_result(refusal or refusals.unknown))
+            return earlier
+        stored = Stored(*found)
+        owner = accounts.name_registration_owner(stored.registration)
+        accounts.refuse_exposed_sealed(stored.sealed_account, owner, fields.echo, call.idempotency_key, app)
+        unit, answer = change(stored)
+        if await app.database.write([*unit, *keep_answer_writes(app, call, answer)]):
+            return answer
+        earlier = await find_earlier_answer(app, call.idempotency_key)
+        if earlier is not None:
+            return earlier
+    raise Conflict(get_result("800.600.100"), "too many requests about this registration at once")
 
 
-def _confirm(app: App, fields: Fields, kept: Kept, ndc: str) -> Revision:
-    registration = kept.registration
+def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[Write], Answer]:
+    registration, now = stored.registration, app.clock.now()
     if registration.made_by is not None:
-        # Its payment decides, and nobody else.
+        # The payment that made it decides.
         raise Refusal(get_result(_UNDECIDED))
     code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
     confirmed = msgspec.structs.replace(registration, state=RegistrationState.ACTIVE, result_code=code)
-    revision = _finish(app, kept, confirmed, kept.sealed_account, RegistrationEvent.CREATED, ndc)
+    unit = change_registration_writes(
+        confirmed, stored.sealed_account, stored.sealed_token, event=RegistrationEvent.CREATED, at=now
+    )
     if wants_token(app, registration.channel_id, registration.brand, registration.test_mode):
-        # As one that is usable from the first moment has it.
-        job = make_token_job(registration.merchant_id, registration.id, app.clock.now())
-        return Revision([*revision.unit, *ensure_job_writes(job)], revision.answer)
-    return revision
+        unit += ensure_job_writes(make_token_job(registration.merchant_id, registration.id, now))
+    return unit, registrations.answer_registration(confirmed, app.envelope, ndc=call.ndc, at=now)
 
 
-def _update(app: App, fields: Fields, kept: Kept, channel: Channel, ndc: str) -> Revision:
-    registration, sealed, now = kept.registration, kept.sealed_account, app.clock.now()
+def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[Write], Answer]:
+    registration, sealed, now = stored.registration, stored.sealed_account, app.clock.now()
     registrations.find_mode(fields, registration, is_live=app.is_live)
-    owner = name_registration_owner(registration)
+    owner = accounts.name_registration_owner(registration)
     account = None if sealed is None else open_account(sealed, owner=owner, keyring=app.keyring)
-    changed, account = registrations.apply_update(fields, registration, account, channel, today=to_datetime(now).date())
-    changed = msgspec.structs.replace(changed, used_at=now, keep_until=_find_end(app, registration, changed, now))
+    changed, account = registrations.apply_update(
+        fields, registration, account, call.channel, today=to_datetime(now).date()
+    )
+    changed = msgspec.structs.replace(changed, used_at=now, keep_until=_choose_end(app, registration, changed, now))
     sealed = None if account is None else seal_account(account, owner=owner, keyring=app.keyring)
-    return _finish(app, kept, changed, sealed, RegistrationEvent.UPDATED, ndc)
+    unit = change_registration_writes(changed, sealed, stored.sealed_token, event=RegistrationEvent.UPDATED, at=now)
+    return unit, registrations.answer_registration(changed, app.envelope, ndc=call.ndc, at=now)
 
 
-def _find_end(app: App, registration: Registration, changed: Registration, now: Instant) -> Instant:
-    """Counted anew from what it is now, but what was extended on request does not end earlier for it."""
+def _choose_end(app: App, registration: Registration, changed: Registration, now: Instant) -> Instant:
+    """Counts the lifetime anew; a registration that was extended on request does not end earlier for it."""
     was_extended = registration.keep_until > app.retention.find_end(registration.card, registration.used_at)
     counted = app.retention.find_end(changed.card, now)
     return max(counted, registration.keep_until) if was_extended else counted
-
-
-def _finish(
-    app: App, kept: Kept, changed: Registration, sealed: bytes | None, event: RegistrationEvent, ndc: str
-) -> Revision:
-    now = app.clock.now()
-    unit = change_registration_writes(changed, sealed, kept.sealed_token, event=event, at=now)
-    return Revision(unit, registrations.answer_registration(changed, app.envelope, ndc=ndc, at=now))
-
-
-_NEVER_STORED = "100.350.303"
-_DELETION_OBJECTIONS = Objections(_NEVER_STORED, {**UNUSABLE, RegistrationState.REJECTED: _NEVER_STORED})
-
-
-async def deregister(
-    app: App, fields: Fields, registration_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
-    return await revise(
-        app,
-        channel.merchant_id,
-        registration_id,
-        fields,
-        idempotency_key,
-        _DELETION_OBJECTIONS,
-        lambda kept: _remove(app, fields, kept, ndc),
-    )
-
-
-def _remove(app: App, fields: Fields, kept: Kept, ndc: str) -> Revision:
-    registration, now = kept.registration, app.clock.now()
-    code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
-    removed = msgspec.structs.replace(wipe(registration, RegistrationState.DELETED), result_code=code)
-    unit = [
-        *change_registration_writes(removed, None, None, event=RegistrationEvent.DELETED, at=now),
-        *end_schedules_writes(registration.merchant_id, registration.id, now, UNUSABLE[RegistrationState.DELETED]),
-    ]
-    return Revision(unit, registrations.answer_removal(registration.id, code, app.envelope, ndc, now))
-
-
-_NOT_STORED = "100.350.316"
-_EXTENSION_OBJECTIONS = Objections(_NOT_STORED, dict.fromkeys(UNUSABLE, _NOT_STORED))
-
-
-async def extend_life(
-    app: App, fields: Fields, registration_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
-    return await revise(
-        app,
-        channel.merchant_id,
-        registration_id,
-        fields,
-        idempotency_key,
-        _EXTENSION_OBJECTIONS,
-        lambda kept: _extend(app, fields, kept, ndc),
-    )
-
-
-def _extend(app: App, fields: Fields, kept: Kept, ndc: str) -> Revision:
-    registration, now = kept.registration, app.clock.now()
-    registrations.find_mode(fields, registration, is_live=app.is_live)
-    extended = msgspec.structs.replace(registration, keep_until=app.retention.extend(registration, now))
-    # Nothing that its merchant knows of it has changed, so nothing is announced.
-    unit = change_registration_writes(extended, kept.sealed_account, kept.sealed_token, event=None, at=now)
-    return Revision(
-        unit,
-        registrations.answer_registration(extended, app.envelope, ndc=ndc, at=now, **registrations.tell_end(extended)),
-    )

@@ -11,7 +11,7 @@ import msgspec
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import NotStarted
 from tollgate.operations.registrations import open_registration
 from tollgate.operations.schedules import check_schedule, check_schedule_times, make_run_order, recall_cron
@@ -157,7 +157,7 @@ async def try_to_pay(app: App, job: Job, schedule: Schedule, payment_id: Payment
     ndc = f"{channel.id}_{make_id(app.random_bytes)}"
     guards = [*schedules.hold_schedule_writes(schedule), *hold_job_writes(job)]
     with suppress(NotStarted):
-        await pay(app, order, channel, ndc, None, payment_id=payment_id, guards=guards)
+        await pay(app, order, Call(channel, ndc), payment_id=payment_id, guards=guards)
     return await find_payment(app.database, schedule.merchant_id, payment_id)
 
 

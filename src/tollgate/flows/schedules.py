@@ -11,7 +11,7 @@ from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
 from tollgate.flows.pay import look_up_registration
 from tollgate.operations import registrations
-from tollgate.operations.app import SUCCESS_CODES, App
+from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.operations.idempotency import answer_taken_key, find_earlier_answer, keep_answer_writes
 from tollgate.operations.routes import choose_route
 from tollgate.operations.schedules import make_run_order, sign_schedule
@@ -36,62 +36,61 @@ _NOT_LIVE = "100.360.400"
 _UNKNOWN = "700.400.580"
 
 
-async def create_schedule(
-    app: App, fields: Fields, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
+async def create_schedule(app: App, fields: Fields, call: Call) -> Answer:
     order = schedules.read_schedule(fields, app.clock.now())
-    test_mode = await check_payable(app, order, channel, fields, idempotency_key)
-    schedule = start_schedule(app, order, channel, ndc, test_mode)
+    test_mode = await check_payable(app, order, call.channel, fields, call.idempotency_key)
+    schedule = start_schedule(app, order, call.channel, call.ndc, test_mode)
     answer = schedules.answer_schedule(schedule, SUCCESS_CODES[test_mode], app.envelope)
-    claimed = keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)
+    claimed = keep_answer_writes(app, call, answer)
     if await app.database.write([*insert_schedule_writes(schedule), *claimed]):
         return answer
-    return await answer_taken_key(app, idempotency_key)
+    return await answer_taken_key(app, call.idempotency_key)
 
 
-async def reschedule(
-    app: App, fields: Fields, named_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
+async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
     """Any id of the series names it. Its payments stay on the channel on which it began."""
     for _ in range(LIMITS.reservation_tries_max):
-        active = await find_active(app, channel.merchant_id, named_id, schedules.RESCHEDULES)
+        active = await find_active(app, call.channel.merchant_id, named_id, schedules.RESCHEDULES)
         its_channel = app.merchants.get_channel(active.channel_id)
         order = schedules.read_reschedule(fields, active, app.clock.now())
-        test_mode = await check_payable(app, order, its_channel, fields, idempotency_key)
-        schedule = start_schedule(app, order, its_channel, ndc, test_mode, active.series_id)
+        test_mode = await check_payable(app, order, its_channel, fields, call.idempotency_key)
+        schedule = start_schedule(app, order, its_channel, call.ndc, test_mode, active.series_id)
         answer = schedules.answer_schedule(
             schedule, SUCCESS_CODES[test_mode], app.envelope, payment_type=schedules.RESCHEDULES
         )
         unit = [
             *replace_schedule_writes(active, schedule.created_at),
             *insert_schedule_writes(schedule),
-            *keep_answer_writes(app, idempotency_key, channel.merchant_id, answer),
+            *keep_answer_writes(app, call, answer),
         ]
         if await app.database.write(unit):
             return answer
-        earlier = await find_earlier_answer(app, idempotency_key)
+        earlier = await find_earlier_answer(app, call.idempotency_key)
         if earlier is not None:
             return earlier
         # It fell due, or a neighbour replaced or ended it, between reading and writing: what may be is judged again.
     raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")
 
 
-async def deschedule(
-    app: App, fields: Fields, named_id: str, channel: Channel, ndc: str, idempotency_key: IdempotencyKey | None
-) -> Answer:
+async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
     schedules.check_change(fields, schedules.DESCHEDULES)
     for _ in range(LIMITS.reservation_tries_max):
-        active = await find_active(app, channel.merchant_id, named_id, schedules.DESCHEDULES)
-        await _refuse_exposed_registration(app, active, fields, idempotency_key)
+        active = await find_active(app, call.channel.merchant_id, named_id, schedules.DESCHEDULES)
+        await _refuse_exposed_registration(app, active, fields, call.idempotency_key)
         now = app.clock.now()
         ended = msgspec.structs.replace(active, state=ScheduleState.ENDED)
         answer = schedules.answer_schedule(
-            ended, SUCCESS_CODES[active.test_mode], app.envelope, payment_type=schedules.DESCHEDULES, ndc=ndc, at=now
+            ended,
+            SUCCESS_CODES[active.test_mode],
+            app.envelope,
+            payment_type=schedules.DESCHEDULES,
+            ndc=call.ndc,
+            at=now,
         )
-        claimed = keep_answer_writes(app, idempotency_key, channel.merchant_id, answer)
+        claimed = keep_answer_writes(app, call, answer)
         if await app.database.write([*end_schedule_writes(active, ScheduleState.ENDED, now), *claimed]):
             return answer
-        earlier = await find_earlier_answer(app, idempotency_key)
+        earlier = await find_earlier_answer(app, call.idempotency_key)
         if earlier is not None:
             return earlier
     raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")

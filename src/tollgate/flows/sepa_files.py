@@ -19,7 +19,7 @@ from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
 from tollgate.catalog.return_reasons import find_notice
 from tollgate.connectors import sepa
 from tollgate.flows.follow_up import record
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.charging import get_payment
 from tollgate.operations.signing import TamperedRow, trust
 from tollgate.payments.accounts import BankAccount
@@ -236,7 +236,7 @@ async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel
     fact = make_fact(app, payment, instruction)
     try:
         notice = find_notice(found.returned.reason)
-        chargeback = await record(app, fact, payment.id, channel, make_id(app.random_bytes), notice)
+        chargeback = await record(app, fact, payment.id, Call(channel, make_id(app.random_bytes)), notice)
     except Refusal as refusal:
         # Somebody who read the same file at the same time may have been faster.
         earlier = await find_chargeback(app, await get_payment(app, payment, payment.id))

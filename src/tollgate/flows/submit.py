@@ -25,7 +25,7 @@ from tollgate.flows.checkouts import BUSY
 from tollgate.flows.pay import pay
 from tollgate.flows.registrations import register
 from tollgate.flows.resume import Forward, Lost, ask_provider, close
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.charging import get_payment
 from tollgate.operations.checkouts import find_any_checkout, get_open_checkout, open_prepared
 from tollgate.operations.idempotency import NotStarted
@@ -187,8 +187,9 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     stored = await open_registration(app, channel.merchant_id, registration_id) if registration_id else None
     if stored is not None:
         refuse_exposed(stored.account, fields.echo, None)
-    call = None if registration_id else find_wallet_call(fields)
-    opened = await open_wallet(app, channel, call.wallet, call.token, echo=fields.echo) if call else None
+    call = Call(channel, form_call.checkout.id)
+    wallet = None if registration_id else find_wallet_call(fields)
+    opened = await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None
     brand = stored.registration.brand if stored else choose_brand(fields.values, channel.is_lenient, opened).code
     order = read_order(
         checkouts.override_payment_type(fields, form_call.prepared, brand),
@@ -201,7 +202,7 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     )
     payment_id = PaymentId(make_id(app.random_bytes))
     guards = _take(app, form_call, payment_id)
-    answer = await pay(app, order, channel, form_call.checkout.id, None, payment_id=payment_id, guards=guards)
+    answer = await pay(app, order, call, payment_id=payment_id, guards=guards)
     return answer, order.payment_type
 
 
@@ -220,7 +221,7 @@ async def _register(app: App, form_call: _FormCall) -> tuple[Answer, str]:
         )
         return [*_take(app, form_call, registration.id), *end_attempt_writes(end)]
 
-    return await register(app, order, channel, checkout.id, None, guard=take), ""
+    return await register(app, order, Call(channel, checkout.id), guard=take), ""
 
 
 def _take(app: App, form_call: _FormCall, subject_id: str) -> list[Write]:

@@ -22,6 +22,7 @@ from tollgate.payments.accounts import CardAccount, WalletKey
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel, Credential
 from tollgate.payments.order import TestMode
+from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
 from tollgate.store.database import Database
@@ -128,6 +129,14 @@ class CardRangeCache:
         if ranges is None:
             return _Kept(kept.ranges if kept else None, wall_now + LIMITS.card_ranges_pause)
         return _Kept(ranges, wall_now + LIMITS.card_ranges_lifetime)
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One request of a merchant: its channel, its trace id and its idempotency key."""
+
+    channel: Channel
+    ndc: str
+    idempotency_key: IdempotencyKey | None = None
 
 
 NO_SCRIPT = Script("", "", b"")

@@ -12,7 +12,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.account_numbers import check_key
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields, is_never_stored
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.signing import TamperedRow, report_tampering
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import IdempotencyKey
@@ -37,16 +37,13 @@ def keep_answer(
     return Answer(answer.status, make_mac(_PURPOSE, facts, app.keyring) + answer.body)
 
 
-def keep_answer_writes(
-    app: App, idempotency_key: IdempotencyKey | None, merchant_id: MerchantId, answer: Answer
-) -> list[Write]:
+def keep_answer_writes(app: App, call: Call, answer: Answer) -> list[Write]:
     """Returns the steps that take the key and store the answer of a request that makes no payment."""
-    kept = keep_answer(app, idempotency_key, merchant_id, idempotency.NO_PAYMENT, answer)
-    return (
-        []
-        if idempotency_key is None or kept is None
-        else idempotency.answered_idempotency_writes(idempotency_key, merchant_id, kept)
-    )
+    merchant_id = call.channel.merchant_id
+    kept = keep_answer(app, call.idempotency_key, merchant_id, idempotency.NO_PAYMENT, answer)
+    if call.idempotency_key is None or kept is None:
+        return []
+    return idempotency.answered_idempotency_writes(call.idempotency_key, merchant_id, kept)
 
 
 def open_stored_answer(stored: idempotency.IdempotencyRecord, keyring: Keyring) -> Answer | None:

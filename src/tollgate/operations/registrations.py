@@ -15,7 +15,7 @@ from tollgate.catalog.wallets import Wallet
 from tollgate.contract import registered, registrations
 from tollgate.contract.account_numbers import list_exposing, refuse_numbers
 from tollgate.contract.standing import describe_initial
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.network_tokens import wants_token
 from tollgate.payments.accounts import BankAccount, CardSummary, Instrument, OpenedCard
 from tollgate.payments.merchants import Channel
@@ -66,12 +66,10 @@ class RegistrationPlan(msgspec.Struct, frozen=True):
 # ---- made with a payment ----
 
 
-async def prepare_registration(
-    app: App, order: Order, channel: Channel, ndc: str, payment_id: PaymentId
-) -> RegistrationPlan:
+async def prepare_registration(app: App, order: Order, call: Call, payment_id: PaymentId) -> RegistrationPlan:
     if not order.registers or order.account is None:
         return RegistrationPlan(order, None)
-    known = await find_same(app, channel, order.account, order.brand, order.card_summary)
+    known = await find_same(app, call.channel, order.account, order.brand, order.card_summary)
     if known is not None:
         echo = registered.name_registration(order.echo, known.id, is_new=False)
         joined = await _join_mandate(app, msgspec.structs.replace(order, echo=echo), order.account, known)
@@ -80,7 +78,7 @@ async def prepare_registration(
     account = sign_mandate(order.account, registration_id, app.clock.now())
     echo = registered.name_registration(order.echo, registration_id, is_new=True)
     order = msgspec.structs.replace(order, account=account, echo=echo)
-    bare = start_registration(app, order, channel, ndc, registration_id)
+    bare = start_registration(app, order, call, registration_id)
     registration = msgspec.structs.replace(bare, made_by=payment_id)
     return RegistrationPlan(order, seal_registration(app, registration, account))
 
@@ -145,19 +143,18 @@ def sign_mandate(account: Instrument, registration_id: RegistrationId, now: Inst
 def start_registration(
     app: App,
     order: Order | registrations.RegistrationOrder,
-    channel: Channel,
-    ndc: str,
+    call: Call,
     registration_id: RegistrationId,
 ) -> Registration:
     now = app.clock.now()
     return Registration(
         id=registration_id,
-        merchant_id=channel.merchant_id,
-        channel_id=channel.id,
+        merchant_id=call.channel.merchant_id,
+        channel_id=call.channel.id,
         state=RegistrationState.PENDING,
         brand=order.brand,
         method=order.method,
-        ndc=ndc,
+        ndc=call.ndc,
         created_at=now,
         used_at=now,
         keep_until=app.retention.find_end(order.card_summary, now),
@@ -301,18 +298,14 @@ _REPLAYED = "800.110.100"
 
 
 async def open_wallet(
-    app: App,
-    channel: Channel,
-    wallet: str,
-    token: Secret,
-    idempotency_key: IdempotencyKey | None = None,
-    *,
-    echo: Mapping[str, str] = {},
+    app: App, call: Call, wallet: str, token: Secret, *, echo: Mapping[str, str] = {}
 ) -> OpenedCard | str:
-    """The card, or the code that says why there is none. `echo` is what is stored of the request in clear.
+    """Returns the card of a wallet token, or the result code that says why there is none.
 
-    The use is claimed after the token opened authentically, or else anybody could use up a token by its name.
+    `echo` is what is stored of the request in clear. The use is recorded after the token opened authentically, or
+    anybody could use up a token by its name.
     """
+    channel, idempotency_key = call.channel, call.idempotency_key
     keys = app.merchants.find_wallet_keys(channel.id, wallet)
     if not keys:
         return _NO_KEY

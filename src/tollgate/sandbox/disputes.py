@@ -10,7 +10,7 @@ from tollgate.contract.answers import answer_payment
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.follow_ups import read_follow_up
 from tollgate.flows.follow_up import record
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.values import Fault, InvalidParameters, make_short_id
 from tollgate.web import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
@@ -24,7 +24,7 @@ async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
     fields = read_fields(request.pairs, app.make_situation("follow_up", channel))
     notice = (_read_notice(request) or _PLAIN_CHARGEBACK) if _read_payment_type(fields) == "CB" else None
     fact = read_follow_up(fields, channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
-    payment = await record(app, fact, request.names[0], channel, caller.ndc, notice)
+    payment = await record(app, fact, request.names[0], Call(channel, caller.ndc), notice)
     return reply_with(answer_payment(payment, app.envelope))
 
 

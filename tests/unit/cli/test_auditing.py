@@ -14,6 +14,7 @@ import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.auditing import show_progress
 from tollgate.cli.program import program
 from tollgate.flows.pay import pay
+from tollgate.operations.app import Call
 from tollgate.vault.keyring import make_keyring, save_keyring
 from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 
@@ -28,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
         app = await open_app(tmp_path, ScriptedWire())
         save_keyring(app.keyring, tmp_path / "keys.json")
         for _ in range(PAYMENTS):
-            await pay(app, ORDER, CHANNEL, "ndc", None)
+            await pay(app, ORDER, Call(CHANNEL, "ndc"))
         await app.database.close()
 
     asyncio.run(fill())

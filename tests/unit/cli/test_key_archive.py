@@ -13,7 +13,7 @@ from msgspec.structs import replace
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.program import program
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_registration
 from tollgate.payments.accounts import CardAccount
 from tollgate.store.opening import open_database
@@ -36,7 +36,7 @@ class Host:
     async def _fill(self) -> tuple[App, str]:
         app = await open_app(self.data, ScriptedWire())
         save_keyring(app.keyring, self.keys)
-        await pay(app, ORDER, CHANNEL, "ndc", None)
+        await pay(app, ORDER, Call(CHANNEL, "ndc"))
         registration = await keep(app, CARD)
         await app.database.close()
         return app, registration.id

@@ -13,7 +13,7 @@ from tollgate.contract.fields import read_fields
 from tollgate.contract.orders import read_order
 from tollgate.contract.registered import find_registration_id
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_registration
 from tollgate.payments.merchants import Channel, Creditor
 from tollgate.payments.payment import IdempotencyKey
@@ -101,7 +101,7 @@ async def send(
         is_live=app.is_live,
         stored=await open_registration(app, MERCHANT.id, named) if named else None,
     )
-    return Told(await pay(app, order, channel, "ndc", idempotency_key))
+    return Told(await pay(app, order, Call(channel, "ndc", idempotency_key)))
 
 
 def merge(*parts: Mapping[str, str]) -> dict[str, str]:

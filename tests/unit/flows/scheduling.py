@@ -13,7 +13,7 @@ from tollgate.catalog.rule import Situation
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import read_fields
 from tollgate.flows.schedules import create_schedule
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import seal_registration, start_registration
 from tollgate.payments.payment import Payment
 from tollgate.payments.registration import InitialPayment, RegistrationState
@@ -48,7 +48,7 @@ def tell(instants: list[Instant]) -> list[str]:
 async def register_card(
     app: App, registration_id: RegistrationId = REGISTRATION, initial: InitialPayment | None = None
 ) -> RegistrationId:
-    bare = start_registration(app, ORDER, CHANNEL, NDC, registration_id)
+    bare = start_registration(app, ORDER, Call(CHANNEL, NDC), registration_id)
     active = msgspec.structs.replace(bare, state=RegistrationState.ACTIVE, initial=initial)
     new = seal_registration(app, active, CARD)
     assert await app.database.write(insert_registration_writes(new))
@@ -64,7 +64,7 @@ def make_pairs(plan: dict[str, str], **more: str) -> list[tuple[str, str]]:
 
 async def plan_payments(app: App, plan: dict[str, str], **more: str) -> Schedule:
     fields = read_fields(make_pairs(plan, **more), Situation("schedule", "SD"))
-    return await get_schedule(app, read_id(await create_schedule(app, fields, CHANNEL, NDC, None)))
+    return await get_schedule(app, read_id(await create_schedule(app, fields, Call(CHANNEL, NDC))))
 
 
 def read_id(answer: Answer) -> str:

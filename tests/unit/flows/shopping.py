@@ -19,7 +19,7 @@ from tollgate.contract.orders import read_order
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.flows.resume import Arrival, Next, arrive, hear_method, hear_result
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.authentication import AuthenticationRow, Browser
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Order
@@ -212,7 +212,7 @@ async def go_shopping(
     idempotency_key: IdempotencyKey | None = None,
     channel: Channel = CHANNEL,
 ) -> Shopper:
-    return Shopper(app, bank, await pay(app, order or make_order(), channel, "ndc", idempotency_key))
+    return Shopper(app, bank, await pay(app, order or make_order(), Call(channel, "ndc", idempotency_key)))
 
 
 def tick(app: App, by: Instant = SECOND) -> None:

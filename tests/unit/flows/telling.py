@@ -13,7 +13,7 @@ from tollgate.contract.answers import Answer
 from tollgate.flows.follow_up import follow_up, record
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.payments.payment import IdempotencyKey, Payment
@@ -46,7 +46,7 @@ def make_request(kind: str, amount: int | None = None, **changes: Any) -> Follow
 
 async def begin(app: App, kind: str = "DB", **changes: Any) -> Payment:
     """Of 92.00 EUR."""
-    answer = await pay(app, replace(ORDER, payment_type=kind, **changes), CHANNEL, "ndc", None)
+    answer = await pay(app, replace(ORDER, payment_type=kind, **changes), Call(CHANNEL, "ndc"))
     return await read(app, json.loads(answer.body)["id"])
 
 
@@ -60,11 +60,11 @@ async def follow(
     channel: Channel = CHANNEL,
     **changes: Any,
 ) -> Answer:
-    return await follow_up(app, make_request(kind, amount, **changes), named.id, channel, "ndc", idempotency_key)
+    return await follow_up(app, make_request(kind, amount, **changes), named.id, Call(channel, "ndc", idempotency_key))
 
 
 async def happen(app: App, named: Payment, kind: str, amount: int | None = None, notice: str | None = None) -> Payment:
-    made = await record(app, make_request(kind, amount), named.id, CHANNEL, "ndc", notice)
+    made = await record(app, make_request(kind, amount), named.id, Call(CHANNEL, "ndc"), notice)
     return await read(app, made.id)
 
 

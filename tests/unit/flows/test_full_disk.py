@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.charging import FateUnknown
 from tollgate.payments.payment import State
 from tollgate.store.database import Damaged, Database
@@ -53,14 +53,14 @@ async def test_a_payment_that_could_not_be_started_was_not_sent_and_may_be_tried
     app: App, wire: ScriptedWire
 ) -> None:
     with pytest.raises(Damaged):
-        await pay(fill(app, 0), ORDER, CHANNEL, "ndc", None)
+        await pay(fill(app, 0), ORDER, Call(CHANNEL, "ndc"))
 
     assert wire.sent == []
 
 
 async def test_a_payment_whose_result_could_not_be_written_has_an_unknown_fate(app: App, wire: ScriptedWire) -> None:
     with pytest.raises(FateUnknown, match="reconcile"):
-        await pay(fill(app, 1), ORDER, CHANNEL, "ndc", None)
+        await pay(fill(app, 1), ORDER, Call(CHANNEL, "ndc"))
 
     assert len(wire.sent) == 1
 

@@ -12,7 +12,7 @@ from tollgate.contract.answers import Answer
 from tollgate.contract.fields import read_fields
 from tollgate.flows.registrations import reregister
 from tollgate.flows.schedules import reschedule
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.values import TooLarge
 from unit.flows.scheduling import MONTH_END, NDC, REGISTRATION, plan_payments, register_card
 from unit.premises import CHANNEL
@@ -24,12 +24,12 @@ Change = Callable[[App, str, list[tuple[str, str]]], Awaitable[Answer]]
 
 async def change_registration(app: App, _schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
     fields = read_fields(pairs, Situation("registration_update", None))
-    return await reregister(app, fields, REGISTRATION, CHANNEL, NDC, None)
+    return await reregister(app, fields, REGISTRATION, Call(CHANNEL, NDC))
 
 
 async def change_schedule(app: App, schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
     fields = read_fields([("amount", "6.00"), *pairs], Situation("schedule", "RS"))
-    return await reschedule(app, fields, schedule_id, CHANNEL, NDC, None)
+    return await reschedule(app, fields, schedule_id, Call(CHANNEL, NDC))
 
 
 def make_pairs(round_of: int, count: int, length: int) -> list[tuple[str, str]]:

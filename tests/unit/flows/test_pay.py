@@ -11,7 +11,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.contract.fields import Fields
 from tollgate.flows.pay import look_up, pay
 from tollgate.flows.report import search
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
 from tollgate.payments.payment import IdempotencyKey, Payment, State
 from tollgate.payments.reporting import Search, Window
@@ -41,7 +41,7 @@ async def test_a_payment_is_written_before_it_is_sent(app: App, wire: ScriptedWi
 
     wire.meanwhile = count_started
 
-    answer = await pay(app, ORDER, CHANNEL, "ndc", None)
+    answer = await pay(app, ORDER, Call(CHANNEL, "ndc"))
 
     assert seen == [1]
     assert answer.status == 200
@@ -49,7 +49,7 @@ async def test_a_payment_is_written_before_it_is_sent(app: App, wire: ScriptedWi
 
 
 async def test_an_approved_payment_is_read_as_it_was_answered(app: App) -> None:
-    body = json.loads((await pay(app, ORDER, CHANNEL, "ndc", None)).body)
+    body = json.loads((await pay(app, ORDER, Call(CHANNEL, "ndc"))).body)
 
     payment = await look_up(app, MERCHANT.id, body["id"])
 
@@ -60,7 +60,7 @@ async def test_an_approved_payment_is_read_as_it_was_answered(app: App) -> None:
 
 
 async def test_an_objection_is_recorded_and_nothing_is_sent(app: App, wire: ScriptedWire) -> None:
-    answer = await pay(app, replace(ORDER, objection="100.100.101"), CHANNEL, "ndc", None)
+    answer = await pay(app, replace(ORDER, objection="100.100.101"), Call(CHANNEL, "ndc"))
 
     assert (answer.status, json.loads(answer.body)["result"]["code"]) == (400, "100.100.101")
     assert wire.sent == []
@@ -69,28 +69,28 @@ async def test_an_objection_is_recorded_and_nothing_is_sent(app: App, wire: Scri
 
 async def test_what_never_left_is_tried_again_and_what_left_is_not(app: App, wire: ScriptedWire) -> None:
     wire.script = [Unsent()]
-    assert (await pay(app, ORDER, CHANNEL, "ndc", None)).status == 200
+    assert (await pay(app, ORDER, Call(CHANNEL, "ndc"))).status == 200
     assert len({request.key for request in wire.sent}) == 1
     assert len(wire.sent) == 2
 
     wire.sent.clear()
     wire.script = [Silent()]
-    assert json.loads((await pay(app, ORDER, CHANNEL, "ndc", None)).body)["result"]["code"] == "900.100.300"
+    assert json.loads((await pay(app, ORDER, Call(CHANNEL, "ndc"))).body)["result"]["code"] == "900.100.300"
     assert len(wire.sent) == 1
 
 
 async def test_a_route_that_is_not_there_is_refused_before_anything_is_written(app: App) -> None:
     with pytest.raises(Refusal):
-        await pay(app, replace(ORDER, test_mode=None), CHANNEL, "ndc", None)
+        await pay(app, replace(ORDER, test_mode=None), Call(CHANNEL, "ndc"))
 
     assert await list_written(app) == []
 
 
 async def test_a_claimed_key_answers_again_without_sending(app: App, wire: ScriptedWire) -> None:
-    first = await pay(app, ORDER, CHANNEL, "ndc", idempotency_key(app, amount="92.00"))
+    first = await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app, amount="92.00")))
 
     earlier = await find_earlier_answer(app, idempotency_key(app, amount="92.00"))
-    raced = await pay(app, ORDER, CHANNEL, "ndc", idempotency_key(app, amount="92.00"))
+    raced = await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app, amount="92.00")))
 
     assert earlier is not None
     assert earlier.body == raced.body == first.body
@@ -98,7 +98,7 @@ async def test_a_claimed_key_answers_again_without_sending(app: App, wire: Scrip
 
 
 async def test_a_key_for_another_request_is_a_conflict(app: App) -> None:
-    await pay(app, ORDER, CHANNEL, "ndc", idempotency_key(app, amount="92.00"))
+    await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app, amount="92.00")))
 
     with pytest.raises(Conflict) as refused:
         await find_earlier_answer(app, idempotency_key(app, amount="1.00"))
@@ -115,19 +115,19 @@ async def test_a_key_in_flight_is_a_conflict_of_its_own(app: App, wire: Scripted
         codes.append(refused.value.result.code)
 
     wire.meanwhile = ask_again
-    await pay(app, ORDER, CHANNEL, "ndc", idempotency_key(app))
+    await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app)))
 
     assert codes == ["800.600.100"]
 
 
 async def test_a_key_expires_by_business_time(app: App) -> None:
-    await pay(app, ORDER, CHANNEL, "ndc", idempotency_key(app))
+    await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app)))
     assert isinstance(app.clock, FixedClock)
 
     app.clock.at = NOW + LIMITS.idempotency_lifetime + 1
 
     assert await find_earlier_answer(app, idempotency_key(app)) is None
-    assert (await pay(app, ORDER, CHANNEL, "ndc", idempotency_key(app, amount="1.00"))).status == 200
+    assert (await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key(app, amount="1.00")))).status == 200
 
 
 async def test_the_cvv_does_not_tell_two_requests_apart(app: App) -> None:
@@ -138,7 +138,7 @@ async def test_the_cvv_does_not_tell_two_requests_apart(app: App) -> None:
 
 
 async def test_another_merchants_payment_is_as_unknown_as_none(app: App) -> None:
-    payment_id = json.loads((await pay(app, ORDER, CHANNEL, "ndc", None)).body)["id"]
+    payment_id = json.loads((await pay(app, ORDER, Call(CHANNEL, "ndc"))).body)["id"]
 
     assert await look_up(app, MerchantId("8a" + "9" * 30), payment_id) is None
     assert await look_up(app, MERCHANT.id, payment_id[:-1]) is None

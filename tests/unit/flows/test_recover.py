@@ -9,7 +9,7 @@ import pytest
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import complete_overdue, run_recovery_task
 from tollgate.operations import charging
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.signing import sign_payment
 from tollgate.payments.chain import judge
 from tollgate.payments.following import Action
@@ -181,7 +181,7 @@ async def test_an_attempt_that_was_settled_after_all_stays_as_it_is(app: App) ->
 
 async def test_a_silent_payment_is_reversed_and_both_are_in_the_chain(app: App, wire: ScriptedWire) -> None:
     wire.script = [Silent()]
-    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, Call(CHANNEL, "ndc")))
     assert (payment.state, payment.result_code) == (State.DECLINED, "900.100.300")
     wire.script = [REVERSED]
 
@@ -197,7 +197,7 @@ async def test_a_silent_payment_is_reversed_and_both_are_in_the_chain(app: App, 
 
 async def test_a_payment_the_acquirer_never_saw_counts_as_reversed(app: App, wire: ScriptedWire) -> None:
     wire.script = [Silent(), UNKNOWN]
-    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, Call(CHANNEL, "ndc")))
 
     assert await run_only_job(app)
 
@@ -206,7 +206,7 @@ async def test_a_payment_the_acquirer_never_saw_counts_as_reversed(app: App, wir
 
 async def test_a_reversal_is_owed_until_the_acquirer_confirms_it(app: App, wire: ScriptedWire) -> None:
     wire.script = [Silent(), Silent()]
-    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, Call(CHANNEL, "ndc")))
 
     assert not await run_only_job(app)
 
@@ -231,7 +231,7 @@ async def test_a_silent_increment_is_reversed_within_the_chain_it_was_to_raise(a
 
 async def test_an_open_payment_is_asked_for_until_it_is_decided(app: App, wire: ScriptedWire) -> None:
     wire.script = [PENDING, APPROVED]
-    payment = await read_answered(app, await pay(app, ORDER, CHANNEL, "ndc", None))
+    payment = await read_answered(app, await pay(app, ORDER, Call(CHANNEL, "ndc")))
     assert payment.state is State.WAITING
 
     assert await run_only_job(app)

@@ -14,7 +14,7 @@ from tollgate.contract.follow_ups import read_follow_up
 from tollgate.flows import report
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Period, Search, Window
 from tollgate.values import DAY, InvalidParameters, Refusal
@@ -35,7 +35,7 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 
 async def pay_times(app: App, count: int) -> list[Payment]:
     for _ in range(count):
-        await pay(app, ORDER, CHANNEL, "ndc", None)
+        await pay(app, ORDER, Call(CHANNEL, "ndc"))
     return (await report.search(app, CHANNEL, ALL, Window(rows_max=count))).rows
 
 
@@ -70,7 +70,7 @@ async def test_who_stands_alone_is_not_looked_for(app: App) -> None:
     alone, first = await pay_times(app, 2)
     fields = {"paymentType": "RF", "amount": "1.00", "currency": "EUR"}
     wanted = read_follow_up(Fields(fields, frozenset(), fields), CHANNEL, short_id="1", is_live=False)
-    assert (await follow_up(app, wanted, first.id, CHANNEL, "ndc", None)).status == 200
+    assert (await follow_up(app, wanted, first.id, Call(CHANNEL, "ndc"))).status == 200
 
     rows = (await report.search(app, CHANNEL, ALL, Window(rows_max=9))).rows
     chains = await report.show_chains(app, CHANNEL, rows)
@@ -88,7 +88,7 @@ async def test_a_page_with_too_many_linked_transactions_is_refused_and_never_cut
     [first] = await pay_times(app, 1)
     fields = {"paymentType": "RF", "amount": "1.00", "currency": "EUR"}
     wanted = read_follow_up(Fields(fields, frozenset(), fields), CHANNEL, short_id="1", is_live=False)
-    await follow_up(app, wanted, first.id, CHANNEL, "ndc", None)
+    await follow_up(app, wanted, first.id, Call(CHANNEL, "ndc"))
 
     with pytest.raises(InvalidParameters) as refused:
         await report.show_chains(app, CHANNEL, (await report.search(app, CHANNEL, ALL, Window(rows_max=9))).rows)

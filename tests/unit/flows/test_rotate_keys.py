@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tollgate.flows.pay import pay
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.operations.app import Call
 from tollgate.payments.accounts import CardAccount
 from tollgate.store.merchants import insert_credential, list_credentials
 from tollgate.store.payments import list_sealed
@@ -24,7 +25,7 @@ async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
     made = make_credential(MERCHANT.id, app.keyring, NOW)
     await insert_credential(app.database, made.credential)
     for _ in range(7):
-        await pay(app, ORDER, CHANNEL, "ndc", None)
+        await pay(app, ORDER, Call(CHANNEL, "ndc"))
     rotated = app.keyring.with_new_key()
     assert await count_retired(app.database, rotated) > 0
 
@@ -51,7 +52,7 @@ async def test_a_record_sealed_late_under_the_old_key_is_counted(tmp_path: Path)
     rotated = app.keyring.with_new_key()
     await rewrap_everything(app.database, rotated, lambda _count: None)
 
-    await pay(app, replace(ORDER, merchant_transaction_id=None), CHANNEL, "ndc", None)
+    await pay(app, replace(ORDER, merchant_transaction_id=None), Call(CHANNEL, "ndc"))
 
     assert await count_retired(app.database, rotated) == 1
     await app.database.close()

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tollgate.flows.pay import pay
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import get_registration, open_registration
 from tollgate.operations.schedules import make_run_order
 from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
@@ -96,7 +96,7 @@ async def test_a_process_that_died_after_the_payment_is_not_followed_by_a_second
     stored = await open_registration(app, MERCHANT.id, REGISTRATION)
     order = make_run_order(app, CHANNEL, schedule.payment_type, schedule.money, schedule.echo, stored)
     name = name_run_payment(schedule.id, FIRST, 1)
-    await pay(app, order, CHANNEL, NDC, None, payment_id=name)
+    await pay(app, order, Call(CHANNEL, NDC), payment_id=name)
 
     await work(app)
 

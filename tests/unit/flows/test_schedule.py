@@ -13,7 +13,7 @@ from tollgate.catalog.rule import Situation
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.flows.schedules import create_schedule, deschedule, reschedule, show_schedule
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.schedule import RunState, ScheduleState
 from tollgate.store.schedules import find_active_schedule, list_schedules
@@ -52,11 +52,11 @@ def show(answer: Answer) -> Any:
 
 
 async def move(app: App, named_id: str, **sent: str) -> Answer:
-    return await reschedule(app, read("RS", **sent), named_id, CHANNEL, NDC, None)
+    return await reschedule(app, read("RS", **sent), named_id, Call(CHANNEL, NDC))
 
 
 async def end(app: App, named_id: str, idempotency_key: IdempotencyKey | None = None) -> Answer:
-    return await deschedule(app, read("DS"), named_id, CHANNEL, NDC, idempotency_key)
+    return await deschedule(app, read("DS"), named_id, Call(CHANNEL, NDC, idempotency_key))
 
 
 def make_idempotency_key(key: str, print_of_request: bytes = b"same") -> IdempotencyKey:
@@ -100,8 +100,8 @@ async def test_a_key_makes_one_schedule_however_often_it_is_sent(app: App) -> No
     fields = read_fields(make_pairs(MONTH_END), Situation("schedule", "SD"))
     idempotency_key = make_idempotency_key("key")
 
-    first = await create_schedule(app, fields, CHANNEL, NDC, idempotency_key)
-    second = await create_schedule(app, fields, CHANNEL, NDC, idempotency_key)
+    first = await create_schedule(app, fields, Call(CHANNEL, NDC, idempotency_key))
+    second = await create_schedule(app, fields, Call(CHANNEL, NDC, idempotency_key))
 
     assert first.body == second.body
     assert (first.code, second.code) == ("000.100.110", "")
@@ -111,10 +111,10 @@ async def test_a_key_makes_one_schedule_however_often_it_is_sent(app: App) -> No
 async def test_a_key_that_was_used_for_something_else_is_refused(app: App) -> None:
     await register_card(app)
     fields = read_fields(make_pairs(MONTH_END), Situation("schedule", "SD"))
-    await create_schedule(app, fields, CHANNEL, NDC, make_idempotency_key("key"))
+    await create_schedule(app, fields, Call(CHANNEL, NDC, make_idempotency_key("key")))
 
     with pytest.raises(Conflict):
-        await create_schedule(app, fields, CHANNEL, NDC, make_idempotency_key("key", b"other"))
+        await create_schedule(app, fields, Call(CHANNEL, NDC, make_idempotency_key("key", b"other")))
 
 
 # ---- replaced ----
@@ -233,7 +233,7 @@ async def test_another_merchants_schedule_is_as_unknown_as_none(app: App) -> Non
 
     for change, kind in ((reschedule, "RS"), (deschedule, "DS")):
         with pytest.raises(Refusal, match=r"100\.360\.30"):
-            await change(app, read(kind, amount="7.50"), schedule.id, stranger, NDC, None)
+            await change(app, read(kind, amount="7.50"), schedule.id, Call(stranger, NDC))
     for named_id in (schedule.id, REGISTRATION):
         with pytest.raises(NotFound):
             await show_schedule(app, stranger.merchant_id, named_id, NDC)

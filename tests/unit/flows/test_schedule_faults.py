@@ -9,7 +9,7 @@ import pytest
 from tollgate.catalog.rule import Situation
 from tollgate.contract.fields import read_fields
 from tollgate.flows import schedules as story
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.schedule import RunState, ScheduleState
 from tollgate.values import HOUR, MINUTE, Instant
 from tollgate.workers.schedules import order_runs, pay_runs
@@ -58,7 +58,7 @@ async def test_a_schedule_that_falls_due_while_it_is_replaced_is_charged_once_fo
     get_clock(app).at = FIRST - 1
     fields = read_fields(list(sent.items()), Situation("schedule", "RS"))
 
-    new = await get_schedule(app, read_id(await story.reschedule(app, fields, old.id, CHANNEL, NDC, None)))
+    new = await get_schedule(app, read_id(await story.reschedule(app, fields, old.id, Call(CHANNEL, NDC))))
     await work(app)
 
     assert [run.state for run in await get_runs(app, old)] == [RunState.MADE]

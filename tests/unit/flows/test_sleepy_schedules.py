@@ -13,7 +13,7 @@ from tollgate.flows import run_schedules
 from tollgate.flows.pay import pay
 from tollgate.flows.registrations import deregister
 from tollgate.flows.schedules import deschedule
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.schedule import RUN_TOPIC, RunState, Schedule
 from tollgate.store.jobs import lease_due
 from tollgate.values import HOUR
@@ -39,12 +39,12 @@ Event = Callable[[App, Schedule], Awaitable[Any]]
 
 async def end_schedule(app: App, schedule: Schedule) -> None:
     fields = read_fields([], Situation("schedule", "DS"))
-    assert (await deschedule(app, fields, schedule.id, CHANNEL, NDC, None)).status == 200
+    assert (await deschedule(app, fields, schedule.id, Call(CHANNEL, NDC))).status == 200
 
 
 async def remove_registration(app: App, _schedule: Schedule) -> None:
     fields = read_fields([], Situation("registration_removal", "DR"))
-    assert (await deregister(app, fields, REGISTRATION, CHANNEL, NDC, None)).status == 200
+    assert (await deregister(app, fields, REGISTRATION, Call(CHANNEL, NDC))).status == 200
 
 
 def sleep_amid(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], Awaitable[Any]]) -> None:

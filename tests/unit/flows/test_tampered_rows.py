@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tollgate.flows.pay import look_up, pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.flows.report import list_all_completed, list_completed, search, show_chain, show_chains, sum_up
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer
 from tollgate.operations.signing import TamperedRow
 from tollgate.payments.payment import IdempotencyKey, Payment, RecoveryTask, State
@@ -157,18 +157,18 @@ async def test_a_sum_leaves_out_a_line_that_does_not_say_what_its_payment_says(a
 )
 async def test_a_changed_answer_is_not_replayed(app: App, wire: ScriptedWire, change: str) -> None:
     idempotency_key = make_idempotency_key()
-    await pay(app, ORDER, CHANNEL, "ndc", idempotency_key)
+    await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key))
     await tamper(app, "claims", "key", change, "key")
 
     with pytest.raises(TamperedRow, match="Idempotency-Key"):
-        await pay(app, ORDER, CHANNEL, "ndc", idempotency_key)
+        await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key))
 
     assert len(wire.sent) == 1
 
 
 async def test_an_answer_that_was_moved_to_another_key_is_not_replayed(app: App) -> None:
-    await pay(app, ORDER, CHANNEL, "ndc", make_idempotency_key("first"))
-    await pay(app, ORDER, CHANNEL, "ndc", make_idempotency_key("second"))
+    await pay(app, ORDER, Call(CHANNEL, "ndc", make_idempotency_key("first")))
+    await pay(app, ORDER, Call(CHANNEL, "ndc", make_idempotency_key("second")))
     of_first = "(SELECT body FROM claims AS c WHERE c.key = 'first')"
     await tamper(app, "claims", "second", f"body = {of_first}", "key")
 
@@ -177,7 +177,7 @@ async def test_an_answer_that_was_moved_to_another_key_is_not_replayed(app: App)
 
 
 async def test_an_answer_that_was_moved_to_another_request_is_not_replayed(app: App) -> None:
-    await pay(app, ORDER, CHANNEL, "ndc", make_idempotency_key())
+    await pay(app, ORDER, Call(CHANNEL, "ndc", make_idempotency_key()))
     await tamper(app, "claims", "key", "fingerprint = CAST('other' AS BLOB)", "key")
 
     with pytest.raises(TamperedRow):
@@ -185,7 +185,7 @@ async def test_an_answer_that_was_moved_to_another_request_is_not_replayed(app: 
 
 
 async def test_an_answer_is_replayed_byte_for_byte(app: App) -> None:
-    answer = await pay(app, ORDER, CHANNEL, "ndc", make_idempotency_key())
+    answer = await pay(app, ORDER, Call(CHANNEL, "ndc", make_idempotency_key()))
 
     again = await find_earlier_answer(app, make_idempotency_key())
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tollgate.contract.shopper_urls import read_shopper_token
 from tollgate.flows.pay import start_attempt
 from tollgate.flows.recover import complete_overdue
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.charging import charge, conclude, make_shopper_url
 from tollgate.operations.routes import choose_route
 from tollgate.payments.order import Order
@@ -38,7 +38,7 @@ async def app(tmp_path: Path, wire: ScriptedWire) -> AsyncIterator[App]:
 
 
 async def start(app: App, order: Order = ORDER) -> Payment:
-    started = start_attempt(app, order, CHANNEL, "ndc", PaymentId(make_id()), 5)
+    started = start_attempt(app, order, Call(CHANNEL, "ndc"), PaymentId(make_id()), 5)
     assert await start_payment(app.database, started, None, None)
     return started
 

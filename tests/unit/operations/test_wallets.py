@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import Wallet
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_wallet
 from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
 from tollgate.payments.accounts import CardAccount, OpenedCard
@@ -58,8 +58,8 @@ async def make_token(app: App, request: TokenRequest = WISH) -> Secret:
 async def test_a_token_opens_once(app: App, wallet: Wallet) -> None:
     token = await make_token(app, replace(WISH, wallet=wallet))
 
-    opened = await open_wallet(app, CHANNEL, wallet, token)
-    again = await open_wallet(app, CHANNEL, wallet, token)
+    opened = await open_wallet(app, Call(CHANNEL, "ndc"), wallet, token)
+    again = await open_wallet(app, Call(CHANNEL, "ndc"), wallet, token)
 
     assert isinstance(opened, OpenedCard)
     assert isinstance(opened.account, CardAccount)
@@ -71,7 +71,7 @@ async def test_a_token_opens_once(app: App, wallet: Wallet) -> None:
 async def test_of_many_at_once_one_wins(app: App) -> None:
     token = await make_token(app)
 
-    ends = await asyncio.gather(*[open_wallet(app, CHANNEL, Wallet.A, token) for _ in range(10)])
+    ends = await asyncio.gather(*[open_wallet(app, Call(CHANNEL, "ndc"), Wallet.A, token) for _ in range(10)])
 
     assert sorted(end if isinstance(end, str) else "" for end in ends) == ["", *["800.110.100"] * 9]
 
@@ -80,8 +80,8 @@ async def test_one_request_sent_twice_at_once_is_left_to_its_key(app: App) -> No
     token = await make_token(app)
     idempotency_key = IdempotencyKey(channel_id=CHANNEL.id, key="k", fingerprint=b"f", created_at=1)
 
-    ends = [await open_wallet(app, CHANNEL, Wallet.A, token, idempotency_key) for _ in range(2)]
-    other = await open_wallet(app, CHANNEL, Wallet.A, token, replace(idempotency_key, key="another"))
+    ends = [await open_wallet(app, Call(CHANNEL, "ndc", idempotency_key), Wallet.A, token) for _ in range(2)]
+    other = await open_wallet(app, Call(CHANNEL, "ndc", replace(idempotency_key, key="another")), Wallet.A, token)
 
     assert all(isinstance(end, OpenedCard) for end in ends)
     assert other == "800.110.100"
@@ -91,7 +91,7 @@ async def test_a_channel_without_keys_says_so(app: App) -> None:
     other = replace(CHANNEL, id=ChannelId("8a" + "3" * 30))
     await insert_channel(app.database, other)
 
-    assert await open_wallet(app, other, Wallet.A, await make_token(app)) == "600.200.201"
+    assert await open_wallet(app, Call(other, "ndc"), Wallet.A, await make_token(app)) == "600.200.201"
     assert await make_wallet_token(app.database, app.keyring, other.id, WISH) is None
 
 
@@ -101,8 +101,8 @@ async def test_what_does_not_open_uses_nothing_up(app: App, wallet: Wallet) -> N
     text = token.reveal()
     broken = Secret(text[:-3] + ("AAA" if not text.endswith("AAA") else "BBB"))
 
-    assert await open_wallet(app, CHANNEL, wallet, broken) == "200.100.603"
-    assert isinstance(await open_wallet(app, CHANNEL, wallet, token), OpenedCard)
+    assert await open_wallet(app, Call(CHANNEL, "ndc"), wallet, broken) == "200.100.603"
+    assert isinstance(await open_wallet(app, Call(CHANNEL, "ndc"), wallet, token), OpenedCard)
 
 
 @pytest.mark.parametrize("wallet", Wallet)
@@ -110,7 +110,7 @@ async def test_a_token_of_another_wallet_does_not_open(app: App, wallet: Wallet)
     token = await make_token(app, replace(WISH, wallet=wallet))
 
     for other in set(Wallet) - {wallet}:
-        assert await open_wallet(app, CHANNEL, other, token) == "200.100.603"
+        assert await open_wallet(app, Call(CHANNEL, "ndc"), other, token) == "200.100.603"
 
 
 @pytest.mark.parametrize("wallet", Wallet)
@@ -118,12 +118,12 @@ async def test_an_old_token_is_expired_and_not_used_up(app: App, wallet: Wallet)
     token = await make_token(app, replace(WISH, wallet=wallet, made_at=NOW - HOUR))
 
     for _ in range(2):
-        assert await open_wallet(app, CHANNEL, wallet, token) == "800.100.330"
+        assert await open_wallet(app, Call(CHANNEL, "ndc"), wallet, token) == "800.100.330"
 
 
 async def test_a_use_is_forgotten_when_no_token_could_live_any_more(app: App) -> None:
     token = await make_token(app)
-    assert isinstance(await open_wallet(app, CHANNEL, Wallet.A, token), OpenedCard)
+    assert isinstance(await open_wallet(app, Call(CHANNEL, "ndc"), Wallet.A, token), OpenedCard)
     assert isinstance(app.clock, FixedClock)
 
     app.clock.at = NOW + LIMITS.wallet_use_lifetime
@@ -131,7 +131,7 @@ async def test_a_use_is_forgotten_when_no_token_could_live_any_more(app: App) ->
     app.clock.at += DAY
 
     assert await purge_old_wallet_uses(app) == 1
-    assert await open_wallet(app, CHANNEL, Wallet.A, token) == "800.100.330"
+    assert await open_wallet(app, Call(CHANNEL, "ndc"), Wallet.A, token) == "800.100.330"
 
 
 @pytest.mark.parametrize("code", ["200.100.603", "600.200.201", "800.100.330", "800.110.100"])

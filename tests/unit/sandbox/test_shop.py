@@ -13,7 +13,7 @@ from tollgate.catalog.rule import Situation
 from tollgate.catalog.test_cards import TEST_ACCOUNTS, TEST_CARDS, Behaviour
 from tollgate.contract.fields import read_fields
 from tollgate.flows.checkouts import prepare_checkout
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
@@ -261,7 +261,7 @@ async def test_a_checkout_that_another_program_has_prepared_is_left_alone(app: A
     channel = await get_channel_of_shop(app)
     pairs = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]
     fields = read_fields(pairs, Situation("checkout", None, channel.is_lenient, app.is_live))
-    answer = await prepare_checkout(app, fields, channel, None)
+    answer = await prepare_checkout(app, fields, Call(channel, "ndc"))
     checkout_id: str = msgspec.json.decode(answer.body)["id"]
     await pay(app, checkout_id)
 

@@ -9,6 +9,7 @@ import pytest
 
 from tollgate.catalog.wallets import Wallet
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
+from tollgate.operations.app import Call
 from tollgate.operations.registrations import open_wallet
 from tollgate.payments.accounts import OpenedCard
 from tollgate.sandbox import Tenant, TokenRequest, ensure_tenant, make_wallet_token
@@ -66,7 +67,7 @@ async def test_tokens_open_however_far_the_clock_was_moved(tmp_path: Path, walle
     token = await make_wallet_token(app.database, app.keyring, channel.id, later)
     app.clock.at = FAR + MINUTE  # type: ignore[attr-defined]
 
-    assert isinstance(await open_wallet(app, channel, wallet, Secret(token or "")), OpenedCard)
+    assert isinstance(await open_wallet(app, Call(channel, "ndc"), wallet, Secret(token or "")), OpenedCard)
     await app.database.close()
 
 
@@ -87,7 +88,7 @@ async def test_after_a_rotation_tokens_are_made_and_opened_under_the_new_key_alo
     for wallet in Wallet:
         request = msgspec.structs.replace(WISH, wallet=wallet)
         token = await make_wallet_token(alone.database, alone.keyring, channel.id, request)
-        assert isinstance(await open_wallet(alone, channel, wallet, Secret(token or "")), OpenedCard)
+        assert isinstance(await open_wallet(alone, Call(channel, "ndc"), wallet, Secret(token or "")), OpenedCard)
     await app.database.close()
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.pay import start_attempt
 from tollgate.flows.verify import verify
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.payments.payment import State
 from tollgate.store.audit import walk_jobs
 from tollgate.store.jobs import Job
@@ -98,8 +98,8 @@ async def test_a_payment_that_cannot_be_settled_becomes_a_job_and_keeps_no_other
 ) -> None:
     app = await open_app(tmp_path, ScriptedWire())
     # As a checkout that was prepared with a refund would have made it: one that follows nothing.
-    broken = start_attempt(app, replace(ORDER, payment_type="??"), CHANNEL, "ndc", PaymentId("8a" + "1" * 30), 0)
-    sound = start_attempt(app, ORDER, CHANNEL, "ndc", PaymentId("8a" + "2" * 30), 0)
+    broken = start_attempt(app, replace(ORDER, payment_type="??"), Call(CHANNEL, "ndc"), PaymentId("8a" + "1" * 30), 0)
+    sound = start_attempt(app, ORDER, Call(CHANNEL, "ndc"), PaymentId("8a" + "2" * 30), 0)
     for started in (broken, sound):
         await start_payment(app.database, started, None, None)
     assert isinstance(app.clock, FixedClock)

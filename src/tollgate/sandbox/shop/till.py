@@ -19,7 +19,7 @@ from tollgate.contract.shopper_urls import name_checkout_path
 from tollgate.flows import checkouts
 from tollgate.flows.pay import look_up
 from tollgate.flows.registrations import deregister
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.payments.checkout import Checkout, CheckoutKind
 from tollgate.payments.merchants import Channel
@@ -106,7 +106,7 @@ async def place_order(
         }
     said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
     fields = read_fields(list(said.items()), app.make_situation("checkout", channel))
-    answer = orjson.loads((await checkouts.prepare_checkout(app, fields, channel, None)).body)
+    answer = orjson.loads((await checkouts.prepare_checkout(app, fields, Call(channel, "ndc"))).body)
     checkout_id: str = answer["id"]
     return checkout_id
 
@@ -117,7 +117,7 @@ async def set_bank_delay(app: App, channel: Channel, order: Order, delay_ms: str
         return
     fields = read_fields([(_BANK_DELAY, delay_ms)], app.make_situation("checkout_update", channel))
     with suppress(Refusal):
-        await checkouts.change_checkout(app, fields, order.id, channel, order.id, None)
+        await checkouts.change_checkout(app, fields, order.id, Call(channel, order.id))
 
 
 async def expire_order(app: App, channel: Channel, order: Order) -> None:
@@ -176,7 +176,7 @@ def _describe(answer: Mapping[str, Any]) -> str:
 async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> None:
     fields = read_fields([], app.make_situation("registration_removal", channel))
     try:
-        await deregister(app, fields, stored_id, channel, ndc, None)
+        await deregister(app, fields, stored_id, Call(channel, ndc))
     except Refusal:
         # Somebody has removed it already, and that is all that was wished.
         return

@@ -9,16 +9,14 @@ from collections.abc import Awaitable, Callable
 
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields, read_fields
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
-from tollgate.payments.merchants import Channel
-from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.payments import read_key, replay
 from tollgate.web.request import Caller, Reply, Request, get_channel, reply_with
 
-Story = Callable[[Fields, IdempotencyKey | None], Awaitable[Answer]]
-Change = Callable[[App, Fields, str, Channel, str, IdempotencyKey | None], Awaitable[Answer]]
-"""Of what the path names: the fields, its id, the channel, the trace and the claim."""
+Story = Callable[[App, Fields, Call], Awaitable[Answer]]
+Change = Callable[[App, Fields, str, Call], Awaitable[Answer]]
+"""Changes what the path names by its id."""
 
 
 async def answer_once(
@@ -35,7 +33,9 @@ async def answer_once(
     channel = get_channel(caller)
     fields = read_fields(request.pairs, app.make_situation(operation, channel, payment_type))
     idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, path, fields)
-    answer = await find_earlier_answer(app, idempotency_key) or await story(fields, idempotency_key)
+    answer = await find_earlier_answer(app, idempotency_key)
+    if answer is None:
+        answer = await story(app, fields, Call(channel, caller.ndc, idempotency_key))
     return reply_with(answer) if answer.code else replay(answer)
 
 
@@ -49,7 +49,7 @@ async def change_named(
     operation: str,
     payment_type: str | None = None,
 ) -> Reply:
-    async def tell(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
-        return await change(app, fields, request.names[0], get_channel(caller), caller.ndc, idempotency_key)
+    def story(app: App, fields: Fields, call: Call) -> Awaitable[Answer]:
+        return change(app, fields, request.names[0], call)
 
-    return await answer_once(request, caller, app, path, tell, operation=operation, payment_type=payment_type)
+    return await answer_once(request, caller, app, path, story, operation=operation, payment_type=payment_type)

@@ -6,15 +6,12 @@ What happens in between is told in `flows`. To a shopper's browser the id is a k
 from __future__ import annotations
 
 from tollgate.catalog.results import get_result
-from tollgate.contract.answers import Answer
 from tollgate.contract.checkouts import Submission
-from tollgate.contract.fields import Fields
 from tollgate.flows.checkouts import cancel_prepared, change_checkout, prepare_checkout, read_checkout
 from tollgate.flows.resume import Lost
 from tollgate.flows.submit import abandon_attempt, go_to_provider, show_form, submit_checkout
 from tollgate.operations.app import App
 from tollgate.payments.checkout import CheckoutKind
-from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.changes import answer_once, change_named
 from tollgate.web.metrics import count_payment
 from tollgate.web.pages import ANYWHERE, Pages
@@ -25,10 +22,7 @@ _pages = Pages()
 
 
 async def create_checkout(request: Request, caller: Caller, app: App) -> Reply:
-    async def prepare(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
-        return await prepare_checkout(app, fields, get_channel(caller), idempotency_key)
-
-    return await answer_once(request, caller, app, _PATH, prepare, operation="checkout")
+    return await answer_once(request, caller, app, _PATH, prepare_checkout, operation="checkout")
 
 
 async def update_checkout(request: Request, caller: Caller, app: App) -> Reply:

@@ -5,11 +5,8 @@ What happens in between is told in `flows`. To a shopper's browser the id is a k
 
 from __future__ import annotations
 
-from tollgate.contract.answers import Answer
-from tollgate.contract.fields import Fields
 from tollgate.flows.payment_links import end_payment_link, make_payment_link, read_link_payment, read_payment_link
 from tollgate.operations.app import App
-from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.changes import answer_once
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
@@ -17,10 +14,7 @@ _PATH = "/paybylink/v1"
 
 
 async def create_payment_link(request: Request, caller: Caller, app: App) -> Reply:
-    async def make(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
-        return await make_payment_link(app, fields, get_channel(caller), caller.ndc, idempotency_key)
-
-    return await answer_once(request, caller, app, _PATH, make, operation="payment_link")
+    return await answer_once(request, caller, app, _PATH, make_payment_link, operation="payment_link")
 
 
 async def show_payment_link(request: Request, caller: Caller, app: App) -> Reply:

@@ -15,10 +15,9 @@ from tollgate.contract.registered import find_registration_id
 from tollgate.contract.registrations import answer_registration
 from tollgate.flows.follow_up import follow_up
 from tollgate.flows.pay import look_up, look_up_registration, pay, show_registration
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
 from tollgate.operations.registrations import open_registration, open_wallet, refuse_exposed
-from tollgate.payments.payment import IdempotencyKey
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
 from tollgate.web.metrics import count_payment
 from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
@@ -41,26 +40,25 @@ async def begin(
     earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
         return replay(earlier)
+    call = Call(channel, caller.ndc, idempotency_key)
     named_id = find_reference(fields)
     if named_id is not None:
-        return await _refer(app, fields, named_id, caller, idempotency_key)
+        return await _refer(app, fields, named_id, call)
     registration_id = registration_id or find_registration_id(fields)
     stored = await open_registration(app, caller.merchant_id, registration_id) if registration_id else None
     if stored is not None:
         refuse_exposed(stored.account, fields.echo, idempotency_key)
-    call = None if registration_id else find_wallet_call(fields)
+    wallet = None if registration_id else find_wallet_call(fields)
     order = read_order(
         fields,
         channel,
         today=to_datetime(app.clock.now()).date(),
         short_id=make_short_id(app.random_bytes),
         is_live=app.is_live,
-        opened=await open_wallet(app, channel, call.wallet, call.token, idempotency_key, echo=fields.echo)
-        if call
-        else None,
+        opened=await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None,
         stored=stored,
     )
-    return count(order.payment_type, await pay(app, order, channel, caller.ndc, idempotency_key))
+    return count(order.payment_type, await pay(app, order, call))
 
 
 async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
@@ -72,25 +70,23 @@ async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
         app, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields
     )
     earlier = await find_earlier_answer(app, idempotency_key)
-    return replay(earlier) if earlier else await _follow(app, fields, named_id, caller, idempotency_key)
+    if earlier is not None:
+        return replay(earlier)
+    return await _follow(app, fields, named_id, Call(channel, caller.ndc, idempotency_key))
 
 
-async def _refer(
-    app: App, fields: Fields, named_id: str, caller: Caller, idempotency_key: IdempotencyKey | None
-) -> Reply:
+async def _refer(app: App, fields: Fields, named_id: str, call: Call) -> Reply:
     """Where a parameter instead of the path names the payment, an unknown one is that parameter's fault."""
-    payment = await look_up(app, caller.merchant_id, named_id)
-    if payment is None and await look_up_registration(app, caller.merchant_id, named_id) is None:
+    merchant_id = call.channel.merchant_id
+    payment = await look_up(app, merchant_id, named_id)
+    if payment is None and await look_up_registration(app, merchant_id, named_id) is None:
         raise make_unknown_reference(fields)
-    return await _follow(app, fields, named_id, caller, idempotency_key)
+    return await _follow(app, fields, named_id, call)
 
 
-async def _follow(
-    app: App, fields: Fields, named_id: str, caller: Caller, idempotency_key: IdempotencyKey | None
-) -> Reply:
-    channel = get_channel(caller)
-    wanted = read_follow_up(fields, channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
-    return count(wanted.payment_type, await follow_up(app, wanted, named_id, channel, caller.ndc, idempotency_key))
+async def _follow(app: App, fields: Fields, named_id: str, call: Call) -> Reply:
+    wanted = read_follow_up(fields, call.channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
+    return count(wanted.payment_type, await follow_up(app, wanted, named_id, call))
 
 
 def count(payment_type: str, answer: Answer) -> Reply:

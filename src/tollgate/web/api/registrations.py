@@ -11,35 +11,31 @@ from tollgate.contract.fields import Fields
 from tollgate.contract.registrations import answer_registration, check_alone, read_registration_order
 from tollgate.flows.pay import show_registration
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
-from tollgate.operations.app import App
+from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_wallet
-from tollgate.payments.payment import IdempotencyKey
 from tollgate.values import to_datetime
 from tollgate.web.api.changes import answer_once, change_named
 from tollgate.web.api.payments import begin
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, reply_with
 
 _PATH = "/v1/registrations"
 
 
 async def create_registration(request: Request, caller: Caller, app: App) -> Reply:
-    channel = get_channel(caller)
+    return await answer_once(request, caller, app, _PATH, _register, operation="registration")
 
-    async def store(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
-        check_alone(fields)
-        call = find_wallet_call(fields)
-        order = read_registration_order(
-            fields,
-            channel,
-            today=to_datetime(app.clock.now()).date(),
-            is_live=app.is_live,
-            opened=await open_wallet(app, channel, call.wallet, call.token, idempotency_key, echo=fields.echo)
-            if call
-            else None,
-        )
-        return await register(app, order, channel, caller.ndc, idempotency_key)
 
-    return await answer_once(request, caller, app, _PATH, store, operation="registration")
+async def _register(app: App, fields: Fields, call: Call) -> Answer:
+    check_alone(fields)
+    wallet = find_wallet_call(fields)
+    order = read_registration_order(
+        fields,
+        call.channel,
+        today=to_datetime(app.clock.now()).date(),
+        is_live=app.is_live,
+        opened=await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None,
+    )
+    return await register(app, order, call)
 
 
 async def read_registration(request: Request, caller: Caller, app: App) -> Reply:

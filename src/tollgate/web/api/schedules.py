@@ -5,14 +5,11 @@ What happens in between is told in `flows`.
 
 from __future__ import annotations
 
-from tollgate.contract.answers import Answer
-from tollgate.contract.fields import Fields
 from tollgate.contract.schedules import DESCHEDULES, RESCHEDULES, SCHEDULES
 from tollgate.flows.schedules import create_schedule, deschedule, reschedule, show_schedule
 from tollgate.operations.app import App
-from tollgate.payments.payment import IdempotencyKey
 from tollgate.web.api.changes import Change, answer_once, change_named
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
+from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, reply_with
 
 _PATH = "/scheduling/v1/schedules"
 _OLDER_PATH = "/v1/schedules"
@@ -20,10 +17,7 @@ _OPERATION = "schedule"
 
 
 async def make_schedule(request: Request, caller: Caller, app: App) -> Reply:
-    async def make(fields: Fields, idempotency_key: IdempotencyKey | None) -> Answer:
-        return await create_schedule(app, fields, get_channel(caller), caller.ndc, idempotency_key)
-
-    return await answer_once(request, caller, app, _PATH, make, operation=_OPERATION, payment_type=SCHEDULES)
+    return await answer_once(request, caller, app, _PATH, create_schedule, operation=_OPERATION, payment_type=SCHEDULES)
 
 
 async def replace_schedule(request: Request, caller: Caller, app: App) -> Reply:
