@@ -123,4 +123,4 @@ def erase(gateway: GatewayProcess, client: Client, registration_id: str) -> None
     kept, _, _ = find_kept(gateway, client, registration_id)
     gone = wipe(kept, RegistrationState.ERASED)
     steps = change_registration_writes(gone, None, None, event=None, at=kept.created_at)
-    assert ask_store(gateway, lambda database: database.write(steps))
+    assert ask_store(gateway, lambda database: database.write(steps, label="test"))

@@ -46,7 +46,7 @@ def put_in(gateway: GatewayProcess, registration_id: str, sealed: bytes) -> Iter
 
 def put_sealed(gateway: GatewayProcess, registration_id: str, sealed: bytes) -> None:
     step = Write(_put, {"id": registration_id, "sealed": sealed}, rows=1)
-    assert ask_store(gateway, lambda database: database.write([step]))
+    assert ask_store(gateway, lambda database: database.write([step], label="test"))
 
 
 def check_nothing_leaks(answer: Answer) -> None:

@@ -26,7 +26,7 @@ def premises(embedded_premises: Premises) -> Premises:
 
 def change(premises: Premises, sql: str, values: Mapping[str, str]) -> None:
     step = Write(Statement(sa.text(sql), is_write=True), dict(values), rows=1)
-    assert ask_store(premises.gateway, lambda database: database.write([step]))
+    assert ask_store(premises.gateway, lambda database: database.write([step], label="test"))
 
 
 def double(premises: Premises, payment_id: str) -> None:

@@ -68,7 +68,9 @@ def fill(gateway: GatewayProcess, client: Client, count: int) -> list[str]:
             for start in range(0, count, _AT_ONCE):
                 some = range(start, min(count, start + _AT_ONCE))
                 cards = [make_card(index, merchant_id, channel_id, keyring) for index in some]
-                assert await database.write([step for card in cards for step in insert_registration_writes(card)])
+                assert await database.write(
+                    [step for card in cards for step in insert_registration_writes(card)], label="test"
+                )
                 ids += [card.registration.id for card in cards]
         finally:
             await database.close()

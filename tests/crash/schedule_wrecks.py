@@ -100,5 +100,5 @@ async def _end(database_url: str, merchant_id: MerchantId, schedule_id: Schedule
     database = await open_database(database_url)
     schedule = await find_schedule(database, merchant_id, schedule_id)
     assert schedule is not None
-    assert await database.write(end_schedule_writes(schedule, ScheduleState.ENDED, schedule.created_at))
+    assert await database.write(end_schedule_writes(schedule, ScheduleState.ENDED, schedule.created_at), label="test")
     await database.close()

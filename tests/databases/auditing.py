@@ -90,7 +90,7 @@ async def put_back(stock: Stock) -> AsyncIterator[Database]:
 
 
 async def run(database: Database, *texts: str) -> None:
-    assert await database.write([Write(Statement(sa.text(text), is_write=True), {}) for text in texts])
+    assert await database.write([Write(Statement(sa.text(text), is_write=True), {}) for text in texts], label="test")
 
 
 async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) -> AuditReport:
@@ -99,7 +99,7 @@ async def audit(database: Database, keyring: Keyring, findings_max: int = 1000) 
 
 async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> None:
     named = {name: value for name, value in params.items() if f":{name}" in sql}
-    assert await database.write([Write(Statement(sa.text(sql), is_write=True), named, rows=rows)])
+    assert await database.write([Write(Statement(sa.text(sql), is_write=True), named, rows=rows)], label="test")
 
 
 async def read_plan(folder: Path, statement: Statement) -> list[str]:

@@ -32,13 +32,13 @@ class Knife:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    async def write(self, steps: Sequence[Write]) -> bool:
+    async def write(self, steps: Sequence[Write], *, label: str) -> bool:
         if self._moment == "before":
             die()
         if self._moment.startswith("amid"):
             delay_s = int(self._moment.removeprefix("amid ")) / 10_000
             asyncio.get_running_loop().call_later(delay_s, die)
-        is_written = await self._database.write(steps)
+        is_written = await self._database.write(steps, label=label)
         if self._moment == "after":
             die()
         return is_written

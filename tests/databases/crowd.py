@@ -48,4 +48,4 @@ async def gather_crowd(db: Database, count: int) -> None:
         for word, meaning in words.items():
             text = text.replace(word, meaning)
         steps.append(Write(Statement(sa.text(text), is_write=True), {}, rows=count))
-    assert await db.write(steps)
+    assert await db.write(steps, label="test")

@@ -220,7 +220,7 @@ async def _leave_decided(lives: Lives) -> str:
     decision = judge(charging.make_follow_up_request(fact, named), context, charging.make_terms(app, CHANNEL, named))
     bare = msgspec.structs.replace(start_follow_up(app, fact, named, "ndc"), result_code="000.100.110")
     attempt = charging.plan_attempt(bare, decision)
-    assert await app.database.write(charging.start_writes(attempt, context, decision))
+    assert await app.database.write(charging.start_writes(attempt, context, decision), label="test")
     return attempt.id
 
 

@@ -124,7 +124,7 @@ async def _give_token(lives: StoredLives, registration_id: str) -> None:
     with_token = msgspec.structs.replace(found[0], network_token=token)
     sealed = seal_account(TOKEN, owner=name_token_owner(with_token), keyring=app.keyring)
     unit = change_registration_writes(with_token, found[1], sealed, event=None, at=lives.bank.clock.at)
-    assert await app.database.write(unit)
+    assert await app.database.write(unit, label="test")
 
 
 async def _register_alone(lives: StoredLives, name: str, account: VirtualAccount, brand: str, method: str) -> None:

@@ -133,7 +133,7 @@ async def test_work_of_any_kind_that_fails_again_and_again_is_named(store: Datab
     """Up to the limit it may still get done."""
     subject_id = stock.ids["db"]
     job = Job(id=f"{topic}.{subject_id}", merchant_id=MERCHANT.id, topic=topic, subject_id=subject_id, due_at=1)
-    await store.write(ensure_job_writes(replace(job, failures=LIMITS.job_failures_max)))
+    await store.write(ensure_job_writes(replace(job, failures=LIMITS.job_failures_max)), label="test")
     before = await audit(store, stock.keyring)
     await tamper(store, "UPDATE jobs SET failures = failures + 1 WHERE subject_id = :id", 1, id=subject_id)
 

@@ -87,7 +87,7 @@ async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
     async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, walking.AuditedPayment]:
         waiting = PaymentId(stock.ids["challenged"])
         await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=waiting)
-        assert await store.write(close_authentication_writes(merchant_id, waiting))
+        assert await store.write(close_authentication_writes(merchant_id, waiting), label="test")
         return await walking.find_audited_payments(db, merchant_id, ids)
 
     monkeypatch.setattr(verify_methods, "find_audited_payments", end_meanwhile)

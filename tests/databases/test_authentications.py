@@ -44,7 +44,9 @@ async def wait_for_shopper(db: Database, **changes: Any) -> tuple[Payment, Authe
         payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000", mac=b"seal"
     )
     row = make_row(payment, **changes)
-    assert await db.write([*payments.completion_writes(completion), *authentications.insert_authentication_writes(row)])
+    assert await db.write(
+        [*payments.completion_writes(completion), *authentications.insert_authentication_writes(row)], label="test"
+    )
     return completion.payment, row
 
 
@@ -77,12 +79,12 @@ async def test_it_moves_from_the_expected_stage_only(db: Database) -> None:
     result = AuthenticationResult(status="Y", eci="05", value="AAAA")
     moved = make_row(payment, stage=Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result))
 
-    assert not await authentications.move_authentication(db, moved, Stage.CHALLENGED)
+    assert not await authentications.move_authentication(db, moved, Stage.CHALLENGED, label="test")
     assert not await authentications.move_authentication(
-        db, msgspec.structs.replace(moved, merchant_id=STRANGER), Stage.OPEN
+        db, msgspec.structs.replace(moved, merchant_id=STRANGER), Stage.OPEN, label="test"
     )
     assert await get_row(db, payment) == row
-    assert await authentications.move_authentication(db, moved, Stage.OPEN)
+    assert await authentications.move_authentication(db, moved, Stage.OPEN, label="test")
 
     assert await get_row(db, payment) == moved
 
@@ -94,7 +96,9 @@ async def test_of_many_who_move_it_at_once_one_succeeds(db: Database) -> None:
         for n in range(20)
     ]
 
-    moved = await asyncio.gather(*[authentications.move_authentication(db, rival, Stage.OPEN) for rival in rivals])
+    moved = await asyncio.gather(
+        *[authentications.move_authentication(db, rival, Stage.OPEN, label="test") for rival in rivals]
+    )
 
     assert moved.count(True) == 1
     assert await get_row(db, payment) == rivals[moved.index(True)]
@@ -108,7 +112,7 @@ async def test_closing_wipes_the_secret_at_any_stage_and_as_often_as_one_likes(d
     payment, row = await wait_for_shopper(db, stage=stage)
 
     for _ in range(2):
-        assert await db.write(authentications.close_authentication_writes(MERCHANT, payment.id))
+        assert await db.write(authentications.close_authentication_writes(MERCHANT, payment.id), label="test")
 
     closed = await get_row(db, payment)
     assert closed == msgspec.structs.replace(row, stage=Stage.CLOSED, sealed_secret=None)
@@ -119,7 +123,7 @@ async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stag
     payment, _ = await wait_for_shopper(db, stage=stage)
 
     ended = await asyncio.gather(
-        *[db.write(authentications.end_authentication_writes(MERCHANT, payment.id)) for _ in range(10)]
+        *[db.write(authentications.end_authentication_writes(MERCHANT, payment.id), label="test") for _ in range(10)]
     )
 
     assert ended.count(True) == 1
@@ -130,8 +134,8 @@ async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stag
 async def test_ending_touches_no_other_merchants_authentication(db: Database) -> None:
     payment, row = await wait_for_shopper(db)
 
-    assert not await db.write(authentications.end_authentication_writes(STRANGER, payment.id))
-    assert await db.write(authentications.close_authentication_writes(STRANGER, payment.id))
+    assert not await db.write(authentications.end_authentication_writes(STRANGER, payment.id), label="test")
+    assert await db.write(authentications.close_authentication_writes(STRANGER, payment.id), label="test")
 
     assert await get_row(db, payment) == row
 
@@ -142,7 +146,7 @@ async def test_ending_touches_no_other_merchants_authentication(db: Database) ->
 async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
 
-    assert await db.write(payments.reopen_writes(waiting, waiting.created_at + HOUR))
+    assert await db.write(payments.reopen_writes(waiting, waiting.created_at + HOUR), label="test")
 
     reopened = await get_payment(db, waiting)
     assert reopened == msgspec.structs.replace(
@@ -162,7 +166,7 @@ async def test_of_many_who_reopen_at_once_one_succeeds(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
     unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(MERCHANT, waiting.id)]
 
-    reopened = await asyncio.gather(*[db.write(unit) for _ in range(10)])
+    reopened = await asyncio.gather(*[db.write(unit, label="test") for _ in range(10)])
 
     assert reopened.count(True) == 1
 
@@ -175,8 +179,10 @@ async def test_only_what_waits_is_reopened(db: Database, state: State) -> None:
         assert await payments.complete_payment(db, make_settlement(payment, state=state), None)
     before = await get_payment(db, payment)
 
-    assert not await db.write(payments.reopen_writes(payment, 1))
-    assert not await db.write(payments.reopen_writes(msgspec.structs.replace(payment, merchant_id=STRANGER), 1))
+    assert not await db.write(payments.reopen_writes(payment, 1), label="test")
+    assert not await db.write(
+        payments.reopen_writes(msgspec.structs.replace(payment, merchant_id=STRANGER), 1), label="test"
+    )
 
     assert await get_payment(db, payment) == before
 
@@ -184,7 +190,7 @@ async def test_only_what_waits_is_reopened(db: Database, state: State) -> None:
 async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
     unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(MERCHANT, waiting.id)]
-    assert await db.write(unit)
+    assert await db.write(unit, label="test")
     again = make_settlement(
         await get_payment(db, waiting),
         RecoveryTask.INQUIRE,
@@ -194,7 +200,7 @@ async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(
     )
     assert await payments.complete_payment(db, again, None)
 
-    assert not await db.write(unit)
+    assert not await db.write(unit, label="test")
 
     assert await get_payment(db, waiting) == again.payment
 
@@ -203,8 +209,8 @@ async def test_a_key_keeps_its_first_answer_when_the_payment_is_settled_again(db
     payment = make_payment()
     await payments.start_payment(db, payment, None, make_idempotency_key("first"))
     waits = make_settlement(payment, RecoveryTask.EXPIRE, state=State.WAITING, result_code="000.200.000")
-    assert await db.write(payments.completion_writes(waits, StoredAnswer(200, b"waits")))
-    assert await db.write(payments.reopen_writes(payment, 1))
+    assert await db.write(payments.completion_writes(waits, StoredAnswer(200, b"waits")), label="test")
+    assert await db.write(payments.reopen_writes(payment, 1), label="test")
     ends = make_settlement(payment, completed_at=payment.created_at + 99)
 
     assert await payments.complete_payment(db, ends, StoredAnswer(400, b"ended"))

@@ -44,7 +44,9 @@ async def read(bank: Bank, file: BankFile) -> Tree.Element:
 
 async def change(db: Database, table: sa.Table, row_id: str, **values: object) -> None:
     """As somebody with a hand in the store would."""
-    assert await db.write([Write(Statement(sa.update(table).where(table.c.id == row_id).values(**values)), {}, rows=1)])
+    assert await db.write(
+        [Write(Statement(sa.update(table).where(table.c.id == row_id).values(**values)), {}, rows=1)], label="test"
+    )
 
 
 async def list_ids(bank: Bank, file: BankFile) -> list[str]:
@@ -210,7 +212,7 @@ async def test_the_day_has_one_file_even_if_somebody_writes_a_second(db: Databas
 
     second = msgspec.structs.replace(file, id="8a" + "9" * 30, exported_at=None)
 
-    assert not await db.write(insert_bank_file_writes(second, b"sealed"))
+    assert not await db.write(insert_bank_file_writes(second, b"sealed"), label="test")
 
 
 @pytest.mark.parametrize(

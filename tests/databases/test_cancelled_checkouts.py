@@ -24,9 +24,9 @@ async def test_of_a_cancellation_and_an_attempt_one_has_an_effect(till: Till) ->
     assert await cancel_checkout(database, seen, now)
     assert not await cancel_checkout(database, seen, now)
     assert not await take(till, seen, ONE)
-    assert not await database.write(lock_checkout_writes(seen, ONE, now))
+    assert not await database.write(lock_checkout_writes(seen, ONE, now), label="test")
     # An approval that was weighed before the cancellation is undone, also where it was the last attempt.
-    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))
+    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)), label="test")
     assert (await look(till, "it")).state is CheckoutState.CANCELLED
 
     busy = await prepare(till, "busy")
@@ -37,7 +37,7 @@ async def test_of_a_cancellation_and_an_attempt_one_has_an_effect(till: Till) ->
 async def test_an_approval_of_the_last_attempt_is_undone_by_a_cancellation(till: Till) -> None:
     seen, database = await prepare(till), till.app.database
     assert await take(till, seen, ONE)
-    await database.write(end_attempt_writes(end(seen, ONE, is_done=False)))
+    await database.write(end_attempt_writes(end(seen, ONE, is_done=False)), label="test")
     assert await cancel_checkout(database, await look(till, "it"), till.clock.now())
 
-    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)))
+    assert not await database.write(end_attempt_writes(end(seen, ONE, is_done=True)), label="test")

@@ -60,7 +60,7 @@ def plan_attempt(named: Payment, first: Payment, request: FollowUpRequest) -> tu
 
 
 async def reserve(db: Database, attempt: Payment, plan: Plan, named: Payment) -> bool:
-    return await db.write(start_follow_up_writes(attempt, list_start_changes(attempt, plan, named.id)))
+    return await db.write(start_follow_up_writes(attempt, list_start_changes(attempt, plan, named.id)), label="test")
 
 
 async def follow(
@@ -167,8 +167,10 @@ async def test_a_claimed_key_is_taken_in_the_commit_of_the_reservation(db: Datab
     (one, plan), (other, _) = plan_attempt(named, named, request), plan_attempt(named, named, request)
     balance_changes = [list_start_changes(attempt, plan, named.id) for attempt in (one, other)]
 
-    assert await db.write(start_follow_up_writes(one, balance_changes[0], make_idempotency_key("key")))
-    assert not await db.write(start_follow_up_writes(other, balance_changes[1], make_idempotency_key("key")))
+    assert await db.write(start_follow_up_writes(one, balance_changes[0], make_idempotency_key("key")), label="test")
+    assert not await db.write(
+        start_follow_up_writes(other, balance_changes[1], make_idempotency_key("key")), label="test"
+    )
 
     idempotency_key = await find_idempotency_record(db, CHANNEL, "key", 0)
     assert idempotency_key is not None
@@ -200,11 +202,11 @@ async def test_a_guard_holds_to_the_hundredth(db: Database, allowed: dict[str, i
     before = await read(db, first.id)
     assert before.left == 5_500
 
-    assert not await db.write(touch_and_start(first, **barred))
+    assert not await db.write(touch_and_start(first, **barred), label="test")
     assert await read(db, first.id) == before
     assert len(await list_chain(db, MERCHANT, first.id, CHAIN_MAX)) == 1
 
-    assert await db.write(touch_and_start(first, **allowed))
+    assert await db.write(touch_and_start(first, **allowed), label="test")
     assert len(await list_chain(db, MERCHANT, first.id, CHAIN_MAX)) == 2
 
 
@@ -218,7 +220,7 @@ async def test_one_guard_of_several_payments_undoes_the_whole_unit(db: Database)
         BalanceChange(payment_id=first.id, chain_length=1, chain_net=-5_000, net_min=0),
     ]
 
-    assert not await db.write(start_follow_up_writes(attempt, balance_changes))
+    assert not await db.write(start_follow_up_writes(attempt, balance_changes), label="test")
 
     assert await check_chain(db, first.id) == before
 
@@ -228,7 +230,9 @@ async def test_a_payment_of_another_merchant_is_never_touched(db: Database) -> N
     stranger = MerchantId("8a" + "9" * 30)
     attempt = make_payment(kind="CP", merchant_id=stranger, referenced_id=first.id, chain_id=first.id)
 
-    assert not await db.write(start_follow_up_writes(attempt, [BalanceChange(payment_id=first.id, chain_length=1)]))
+    assert not await db.write(
+        start_follow_up_writes(attempt, [BalanceChange(payment_id=first.id, chain_length=1)]), label="test"
+    )
 
     assert (await read(db, first.id)).balance == Balance()
 
@@ -251,7 +255,7 @@ async def set_balance(db: Database, first: Payment) -> None:
     """Moves an untouched balance to the one above."""
     names = ("added", "drawn", "held", "disputed", "draws", "closed", "chain_net")
     balance_change = BalanceChange(payment_id=first.id, **{name: getattr(TOUCHED, name) for name in names})
-    assert await db.write(balance_change_writes(MERCHANT, balance_change))
+    assert await db.write(balance_change_writes(MERCHANT, balance_change), label="test")
 
 
 # ---- many at once ----
@@ -326,7 +330,8 @@ async def test_refunds_of_two_captures_at_once_stay_within_what_the_chain_took(d
     captures = [await follow(db, await read(db, first.id), "CP", 5_000) for _ in range(2)]
     lost = make_payment(kind="CB", referenced_id=captures[0].id, chain_id=first.id, action=Action.CHARGEBACK)
     assert await db.write(
-        start_follow_up_writes(lost, [BalanceChange(payment_id=first.id, chain_length=1, chain_net=-6_000)])
+        start_follow_up_writes(lost, [BalanceChange(payment_id=first.id, chain_length=1, chain_net=-6_000)]),
+        label="test",
     )
     first = await read(db, first.id)
     request = FollowUpRequest(payment_type="RF", money=Money(4_000, "EUR"))

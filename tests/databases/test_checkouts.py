@@ -61,7 +61,7 @@ def end(checkout: Checkout, subject_id: str, *, is_done: bool, is_sole: bool = T
 
 async def take(till: Till, seen: Checkout, subject_id: str) -> bool:
     unit = checkouts.submit_checkout_writes(seen, subject_id, "https://shop.example/", till.clock.now())
-    return await till.app.database.write(unit)
+    return await till.app.database.write(unit, label="test")
 
 
 # ---- who has it ----
@@ -82,20 +82,20 @@ async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(t
     database, now = till.app.database, till.clock.now()
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
 
-    assert await database.write(checkouts.change_checkout_writes(seen, changed, now))
-    assert not await database.write(checkouts.change_checkout_writes(seen, changed, now))
+    assert await database.write(checkouts.change_checkout_writes(seen, changed, now), label="test")
+    assert not await database.write(checkouts.change_checkout_writes(seen, changed, now), label="test")
     assert not await take(till, seen, ONE)
     fresh = await look(till, "it")
     for _ in range(LIMITS.checkout_attempts_max):
         assert await take(till, fresh, ONE)
-        assert await database.write(checkouts.end_attempt_writes(end(fresh, ONE, is_done=False)))
+        assert await database.write(checkouts.end_attempt_writes(end(fresh, ONE, is_done=False)), label="test")
     assert not await take(till, fresh, ONE)
 
     late = await prepare(till, "late")
     till.clock.at = late.expires_at
     assert not await take(till, late, ONE)
-    assert not await database.write(checkouts.lock_checkout_writes(late, ONE, till.clock.now()))
-    assert not await database.write(checkouts.change_checkout_writes(late, late, till.clock.now()))
+    assert not await database.write(checkouts.lock_checkout_writes(late, ONE, till.clock.now()), label="test")
+    assert not await database.write(checkouts.change_checkout_writes(late, late, till.clock.now()), label="test")
 
 
 class Racing:
@@ -111,8 +111,8 @@ class Racing:
     async def write(self, unit: Sequence[Write]) -> bool:
         self.writes += 1
         assert await take(self.till, self.seen, ONE)
-        is_written = await self.database.write(unit)
-        assert await self.database.write(checkouts.end_attempt_writes(end(self.seen, ONE, is_done=False)))
+        is_written = await self.database.write(unit, label="test")
+        assert await self.database.write(checkouts.end_attempt_writes(end(self.seen, ONE, is_done=False)), label="test")
         return is_written
 
 
@@ -160,15 +160,15 @@ async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_i
 async def test_an_approval_holds_for_the_checkout_that_it_was_weighed_against(till: Till) -> None:
     seen, database = await prepare(till), till.app.database
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
-    assert await database.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()))
+    assert await database.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()), label="test")
     done = end(seen, ONE, is_done=True)
 
     assert not await database.write(
-        checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision))
+        checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision)), label="test"
     )
     assert (await look(till, "it")).state is CheckoutState.OPEN
     assert await database.write(
-        checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision + 1))
+        checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision + 1)), label="test"
     )
     assert (await look(till, "it")).state is CheckoutState.DONE
 
@@ -177,19 +177,19 @@ async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(till: Till)
     seen, database = await prepare(till), till.app.database
     assert await take(till, seen, ONE)
 
-    await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)))
+    await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)), label="test")
     assert (await look(till, "it")).state is CheckoutState.LOCKED
     # One that was away comes back with an approval while another has it.
-    assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)))
-    assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)))
-    assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)))
-    await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)))
+    assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)), label="test")
+    assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)), label="test")
+    assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)), label="test")
+    await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)), label="test")
 
     done = await look(till, "it")
     assert (done.state, done.subject_id) == (CheckoutState.DONE, OTHER)
     told = await asyncio.gather(*[checkouts.spend_checkout(database, done, till.clock.now()) for _ in range(8)])
     assert told.count(True) == 1
-    assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)))
+    assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)), label="test")
 
 
 async def test_a_window_of_questions_is_shared_by_all_who_ask(till: Till) -> None:
@@ -215,12 +215,12 @@ async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(
         def __getattr__(self, name: str) -> object:
             return getattr(database, name)
 
-        async def write(self, steps: list[object]) -> bool:
+        async def write(self, steps: list[object], *, label: str) -> bool:
             nonlocal looks
             looks += 1
             if looks == 2:
                 await till.approve_at_provider(waiting)
-            return await database.write(steps)  # type: ignore[arg-type]
+            return await database.write(steps, label=label)  # type: ignore[arg-type]
 
     real, till.app = till.app, msgspec.structs.replace(till.app, database=Overtaken())
     code = await till.submit("it", CARD)
@@ -259,7 +259,7 @@ async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_pa
     [found] = await checkouts.list_sealed_checkouts(db, None, sealed_prefix(rotated.active_id), 10)
     seen = await look(till, "before")
     changed = msgspec.structs.replace(seen, sealed_fields=seen.sealed_fields)
-    assert await db.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()))
+    assert await db.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()), label="test")
 
     await rewrap_everything(db, rotated, lambda _count: None)
 

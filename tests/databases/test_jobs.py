@@ -96,8 +96,8 @@ async def test_a_job_is_finished_once(db: Database) -> None:
     await insert_job(db, make_job(1))
     [job] = await lease(db)
 
-    assert await db.write(finish_job_writes(job))
-    assert not await db.write(finish_job_writes(job))
+    assert await db.write(finish_job_writes(job), label="test")
+    assert not await db.write(finish_job_writes(job), label="test")
 
 
 async def test_a_job_that_nobody_leased_cannot_be_finished(db: Database) -> None:

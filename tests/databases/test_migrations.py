@@ -204,6 +204,6 @@ async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
     assert payment.lifecycle_id == "life-1"
     balance_change = BalanceChange(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
     capture = make_payment(kind="CP", referenced_id=payment.id, chain_id=payment.id)
-    assert await db.write(start_follow_up_writes(capture, [balance_change]))
+    assert await db.write(start_follow_up_writes(capture, [balance_change]), label="test")
     assert [row.position for row in await list_chain(db, MERCHANT, payment.id, 10)] == [1, 2]
     await db.close()

@@ -77,7 +77,7 @@ async def delete(bank: Bank, registration_id: RegistrationId) -> None:
         seen = await look(bank.app.database, registration_id)
         ended = wipe(seen, RegistrationState.DELETED)
         unit = change_registration_writes(ended, None, None, event=RegistrationEvent.DELETED, at=bank.clock.now())
-        if await bank.app.database.write(unit):
+        if await bank.app.database.write(unit, label="test"):
             return
     raise AssertionError("it is changed without end")
 
@@ -85,7 +85,7 @@ async def delete(bank: Bank, registration_id: RegistrationId) -> None:
 async def owe(bank: Bank, registration_id: RegistrationId, *occasions: str) -> None:
     for occasion in occasions:
         job = make_token_job(CHANNEL.merchant_id, registration_id, bank.clock.now(), occasion)
-        assert await bank.app.database.write(ensure_job_writes(job))
+        assert await bank.app.database.write(ensure_job_writes(job), label="test")
 
 
 async def test_what_is_owed_comes_with_the_card_and_with_no_other_account(banks: list[Bank]) -> None:

@@ -296,7 +296,7 @@ async def test_a_unit_whose_guard_fails_is_undone_as_a_whole(db: Database) -> No
     reversal = make_payment(kind="RV", chain_id=original.id, referenced_id=original.id)
     unit = start_follow_up_writes(reversal, []) + completion_writes(make_settlement(original), expected=State.WAITING)
 
-    assert not await db.write(unit)
+    assert not await db.write(unit, label="test")
 
     assert await find_payment(db, MERCHANT, reversal.id) is None
     assert await find_payment(db, MERCHANT, original.id) == original
@@ -310,7 +310,9 @@ async def test_a_unit_that_breaks_is_undone_and_its_neighbours_are_not(db: Datab
     twice = start_follow_up_writes(first, []) + start_follow_up_writes(first, [])
     once = start_follow_up_writes(second, [])
 
-    broken, fine = await asyncio.gather(db.write(twice), db.write(once), return_exceptions=True)
+    broken, fine = await asyncio.gather(
+        db.write(twice, label="test"), db.write(once, label="test"), return_exceptions=True
+    )
 
     assert isinstance(broken, Unwritable)
     assert fine is True
@@ -325,8 +327,10 @@ async def test_a_unit_settles_from_the_state_it_expects(db: Database) -> None:
     await complete_payment(db, unresolved, None)
     approved = make_settlement(payment, completed_at=payment.created_at + 99)
 
-    assert await db.write(completion_writes(approved, StoredAnswer(200, b"late"), expected=State.UNRESOLVED))
-    assert not await db.write(completion_writes(approved, expected=State.UNRESOLVED))
+    assert await db.write(
+        completion_writes(approved, StoredAnswer(200, b"late"), expected=State.UNRESOLVED), label="test"
+    )
+    assert not await db.write(completion_writes(approved, expected=State.UNRESOLVED), label="test")
 
     assert await find_payment(db, MERCHANT, payment.id) == approved.payment
     assert len(await list_events(db, MERCHANT)) == 2
@@ -339,7 +343,9 @@ async def test_a_unit_may_queue_an_errand(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
 
-    assert await db.write(completion_writes(make_settlement(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)))
+    assert await db.write(
+        completion_writes(make_settlement(payment, RecoveryTask.INQUIRE, state=State.UNRESOLVED)), label="test"
+    )
 
     [job] = await lease_due(db, now=2**60, wall_now=1, owner="me", lease_s=1, limit=9)
     assert (job.topic, job.subject_id) == (RecoveryTask.INQUIRE, payment.id)
@@ -350,7 +356,7 @@ async def test_events_are_listed_in_the_order_of_their_time_after_one_already_se
         Event(id=f"{n:016x}x", merchant_id=MERCHANT, subject_id=f"s{n}", topic="t", created_at=n) for n in range(4)
     ]
     for event in reversed(events):
-        assert await db.write(append_event_writes(event))
+        assert await db.write(append_event_writes(event), label="test")
 
     assert await list_events(db, MERCHANT, events[0].id, 2) == events[1:3]
 

@@ -48,7 +48,7 @@ async def give_token(app: App, registration: Registration) -> None:
     unit = registrations.change_registration_writes(
         registration, row["sealed_account"], sealed, event=None, at=app.clock.now()
     )
-    assert await app.database.write(unit)
+    assert await app.database.write(unit, label="test")
 
 
 async def rotate(db: Database, keyring: Keyring) -> int:
@@ -116,7 +116,7 @@ async def test_who_read_a_card_before_it_was_wrapped_again_writes_nothing_back(d
         before, row["sealed_account"], None, event=None, at=bank.clock.now()
     )
 
-    assert not await db.write(unit)
+    assert not await db.write(unit, label="test")
     assert sealing_key_id((await read_row(db, stored))["sealed_account"]) == rotated.active_id
 
 
@@ -152,7 +152,8 @@ async def reseal(app: App, registration: Registration) -> None:
     account = open_account(row["sealed_account"], owner=owner, keyring=app.keyring)
     sealed = seal_account(account, owner=owner, keyring=app.keyring)
     assert await app.database.write(
-        registrations.change_registration_writes(registration, sealed, None, event=None, at=app.clock.now())
+        registrations.change_registration_writes(registration, sealed, None, event=None, at=app.clock.now()),
+        label="test",
     )
 
 
@@ -164,7 +165,7 @@ async def test_an_account_that_does_not_open_stops_no_other_and_keeps_the_old_ke
     moved = (await read_row(db, ids[0]))["sealed_account"]
     victim = await look(db, ids[1])
     assert await db.write(
-        registrations.change_registration_writes(victim, moved, None, event=None, at=bank.clock.now())
+        registrations.change_registration_writes(victim, moved, None, event=None, at=bank.clock.now()), label="test"
     )
     rotated = bank.app.keyring.with_new_key()
 

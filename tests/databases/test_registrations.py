@@ -161,7 +161,7 @@ async def test_removing_ends_the_active_schedules_of_that_registration_only(bank
     ids = [ScheduleId(f"8a{place:030d}") for place in range(3)]
     owners = [registration_id, registration_id, other_id]
     for schedule_id, owner in zip(ids, owners, strict=True):
-        await bank.app.database.write(insert_schedule_writes(make_schedule(schedule_id, owner)))
+        await bank.app.database.write(insert_schedule_writes(make_schedule(schedule_id, owner)), label="test")
 
     await remove(bank, registration_id)
 
@@ -255,7 +255,7 @@ async def test_a_change_too_often_overtaken_gives_up_and_says_so(bank: Bank, mon
         if any("seen_revision" in step.params for step in steps):
             seen = await look(database, registration_id)
             await note_use(database, seen, seen.used_at + 1, seen.keep_until)
-        return await write(database, steps)
+        return await write(database, steps, label="test")
 
     monkeypatch.setattr(type(bank.app.database), "write", overtaken)
 
@@ -272,8 +272,8 @@ async def test_a_key_is_claimed_with_its_answer_or_not_at_all(bank: Bank) -> Non
     db, idempotency_key = bank.app.database, make_idempotency_key("key-1")
     first, second = Answer(200, b"first"), Answer(200, b"second")
 
-    assert await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, first))
-    assert not await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, second))
+    assert await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, first), label="test")
+    assert not await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, second), label="test")
 
     stored = await find_idempotency_record(db, idempotency_key.channel_id, idempotency_key.key, 0)
     assert stored is not None
@@ -289,9 +289,9 @@ async def test_a_key_that_outlived_its_time_is_taken_over_with_its_new_answer(ba
     later: IdempotencyKey = msgspec.structs.replace(
         idempotency_key, created_at=idempotency_key.created_at + 2 * DAY, fingerprint=b"other"
     )
-    await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, Answer(200, b"first")))
+    await db.write(answered_idempotency_writes(idempotency_key, MERCHANT.id, Answer(200, b"first")), label="test")
 
-    assert await db.write(answered_idempotency_writes(later, MERCHANT.id, Answer(400, b"second")))
+    assert await db.write(answered_idempotency_writes(later, MERCHANT.id, Answer(400, b"second")), label="test")
 
     stored = await find_idempotency_record(db, idempotency_key.channel_id, idempotency_key.key, later.created_at)
     assert stored is not None

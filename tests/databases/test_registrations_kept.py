@@ -97,7 +97,7 @@ async def test_one_that_nobody_confirmed_goes_without_a_word(db: Database, bank:
     kept = await look(db, await store(bank, order_card()))
     row = await read_row(db, kept.id)
     bare = msgspec.structs.replace(kept, id="8a" + "9" * 30, state=RegistrationState.PENDING, made_by=None)
-    assert await db.write(insert_registration_writes(NewRegistration(bare, row["sealed_account"])))
+    assert await db.write(insert_registration_writes(NewRegistration(bare, row["sealed_account"])), label="test")
 
     bank.wait(LATER_YEARS * 2)
     assert await erase_registrations(bank.app) == 2
@@ -141,7 +141,7 @@ async def extend(bank: Bank, registration: Registration) -> bool:
     longer = msgspec.structs.replace(registration, keep_until=bank.clock.at + DAY)
     row = await read_row(bank.app.database, registration.id)
     unit = change_registration_writes(longer, row["sealed_account"], None, event=None, at=bank.clock.at)
-    return await bank.app.database.write(unit)
+    return await bank.app.database.write(unit, label="test")
 
 
 async def test_extending_and_erasing_at_once_ends_in_one_of_both(db: Database, bank: Bank) -> None:
@@ -179,7 +179,7 @@ async def test_one_without_an_account_goes_as_well(db: Database, bank: Bank) -> 
     """What was told beside it is a person's, too."""
     kept = await look(db, await store(bank, order_card()))
     bare = msgspec.structs.replace(kept, id="8a" + "9" * 30, fingerprint=None, card=None)
-    assert await db.write(insert_registration_writes(NewRegistration(bare, None)))
+    assert await db.write(insert_registration_writes(NewRegistration(bare, None)), label="test")
 
     bank.wait(LATER_YEARS * 2)
 

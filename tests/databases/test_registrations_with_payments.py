@@ -194,7 +194,7 @@ async def remove(app: App, registration_id: str) -> bool:
     steps = registrations.change_registration_writes(
         wipe(seen, RegistrationState.DELETED), None, None, event=RegistrationEvent.DELETED, at=app.clock.now()
     )
-    return await app.database.write(steps)
+    return await app.database.write(steps, label="test")
 
 
 @pytest.mark.parametrize("answer", [approve("REF"), DECLINED])
@@ -226,7 +226,7 @@ async def test_a_series_that_begins_is_not_overwritten_by_who_has_not_seen_it(ap
         seen, sealed, token, event=RegistrationEvent.UPDATED, at=app.clock.now()
     )
 
-    assert not await app.database.write(steps)
+    assert not await app.database.write(steps, label="test")
     assert await get_reference(app, registration_id) == "SCHEME2"
 
 

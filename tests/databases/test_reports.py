@@ -51,7 +51,7 @@ async def follow(db: Database, first: Payment, position: int) -> Payment:
     """The bare row; what may follow what is no question of reading."""
     later = make_payment(kind="CP", chain_id=first.id, referenced_id=first.id, position=position)
     balance_change = BalanceChange(payment_id=first.id, chain_length=1)
-    assert await db.write(start_follow_up_writes(later, [balance_change]))
+    assert await db.write(start_follow_up_writes(later, [balance_change]), label="test")
     return later
 
 

@@ -144,7 +144,7 @@ async def test_of_two_who_order_a_run_one_does(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, MONTH_END)
     unit = schedules.fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
 
-    written = await asyncio.gather(*[app.database.write(unit) for app in (pair.first, pair.second)])
+    written = await asyncio.gather(*[app.database.write(unit, label="test") for app in (pair.first, pair.second)])
 
     assert sorted(written) == [False, True]
     assert len(await list_all_runs(pair.first.database, schedule)) == 1
@@ -156,7 +156,9 @@ async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pa
         ending = schedules.end_schedule_writes(schedule, ScheduleState.ENDED, FIRST)
         falling = schedules.fall_due_writes(schedule, NEXT, [], 0, make_run(schedule))
 
-        ended, fell = await asyncio.gather(pair.first.database.write(ending), pair.second.database.write(falling))
+        ended, fell = await asyncio.gather(
+            pair.first.database.write(ending, label="test"), pair.second.database.write(falling, label="test")
+        )
 
         assert ended
         assert len(await list_all_runs(pair.first.database, schedule)) == int(fell)
@@ -165,15 +167,15 @@ async def test_a_schedule_that_ends_while_it_falls_due_does_one_of_both(pair: Pa
 async def test_a_try_is_told_of_once(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, MONTH_END)
     run = make_run(schedule)
-    assert await pair.first.database.write(schedules.fall_due_writes(schedule, NEXT, [], 0, run))
+    assert await pair.first.database.write(schedules.fall_due_writes(schedule, NEXT, [], 0, run), label="test")
     tried = msgspec.structs.replace(run, tries=1, result_code="800.100.203", completed_at=FIRST)
     made = msgspec.structs.replace(tried, tries=2, state=RunState.MADE)
 
     told = [
-        await pair.first.database.write(schedules.move_run_writes(run, tried)),
-        await pair.second.database.write(schedules.move_run_writes(run, tried)),
-        await pair.second.database.write(schedules.move_run_writes(tried, made)),
-        await pair.first.database.write(schedules.move_run_writes(made, tried)),
+        await pair.first.database.write(schedules.move_run_writes(run, tried), label="test"),
+        await pair.second.database.write(schedules.move_run_writes(run, tried), label="test"),
+        await pair.second.database.write(schedules.move_run_writes(tried, made), label="test"),
+        await pair.first.database.write(schedules.move_run_writes(made, tried), label="test"),
     ]
 
     assert told == [True, False, True, False]
@@ -224,15 +226,19 @@ async def test_a_closed_channel_is_not_due(pair: Pair) -> None:
 async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> None:
     database = pair.first.database
     replaced, ended, halted = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
-    assert await database.write(schedules.end_schedule_writes(replaced, ScheduleState.REPLACED, BEGIN))
-    assert await database.write(schedules.end_schedules_writes(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"))
+    assert await database.write(schedules.end_schedule_writes(replaced, ScheduleState.REPLACED, BEGIN), label="test")
+    assert await database.write(
+        schedules.end_schedules_writes(MERCHANT.id, REGISTRATION, BEGIN, "100.150.202"), label="test"
+    )
     other = await plan_payments(pair.first, MONTH_END)
     assert await schedules.halt_schedule(database, other)
 
     assert await schedules.list_due_schedules(database, FIRST, 10) == []
-    assert not await database.write(schedules.end_schedule_writes(replaced, ScheduleState.ENDED, BEGIN))
+    assert not await database.write(schedules.end_schedule_writes(replaced, ScheduleState.ENDED, BEGIN), label="test")
     assert not await schedules.halt_schedule(database, ended)
-    assert await database.write(schedules.end_schedule_writes(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False))
+    assert await database.write(
+        schedules.end_schedule_writes(ended, ScheduleState.ENDED, BEGIN, "x", is_guarded=False), label="test"
+    )
     assert (await get(database, replaced)).result_code == ""
     assert {(await get(database, each)).result_code for each in (ended, halted)} == {"100.150.202"}
     assert (await get(database, other)).mac == other.mac
@@ -241,11 +247,11 @@ async def test_what_is_over_is_not_due_and_does_not_end_twice(pair: Pair) -> Non
 async def test_only_what_is_never_due_again_and_decided_retires(pair: Pair) -> None:
     database = pair.first.database
     going, waiting, done = [await plan_payments(pair.first, MONTH_END) for _ in range(3)]
-    assert await database.write(schedules.fall_due_writes(going, NEXT, [], 0, make_run(going)))
-    assert await database.write(schedules.fall_due_writes(waiting, None, [], 0, make_run(waiting)))
-    assert await database.write(schedules.fall_due_writes(done, None, [], 0, make_run(done)))
+    assert await database.write(schedules.fall_due_writes(going, NEXT, [], 0, make_run(going)), label="test")
+    assert await database.write(schedules.fall_due_writes(waiting, None, [], 0, make_run(waiting)), label="test")
+    assert await database.write(schedules.fall_due_writes(done, None, [], 0, make_run(done)), label="test")
     made = msgspec.structs.replace(make_run(done), state=RunState.MADE, tries=1)
-    assert await database.write(schedules.move_run_writes(make_run(done), made))
+    assert await database.write(schedules.move_run_writes(make_run(done), made), label="test")
 
     retired = await asyncio.gather(*[schedules.retire_schedules(app.database, 10) for app in (pair.first, pair.second)])
 

@@ -22,7 +22,7 @@ async def test_a_registration_that_cannot_be_read_keeps_no_other_from_being_eras
     bank = await open_bank(db)
     broken, sound = await store(bank, order_card()), await store(bank, order_card())
     spoil = Statement(sa.text(f"UPDATE registrations SET {column} = '[' WHERE id = :id"), is_write=True)
-    assert await db.write([Write(spoil, {"id": broken}, rows=1)])
+    assert await db.write([Write(spoil, {"id": broken}, rows=1)], label="test")
 
     bank.wait(DECADES)
 

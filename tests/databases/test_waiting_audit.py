@@ -45,7 +45,7 @@ async def audit(lives: Lives) -> list[Finding]:
 
 
 async def run(db: Database, text: str) -> None:
-    assert await db.write([Write(Statement(sa.text(text), is_write=True), {})])
+    assert await db.write([Write(Statement(sa.text(text), is_write=True), {})], label="test")
 
 
 async def send_shoppers_out(db: Database) -> tuple[Lives, dict[str, Shopper]]:

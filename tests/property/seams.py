@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from property.moody_wire import Killed
-from tollgate.store.database import Database
+from tollgate.store.database import Database, Probe
 from tollgate.store.hot import HotWrite, Row
 from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import FixedClock, Instant
@@ -24,19 +24,23 @@ class MortalDatabase:
     def dialect(self) -> Dialect:
         return self._real.dialect
 
+    @property
+    def probe(self) -> Probe:
+        return self._real.probe
+
     async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
         return await self._real.fetch(statement, params)
 
     async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None:
         return await self._real.fetch_one(statement, params)
 
-    async def write(self, steps: Sequence[Write]) -> bool:
+    async def write(self, steps: Sequence[Write], *, label: str) -> bool:
         self._die_or_go_on()
-        return await self._real.write(steps)
+        return await self._real.write(steps, label=label)
 
-    def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
+    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
         self._die_or_go_on()
-        return self._real.submit(hot, row)
+        return self._real.submit(hot, row, label=label)
 
     async def find_trouble(self) -> str | None:
         return await self._real.find_trouble()

@@ -142,7 +142,7 @@ def test_whatever_a_wire_answers_a_connector_ends_in_one_verdict(
 ) -> None:
     wire = DrawnWire(script)
 
-    verdict = finish(dispatch(OPERATIONS[operation](connector), wire, timeout_s=1.0))
+    verdict = finish(dispatch(OPERATIONS[operation](connector), wire, timeout_s=1.0, label="test"))
 
     check_form(operation, verdict)
     assert len(wire.sent) <= 2 * LIMITS.acquirer_sends_max
@@ -169,6 +169,8 @@ def check_form(operation: str, verdict: Verdict) -> None:
 def test_no_other_side_chooses_a_result_code_by_itself(connector: Connector, code: str) -> None:
     body = msgspec.json.encode({"status": "declined", "response_code": "51", "result_code": code})
 
-    verdict = finish(dispatch(OPERATIONS["charge"](connector), DrawnWire([WireReply(200, body)]), timeout_s=1.0))
+    verdict = finish(
+        dispatch(OPERATIONS["charge"](connector), DrawnWire([WireReply(200, body)]), timeout_s=1.0, label="test")
+    )
 
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, "800.100.203")

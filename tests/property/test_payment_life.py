@@ -241,7 +241,7 @@ def test_the_driver_repeats_only_what_never_left_and_turns_faults_into_outcomes(
     name: str, script: list[WireReply | Exception]
 ) -> None:
     wire = ScriptedWire(script)
-    verdict = asyncio.run(dispatch(EXCHANGES[name](), wire, timeout_s=1))
+    verdict = asyncio.run(dispatch(EXCHANGES[name](), wire, timeout_s=1, label="test"))
     tried = script[: LIMITS.acquirer_sends_max]
     unsent = next((n for n, happening in enumerate(tried) if not isinstance(happening, Unsent)), len(tried))
     assert wire.sent == min(unsent + 1, len(tried))

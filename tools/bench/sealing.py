@@ -40,6 +40,6 @@ async def _seal_all(address: str, key_path: Path, ids: Iterable[str]) -> None:
                 raise LookupError(f"payment {payment_id} was picked and is gone")
             params = {"of_merchant_id": merchant.id, "of_id": payment.id, "new_mac": sign_payment(payment, keyring)}
             steps.append(Write(_seal, params, rows=1))
-        await database.write(steps)
+        await database.write(steps, label="bench")
     finally:
         await database.close()

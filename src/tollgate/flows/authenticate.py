@@ -109,7 +109,13 @@ async def ask_directory_server(
         results_url=f"{app.base_url}/v1/threeDSecure/results/{shopper_token}",
         simulator_overrides=order.simulator_overrides,
     )
-    answered = await converse(conversation, directory.wire, timeout_s=app.acquirer_timeout_s)
+    answered = await converse(
+        conversation,
+        directory.wire,
+        timeout_s=app.acquirer_timeout_s,
+        label="authentication request",
+        probe=app.database.probe,
+    )
     return answered or threeds.fail_case(asked, threeds.UNREACHABLE)
 
 
@@ -142,7 +148,7 @@ async def hand_over(
     told = answer_payment(completion.payment, app.envelope)
     kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, told)
     unit = [*completion_writes(completion, kept), *insert_authentication_writes(sign_authentication(app, row))]
-    if not await app.database.write(unit):
+    if not await app.database.write(unit, label="authentication pending"):
         return answer_payment(await get_payment(app, started, started.id), app.envelope)
     data = threeds.make_method_data(case, make_method_url(app, started)) if case.method_url else ""
     handover = name_handover(make_shopper_url(app, started, key), case.method_url, data)

@@ -73,7 +73,7 @@ async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
     integrity = app.script.integrity if checkouts.asks_for_integrity(fields.values) else ""
     answer = checkouts.answer_checkout(checkout, app.envelope, CREATED, now, integrity)
     unit = [*insert_checkout_writes(checkout), *keep_answer_writes(app, call, answer)]
-    if await app.database.write(unit):
+    if await app.database.write(unit, label="checkout prepared"):
         return answer
     return await answer_taken_key(app, call.idempotency_key)
 
@@ -115,7 +115,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
         *change_checkout_writes(seen, changed, now),
         *keep_answer_writes(app, call, answer),
     ]
-    if await app.database.write(unit):
+    if await app.database.write(unit, label="checkout changed"):
         return answer
     fresh = await get_own_checkout(app, channel, checkout_id, None)
     # Without a key there is no other reason: whoever was paying may have let go of it by now.
@@ -203,7 +203,7 @@ async def remind(app: App, job: Job) -> bool:
     if word is None:
         return False
     noting = note_reminder_writes(checkout, word, app.clock.now())
-    is_done = await app.database.write([*noting, *finish_job_writes(job)])
+    is_done = await app.database.write([*noting, *finish_job_writes(job)], label="reminder recorded")
     if is_done:
         level = logging.WARNING if word in (Reminder.MISSED, Reminder.FAILED) else logging.INFO
         facts = {"checkout": hide_checkout_ids(checkout.id), "reminder": word.value}
@@ -226,6 +226,7 @@ def _find_word(app: App, job: Job, checkout: Checkout) -> Reminder | None:
 async def _call(app: App, checkout: Checkout) -> Reminder | None:
     """None: nobody could be reached. Whoever was reached was told, whatever came back."""
     url = make_checkout_return_url(checkout.return_url or "", checkout)
+    app.database.probe("reminder call", "before")
     try:
         status = await app.notifier.get(url, LIMITS.notification_timeout_s)
     except Forbidden:
@@ -234,5 +235,6 @@ async def _call(app: App, checkout: Checkout) -> Reminder | None:
         return None
     except Silent:
         status = 0
+    app.database.probe("reminder call", "after")
     _log.info("a shop was called", extra={"checkout": hide_checkout_ids(checkout.id), "status": status or "none"})
     return Reminder.SENT

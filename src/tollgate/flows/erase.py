@@ -41,7 +41,7 @@ async def erase_registration(app: App, outlived: Registration) -> bool:
         *change_registration_writes(erased, None, None, event=event, at=now),
         *end_schedules_writes(erased.merchant_id, erased.id, now, UNUSABLE[RegistrationState.ERASED]),
     ]
-    return await app.database.write(unit)
+    return await app.database.write(unit, label="registration erased")
 
 
 async def wipe_old_accounts(app: App, channel: Channel) -> int:

@@ -49,7 +49,9 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
         attempt = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
-        if await app.database.write(charging.start_writes(attempt, context, decision, idempotency_key)):
+        if await app.database.write(
+            charging.start_writes(attempt, context, decision, idempotency_key), label="follow-up reserved"
+        ):
             try:
                 return await carry_out(app, request, attempt, route, idempotency_key)
             except (Unavailable, Damaged) as fault:
@@ -138,7 +140,9 @@ async def ask(app: App, request: FollowUp, started: Payment, route: Route) -> Ve
         is_final=request.is_final,
         simulator_overrides=request.simulator_overrides,
     )
-    return await dispatch(exchange, route.wire, timeout_s=app.acquirer_timeout_s)
+    return await dispatch(
+        exchange, route.wire, timeout_s=app.acquirer_timeout_s, label="follow-up request", probe=app.database.probe
+    )
 
 
 async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:
@@ -155,6 +159,6 @@ async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: st
         result_code = notice or SUCCESS_CODES[named.test_mode]
         bare = msgspec.structs.replace(start_follow_up(app, fact, named, call.ndc), result_code=result_code)
         attempt = charging.plan_attempt(bare, decision)
-        if await app.database.write(charging.start_writes(attempt, context, decision)):
+        if await app.database.write(charging.start_writes(attempt, context, decision), label="chargeback recorded"):
             return await charging.complete_decided(app, attempt)
     raise Conflict(get_result("800.600.100"), "too many requests about this payment at once")

@@ -85,7 +85,9 @@ def write_start(
     if new is None and not guards:
         return start_payment(app.database, started, sealed, idempotency_key)
     registered = [] if new is None else insert_registration_writes(new)
-    return app.database.write([*guards, *start_payment_writes(started, sealed, idempotency_key), *registered])
+    return app.database.write(
+        [*guards, *start_payment_writes(started, sealed, idempotency_key), *registered], label="payment started"
+    )
 
 
 def find_refusal(app: App, order: Order, channel: Channel) -> Verdict | None:

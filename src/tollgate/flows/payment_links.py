@@ -55,7 +55,7 @@ async def make_payment_link(app: App, fields: Fields, call: Call) -> Answer:
     code = checkouts.draw_code(url) if links.asks_for_code(fields.values) else ""
     answer = links.answer_new_link(link, url, code, links.Asked(app.envelope, call.ndc, now))
     unit = [*insert_link_writes(link), *keep_answer_writes(app, call, answer)]
-    if await app.database.write(unit):
+    if await app.database.write(unit, label="payment link created"):
         return answer
     return await answer_taken_key(app, call.idempotency_key)
 

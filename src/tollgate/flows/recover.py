@@ -47,7 +47,7 @@ async def complete_overdue(app: App, started: Payment) -> None:
     kept = keep_answer(app, stored, started.merchant_id, started.id, answer)
     # Refused where the attempt's own process was faster after all, and then that is the truth.
     write = complete_payment if started.chain_id is None else complete_follow_up
-    await write(app.database, completion, kept)
+    await write(app.database, completion, kept, label="overdue completion")
 
 
 async def run_recovery_task(app: App, job: Job) -> bool:
@@ -73,12 +73,14 @@ async def reverse_doubtful(app: App, job: Job, payment: Payment, route: Route) -
     if payment.state is not State.DECLINED:
         raise TamperedRow(f"job {job.id} reverses a payment that did not fail: run `tollgate verify`")
     exchange = route.connector.reverse(payment.id)
-    verdict = await dispatch(exchange, route.wire, timeout_s=app.acquirer_timeout_s)
+    verdict = await dispatch(
+        exchange, route.wire, timeout_s=app.acquirer_timeout_s, label="reversal request", probe=app.database.probe
+    )
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(app, payment, verdict)
     writes = start_follow_up_writes(reversal, list_start_changes(reversal, None, payment.id))
-    if not await app.database.write([*finish_job_writes(job), *writes]):
+    if not await app.database.write([*finish_job_writes(job), *writes], label="reversal recorded"):
         return False
     await complete_decided(app, reversal)
     return True
@@ -103,12 +105,16 @@ async def _resolve(app: App, job: Job, payment: Payment, route: Route, exchange:
     if payment.state not in OPEN_STATES:
         # Decided by another way meanwhile; there is nothing left to ask.
         return await finish_job(app.database, job)
-    verdict = await dispatch(exchange, route.wire, timeout_s=app.acquirer_timeout_s)
+    verdict = await dispatch(
+        exchange, route.wire, timeout_s=app.acquirer_timeout_s, label="recovery request", probe=app.database.probe
+    )
     verdict = await check_lateness(app, payment, verdict)
     if verdict.outcome not in DECIDED:
         return False
     completion = complete_signed(app, payment, verdict)
-    return await app.database.write([*finish_job_writes(job), *completion_writes(completion, expected=payment.state)])
+    return await app.database.write(
+        [*finish_job_writes(job), *completion_writes(completion, expected=payment.state)], label="recovery completion"
+    )
 
 
 async def expire_waiting(app: App, job: Job, payment: Payment) -> bool:
@@ -122,12 +128,13 @@ async def expire_waiting(app: App, job: Job, payment: Payment) -> bool:
     row = await find_authentication(app.database, payment.merchant_id, payment.id)
     if payment.state is not State.WAITING or (row is not None and row.stage is Stage.CLOSED):
         closing = close_authentication_writes(payment.merchant_id, payment.id)
-        return await app.database.write([*finish_job_writes(job), *closing])
+        return await app.database.write([*finish_job_writes(job), *closing], label="authentication closed")
     completion = complete_signed(app, payment, OUT_OF_TIME)
     # Without a row nobody can come back, and nothing was ever sent.
     ending = end_authentication_writes(payment.merchant_id, payment.id) if row else []
     return await app.database.write(
-        [*finish_job_writes(job), *completion_writes(completion, expected=State.WAITING), *ending]
+        [*finish_job_writes(job), *completion_writes(completion, expected=State.WAITING), *ending],
+        label="waiting expired",
     )
 
 

@@ -92,7 +92,7 @@ async def register(
         registration, inserting = new.registration, insert_registration_writes(new)
     answer = registrations.answer_registration(registration, app.envelope)
     unit = [*guard(registration), *inserting, *keep_answer_writes(app, call, answer)]
-    if not unit or await app.database.write(unit):
+    if not unit or await app.database.write(unit, label="registration stored"):
         return answer
     return await answer_taken_key(app, call.idempotency_key)
 
@@ -181,7 +181,7 @@ async def _change(
         owner = accounts.name_registration_owner(stored.registration)
         accounts.refuse_exposed_sealed(stored.sealed_account, owner, fields.echo, call.idempotency_key, app)
         unit, answer = change(stored)
-        if await app.database.write([*unit, *keep_answer_writes(app, call, answer)]):
+        if await app.database.write([*unit, *keep_answer_writes(app, call, answer)], label="registration changed"):
             return answer
         earlier = await find_earlier_answer(app, call.idempotency_key)
         if earlier is not None:

@@ -138,10 +138,15 @@ async def ask_provider(app: App, payment: Payment) -> Verdict | None:
     channel = app.merchants.get_channel(payment.channel_id)
     route = choose_route(app, channel, payment.test_mode, payment.brand)
     question = route.connector.inquire(payment.id, route.approved_code)
-    verdict = await dispatch(question, route.wire, timeout_s=app.acquirer_timeout_s)
+    verdict = await dispatch(
+        question, route.wire, timeout_s=app.acquirer_timeout_s, label="inquiry on return", probe=app.database.probe
+    )
     verdict = await check_lateness(app, payment, verdict)
     if verdict.outcome in DECIDED:
-        await app.database.write(completion_writes(complete_signed(app, payment, verdict), expected=State.WAITING))
+        await app.database.write(
+            completion_writes(complete_signed(app, payment, verdict), expected=State.WAITING),
+            label="completion on return",
+        )
     return verdict
 
 
@@ -193,7 +198,7 @@ async def _ask_issuer(
     stage = authentication.Stage.CHALLENGED if answered.result is None else authentication.Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
     if await authentications.move_authentication(
-        app.database, sign_authentication(app, moved), authentication.Stage.OPEN
+        app.database, sign_authentication(app, moved), authentication.Stage.OPEN, label="issuer answered"
     ):
         return moved
     # Another tab was faster: what it heard is the truth.
@@ -209,7 +214,9 @@ async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authen
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
     noted = sign_authentication(app, msgspec.structs.replace(row, body=asked))
-    await app.database.write(authentications.move_authentication_writes(noted, authentication.Stage.OPEN))
+    await app.database.write(
+        authentications.move_authentication_writes(noted, authentication.Stage.OPEN), label="issuer asked"
+    )
     return asked
 
 
@@ -219,7 +226,7 @@ async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> a
     failed = threeds.fail_case(row.body, threeds.UNANSWERED)
     moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
     if await authentications.move_authentication(
-        app.database, sign_authentication(app, moved), authentication.Stage.CHALLENGED
+        app.database, sign_authentication(app, moved), authentication.Stage.CHALLENGED, label="challenge unanswered"
     ):
         return moved
     fresh = await authentications.find_authentication(app.database, row.merchant_id, row.id)
@@ -253,7 +260,9 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
             return
         deadline_at = app.clock.wall() + int(app.patience_s * SECOND)
         ending = authentications.end_authentication_writes(payment.merchant_id, payment.id)
-        if await app.database.write([*claiming, *reopen_writes(payment, deadline_at), *ending]):
+        if await app.database.write(
+            [*claiming, *reopen_writes(payment, deadline_at), *ending], label="payment resumed"
+        ):
             started = await get_payment(app, payment, payment.id)
             await conclude(app, started, await pass_on(app, order, started, route, case), None)
             return
@@ -285,7 +294,7 @@ async def close(app: App, payment: Payment, verdict: Verdict) -> bool:
         *completion_writes(completion, expected=State.WAITING),
         *authentications.end_authentication_writes(payment.merchant_id, payment.id),
     ]
-    return await app.database.write(unit)
+    return await app.database.write(unit, label="closed without charge")
 
 
 async def _recall(app: App, payment: Payment, cvv: Secret | None) -> Order:
@@ -327,7 +336,7 @@ async def hear_result(app: App, token_text: str, body: bytes) -> bytes:
         row, stage=authentication.Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result)
     )
     accepted = await move_authentication(
-        app.database, sign_authentication(app, answered), authentication.Stage.CHALLENGED
+        app.database, sign_authentication(app, answered), authentication.Stage.CHALLENGED, label="challenge result"
     )
     if accepted and row.body.acs_url is None:
         await _finish_without_browser(app, answered)
@@ -341,7 +350,9 @@ async def hear_method(app: App, token_text: str, server_id: str | None) -> None:
     if row is None or row.stage is not authentication.Stage.OPEN or row.body.server_id != server_id:
         return
     done = msgspec.structs.replace(row, body=msgspec.structs.replace(row.body, is_method_done=True))
-    await move_authentication(app.database, sign_authentication(app, done), authentication.Stage.OPEN)
+    await move_authentication(
+        app.database, sign_authentication(app, done), authentication.Stage.OPEN, label="3DS method done"
+    )
 
 
 async def _find(app: App, shopper_token: ShopperToken) -> authentication.AuthenticationRow | None:

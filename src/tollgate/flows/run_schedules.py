@@ -56,7 +56,9 @@ async def fall_due(app: App, schedule: Schedule) -> None:
     due = find_due(cron, schedule.next_at, schedule.ends_at, app.clock.now())
     run = Run(merchant_id=schedule.merchant_id, schedule_id=schedule.id, due_at=due.due_at, state=RunState.DUE)
     # Refused where another process was faster, or somebody ended the schedule; then that is the truth.
-    await app.database.write(schedules.fall_due_writes(schedule, due.next_at, due.missed, due.skipped, run))
+    await app.database.write(
+        schedules.fall_due_writes(schedule, due.next_at, due.missed, due.skipped, run), label="run due"
+    )
 
 
 async def refuse_set_back(app: App, schedule: Schedule) -> None:
@@ -169,27 +171,34 @@ async def judge_try(app: App, job: Job, run: Run, schedule: Schedule, payment: P
     tried = msgspec.structs.replace(run, tries=run.tries + 1, payment_id=payment.id, result_code=code, completed_at=now)
     if payment.state is State.APPROVED:
         made = msgspec.structs.replace(tried, state=RunState.MADE)
-        return await app.database.write([*schedules.move_run_writes(run, made), *finish_job_writes(job)])
+        return await app.database.write(
+            [*schedules.move_run_writes(run, made), *finish_job_writes(job)], label="run result"
+        )
     pause = app.retrying.find_pause(tried.tries, code)
     if pause is not None and schedule.state is ScheduleState.ACTIVE:
         return await app.database.write(
-            [*schedules.move_run_writes(run, tried), *postpone_job_writes(job, now + pause)]
+            [*schedules.move_run_writes(run, tried), *postpone_job_writes(job, now + pause)], label="run result"
         )
     failed = msgspec.structs.replace(tried, state=RunState.FAILED)
     ending = _stop_writes(schedule, code, app) if find_reaction(code) is Reaction.STOP else []
-    return await app.database.write([*schedules.move_run_writes(run, failed), *ending, *finish_job_writes(job)])
+    return await app.database.write(
+        [*schedules.move_run_writes(run, failed), *ending, *finish_job_writes(job)], label="run result"
+    )
 
 
 async def end_unpayable(app: App, job: Job, run: Run, schedule: Schedule, code: str) -> bool:
     failed = msgspec.structs.replace(run, state=RunState.FAILED, result_code=code, completed_at=app.clock.now())
     return await app.database.write(
-        [*schedules.move_run_writes(run, failed), *_stop_writes(schedule, code, app), *finish_job_writes(job)]
+        [*schedules.move_run_writes(run, failed), *_stop_writes(schedule, code, app), *finish_job_writes(job)],
+        label="run refused",
     )
 
 
 async def drop_run(app: App, job: Job, run: Run, state: RunState) -> bool:
     ended = msgspec.structs.replace(run, state=state, completed_at=app.clock.now())
-    return await app.database.write([*schedules.move_run_writes(run, ended), *finish_job_writes(job)])
+    return await app.database.write(
+        [*schedules.move_run_writes(run, ended), *finish_job_writes(job)], label="run dropped"
+    )
 
 
 def _stop_writes(schedule: Schedule, code: str, app: App) -> list[Write]:

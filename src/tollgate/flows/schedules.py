@@ -42,7 +42,7 @@ async def create_schedule(app: App, fields: Fields, call: Call) -> Answer:
     schedule = start_schedule(app, order, call.channel, call.ndc, test_mode)
     answer = schedules.answer_schedule(schedule, SUCCESS_CODES[test_mode], app.envelope)
     claimed = keep_answer_writes(app, call, answer)
-    if await app.database.write([*insert_schedule_writes(schedule), *claimed]):
+    if await app.database.write([*insert_schedule_writes(schedule), *claimed], label="schedule created"):
         return answer
     return await answer_taken_key(app, call.idempotency_key)
 
@@ -63,7 +63,7 @@ async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
             *insert_schedule_writes(schedule),
             *keep_answer_writes(app, call, answer),
         ]
-        if await app.database.write(unit):
+        if await app.database.write(unit, label="schedule changed"):
             return answer
         earlier = await find_earlier_answer(app, call.idempotency_key)
         if earlier is not None:
@@ -88,7 +88,9 @@ async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
             at=now,
         )
         claimed = keep_answer_writes(app, call, answer)
-        if await app.database.write([*end_schedule_writes(active, ScheduleState.ENDED, now), *claimed]):
+        if await app.database.write(
+            [*end_schedule_writes(active, ScheduleState.ENDED, now), *claimed], label="schedule ended"
+        ):
             return answer
         earlier = await find_earlier_answer(app, call.idempotency_key)
         if earlier is not None:

@@ -116,7 +116,7 @@ async def write_file(app: App, batch: Batch, head: sepa.FileHead, entries: Serie
         *insert_bank_file_writes(file, sealed),
         *file_instructions_writes(file.merchant_id, ids, file.id, file.due_on),
     ]
-    is_written = await app.database.write(writes)
+    is_written = await app.database.write(writes, label="bank file")
     if is_written:
         _log.info("a bank file was made", extra={"file": file.id, "entries": file.entries})
     return is_written

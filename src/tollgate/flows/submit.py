@@ -290,4 +290,4 @@ async def _give_up(app: App, payment: Payment) -> None:
     told = await ask_provider(app, payment)
     if told is not None and told.outcome is Outcome.WAITING:
         unit = completion_writes(complete_signed(app, payment, _UNDECIDED), expected=State.WAITING)
-        await app.database.write(unit)
+        await app.database.write(unit, label="attempt abandoned")

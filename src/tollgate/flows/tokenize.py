@@ -64,7 +64,7 @@ async def hear_token_event(app: App, token_text: str, body: bytes) -> bool:
     if event is None or not compare_digest(hash_once_key(shopper_token.key), expected):
         return False
     job = make_token_job(shopper_token.merchant_id, registration_id, app.clock.now(), event.id)
-    return await app.database.write(ensure_job_writes(job))
+    return await app.database.write(ensure_job_writes(job), label="token event")
 
 
 def make_events_url(app: App, registration: Registration) -> str:
@@ -102,7 +102,7 @@ async def _update(app: App, job: Job, stored: _Stored) -> bool | None:
     if card == registration.card and _is_same(token, registration.network_token):
         return await finish_job(app.database, job)
     unit = _write_change(app, stored, token, told, card)
-    return True if await app.database.write([*unit, *finish_job_writes(job)]) else None
+    return True if await app.database.write([*unit, *finish_job_writes(job)], label="token stored") else None
 
 
 async def _remove(app: App, job: Job, stored: _Stored) -> bool | None:
@@ -113,7 +113,9 @@ async def _remove(app: App, job: Job, stored: _Stored) -> bool | None:
         # Who issued it cannot be asked; once an address is configured again, it is.
         return registration.network_token is None and await finish_job(app.database, job)
     removal = tokens.remove(registration.id, requestor=vault.terms.requestor_id)
-    is_removed = await converse(removal, vault.wire, timeout_s=app.acquirer_timeout_s)
+    is_removed = await converse(
+        removal, vault.wire, timeout_s=app.acquirer_timeout_s, label="token removal", probe=app.database.probe
+    )
     return await finish_job(app.database, job) if is_removed else False
 
 
@@ -140,7 +142,9 @@ async def _ask(app: App, stored: _Stored) -> tokens.TokenTold | None:
     question = _choose_question(app, registration, sealed_account, vault.terms.requestor_id)
     if question is None:
         return None
-    told = await converse(question, vault.wire, timeout_s=app.acquirer_timeout_s)
+    told = await converse(
+        question, vault.wire, timeout_s=app.acquirer_timeout_s, label="token request", probe=app.database.probe
+    )
     return told or tokens.TokenTold(state=TokenState.REFUSED, reason=tokens.SILENT)
 
 

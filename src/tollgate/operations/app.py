@@ -125,7 +125,7 @@ class CardRangeCache:
     async def _ask(self, wire: Wire, kept: _Kept | None, wall_now: Instant, timeout_s: float) -> _Kept:
         """A directory that is in trouble is left alone for a while, or else every payment would wait for it."""
         question = threeds.ask_ranges(threeds.make_server_id(self._random_bytes))
-        ranges = await converse(question, wire, timeout_s=timeout_s)
+        ranges = await converse(question, wire, timeout_s=timeout_s, label="card ranges request")
         if ranges is None:
             return _Kept(kept.ranges if kept else None, wall_now + LIMITS.card_ranges_pause)
         return _Kept(ranges, wall_now + LIMITS.card_ranges_lifetime)

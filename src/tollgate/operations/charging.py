@@ -70,7 +70,13 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     means = await use_network_token(app, order, started) if tell_registration(started.echo) else Means(order)
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
-    verdict = await dispatch(exchange, route.wire, timeout_s=app.acquirer_timeout_s - means.spent_s)
+    verdict = await dispatch(
+        exchange,
+        route.wire,
+        timeout_s=app.acquirer_timeout_s - means.spent_s,
+        label="charge request",
+        probe=app.database.probe,
+    )
     return msgspec.structs.replace(verdict, details={**verdict.details, **means.told}) if means.told else verdict
 
 
@@ -211,7 +217,7 @@ async def complete_decided(app: App, decided: Payment) -> Payment:
     """Writes the result of what is not sent, unless reconcile was faster."""
     started = await get_payment(app, decided, decided.id)
     completion = complete_signed(app, started, get_known_verdict(started))
-    if await complete_follow_up(app.database, completion):
+    if await complete_follow_up(app.database, completion, label="decided completion"):
         return completion.payment
     return await get_payment(app, decided, decided.id)
 

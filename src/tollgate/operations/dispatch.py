@@ -7,6 +7,7 @@ from typing import TypeVar
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import Conversation, Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Verdict
+from tollgate.store.database import Probe, ignore_probe
 from tollgate.wire import Silent, Unsent, Wire
 
 _UNSENT = Verdict(outcome=Outcome.UNSENT, code="900.100.600")
@@ -18,29 +19,36 @@ _SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
 _Told = TypeVar("_Told")
 
 
-async def dispatch(exchange: Exchange, wire: Wire, *, timeout_s: float) -> Verdict:
-    """For what moves money: every fault of the line is a verdict."""
+async def dispatch(
+    exchange: Exchange, wire: Wire, *, timeout_s: float, label: str, probe: Probe = ignore_probe
+) -> Verdict:
+    """Runs an exchange that moves money; every transport fault becomes a verdict."""
     try:
-        return await _drive(exchange, wire, timeout_s)
+        return await _drive(exchange, wire, timeout_s, label, probe)
     except Unsent:
         return _UNSENT
     except Silent:
         return _SILENT
 
 
-async def converse(conversation: Conversation[_Told], wire: Wire, *, timeout_s: float) -> _Told | None:
-    """For what moves nothing: None where the line broke, and whoever asked may ask again."""
+async def converse(
+    conversation: Conversation[_Told], wire: Wire, *, timeout_s: float, label: str, probe: Probe = ignore_probe
+) -> _Told | None:
+    """Runs a conversation that moves no money. After a transport fault it returns None, and may be asked again."""
     try:
-        return await _drive(conversation, wire, timeout_s)
+        return await _drive(conversation, wire, timeout_s, label, probe)
     except (Unsent, Silent):
         return None
 
 
-async def _drive(conversation: Conversation[_Told], wire: Wire, timeout_s: float) -> _Told:
+async def _drive(conversation: Conversation[_Told], wire: Wire, timeout_s: float, label: str, probe: Probe) -> _Told:
     try:
         request = next(conversation)
         while True:
-            request = conversation.send(await _send(request, wire, timeout_s))
+            probe(label, "before")
+            reply = await _send(request, wire, timeout_s)
+            probe(label, "after")
+            request = conversation.send(reply)
     except StopIteration as end:
         told: _Told = end.value
         return told

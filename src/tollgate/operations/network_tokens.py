@@ -139,9 +139,11 @@ async def _ask_proof(app: App, order: Order, started: Payment, registration: Reg
     requestor = vault.terms.requestor_id
     question = tokens.request_cryptogram(registration.id, started.id, order.money, requestor=requestor)
     timeout_s = min(LIMITS.cryptogram_timeout_s, app.acquirer_timeout_s / _SHARE_OF_TIME)
-    return await converse(question, vault.wire, timeout_s=timeout_s) or tokens.Cryptogram(None)
+    return await converse(
+        question, vault.wire, timeout_s=timeout_s, label="cryptogram request", probe=app.database.probe
+    ) or tokens.Cryptogram(None)
 
 
 async def _look_after(app: App, registration: Registration, occasion: str = "") -> None:
     job = make_token_job(registration.merchant_id, registration.id, app.clock.now(), occasion)
-    await app.database.write(ensure_job_writes(job))
+    await app.database.write(ensure_job_writes(job), label="token check queued")

@@ -137,7 +137,7 @@ class SimulatedTokenVault:
         for each in issued.planned:
             if shopper_token is not None:
                 job = make_token_job(shopper_token.merchant_id, RegistrationId(issued.key), each.at, each.id)
-                await self._database.write(ensure_job_writes(job))
+                await self._database.write(ensure_job_writes(job), label="simulated token event")
 
     async def _prove(self, key: str) -> tokens.CryptogramReply:
         standing = await find_standing(self._database, key, self._clock.now())

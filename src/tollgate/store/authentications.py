@@ -70,8 +70,8 @@ async def find_authentication(db: Database, merchant_id: MerchantId, payment_id:
     return AuthenticationRow(**named | {"stage": Stage(named["stage"]), "body": _decode(named["body"])})
 
 
-async def move_authentication(db: Database, row: AuthenticationRow, expected: Stage) -> bool:
-    return await db.write(move_authentication_writes(row, expected))
+async def move_authentication(db: Database, row: AuthenticationRow, expected: Stage, *, label: str) -> bool:
+    return await db.write(move_authentication_writes(row, expected), label=label)
 
 
 def _name(merchant_id: MerchantId, payment_id: PaymentId) -> dict[str, object]:

@@ -90,7 +90,10 @@ async def get_sealed_body(db: Database, file: BankFile) -> bytes:
 
 async def mark_exported(db: Database, file: BankFile, at: Instant) -> bool:
     """False: it was taken out before."""
-    return await db.write([Write(_mark, {"of_merchant_id": file.merchant_id, "file_id": file.id, "at": at}, rows=1)])
+    return await db.write(
+        [Write(_mark, {"of_merchant_id": file.merchant_id, "file_id": file.id, "at": at}, rows=1)],
+        label="bank file exported",
+    )
 
 
 async def list_file_days(
@@ -134,7 +137,7 @@ async def list_sealed_files(
 async def rewrap_file(db: Database, file: SealedFile, new: bytes) -> bool:
     """The same file under another key. False: it was changed meanwhile."""
     of = {"of_merchant_id": file.merchant_id, "file_id": file.id}
-    return await db.write([Write(_rewrap, {**of, "old": file.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": file.sealed, "new": new}, rows=1)], label="key rotation")
 
 
 def _read(row: Row) -> BankFile:

@@ -168,7 +168,7 @@ def change_checkout_writes(seen: Checkout, changed: Checkout, now: Instant) -> l
 
 async def cancel_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
     """Returns False if somebody is paying the checkout, or it is paid, cancelled or expired."""
-    return await db.write([Write(_cancel, _name(checkout) | {"now": now}, rows=1)])
+    return await db.write([Write(_cancel, _name(checkout) | {"now": now}, rows=1)], label="checkout cancelled")
 
 
 def submit_checkout_writes(seen: Checkout, subject_id: str, return_url: str | None, now: Instant) -> list[Write]:
@@ -212,17 +212,17 @@ def end_attempt_writes(end: CheckoutEnd) -> list[Write]:
 async def count_read(db: Database, checkout: Checkout, now: Instant, reads_max: int, window: Instant) -> bool:
     """False: it was asked for too often. A window opens with the first call."""
     params = _name(checkout) | {"now": now, "reads_max": reads_max, "new_window_ends_at": now + window}
-    return await db.write([Write(_count_read, params, rows=1)])
+    return await db.write([Write(_count_read, params, rows=1)], label="checkout read counted")
 
 
 async def note_read(db: Database, checkout: Checkout, now: Instant) -> None:
-    await db.write([Write(_note_read, _name(checkout) | {"now": now})])
+    await db.write([Write(_note_read, _name(checkout) | {"now": now})], label="checkout read")
 
 
 async def spend_checkout(db: Database, checkout: Checkout, now: Instant) -> bool:
     """False: another was told before."""
     params = _name(checkout) | {"of_subject_id": checkout.subject_id, "now": now}
-    return await db.write([Write(_spend, params, rows=1)])
+    return await db.write([Write(_spend, params, rows=1)], label="checkout spent")
 
 
 def note_reminder_writes(checkout: Checkout, word: Reminder, at: Instant) -> list[Write]:
@@ -313,12 +313,12 @@ async def list_sealed_checkouts(
 async def rewrap_checkout(db: Database, found: SealedCheckout, new: bytes) -> bool:
     """False: it was changed meanwhile."""
     of = {"of_merchant_id": found.merchant_id, "checkout_id": found.id}
-    return await db.write([Write(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)], label="key rotation")
 
 
 async def keep_script(db: Database, script: Script, now: Instant) -> None:
     """Promised again, it is kept for longer."""
-    await db.write([Write(_keep_script, msgspec.structs.asdict(script) | {"promised_at": now})])
+    await db.write([Write(_keep_script, msgspec.structs.asdict(script) | {"promised_at": now})], label="widget script")
 
 
 async def find_script(db: Database, version: str) -> Script | None:

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 # This spelling of ON CONFLICT compiles for both databases.
 from sqlalchemy.dialects.postgresql import insert
@@ -56,9 +56,22 @@ class WrongSchema(StoreFault):
     pass
 
 
+When = Literal["before", "after"]
+Probe = Callable[[str, When], None]
+
+
+def ignore_probe(_label: str, _when: When) -> None:
+    """Does nothing; a crash test installs a probe that kills the process before or after a labelled step."""
+
+
 class Database(Protocol):
     @property
     def dialect(self) -> Dialect: ...
+
+    @property
+    def probe(self) -> Probe:
+        """The probe is told the label of every write and wire request, before it begins and after it succeeded."""
+        ...
 
     async def fetch(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
         """All rows; a statement that writes and returns rows is its own atomic unit."""
@@ -66,11 +79,11 @@ class Database(Protocol):
 
     async def fetch_one(self, statement: Statement, params: Mapping[str, Any]) -> Row | None: ...
 
-    async def write(self, writes: Sequence[Write]) -> bool:
-        """One atomic unit. False: a guard did not hold, and nothing was written."""
+    async def write(self, writes: Sequence[Write], *, label: str) -> bool:
+        """Commits the writes as one unit. It returns False where a guard did not hold and nothing was written."""
         ...
 
-    def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
+    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
         """Group commit. True: durable. False: refused by its guard, nothing was written."""
         ...
 
@@ -81,6 +94,20 @@ class Database(Protocol):
     async def close(self) -> None:
         """Write what is queued, then let go."""
         ...
+
+
+class Probed:
+    """The part that both drivers share: telling the probe which labelled write begins and which has ended."""
+
+    probe: Probe = staticmethod(ignore_probe)
+
+    def _probe_submitted(self, label: str, submit: Callable[[], asyncio.Future[bool]]) -> asyncio.Future[bool]:
+        """Callbacks run in the order they were added, so the probe is called before the caller goes on."""
+        self.probe(label, "before")
+        writing = submit()
+        if self.probe is not ignore_probe:
+            writing.add_done_callback(lambda _: self.probe(label, "after"))
+        return writing
 
 
 Item = TypeVar("Item")

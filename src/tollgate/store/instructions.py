@@ -109,7 +109,7 @@ def insert_instruction_writes(instruction: Instruction) -> list[Write]:
 
 async def insert_instruction(db: Database, instruction: Instruction) -> bool:
     """False: there is one with this key already."""
-    return await db.write(insert_instruction_writes(instruction))
+    return await db.write(insert_instruction_writes(instruction), label="instruction queued")
 
 
 async def find_instruction(db: Database, merchant_id: MerchantId, key: str) -> Instruction | None:
@@ -135,7 +135,9 @@ async def cancel_instruction(
 ) -> bool:
     """False: a file was faster, or it was cancelled before. The cancellation itself is kept in the same commit."""
     writes = [Write(_cancel, {"of_merchant_id": merchant_id, "of_id": key}, rows=1)]
-    return await db.write([*writes, *(insert_instruction_writes(cancellation) if cancellation else [])])
+    return await db.write(
+        [*writes, *(insert_instruction_writes(cancellation) if cancellation else [])], label="instruction cancelled"
+    )
 
 
 # ---- collecting ----

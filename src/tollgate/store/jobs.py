@@ -113,7 +113,7 @@ def postpone_job_writes(job: Job, due_at: Instant, failures: int = 0) -> list[Wr
 
 
 async def insert_job(db: Database, job: Job) -> bool:
-    return await db.write(insert_job_writes(job))
+    return await db.write(insert_job_writes(job), label="job created")
 
 
 async def lease_due(
@@ -130,11 +130,11 @@ async def lease_due(
 
 
 async def finish_job(db: Database, job: Job) -> bool:
-    return await db.write(finish_job_writes(job))
+    return await db.write(finish_job_writes(job), label="job finished")
 
 
 async def postpone_job(db: Database, job: Job, due_at: Instant, failures: int = 0) -> bool:
-    return await db.write(postpone_job_writes(job, due_at, failures))
+    return await db.write(postpone_job_writes(job, due_at, failures), label="job postponed")
 
 
 def _name_lease(job: Job) -> dict[str, str | None]:

@@ -124,13 +124,13 @@ async def give_checkout(
     """
     params = _name(seen) | {"new_checkout_id": checkout.id, "new_mac": changed.mac, "now": now}
     giving = Write(_give_checkout, params, rows=1)
-    return await db.write([giving, *_withdraw_writes(seen), *insert_checkout_writes(checkout)])
+    return await db.write([giving, *_withdraw_writes(seen), *insert_checkout_writes(checkout)], label="link checkout")
 
 
 async def end_link(db: Database, seen: PaymentLink, ended: PaymentLink) -> bool:
     """Returns False if the link has another checkout by now, is ended already, is being paid or is paid."""
     ending = Write(_end, _name(seen) | {"new_mac": ended.mac}, rows=1)
-    return await db.write([ending, *_withdraw_writes(seen)])
+    return await db.write([ending, *_withdraw_writes(seen)], label="payment link ended")
 
 
 def _withdraw_writes(seen: PaymentLink) -> list[Write]:
@@ -158,7 +158,7 @@ async def list_sealed_links(
 async def rewrap_link(db: Database, found: SealedLink, new: bytes) -> bool:
     """Returns False if it was changed meanwhile."""
     of = {"of_merchant_id": found.merchant_id, "link_id": found.id}
-    return await db.write([Write(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": found.sealed, "new": new}, rows=1)], label="key rotation")
 
 
 def _name(link: PaymentLink) -> dict[str, object]:

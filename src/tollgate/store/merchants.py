@@ -127,7 +127,7 @@ async def load_merchants(db: Database) -> MerchantSnapshot:
 
 
 async def _change(db: Database, write: Write) -> bool:
-    return await db.write([write, *add_to_setting_writes(MERCHANTS_VERSION, 1)])
+    return await db.write([write, *add_to_setting_writes(MERCHANTS_VERSION, 1)], label="merchant configuration")
 
 
 def _name(members: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
@@ -211,7 +211,9 @@ async def record_wallet_use(
     A request that comes twice at once under one Idempotency-Key is the same use: the key lets only one of them pay.
     """
     of = {"merchant_id": merchant_id, "fingerprint": fingerprint}
-    if await db.write([Write(_idempotency_key, {**of, "used_at": used_at, "request": request}, rows=1)]):
+    if await db.write(
+        [Write(_idempotency_key, {**of, "used_at": used_at, "request": request}, rows=1)], label="wallet token used"
+    ):
         return True
     # Well before the key itself is forgotten, or else the token could be used again by who comes in between.
     since = used_at - LIMITS.idempotency_lifetime // 2
@@ -225,7 +227,7 @@ async def purge_wallet_uses(db: Database, before: Instant, limit: int) -> int:
 
 async def _change_wallet_keys(db: Database, write: Write) -> bool:
     """Keys belong to the directory: who keeps it in memory notices a change by its version."""
-    return await db.write([write, *add_to_setting_writes(MERCHANTS_VERSION, 1)])
+    return await db.write([write, *add_to_setting_writes(MERCHANTS_VERSION, 1)], label="merchant configuration")
 
 
 def _read_key(named: dict[str, Any]) -> WalletKey:

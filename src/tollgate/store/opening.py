@@ -128,7 +128,7 @@ async def get_setting(db: Database, name: str, default: str = "") -> str:
 
 
 async def put_setting(db: Database, name: str, value: str) -> None:
-    await db.write([Write(_put, {"name": name, "value": value}, rows=1)])
+    await db.write([Write(_put, {"name": name, "value": value}, rows=1)], label="setting")
 
 
 async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
@@ -139,7 +139,7 @@ async def list_settings(db: Database, prefix: str) -> list[tuple[str, str]]:
 
 async def replace_setting(db: Database, name: str, old: str, new: str) -> bool:
     """False: it is no longer what was read."""
-    return await db.write([Write(_replace, {"setting": name, "old": old, "new": new}, rows=1)])
+    return await db.write([Write(_replace, {"setting": name, "old": old, "new": new}, rows=1)], label="setting")
 
 
 async def add_to_setting(db: Database, name: str, amount: int) -> int:

@@ -67,16 +67,19 @@ async def start_payment(
             None if idempotency_key is None else idempotency_key.fingerprint,
             None if idempotency_key is None else idempotency_key.created_at,
         ),
+        label="payment started",
     )
 
 
-async def complete_payment(db: Database, completion: Completion, answer: Answer | None) -> bool:
+async def complete_payment(
+    db: Database, completion: Completion, answer: Answer | None, *, label: str = "completion"
+) -> bool:
     """Result, event, book, errand and the claim's answer in one commit. False: another settled it; nothing was written.
 
     For what begins a chain; a later transaction also moves balances and is settled by `complete_follow_up`.
     """
     if completion.registration is not None or completion.checkout is not None:
-        return await db.write(completion_writes(completion, answer))
+        return await db.write(completion_writes(completion, answer), label=label)
     payment, recovery_task, money = completion.payment, completion.recovery_task, completion.payment.money
     completed_at = payment_rows.get_completed_at(payment)
     source, target = find_entry_accounts(payment) or _NO_REPORT_ENTRY
@@ -103,6 +106,7 @@ async def complete_payment(db: Database, completion: Completion, answer: Answer 
             None if answer is None else answer.status,
             None if answer is None else answer.body,
         ),
+        label=label,
     )
 
 
@@ -217,9 +221,11 @@ def get_recovery_due(payment: Payment, recovery_task: RecoveryTask) -> Instant:
     return payment_rows.get_completed_at(payment) + RECOVERY_DELAYS.get(recovery_task, 0)
 
 
-async def complete_follow_up(db: Database, completion: Completion, answer: Answer | None = None) -> bool:
+async def complete_follow_up(
+    db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "follow-up completion"
+) -> bool:
     """Result, balances, book, event, errand and the claim's answer in one commit. False: another settled it."""
-    return await db.write(completion_writes(completion, answer))
+    return await db.write(completion_writes(completion, answer), label=label)
 
 
 # ---- reading ----
@@ -254,7 +260,7 @@ async def list_overdue(db: Database, wall_now: Instant, limit: int) -> list[Paym
         else:
             merchant_id, payment_id = row[: len(_KEY)]
             of = {"of_merchant_id": merchant_id, "payment_id": payment_id}
-            await db.write([Write(_look_later, {**of, "later": wall_now + HOUR})])
+            await db.write([Write(_look_later, {**of, "later": wall_now + HOUR})], label="overdue completion postponed")
     return found
 
 
@@ -268,7 +274,10 @@ async def owe_completion(db: Database, started: Payment, now: Instant, wall_now:
         due_at=now,
     )
     of = {"of_merchant_id": started.merchant_id, "payment_id": started.id}
-    await db.write([*ensure_job_writes(job), Write(_look_later, {**of, "later": wall_now + HOUR})])
+    await db.write(
+        [*ensure_job_writes(job), Write(_look_later, {**of, "later": wall_now + HOUR})],
+        label="overdue completion queued",
+    )
 
 
 # ---- sealed accounts ----
@@ -311,4 +320,4 @@ async def list_sealed(
 async def rewrap_sealed(db: Database, account: SealedAccount, new: bytes) -> bool:
     """The same account under another key. False: it was changed meanwhile."""
     of = {"of_merchant_id": account.merchant_id, "payment_id": account.id}
-    return await db.write([Write(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)])
+    return await db.write([Write(_rewrap, {**of, "old": account.sealed, "new": new}, rows=1)], label="key rotation")

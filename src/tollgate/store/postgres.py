@@ -27,7 +27,7 @@ class _GuardBroken(Exception):
     """Leaves a transaction by the door that rolls back."""
 
 
-class PostgresDatabase:
+class PostgresDatabase(database.Probed):
     dialect = statements.Dialect.POSTGRESQL
 
     def __init__(
@@ -50,17 +50,20 @@ class PostgresDatabase:
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
-    async def write(self, writes: Sequence[statements.Write]) -> bool:
+    async def write(self, writes: Sequence[statements.Write], *, label: str) -> bool:
         self._refuse_reader()
         bound = []
         for write in writes:
             compiled = write.statement.compiled_for(statements.Dialect.POSTGRESQL)
             bound.append((compiled.text, compiled.bind(write.params), write.rows))
-        return await self._health.watch(persist(lambda _: self._write_unit(bound), is_repeatable=True))
+        self.probe(label, "before")
+        is_written = await self._health.watch(persist(lambda _: self._write_unit(bound), is_repeatable=True))
+        self.probe(label, "after")
+        return is_written
 
-    def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
+    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
         self._refuse_reader()
-        return self._writers[hot.name].submit(row)
+        return self._probe_submitted(label, partial(self._writers[hot.name].submit, row))
 
     async def find_trouble(self) -> str | None:
         try:

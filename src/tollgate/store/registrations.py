@@ -223,7 +223,9 @@ def make_registration_event(registration: Registration, topic: RegistrationEvent
 async def note_use(db: Database, registration: Registration, used_at: Instant, keep_until: Instant) -> None:
     """Another may have noted it before; then that is as good."""
     of = {"of_merchant_id": registration.merchant_id, "registration_id": registration.id}
-    await db.write([Write(_use, {**of, "new_used_at": used_at, "new_keep_until": keep_until})])
+    await db.write(
+        [Write(_use, {**of, "new_used_at": used_at, "new_keep_until": keep_until})], label="registration used"
+    )
 
 
 # ---- reading ----
@@ -343,9 +345,9 @@ async def list_sealed_registrations(
 
 async def rewrap_registrations(db: Database, batch: Sequence[Rewrapping]) -> int:
     """In one commit where none of them was changed meanwhile, otherwise one by one; how many were written."""
-    if await db.write([_step(each) for each in batch]):
+    if await db.write([_step(each) for each in batch], label="key rotation"):
         return len(batch)
-    return sum([await db.write([_step(each)]) for each in batch])
+    return sum([await db.write([_step(each)], label="key rotation") for each in batch])
 
 
 def _step(each: Rewrapping) -> Write:

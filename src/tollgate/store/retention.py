@@ -108,7 +108,9 @@ _lacks = Statement(sa.select(payments.c.sealed_account.is_(None)).where(*_of), i
 async def wipe_account(db: Database, merchant_id: MerchantId, first_id: str, before: Instant) -> bool:
     """False: it is wiped already, or something in its chain is younger, in flight, waiting, or due at a bank."""
     of = {"of_merchant_id": merchant_id, "first_id": first_id}
-    return await db.write([Write(_hold, of, rows=1), Write(_wipe, {**of, "before": before}, rows=1)])
+    return await db.write(
+        [Write(_hold, of, rows=1), Write(_wipe, {**of, "before": before}, rows=1)], label="account wiped"
+    )
 
 
 async def has_open_chain(db: Database, merchant_id: MerchantId, first_id: str) -> bool:

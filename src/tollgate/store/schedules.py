@@ -236,7 +236,9 @@ async def halt_schedule(db: Database, schedule: Schedule) -> bool:
 
 
 async def _halt_row(db: Database, merchant_id: MerchantId, schedule_id: ScheduleId) -> bool:
-    return await db.write([Write(_halt, {"of_merchant_id": merchant_id, "schedule_id": schedule_id}, rows=1)])
+    return await db.write(
+        [Write(_halt, {"of_merchant_id": merchant_id, "schedule_id": schedule_id}, rows=1)], label="schedule halted"
+    )
 
 
 async def retire_schedules(db: Database, limit: int) -> int:

@@ -49,7 +49,7 @@ _purge = Statement(sa.delete(simulated_sessions).where(_columns.id.in_(_oldest))
 
 async def insert_simulated_session(db: Database, session: SimulatedSession) -> bool:
     """False: the id is known already, and nothing was written."""
-    return await db.write([Write(_insert, msgspec.structs.asdict(session), rows=1)])
+    return await db.write([Write(_insert, msgspec.structs.asdict(session), rows=1)], label="simulated session")
 
 
 async def find_simulated_session(db: Database, session_id: str) -> SimulatedSession | None:
@@ -60,7 +60,7 @@ async def find_simulated_session(db: Database, session_id: str) -> SimulatedSess
 async def move_simulated_session(db: Database, session: SimulatedSession, status: str) -> bool:
     """False: it is no longer as it was read, and whoever was first has decided."""
     params = {"session_id": session.id, "expected": session.status, "new_status": status}
-    return await db.write([Write(_move, params, rows=1)])
+    return await db.write([Write(_move, params, rows=1)], label="simulated session")
 
 
 async def purge_simulated_sessions(db: Database, before: Instant, limit: int) -> int:

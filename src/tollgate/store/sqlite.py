@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
@@ -97,7 +98,7 @@ QueuedWrite = tuple[Callable[[Run, Any], Any], Any]
 """A function of the writer thread and its argument."""
 
 
-class SqliteDatabase:
+class SqliteDatabase(database.Probed):
     dialect = statements.Dialect.SQLITE
 
     def __init__(self, writer: apsw.Connection | None, readers: Sequence[apsw.Connection], lock: int | None) -> None:
@@ -113,7 +114,7 @@ class SqliteDatabase:
         self._batcher: database.Batcher[QueuedWrite, Any] = database.Batcher(
             self._start_batch, lanes=1, items_max=BATCH_MAX
         )
-        self._health = database.WriteHealth(lambda: self.write(database.PROBE))
+        self._health = database.WriteHealth(lambda: self.write(database.PROBE, label="write check"))
         if writer is not None:
             self._changes = writer.changes
             self._execute = writer.cursor().execute
@@ -135,16 +136,18 @@ class SqliteDatabase:
         rows = await self.fetch(statement, params)
         return rows[0] if rows else None
 
-    async def write(self, writes: Sequence[statements.Write]) -> bool:
+    async def write(self, writes: Sequence[statements.Write], *, label: str) -> bool:
         bound = []
         for write in writes:
             compiled = write.statement.compiled_for(statements.Dialect.SQLITE)
             bound.append((compiled.text, compiled.bind(write.params), write.rows))
+        self.probe(label, "before")
         is_written: bool = await self._submit(_write_unit, bound)
+        self.probe(label, "after")
         return is_written
 
-    def submit(self, hot: HotWrite, row: Row) -> Awaitable[bool]:
-        return self._submit(hot.write_row, row)
+    def submit(self, hot: HotWrite, row: Row, *, label: str) -> Awaitable[bool]:
+        return self._probe_submitted(label, partial(self._submit, hot.write_row, row))
 
     async def find_trouble(self) -> str | None:
         try:

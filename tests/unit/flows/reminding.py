@@ -55,13 +55,13 @@ async def prepare(app: App, number: int = 1, **changes: object) -> Checkout:
         sealed_fields=b"sealed",
     )
     checkout = msgspec.structs.replace(checkout, **changes)
-    assert await app.database.write(checkouts.insert_checkout_writes(checkout))
+    assert await app.database.write(checkouts.insert_checkout_writes(checkout), label="test")
     return checkout
 
 
 async def submit(app: App, checkout: Checkout, return_url: str | None = RETURN_URL) -> None:
     unit = checkouts.submit_checkout_writes(checkout, SUBJECT_ID, return_url, app.clock.now())
-    assert await app.database.write(unit)
+    assert await app.database.write(unit, label="test")
 
 
 async def prepare_submitted(app: App, number: int = 1, **changes: object) -> Checkout:
@@ -77,7 +77,7 @@ async def reopen(app: App, checkout: Checkout) -> None:
     end = CheckoutEnd(
         id=checkout.id, merchant_id=checkout.merchant_id, subject_id=SUBJECT_ID, is_done=False, is_sole=True
     )
-    assert await app.database.write(checkouts.end_attempt_writes(end))
+    assert await app.database.write(checkouts.end_attempt_writes(end), label="test")
 
 
 async def forget(app: App) -> None:

@@ -51,7 +51,7 @@ async def register_card(
     bare = start_registration(app, ORDER, Call(CHANNEL, NDC), registration_id)
     active = msgspec.structs.replace(bare, state=RegistrationState.ACTIVE, initial=initial)
     new = seal_registration(app, active, CARD)
-    assert await app.database.write(insert_registration_writes(new))
+    assert await app.database.write(insert_registration_writes(new), label="test")
     return registration_id
 
 
@@ -112,7 +112,7 @@ async def pass_time(app: App, until: Instant, step: Instant) -> None:
 
 async def spoil(app: App, text: str, **params: Any) -> None:
     """Somebody writes into the store."""
-    assert await app.database.write([Write(Statement(sa.text(text), is_write=True), params, rows=1)])
+    assert await app.database.write([Write(Statement(sa.text(text), is_write=True), params, rows=1)], label="test")
 
 
 def list_charges(wire: ScriptedWire) -> list[str]:

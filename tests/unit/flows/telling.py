@@ -113,9 +113,9 @@ class Meddler:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    async def write(self, steps: list[Write]) -> bool:
+    async def write(self, steps: list[Write], *, label: str) -> bool:
         """Refused where the meddler says so."""
-        return await self._meddle() and await self._database.write(steps)
+        return await self._meddle() and await self._database.write(steps, label=label)
 
 
 def meddle_with(app: App, meddle: Callable[[], Awaitable[bool]]) -> App:

@@ -30,13 +30,13 @@ class FullDisk:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    async def write(self, steps: Sequence[Write]) -> bool:
+    async def write(self, steps: Sequence[Write], *, label: str) -> bool:
         self._count()
-        return await self._database.write(steps)
+        return await self._database.write(steps, label=label)
 
-    def submit(self, *arguments: Any) -> Awaitable[bool]:
+    def submit(self, *arguments: Any, label: str) -> Awaitable[bool]:
         self._count()
-        return self._database.submit(*arguments)
+        return self._database.submit(*arguments, label=label)
 
     def _count(self) -> None:
         if self.writes_left == 0:

@@ -39,13 +39,13 @@ class CountingDatabase:
         self.reads.append(statement)
         return await self._database.fetch_one(statement, params)
 
-    async def write(self, steps: Sequence[Write]) -> bool:
+    async def write(self, steps: Sequence[Write], *, label: str) -> bool:
         self.units.append(steps)
-        return await self._database.write(steps)
+        return await self._database.write(steps, label=label)
 
-    async def submit(self, hot: HotWrite, row: Row) -> bool:
+    async def submit(self, hot: HotWrite, row: Row, *, label: str) -> bool:
         self.hot.append(hot.name)
-        return await self._database.submit(hot, row)
+        return await self._database.submit(hot, row, label=label)
 
 
 async def count(app: App, *parts: Mapping[str, str], stored: str | None = None) -> tuple[int, int, list[str]]:

@@ -171,7 +171,9 @@ async def test_a_channel_without_a_vault_owes_and_tells_nothing(app: App, world:
     for job in await list_token_jobs(unset):
         await finish_job(unset.database, job)
     live = replace(registration, test_mode=TestMode.EXTERNAL)
-    assert await unset.database.write(change_registration_writes(live, sealed, None, event=None, at=unset.clock.now()))
+    assert await unset.database.write(
+        change_registration_writes(live, sealed, None, event=None, at=unset.clock.now()), label="test"
+    )
     channel = replace(TOKENIZING, test_url="https://acquirer.example")
     app.merchants.fill([channel], [])
 
@@ -188,7 +190,7 @@ async def test_a_payment_without_its_registrations_test_mode_goes_by_the_number(
     registration, sealed, sealed_token = await find_stored(app, registration_id)
     external = replace(registration, test_mode=TestMode.EXTERNAL)
     unit = change_registration_writes(external, sealed, sealed_token, event=None, at=app.clock.now())
-    assert await app.database.write(unit)
+    assert await app.database.write(unit, label="test")
 
     told = await pay(app, registration_id)
 

@@ -112,7 +112,9 @@ async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(
     )
     assert isinstance(decision, Plan)
     bare = replace(charging.start_after(app, debit, "CB", "ndc"), result_code="000.100.200")
-    assert await app.database.write(charging.start_writes(charging.plan_attempt(bare, decision), context, decision))
+    assert await app.database.write(
+        charging.start_writes(charging.plan_attempt(bare, decision), context, decision), label="test"
+    )
 
     [_, left_behind] = await read_chain(app, debit)
     await complete_overdue(app, left_behind)

@@ -52,7 +52,7 @@ async def leave_started(app: App, named: Payment, kind: str, amount: int) -> Pay
     context = await charging.make_chain_context(app, named)
     decision = judge(charging.make_follow_up_request(request, named), context, charging.make_terms(app, CHANNEL, named))
     attempt = charging.plan_attempt(charging.start_after(app, named, kind, "ndc"), decision)
-    assert await app.database.write(charging.start_writes(attempt, context, decision))
+    assert await app.database.write(charging.start_writes(attempt, context, decision), label="test")
     return await read(app, attempt.id)
 
 

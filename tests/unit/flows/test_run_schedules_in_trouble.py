@@ -144,7 +144,7 @@ async def test_a_registration_that_was_deleted_ends_its_schedules(app: App, wire
     deleted = msgspec.structs.replace(registration, state=registration.state.DELETED)
     get_clock(app).at = FIRST
     await order_runs(app)
-    assert await app.database.write(change_registration_writes(deleted, None, None, event=None, at=FIRST))
+    assert await app.database.write(change_registration_writes(deleted, None, None, event=None, at=FIRST), label="test")
 
     await work(app)
 
@@ -161,7 +161,7 @@ async def test_ending_a_registrations_schedules_leaves_those_of_others_alone(app
     mine = [await plan_payments(app, MONTH_END) for _ in range(2)]
     theirs = await plan_payments(app, MONTH_END, registrationId=other)
 
-    assert await app.database.write(end_schedules_writes(MERCHANT.id, REGISTRATION, NOW, "100.150.202"))
+    assert await app.database.write(end_schedules_writes(MERCHANT.id, REGISTRATION, NOW, "100.150.202"), label="test")
 
     assert [(await get_schedule(app, each.id)).result_code for each in mine] == ["100.150.202"] * 2
     assert (await get_schedule(app, theirs.id)).state is ScheduleState.ACTIVE
@@ -239,7 +239,7 @@ async def test_a_schedule_that_is_changed_after_its_run_was_ordered_is_not_paid(
 async def test_a_schedule_that_ended_cannot_be_woken_up(app: App, wire: ScriptedWire) -> None:
     await register_card(app)
     schedule = await plan_payments(app, MONTH_END)
-    assert await app.database.write(end_schedules_writes(MERCHANT.id, REGISTRATION, NOW))
+    assert await app.database.write(end_schedules_writes(MERCHANT.id, REGISTRATION, NOW), label="test")
     await spoil(app, "UPDATE schedules SET state = 0")
 
     get_clock(app).at = FIRST

@@ -131,7 +131,7 @@ async def test_what_the_merchant_knows_better_stays(app: App) -> None:
     assert registration.card is not None
     newer = replace(registration, card=replace(registration.card, expiry_year="2040"))
     unit = change_registration_writes(newer, sealed, sealed_token, event=None, at=app.clock.now())
-    assert await app.database.write(unit)
+    assert await app.database.write(unit, label="test")
     shopper_token = await fire(app, registration_id, Event.SUSPENDED)
 
     await hear_token_event(app, shopper_token, make_knock(registration_id))

@@ -156,7 +156,7 @@ async def test_two_who_provision_at_once_end_with_one_token_and_one_change(app: 
     registration_id = await keep_card(app, {"card.expiryYear": "2031"})
     before = await look_at(app, registration_id)
     again = make_token_job(MERCHANT.id, before.id, app.clock.now(), "again")
-    await app.database.write(ensure_job_writes(again))
+    await app.database.write(ensure_job_writes(again), label="test")
 
     assert await run_tokens(app) == 2
 

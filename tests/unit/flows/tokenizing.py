@@ -131,7 +131,7 @@ async def delete(
     unit = change_registration_writes(
         ended_row, None, None, event=registration.RegistrationEvent.DELETED, at=app.clock.now()
     )
-    assert await app.database.write(unit)
+    assert await app.database.write(unit, label="test")
 
 
 async def get_vault_status(app: App, registration_id: str) -> str | None:

@@ -41,7 +41,7 @@ def say_at_once(verdict: Verdict) -> Exchange:
 async def test_every_request_is_carried_and_every_answer_brought_back() -> None:
     wire, talk = ScriptedWire([b"one", b"two"]), Talk()
 
-    assert await dispatch(talk.exchange(), wire, timeout_s=1) is FINE
+    assert await dispatch(talk.exchange(), wire, timeout_s=1, label="test") is FINE
 
     assert [request.path for request in wire.sent] == ["/first", "/second"]
     assert talk.heard == [b"one", b"two"]
@@ -50,7 +50,7 @@ async def test_every_request_is_carried_and_every_answer_brought_back() -> None:
 async def test_a_verdict_that_needs_no_request_sends_none() -> None:
     wire = ScriptedWire()
 
-    assert await dispatch(say_at_once(FINE), wire, timeout_s=1) is FINE
+    assert await dispatch(say_at_once(FINE), wire, timeout_s=1, label="test") is FINE
 
     assert wire.sent == []
 
@@ -70,7 +70,7 @@ async def test_what_breaks_on_the_line_is_a_verdict_for_what_moves_money(
 ) -> None:
     wire, talk = ScriptedWire(list(script)), Talk()
 
-    verdict = await dispatch(talk.exchange(), wire, timeout_s=1)
+    verdict = await dispatch(talk.exchange(), wire, timeout_s=1, label="test")
 
     assert (verdict.outcome, verdict.code) == (outcome, code)
     assert len(wire.sent) == sends
@@ -81,7 +81,7 @@ async def test_what_breaks_on_the_line_is_a_verdict_for_what_moves_money(
 async def test_what_breaks_on_the_line_is_nothing_for_what_moves_nothing(fault: Exception) -> None:
     wire = ScriptedWire([fault] * LIMITS.acquirer_sends_max)
 
-    assert await converse(Talk().exchange(), wire, timeout_s=1) is None
+    assert await converse(Talk().exchange(), wire, timeout_s=1, label="test") is None
 
 
 async def test_a_conversation_may_end_with_anything() -> None:
@@ -89,13 +89,13 @@ async def test_a_conversation_may_end_with_anything() -> None:
         reply = yield WireRequest(path="/count", body=b"", key="count")
         return len(reply.body)
 
-    assert await converse(count(), ScriptedWire([b"12345"]), timeout_s=1) == 5
+    assert await converse(count(), ScriptedWire([b"12345"]), timeout_s=1, label="test") == 5
 
 
 async def test_what_is_no_fault_of_the_line_is_not_hidden_and_the_connector_is_left_in_order() -> None:
     talk = Talk()
 
     with pytest.raises(ZeroDivisionError):
-        await dispatch(talk.exchange(), ScriptedWire([ZeroDivisionError()]), timeout_s=1)
+        await dispatch(talk.exchange(), ScriptedWire([ZeroDivisionError()]), timeout_s=1, label="test")
 
     assert talk.is_closed
