@@ -14,10 +14,10 @@ import msgspec
 import orjson
 
 from tollgate.catalog.card_numbers import hide_card_numbers
+from tollgate.catalog.parameters.names import NAMES_KEPT, first_word
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.catalog.shape import is_true
 from tollgate.catalog.wallets import Wallet
-from tollgate.contract.fields import NAMES_KEPT, first_word
 from tollgate.contract.standing import find_scheme_reference, tell_series_reference
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.payment import Payment, State

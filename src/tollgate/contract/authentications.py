@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tollgate.catalog.parameters.names import WORDS
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.payment_types import PAYMENT_TYPES
 from tollgate.catalog.results import get_result
 from tollgate.catalog.rule_rows.people import MANDATORY_BILLING_FIELDS, MANDATORY_BROWSER_FIELDS
@@ -18,7 +20,6 @@ from tollgate.values import Fault, InvalidParameters
 
 _ALREADY_DONE = ("threeDSecure.eci", "threeDSecure.verificationId")
 _SWITCHES = ("threeDSecure.disable", "customParameters[custom_disable3DSecure]")
-_TELLING = frozenset({"shopperResultUrl", "threeDSecure", "standingInstruction", "recurringType", "customParameters"})
 _MANDATED = "04"
 _UNSAID = AuthenticationRequest()
 
@@ -34,7 +35,7 @@ def read_authentication_request(
         or account.number_type != "PAN"
     ):
         return None
-    if fields.groups.isdisjoint(_TELLING):
+    if fields.groups.isdisjoint(WORDS[Use.AUTHENTICATION]):
         # Nobody could come back, so nothing is asked; but nothing forbids it either.
         return _UNSAID
     reason = values.get("threeDSecure.threeRIInd")

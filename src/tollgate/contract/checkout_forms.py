@@ -13,12 +13,13 @@ from tollgate.catalog.brands import BRANDS, find_brand
 from tollgate.catalog.ibans import list_sepa_lengths
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.mandates import render_mandate
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.postal_codes import POSTAL_CODES
 from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import WALLET_SHEETS, Wallet
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer
 from tollgate.contract.checkouts import find_payment_type
-from tollgate.contract.fields import first_word
 from tollgate.contract.shopper_urls import make_checkout_return_url
 from tollgate.payments.accounts import WalletPublic
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
@@ -34,7 +35,6 @@ _FORM_KINDS = {
     "PP": "prepayment",
 }
 _STATES = {CheckoutState.OPEN: "open", CheckoutState.LOCKED: "busy"}
-_ASKED_GROUPS = frozenset({"customer", "billing", "bankAccount", "virtualAccount", "createRegistration"})
 _BRANDS_MAX = 200
 _LANGUAGES_MAX = 5
 _STORED_NAMES = {
@@ -80,7 +80,7 @@ class FormTerms(msgspec.Struct, frozen=True, kw_only=True):
 def answer_form(
     checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms, envelope: Envelope, now: Instant
 ) -> Answer:
-    given = sorted(name for name in prepared if first_word(name) in _ASKED_GROUPS)
+    given = sorted(name for name in prepared if first_word(name) in WORDS[Use.FORM_QUESTION])
     more: Json = {"id": checkout.id, "kind": checkout.kind.value, "state": _STATES.get(checkout.state, "paid")}
     more |= {name: prepared[name] for name in ("amount", "currency") if name in prepared}
     more |= {

@@ -10,14 +10,14 @@ import orjson
 
 from tollgate.catalog.brand_rows import Brand
 from tollgate.catalog.brands import find_brand
-from tollgate.catalog.parameters.names import resolve
+from tollgate.catalog.parameters.names import PARAMETERS, WORDS, first_word, resolve
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import get_result, is_success
 from tollgate.catalog.shape import is_true
-from tollgate.catalog.wallets import Wallet
 from tollgate.contract import objections
 from tollgate.contract.answers import Answer, Envelope, encode_answer
 from tollgate.contract.details import read_details, spell_address
-from tollgate.contract.fields import Fields, Pairs, first_word, is_never_stored
+from tollgate.contract.fields import Fields, Pairs, is_never_stored
 from tollgate.contract.orders import check_fit, read_simulator_overrides, read_test_mode
 from tollgate.contract.shopper_urls import make_checkout_return_url
 from tollgate.payments.checkout import Checkout, CheckoutKind
@@ -27,17 +27,9 @@ from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, r
 
 _SESSION_GONE = "No payment session found for the requested id: it was read, it has expired, or it is of another host"
 
-_ACCOUNT_WORDS = frozenset({"card", "bankAccount", "virtualAccount", *(wallet.value for wallet in Wallet)})
-_CHOICES = frozenset({"paymentBrand", "registrationId"})
-"""What the shopper says, whatever was prepared."""
-_PERSON_WORDS = frozenset({"customer", "billing"})
-_NOT_THE_FORMS = frozenset({"customer.ip", "card.numberType", *(f"{wallet.value}.source" for wallet in Wallet)})
-"""What we know better than the form, and words by which a card would need no authentication of its holder."""
-_GAPS = frozenset({"createRegistration", "shopperResultUrl", "shopOrigin"})
-"""What the shopper's form may add, but not change."""
+_ACCOUNT_WORDS = WORDS[Use.FORM] & (WORDS[Use.ACCOUNT] | WORDS[Use.WALLET])
+_NOT_FORM = frozenset(name for name, row in PARAMETERS.items() if Use.NOT_FORM in row.use)
 _SHOPPER_KEY = "customParameters[SHOPPER_"
-_PREPARING_WORDS = frozenset({"integrity", "registrations", "overridePaymentType"})
-"""What a checkout is told and no payment."""
 _OVERRIDE_WORD = "overridePaymentType"
 _OVERRIDE = _OVERRIDE_WORD + "[{}]"
 _BROWSER = "customer.browser."
@@ -128,7 +120,7 @@ def join_form(prepared: Mapping[str, str], sent: Submission, *, is_lenient: bool
     country = said.get("billing.country") or prepared.get("billing.country", "")
     spelled = spell_address(said, country, is_lenient=is_lenient)
     heard = [(name, spelled.get(_name(name), text)) for name, text in heard]
-    unneeded = _PREPARING_WORDS | _list_other_accounts(prepared, said)
+    unneeded = WORDS[Use.CHECKOUT] | _list_other_accounts(prepared, said)
     kept = [(name, text) for name, text in prepared.items() if name not in said and first_word(name) not in unneeded]
     pairs = _drop_half_known(kept + heard, sent)
     return pairs + _describe_browser(pairs, sent)
@@ -159,12 +151,11 @@ def _name(sent_name: str) -> str:
 def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
     name = _name(sent_name)
     word = first_word(name)
-    if name in _NOT_THE_FORMS:
+    if name in _NOT_FORM:
         return False
-    if word in _ACCOUNT_WORDS or name in _CHOICES:
+    if word in WORDS[Use.FORM]:
         return True
-    is_addition = word in _PERSON_WORDS or name in _GAPS or name.startswith(_SHOPPER_KEY)
-    return is_addition and name not in prepared
+    return (word in WORDS[Use.FORM_ADDITION] or name.startswith(_SHOPPER_KEY)) and name not in prepared
 
 
 def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:

@@ -35,30 +35,6 @@ _READERS: dict[Any, _Reader] = {
     Money | None: lambda text, currency: Money(read_hundredths(text), currency),
 }
 
-# Groups whose presence makes it worth building details at all; a plain card payment has none of them.
-_DETAILED = frozenset(
-    {
-        "taxAmount",
-        "discountAmount",
-        "transactionPurposeCode",
-        "transactionBai",
-        "transactionTti",
-        "forex",
-        "customer",
-        "billing",
-        "shipping",
-        "sender",
-        "recipient",
-        "merchant",
-        "threeDSecure",
-        "standingInstruction",
-        "recurringType",
-        "recurring",
-        "recurringMigration",
-        "cart",
-    }
-)
-
 _GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
     ("customer", "customer", order.Customer, "customer."),
     ("billing", "billing", order.Address, "billing."),
@@ -71,6 +47,12 @@ _GROUPS: tuple[tuple[str, str, type[msgspec.Struct], str], ...] = (
 )
 """A group of fields, the detail it becomes, and how its fields' names begin."""
 _STANDING = frozenset({"standingInstruction", "recurringType", "recurring"})
+# Groups whose presence makes it worth building details at all; a plain card payment has none of them.
+_DETAILED = frozenset(
+    {"taxAmount", "discountAmount", "forex", "transactionPurposeCode", "transactionBai", "transactionTti", "cart"}
+    | {group for group, *_ in _GROUPS}
+    | _STANDING
+)
 
 
 def read_details(fields: Fields, currency: str) -> order.Details:

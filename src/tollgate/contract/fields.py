@@ -12,7 +12,7 @@ from functools import lru_cache
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.parameters.names import IGNORED_BESIDE, PARAMETERS, resolve
+from tollgate.catalog.parameters.names import IGNORED_BESIDE, NAMES_KEPT, PARAMETERS, first_word, resolve
 from tollgate.catalog.parameters.row import Parameter, Secrecy
 from tollgate.catalog.results import get_result
 from tollgate.catalog.rule import Situation
@@ -141,14 +141,12 @@ def _faulty(name: str, message: str) -> InvalidParameters:
     return InvalidParameters(get_result("200.300.404"), [Fault(name, message)])
 
 
-_ADDRESSES = frozenset(name.partition(".")[0] for name in IGNORED_BESIDE)
+_ADDRESSES = frozenset(map(first_word, IGNORED_BESIDE))
 """The first words of names under which a field may be ignored; most requests have none of them."""
 _STORABLE = frozenset({Secrecy.OPEN, Secrecy.MASK})
 _Place = tuple[Parameter, Callable[[str], bool], str, str, bool, bool, bool]
 """A parameter's row, its test of a value, its canonical name, that name's first word, whether its value may be
 stored in clear, whether that value may have the number of a card in it, and whether the name may."""
-NAMES_KEPT = 4096
-"""How many names of past requests are remembered in pieces: shops send the same few again and again."""
 
 
 class Fields(msgspec.Struct, frozen=True):
@@ -263,12 +261,6 @@ def _find_place(sent_name: str, is_lenient: bool) -> _Place | Fault | None:
         may_hold_card,
         is_storable and account_numbers.has_key(name),
     )
-
-
-@lru_cache(NAMES_KEPT)
-def first_word(name: str) -> str:
-    """`cart` of `cart.items[0].name`, `customParameters` of `customParameters[key]`."""
-    return name.partition(".")[0].partition("[")[0]
 
 
 def is_never_stored(name: str) -> bool:

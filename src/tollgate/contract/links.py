@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import msgspec
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, render_result
-from tollgate.contract.fields import first_word
 from tollgate.payments.checkout import Checkout, LinkStatus, PaymentLink, tell_link_status
 from tollgate.payments.payment import Payment
 from tollgate.values import (
@@ -25,20 +26,6 @@ from tollgate.values import (
     render_timestamp,
 )
 
-_OWN_WORDS = frozenset(
-    {
-        "layout",
-        "validUntil",
-        "validUntilUnit",
-        "termsAndConditionsUrl",
-        "privacyPolicyUrl",
-        "collectBilling",
-        "mandatoryBilling",
-        "createQRCode",
-        "integrity",
-    }
-)
-"""These belong to a link alone; no checkout is prepared with them."""
 _RESULTS = {LinkStatus.EXPIRED: "000.200.102", LinkStatus.ENDED: "000.200.102"}
 _UNOPENED, _OPENED = "000.200.200", "000.200.201"
 _ANSWERED = "000.000.100"
@@ -105,7 +92,7 @@ def find_link_expiry(values: Mapping[str, str], now: Instant) -> Instant:
 
 def fill_link_checkout(prepared: Mapping[str, str], url: str) -> dict[str, str]:
     """Returns what a checkout of the link is prepared with. Its shopper comes back to the link's own page."""
-    kept = {name: text for name, text in prepared.items() if first_word(name) not in _OWN_WORDS}
+    kept = {name: text for name, text in prepared.items() if first_word(name) not in WORDS[Use.LINK]}
     return {**kept, "shopperResultUrl": url}
 
 

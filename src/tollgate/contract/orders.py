@@ -12,6 +12,7 @@ import msgspec
 
 from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
+from tollgate.catalog.parameters.names import first_word
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES
@@ -19,7 +20,7 @@ from tollgate.contract import objections, registered
 from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_request
 from tollgate.contract.details import read_details
-from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.fields import Fields
 from tollgate.contract.standing import find_series_fields, find_series_objection, is_by_merchant, read_sequence
 from tollgate.payments.accounts import CardSummary, Instrument, OpenedCard
 from tollgate.payments.merchants import Channel

@@ -11,10 +11,12 @@ from datetime import date
 import msgspec
 
 from tollgate.catalog.brand_rows import Brand
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import is_true
 from tollgate.contract.accounts import hide_proof
-from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.fields import Fields
 from tollgate.contract.objections import find_token_expiry
 from tollgate.contract.standing import begins_series
 from tollgate.payments import accounts
@@ -22,16 +24,6 @@ from tollgate.payments.registration import RegisteredAccount
 from tollgate.values import Fault, InvalidParameters, Secret
 
 _ID, _CREATE, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
-
-
-_KEPT_GROUPS = frozenset(
-    {"customer", "billing", "shipping", "bankAccount", "virtualAccount", "tokenAccount", "customParameters"}
-    | {"merchantTransactionId", "merchantInvoiceId", "merchantMemo"}
-)
-"""What a registration tells again of the request that made it."""
-
-
-_ACCOUNT_GROUPS = ("card.", "bankAccount.", "virtualAccount.", "tokenAccount.")
 
 
 class RegistrationLink(msgspec.Struct, frozen=True):
@@ -59,7 +51,7 @@ def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: 
 
 
 def keep_for_registration(echo: Mapping[str, str]) -> dict[str, str]:
-    return {name: text for name, text in echo.items() if first_word(name) in _KEPT_GROUPS}
+    return {name: text for name, text in echo.items() if first_word(name) in WORDS[Use.REGISTRATION]}
 
 
 def tell_registration(echo: Mapping[str, str]) -> RegistrationLink | None:
@@ -115,9 +107,9 @@ def find_registration_objection(
 def show_registered(fields: Fields, stored: RegisteredAccount, account: accounts.Instrument | None) -> dict[str, str]:
     """The echo of a payment with a stored account: what was sent, but of the account what is charged."""
     sent = hide_proof(fields.echo, account)
-    kept = {name: text for name, text in sent.items() if not name.startswith(_ACCOUNT_GROUPS)}
+    kept = {name: text for name, text in sent.items() if first_word(name) not in WORDS[Use.ACCOUNT]}
     registration = stored.registration
-    shown = {name: text for name, text in registration.echo.items() if name.startswith(_ACCOUNT_GROUPS)}
+    shown = {name: text for name, text in registration.echo.items() if first_word(name) in WORDS[Use.ACCOUNT]}
     if isinstance(account, accounts.BankAccount) and account.holder:
         shown["bankAccount.holder"] = account.holder
     return name_registration(kept | shown, registration.id, is_new=False)

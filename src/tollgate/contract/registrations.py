@@ -13,9 +13,11 @@ import msgspec
 
 from tollgate.catalog.brand_rows import Brand, Protocol
 from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, finish_answer, render_rest
-from tollgate.contract.fields import Fields, merge_echo
+from tollgate.contract.fields import Fields, is_never_stored, merge_echo
 from tollgate.contract.objections import find_content_objection, find_fraction_objection
 from tollgate.contract.orders import read_simulator_overrides, read_test_mode, take_source
 from tollgate.contract.registered import check_brand, find_registration_objection, keep_for_registration
@@ -30,7 +32,6 @@ _NOTHING_TO_STORE = "100.150.100"
 _REFERS = "100.350.601"
 _NO_SERIES = "100.350.602"
 _FORCED_CODE = "customParameters[forceResultCode]"
-_ACCOUNT_WORDS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount"})
 _SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
 
 
@@ -119,7 +120,6 @@ _CHANGEABLE: Mapping[type[accounts.Instrument], Mapping[str, str]] = {
 """What of a stored account may change, and the member that it changes."""
 _READERS: Mapping[str, Callable[[str], Any]] = {"signed_on": date.fromisoformat}
 _FACE = frozenset({"holder", "expiry_month", "expiry_year"})
-_USED_ONCE = frozenset({"card.cvv", "tokenAccount.cryptogram", "tokenAccount.dtvc"})
 
 
 def is_confirmation(fields: Fields) -> bool:
@@ -150,9 +150,9 @@ def apply_update(
 
 def _read_changes(fields: Fields, account: accounts.Instrument | None) -> dict[str, Any]:
     members = {} if account is None else _CHANGEABLE[type(account)]
-    if fields.groups.isdisjoint(_ACCOUNT_WORDS):
+    if fields.groups.isdisjoint(WORDS[Use.ACCOUNT]):
         return {}
-    sent = [name for name in fields.values if name.partition(".")[0] in _ACCOUNT_WORDS and name not in _USED_ONCE]
+    sent = [name for name in fields.values if first_word(name) in WORDS[Use.ACCOUNT] and not is_never_stored(name)]
     strange = [Fault(name, "is not part of the account stored here") for name in sent if name not in members]
     if strange:
         raise InvalidParameters(get_result("200.300.404"), strange)

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tollgate.catalog.brands import BRANDS
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES
 from tollgate.catalog.results import get_result
-from tollgate.catalog.wallets import Wallet
 from tollgate.contract.answers import Answer, Envelope, Json, finish_answer, render_rest, render_result
-from tollgate.contract.fields import Fields, first_word, merge_echo
+from tollgate.contract.fields import Fields, merge_echo
 from tollgate.contract.jobs import JobPlan, read_plan, render_plan
 from tollgate.payments.registration import RegisteredAccount
 from tollgate.payments.schedule import Run, Schedule, ScheduleState
@@ -25,15 +26,8 @@ _DEFAULT_TYPE = "DB"
 _UNKNOWN_TYPE, _OTHER_KIND = "100.360.201", "100.250.105"
 _PLAN_GROUP = "job"
 
-_NOT_CARRIED = frozenset(
-    {"amount", "currency", "paymentType", "registrationId", _PLAN_GROUP}
-    # What is charged was stored before; nothing of it comes from here.
-    | {"card", "bankAccount", "virtualAccount", "tokenAccount", "createRegistration", "overrideHolder"}
-    | {wallet.value for wallet in Wallet}
-    # Good for one payment only, or for one day, or for a shopper who is there.
-    | {"threeDSecure", "transactionDueDate", "sequence", "referenceUuid", "shopperResultUrl"}
-)
-"""First words of the fields that the payments of a schedule do not have from the request that made it."""
+_NOT_CARRIED = WORDS[Use.ONE_PAYMENT] | WORDS[Use.ACCOUNT] | WORDS[Use.WALLET]
+"""The payments of a schedule charge a stored account, and repeat nothing that was meant for one payment."""
 
 _SERIES: Mapping[str, str] = {
     "standingInstruction.mode": "REPEATED",

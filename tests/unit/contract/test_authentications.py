@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tollgate.catalog.parameters.names import first_word
 from tollgate.contract import authentications
-from tollgate.contract.fields import Fields, first_word
+from tollgate.contract.fields import Fields
 from tollgate.payments.accounts import CardAccount, TokenAccount
 from tollgate.payments.authentication import AuthenticationRequest
 from tollgate.values import InvalidParameters, Secret

@@ -4,7 +4,7 @@ Which of them a brand needs is a rule.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, OPEN, REQUIRED, SEAL, Parameter, mount, several
+from tollgate.catalog.parameters.row import CONDITIONAL, NEVER, OPEN, REQUIRED, SEAL, Parameter, Use, mount, several
 from tollgate.catalog.shape import bic, choice, country2, date, digits, iban, name, pattern, text
 
 _MONTH = pattern("0[1-9]|1[0-2]", 2, 2, notation="N2, 01-12")
@@ -16,17 +16,38 @@ CARD = mount(
     "card",
     (
         Parameter("holder", name(3, 128), lenient=text(3, 128), note="Name on the card"),
-        Parameter("number", digits(8, 32), REQUIRED, SEAL, note="Card number without blanks"),
+        Parameter("number", digits(8, 32), REQUIRED, SEAL, note="Card number without blanks", use=Use.IDENTITY),
         Parameter("expiryMonth", _MONTH, REQUIRED, note="Month it expires"),
         Parameter("expiryYear", _YEAR, REQUIRED, note="Year it expires"),
         Parameter("cvv", digits(3, 4), CONDITIONAL, NEVER, note="Security code; used once, never kept"),
-        Parameter("numberType", choice("PAN", "DPAN"), secrecy=OPEN, note="DPAN is a number made for one device"),
+        Parameter(
+            "numberType",
+            choice("PAN", "DPAN"),
+            secrecy=OPEN,
+            note="DPAN is a number made for one device",
+            use=Use.IDENTITY | Use.NOT_FORM,
+        ),
     ),
+    use=Use.ACCOUNT | Use.FORM,
 )
 
 _WALLET = (
-    Parameter("paymentToken", _WALLET_TOKEN, CONDITIONAL, SEAL, note="The wallet's encrypted token, as received"),
-    Parameter("source", _SOURCE, CONDITIONAL, OPEN, note="Where a token opened by the merchant came from"),
+    Parameter(
+        "paymentToken",
+        _WALLET_TOKEN,
+        CONDITIONAL,
+        SEAL,
+        note="The wallet's encrypted token, as received",
+        use=Use.IDENTITY,
+    ),
+    Parameter(
+        "source",
+        _SOURCE,
+        CONDITIONAL,
+        OPEN,
+        note="Where a token opened by the merchant came from",
+        use=Use.IDENTITY | Use.NOT_FORM,
+    ),
 )
 _WALLET_A_ONLY = (
     Parameter("cardNetwork", text(1, 64), secrecy=OPEN, note="Network as the wallet names it"),
@@ -34,15 +55,16 @@ _WALLET_A_ONLY = (
 )
 
 WALLETS = (
-    *mount("walletA", _WALLET + _WALLET_A_ONLY),
-    *mount("walletB", _WALLET),
-    *mount("walletC", _WALLET),
+    *mount("walletA", _WALLET + _WALLET_A_ONLY, use=Use.WALLET | Use.FORM),
+    *mount("walletB", _WALLET, use=Use.WALLET | Use.FORM),
+    *mount("walletC", _WALLET, use=Use.WALLET | Use.FORM),
 )
 
 VIRTUAL_ACCOUNT = mount(
     "virtualAccount",
-    (Parameter("accountId", text(1, 100), REQUIRED, note="The shopper's account at the provider"),),
+    (Parameter("accountId", text(1, 100), REQUIRED, note="The shopper's account at the provider", use=Use.IDENTITY),),
     holds_code=True,
+    use=Use.ACCOUNT | Use.FORM | Use.FORM_QUESTION | Use.REGISTRATION,
 )
 
 BANK_ACCOUNT = mount(
@@ -50,22 +72,25 @@ BANK_ACCOUNT = mount(
     (
         Parameter("holder", text(4, 128), REQUIRED, note="Name of the account's owner"),
         Parameter("bankName", text(1, 255), CONDITIONAL, note="Name of the bank"),
-        Parameter("number", pattern("[a-zA-Z0-9]{3,64}", 3, 64), CONDITIONAL, SEAL, note="This or iban"),
-        Parameter("iban", iban(), CONDITIONAL, SEAL, note="This or number"),
-        Parameter("bankCode", pattern("[a-zA-Z0-9]{1,12}", 1, 12), CONDITIONAL, note="This or bic"),
-        Parameter("bic", bic(), CONDITIONAL, note="This or bankCode"),
-        Parameter("country", country2(), CONDITIONAL, note="Country of the bank"),
+        Parameter(
+            "number", pattern("[a-zA-Z0-9]{3,64}", 3, 64), CONDITIONAL, SEAL, note="This or iban", use=Use.IDENTITY
+        ),
+        Parameter("iban", iban(), CONDITIONAL, SEAL, note="This or number", use=Use.IDENTITY),
+        Parameter("bankCode", pattern("[a-zA-Z0-9]{1,12}", 1, 12), CONDITIONAL, note="This or bic", use=Use.IDENTITY),
+        Parameter("bic", bic(), CONDITIONAL, note="This or bankCode", use=Use.IDENTITY),
+        Parameter("country", country2(), CONDITIONAL, note="Country of the bank", use=Use.IDENTITY),
         Parameter("mandate.id", pattern("[a-zA-Z-]{0,256}", 0, 256), CONDITIONAL, note="Direct debit mandate"),
         Parameter("mandate.dateOfSignature", date(), CONDITIONAL, note="When the mandate was signed"),
     ),
     holds_code=True,
+    use=Use.ACCOUNT | Use.FORM | Use.FORM_QUESTION | Use.REGISTRATION,
 )
 
 TOKEN_ACCOUNT = mount(
     "tokenAccount",
     (
-        Parameter("number", digits(12, 19), REQUIRED, SEAL, note="The token that stands for a card"),
-        Parameter("type", choice("EXTERNAL", "NETWORK"), REQUIRED, OPEN, note="Who issued the token"),
+        Parameter("number", digits(12, 19), REQUIRED, SEAL, note="The token that stands for a card", use=Use.IDENTITY),
+        Parameter("type", choice("EXTERNAL", "NETWORK"), REQUIRED, OPEN, note="Who issued the token", use=Use.IDENTITY),
         *several("expiryMonth", _MONTH),
         *several("expiryYear", _YEAR),
         Parameter(
@@ -78,4 +103,5 @@ TOKEN_ACCOUNT = mount(
         Parameter("dtvc", digits(3, 4), CONDITIONAL, NEVER, note="One-time security code of a token"),
     ),
     holds_code=True,
+    use=Use.ACCOUNT | Use.REGISTRATION,
 )

@@ -15,27 +15,47 @@ BASIC = row.mount(
     "",
     (
         row.Parameter(
-            "amount", row.AMOUNT, row.REQUIRED, row.OPEN, note="What is processed; taxes and shipping are already in it"
+            "amount",
+            row.AMOUNT,
+            row.REQUIRED,
+            row.OPEN,
+            note="What is processed; taxes and shipping are already in it",
+            use=row.Use.ONE_PAYMENT,
         ),
         row.Parameter("taxAmount", row.AMOUNT, row.CONDITIONAL, row.OPEN, note="Tax contained in the amount"),
         row.Parameter("discountAmount", row.AMOUNT, secrecy=row.OPEN, note="Discount on the whole invoice"),
-        row.Parameter("currency", currency(), row.REQUIRED, row.OPEN, note="Currency of the amount"),
+        row.Parameter(
+            "currency", currency(), row.REQUIRED, row.OPEN, note="Currency of the amount", use=row.Use.ONE_PAYMENT
+        ),
         row.Parameter(
             "paymentBrand",
             pattern("[a-zA-Z0-9_]{1,32}", 1, 32),
             row.CONDITIONAL,
             row.OPEN,
             note="Payment method; may be left out when a card number tells it",
+            use=row.Use.FORM,
         ),
-        row.Parameter("paymentType", choice(*PAYMENT_TYPES), row.REQUIRED, row.OPEN, note="What is asked for"),
         row.Parameter(
-            "integrity", row.BOOLEAN, secrecy=row.OPEN, note="Ask for the integrity hash of the payment script"
+            "paymentType",
+            choice(*PAYMENT_TYPES),
+            row.REQUIRED,
+            row.OPEN,
+            note="What is asked for",
+            use=row.Use.ONE_PAYMENT,
+        ),
+        row.Parameter(
+            "integrity",
+            row.BOOLEAN,
+            secrecy=row.OPEN,
+            note="Ask for the integrity hash of the payment script",
+            use=row.Use.CHECKOUT | row.Use.LINK,
         ),
         row.Parameter(
             "overridePaymentType[brand]",
             choice(*ANNOUNCED_PAYMENT_TYPES),
             secrecy=row.OPEN,
             note="Type for one brand, at the creation of a checkout only",
+            use=row.Use.CHECKOUT,
         ),
         row.Parameter("descriptor", text(1, 127), secrecy=row.OPEN, note="Text for the shopper's statement"),
         row.Parameter(
@@ -45,6 +65,7 @@ BASIC = row.mount(
             row.OPEN,
             note="The merchant's own reference",
             holds_code=True,
+            use=row.Use.REGISTRATION,
         ),
         row.Parameter(
             "merchantInvoiceId",
@@ -52,15 +73,24 @@ BASIC = row.mount(
             secrecy=row.OPEN,
             note="Invoice number, not sent onward",
             holds_code=True,
+            use=row.Use.REGISTRATION,
         ),
-        row.Parameter("merchantMemo", row.MERCHANT_REFERENCE, secrecy=row.OPEN, note="For reports only"),
+        row.Parameter(
+            "merchantMemo", row.MERCHANT_REFERENCE, secrecy=row.OPEN, note="For reports only", use=row.Use.REGISTRATION
+        ),
         row.Parameter(
             "transactionCategory",
             pattern("[a-zA-Z0-9]{0,32}", 0, 32),
             secrecy=row.OPEN,
             note="EC, MO, TO, PO, PM or MOTO: how the order was placed",
         ),
-        row.Parameter("sequence", choice("FINAL"), secrecy=row.OPEN, note="Marks the last capture, reversal or refund"),
+        row.Parameter(
+            "sequence",
+            choice("FINAL"),
+            secrecy=row.OPEN,
+            note="Marks the last capture, reversal or refund",
+            use=row.Use.ONE_PAYMENT,
+        ),
         row.Parameter("numberOfCaptures", number(1, 98), secrecy=row.OPEN, note="How many partial captures may come"),
         row.Parameter(
             "promotionCode", pattern("[A-Za-z0-9]{0,15}", 0, 15), secrecy=row.OPEN, note="One code per order"
@@ -93,11 +123,19 @@ BASIC = row.mount(
             secrecy=row.OPEN,
             note="Names an earlier payment instead of the path",
             holds_code=True,
+            use=row.Use.ONE_PAYMENT,
         ),
         row.Parameter(
             "testMode", choice("EXTERNAL", "INTERNAL"), secrecy=row.OPEN, note="INTERNAL unless it is said otherwise"
         ),
-        row.Parameter("transactionDueDate", date(), row.CONDITIONAL, row.OPEN, note="When a direct debit falls due"),
+        row.Parameter(
+            "transactionDueDate",
+            date(),
+            row.CONDITIONAL,
+            row.OPEN,
+            note="When a direct debit falls due",
+            use=row.Use.ONE_PAYMENT,
+        ),
     ),
 )
 
@@ -127,9 +165,14 @@ ASYNC = row.mount(
             pattern(r"https?://[a-zA-Z0-9.\-\[\]:]{1,255}", 8, 263),
             secrecy=row.OPEN,
             note="Origin of the page that shows the payment form; sent by the form itself",
+            use=row.Use.FORM_ADDITION,
         ),
         row.Parameter(
-            "shopperResultUrl", return_url(), row.CONDITIONAL, note="Where the shopper's browser comes back to"
+            "shopperResultUrl",
+            return_url(),
+            row.CONDITIONAL,
+            note="Where the shopper's browser comes back to",
+            use=row.Use.FORM_ADDITION | row.Use.ONE_PAYMENT | row.Use.AUTHENTICATION,
         ),
         row.Parameter(
             "notificationUrl", url(), note="Called with id and resourcePath when a result is known (deprecated)"
@@ -153,9 +196,14 @@ REGISTRATION = row.mount(
             row.BOOLEAN,
             secrecy=row.OPEN,
             note="Store the account; the answer names the registration",
+            use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.ONE_PAYMENT,
         ),
         row.Parameter(
-            "overrideHolder", row.BOOLEAN, secrecy=row.OPEN, note="Let a sent holder fill an empty stored one, once"
+            "overrideHolder",
+            row.BOOLEAN,
+            secrecy=row.OPEN,
+            note="Let a sent holder fill an empty stored one, once",
+            use=row.Use.ONE_PAYMENT,
         ),
         row.Parameter(
             "registrationId",
@@ -164,6 +212,7 @@ REGISTRATION = row.mount(
             row.OPEN,
             note="Pay with this stored account",
             holds_code=True,
+            use=row.Use.FORM | row.Use.ONE_PAYMENT,
         ),
         row.Parameter(
             "registrations[n].id",
@@ -171,6 +220,7 @@ REGISTRATION = row.mount(
             secrecy=row.OPEN,
             note="Stored accounts a checkout offers",
             holds_code=True,
+            use=row.Use.CHECKOUT,
         ),
     ),
 )

@@ -5,7 +5,7 @@ What it pays for is described by the rows of any checkout.
 from __future__ import annotations
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.catalog.parameters.row import BOOLEAN, OPEN, Parameter, mount, several
+from tollgate.catalog.parameters.row import BOOLEAN, OPEN, Parameter, Use, mount, several
 from tollgate.catalog.shape import choice, number, pattern
 
 UNITS_MAX = {"HOUR": 365 * 24, "DAY": 365, "MONTH": 12, "YEAR": 1}
@@ -52,6 +52,7 @@ LINKS = (
             Parameter("mandatoryBilling", BOOLEAN, secrecy=OPEN, note="The form insists on the billing address"),
             Parameter("createQRCode", BOOLEAN, secrecy=OPEN, note="Answer the link as a code to scan, too"),
         ),
+        use=Use.LINK,
     ),
     *mount(
         "layout",
@@ -62,5 +63,6 @@ LINKS = (
             Parameter("backgroundImage", _ADDRESS, secrecy=OPEN, note="Shown behind the page", holds_code=True),
             *several("merchantNameColor amountColor payButtonColor payButtonTextColor", _COLOUR, secrecy=OPEN),
         ),
+        use=Use.LINK,
     ),
 )

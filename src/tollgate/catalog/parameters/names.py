@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
 
@@ -20,8 +21,18 @@ from tollgate.catalog.parameters.people import CUSTOMERS, RECIPIENT, SENDER
 from tollgate.catalog.parameters.places import ADDRESSES, CORPORATE
 from tollgate.catalog.parameters.repeated import DATES, JOB, OLDER_RECURRING, RECURRING_MIGRATION, STANDING_INSTRUCTION
 from tollgate.catalog.parameters.risk import CUSTOM, RISK, THREE_D_SECURE
-from tollgate.catalog.parameters.row import Parameter
+from tollgate.catalog.parameters.row import Parameter, Use
 from tollgate.values import Fault
+
+NAMES_KEPT = 4096
+"""How many names of past requests are remembered in pieces: shops send the same few again and again."""
+
+
+@lru_cache(NAMES_KEPT)
+def first_word(name: str) -> str:
+    """Returns `cart` for `cart.items[0].name` and `customParameters` for `customParameters[key]`."""
+    return name.partition(".")[0].partition("[")[0]
+
 
 _ROWS = tuple(
     chain(
@@ -64,6 +75,11 @@ IGNORED_BESIDE: Mapping[str, str] = MappingProxyType(
     {row.name: row.ignored_beside for row in _ROWS if row.ignored_beside}
 )
 """A parameter to the one beside which it is ignored."""
+
+WORDS: Mapping[Use, frozenset[str]] = MappingProxyType(
+    {use: frozenset(first_word(row.name) for row in _ROWS if use in row.use) for use in Use}
+)
+"""The first words of the parameters that have a use."""
 
 ALIASES: Mapping[str, str] = MappingProxyType(
     {

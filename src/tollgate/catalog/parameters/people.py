@@ -63,7 +63,7 @@ _CUSTOMER = (
     row.Parameter(
         "identificationDocId", text(8, 64), row.CONDITIONAL, note="Together with identificationDocType", holds_code=True
     ),
-    row.Parameter("ip", text(1, 255), note="Address the shopper came from", holds_code=True),
+    row.Parameter("ip", text(1, 255), note="Address the shopper came from", holds_code=True, use=row.Use.NOT_FORM),
     row.Parameter("merchantReference", text(1, 255)),
     row.Parameter("salutation", choice("MR", "MRS", "MS", "MX")),
     row.Parameter("language", pattern("[A-Z]{2}", 2, 2)),
@@ -76,8 +76,17 @@ _CUSTOMER = (
 )
 
 CUSTOMERS = (
-    *row.mount("customer", _CUSTOMER),
-    *row.mount("shipping.customer", _CUSTOMER, without=("browserFingerprint.", "browser.deviceId", "app.deviceId")),
+    *row.mount(
+        "customer",
+        _CUSTOMER,
+        use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION,
+    ),
+    *row.mount(
+        "shipping.customer",
+        _CUSTOMER,
+        without=("browserFingerprint.", "browser.deviceId", "app.deviceId"),
+        use=row.Use.REGISTRATION,
+    ),
 )
 
 _PARTY = (

@@ -73,8 +73,8 @@ _SHIPPING = (
 )
 
 ADDRESSES = (
-    *row.mount("billing", _BILLING),
-    *row.mount("shipping", _SHIPPING),
+    *row.mount("billing", _BILLING, use=row.Use.FORM_ADDITION | row.Use.FORM_QUESTION | row.Use.REGISTRATION),
+    *row.mount("shipping", _SHIPPING, use=row.Use.REGISTRATION),
     *row.mount(
         "merchant.billing",
         (

@@ -5,7 +5,7 @@ When a schedule is due is not computed here.
 from __future__ import annotations
 
 from tollgate.catalog import shape
-from tollgate.catalog.parameters.row import BOOLEAN, CONDITIONAL, OPEN, REQUIRED, Parameter, mount, several
+from tollgate.catalog.parameters.row import BOOLEAN, CONDITIONAL, OPEN, REQUIRED, Parameter, Use, mount, several
 
 STANDING_INSTRUCTION = mount(
     "standingInstruction",
@@ -33,6 +33,7 @@ STANDING_INSTRUCTION = mount(
             note="Needed when an authorisation names an earlier one",
         ),
     ),
+    use=Use.AUTHENTICATION,
 )
 
 OLDER_RECURRING = mount(
@@ -43,6 +44,7 @@ OLDER_RECURRING = mount(
             shape.choice("INITIAL", "REPEATED", "REGISTRATION_BASED"),
             secrecy=OPEN,
             note="Older spelling of standingInstruction.mode",
+            use=Use.AUTHENTICATION,
         ),
         Parameter("recurring.numberOfInstallments", shape.number(1, 999), secrecy=OPEN),
     ),
@@ -99,6 +101,7 @@ JOB = mount(
         *several("durationNumber noticeNumber", shape.number(1, 9999), secrecy=OPEN),
         *several("noticeCallable", BOOLEAN, secrecy=OPEN),
     ),
+    use=Use.ONE_PAYMENT,
 )
 
 DATES = mount(

@@ -4,7 +4,7 @@ The custom keys that steer a simulator stand in test_cards.
 
 from __future__ import annotations
 
-from tollgate.catalog.parameters.row import AMOUNT, BOOLEAN, CONDITIONAL, OPEN, Parameter, mount, several
+from tollgate.catalog.parameters.row import AMOUNT, BOOLEAN, CONDITIONAL, OPEN, Parameter, Use, mount, several
 from tollgate.catalog.shape import amount, choice, currency, digits, pattern, text, timestamp
 
 _SCHEMES = ("visa", "mastercard", "amex", "diners", "jcb", "cartebancaire")
@@ -47,6 +47,7 @@ THREE_D_SECURE = mount(
         Parameter("challengeIndicator", pattern("0?[1-9]", 1, 2), secrecy=OPEN, note="04 asks for a challenge"),
         Parameter("messageCategory", pattern("[A-Za-z0-9_]{1,32}", 1, 32), secrecy=OPEN),
     ),
+    use=Use.ONE_PAYMENT | Use.AUTHENTICATION,
 )
 
 RISK = mount(
@@ -68,4 +69,5 @@ CUSTOM = mount(
             "customParameters[key]", text(0, 2048), note="Free data, echoed; SHOPPER_ keys may come from the form"
         ),
     ),
+    use=Use.REGISTRATION | Use.AUTHENTICATION,
 )

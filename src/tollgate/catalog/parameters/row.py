@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import Enum, Flag, auto
 from types import MappingProxyType
 
 from tollgate.catalog.shape import Shape, amount, boolean, exact_amount, loose_boolean, pattern, return_url, text, url
@@ -32,6 +32,36 @@ class Secrecy(Enum):
     """Never stored."""
 
 
+class Use(Flag):
+    """What the code does with a parameter besides reading it; most rows have none of these."""
+
+    NONE = 0
+    ACCOUNT = auto()
+    """Belongs to an account that can be charged and stored."""
+    WALLET = auto()
+    """Belongs to a wallet, which gives a card for one payment."""
+    IDENTITY = auto()
+    """Tells one account from another, so an update cannot change it."""
+    FORM = auto()
+    """The shopper's form may send it, whatever was prepared."""
+    FORM_ADDITION = auto()
+    """The shopper's form may send it where the merchant prepared nothing."""
+    NOT_FORM = auto()
+    """The shopper's form may not send it: the server knows better, or it would avoid an authentication."""
+    FORM_QUESTION = auto()
+    """The form asks for it, so it is told which of these were prepared."""
+    CHECKOUT = auto()
+    """Describes a checkout, and is not part of its payment."""
+    LINK = auto()
+    """Describes a payment link, and is not part of its checkout."""
+    REGISTRATION = auto()
+    """Stored with a registration and answered again."""
+    ONE_PAYMENT = auto()
+    """Is good for one payment only, for one day, or while a shopper is there, so a schedule does not repeat it."""
+    AUTHENTICATION = auto()
+    """May change whether and how the shopper is authenticated."""
+
+
 REQUIRED, CONDITIONAL, OPTIONAL = Need
 OPEN, MASK, SEAL, NEVER = Secrecy
 
@@ -54,6 +84,7 @@ class Parameter:
     holds_code: bool = False
     """Whether its digits are a number of another kind, such as a reference, a phone or an article: a run of digits in
     it is never taken for the number of a card."""
+    use: Use = Use.NONE
 
     def shape_for(self, *, is_lenient: bool) -> Shape:
         return self.lenient if is_lenient and self.lenient is not None else self.shape
@@ -115,14 +146,19 @@ RELAXED: Mapping[Shape, Shape] = MappingProxyType(
 def several(
     names: str, shape: Shape, need: Need = OPTIONAL, secrecy: Secrecy = MASK, *, holds_code: bool = False
 ) -> tuple[Parameter, ...]:
-    """Rows that differ in nothing but their name."""
+    """Makes rows that differ in nothing but their name."""
     return tuple(Parameter(name, shape, need, secrecy, holds_code=holds_code) for name in names.split())
 
 
 def mount(
-    prefix: str, rows: Iterable[Parameter], without: Iterable[str] = (), *, holds_code: bool = False
+    prefix: str,
+    rows: Iterable[Parameter],
+    without: Iterable[str] = (),
+    *,
+    holds_code: bool = False,
+    use: Use = Use.NONE,
 ) -> tuple[Parameter, ...]:
-    """The same rows under a prefix; `without` names rows, or branches ending in a dot, that are not offered there."""
+    """Puts rows under a prefix; `without` names rows, or branches ending in a dot, that are not offered there."""
     left_out = tuple(without)
     branches = tuple(name for name in left_out if name.endswith("."))
     return tuple(
@@ -133,6 +169,7 @@ def mount(
             lenient=row.lenient or RELAXED.get(row.shape),
             ignored_beside=f"{prefix}.{row.ignored_beside}" if row.ignored_beside else "",
             holds_code=holds_code or row.holds_code or row.shape in _CODES,
+            use=row.use | use,
         )
         for row in rows
         if row.name not in left_out and not row.name.startswith(branches)

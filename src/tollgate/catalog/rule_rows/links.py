@@ -9,17 +9,18 @@ from collections.abc import Iterable
 from tollgate.catalog.brand_rows import AccountType
 from tollgate.catalog.brands import find_brand
 from tollgate.catalog.parameters.links import LINKS, UNITS_MAX
+from tollgate.catalog.parameters.names import WORDS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES
 from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, needs
-from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
 
 _LINK = frozenset({"payment_link"})
 _NAMES = frozenset(row.name for row in LINKS)
-_WORDS = frozenset(name.partition(".")[0] for name in _NAMES)
+_WORDS = frozenset(first_word(name) for name in _NAMES)
 _ADDRESSES = ("layout.logo", "layout.backgroundImage", "termsAndConditionsUrl", "privacyPolicyUrl")
 _LOOPBACK = ("127.0.0.1", "localhost")
-_ACCOUNTS = frozenset({"card", "bankAccount", "virtualAccount", "tokenAccount", *(wallet.value for wallet in Wallet)})
+_ACCOUNTS = WORDS[Use.ACCOUNT] | WORDS[Use.WALLET]
 _TYPES = frozenset({"paymentType", "overridePaymentType"})
 _TAKING = tuple(code for code, row in PAYMENT_TYPES.items() if row.starts_with_shopper_money)
 _GIVING = frozenset(INITIAL_PAYMENT_TYPES).difference(_TAKING)
@@ -50,13 +51,13 @@ def _check_addresses(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 
 def _check_accounts(fields: Fields, _situation: Situation) -> Iterable[Fault]:
-    names = [name for name in fields if name.partition(".")[0] in _ACCOUNTS]
+    names = [name for name in fields if first_word(name) in _ACCOUNTS]
     return [Fault(name, "a payment link has no account in it: its shopper gives one") for name in names]
 
 
 def _check_type(fields: Fields, _situation: Situation) -> Iterable[Fault]:
     # Whoever holds the link would be paid.
-    sent = [(name, text) for name, text in fields.items() if text in _GIVING and name.partition("[")[0] in _TYPES]
+    sent = [(name, text) for name, text in fields.items() if text in _GIVING and first_word(name) in _TYPES]
     return [Fault(name, f"must be one of [{', '.join(_TAKING)}]", text) for name, text in sent]
 
 
@@ -95,7 +96,7 @@ LINK_RULES = (
         "link_addresses",
         "Pictures and links of a payment link's page are https; on a test host also http on loopback.",
         _check_addresses,
-        groups=frozenset(name.partition(".")[0] for name in _ADDRESSES),
+        groups=frozenset(first_word(name) for name in _ADDRESSES),
         operations=_LINK,
     ),
     Rule(

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from tollgate.catalog.parameters.names import PARAMETERS, first_word
+from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.rule import Fields, Rule, Situation
-from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -17,20 +18,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "registration_extension": ("TE",),
 }
 
-_FIXED = (
-    "card.number",
-    "card.numberType",
-    "bankAccount.iban",
-    "bankAccount.number",
-    "bankAccount.bic",
-    "bankAccount.bankCode",
-    "bankAccount.country",
-    "virtualAccount.accountId",
-    "tokenAccount.number",
-    "tokenAccount.type",
-    *(f"{wallet.value}.{member}" for wallet in Wallet for member in ("paymentToken", "source")),
-)
-"""What makes an account another one."""
+_FIXED = tuple(name for name, row in PARAMETERS.items() if Use.IDENTITY in row.use)
 
 
 def _check_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
@@ -63,7 +51,7 @@ REGISTRATION_RULES = (
         "registration_account",
         "An update does not change which account is stored: numbers, bank, token and wallet stay as they are.",
         _check_fixed,
-        groups=frozenset(name.partition(".")[0] for name in _FIXED),
+        groups=frozenset(map(first_word, _FIXED)),
         operations=frozenset({"registration_update"}),
     ),
     Rule(
