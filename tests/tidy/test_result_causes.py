@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from functools import cache
@@ -10,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from tidy.house import SOURCE, parse, source_files, strings
+from tollgate.catalog import codes
 from tollgate.catalog.result_causes import CAUSES, Origin
 from tollgate.catalog.results import RESULTS
 
 CODE = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}")
 
 READERS = {
+    "catalog/codes.py": "their names",
     "catalog/result_causes.py": "the table itself",
     "catalog/result_rows": "the rows that it tells of",
     "catalog/results.py": "groups of codes",
@@ -29,8 +32,32 @@ OWN_DESK = "connectors/sepa/"
 """Direct debits are refused by the gateway itself, which writes the files for banks."""
 
 
+TABLES = (
+    "catalog/",
+    "connectors/acquiring/responses.py",
+    "connectors/threeds/judging.py",
+    "connectors/tokens/reasons.py",
+    "payments/schedule.py",
+)
+"""Tables that have codes in their rows; all other source uses the names of `catalog/codes.py`."""
+
+
 def place(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
+
+
+def find_literals(path: Path) -> set[str]:
+    return {str(node.value) for node in strings(parse(path)) if CODE.fullmatch(str(node.value))}
+
+
+def find_named(path: Path) -> set[str]:
+    """The codes that a module uses by their names in `codes`."""
+    return {
+        getattr(codes, node.attr)
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "codes"
+        if node.attr.isupper()
+    }
 
 
 @cache
@@ -42,10 +69,24 @@ def find_origins() -> dict[str, Origin]:
         name = place(path)
         if name.startswith(tuple(READERS)):
             continue
-        named = {str(node.value) for node in strings(parse(path)) if CODE.fullmatch(str(node.value))}
+        named = find_literals(path) | find_named(path)
         is_told = name.startswith(PARTNERS) and not name.startswith(OWN_DESK)
         (told if is_told else own).update(named)
     return dict.fromkeys(told, Origin.PARTNER) | dict.fromkeys(own, Origin.GATEWAY)
+
+
+def test_no_code_is_written_out_where_its_name_belongs() -> None:
+    written = {place(path): found for path in source_files() if (found := find_literals(path))}
+
+    assert {name: found for name, found in written.items() if not name.startswith(TABLES)} == {}
+
+
+def test_every_code_has_one_name_at_most_and_every_name_is_used() -> None:
+    names = {name: code for name, code in vars(codes).items() if name.isupper()}
+    used = {code for path in source_files() for code in find_named(path)}
+
+    assert set(names.values()) == used
+    assert len(set(names.values())) == len(names)
 
 
 def test_every_result_code_has_a_cause_and_no_other_code_has_one() -> None:

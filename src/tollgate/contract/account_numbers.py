@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from tollgate.catalog import card_numbers
+from tollgate.catalog import card_numbers, codes
 from tollgate.catalog.parameters.names import Resolved, resolve
 from tollgate.catalog.parameters.row import Parameter, Secrecy
 from tollgate.catalog.results import get_result
@@ -80,7 +80,7 @@ def fault_numbers(names: Iterable[str]) -> list[Fault]:
 
 
 def refuse_numbers(names: Iterable[str]) -> InvalidParameters:
-    return InvalidParameters(get_result("200.300.404"), fault_numbers(names))
+    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), fault_numbers(names))
 
 
 def clean_name(name: str) -> str:

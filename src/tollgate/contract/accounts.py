@@ -7,6 +7,7 @@ from datetime import date
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
 from tollgate.catalog.ibans import build_iban, find_bic
 from tollgate.catalog.results import get_result
@@ -88,7 +89,7 @@ def hide_middle(text: str) -> str:
 def _read_card(fields: Fields) -> tuple[accounts.CardAccount, accounts.CardSummary]:
     values = fields.values
     if not values.keys() >= _CARD_NEEDS:
-        raise Refusal(get_result("600.200.201"), "send the card's number and expiry")
+        raise Refusal(get_result(codes.NO_CONTRACT), "send the card's number and expiry")
     cvv = values.get("card.cvv")
     wallet = None
     if not fields.groups.isdisjoint(_WALLETS):

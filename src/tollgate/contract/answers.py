@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from tollgate.catalog import codes
 from tollgate.catalog.card_numbers import hide_card_numbers
 from tollgate.catalog.parameters.names import NAMES_KEPT, first_word
 from tollgate.catalog.results import RESULTS, get_result
@@ -128,7 +129,7 @@ def render_rest(
     """What every answer about an account has after its own beginning."""
     body: Json = {name: echo[name] for name in _REFERENCES if name in echo}
     # Started and not yet settled reads as pending: the outcome is still being worked on.
-    body["result"] = render_result(RESULTS[code or "000.200.000"])
+    body["result"] = render_result(RESULTS[code or codes.PENDING])
     plain = {name: text for name, text in details.items() if "." not in name}
     if plain:
         body["resultDetails"] = plain

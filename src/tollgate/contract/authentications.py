@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tollgate.catalog import codes
 from tollgate.catalog.parameters.names import WORDS
 from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.payment_types import PAYMENT_TYPES
@@ -69,7 +70,7 @@ def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) ->
     needed = (*(MANDATORY_BROWSER_FIELDS if has_browser else ()), *(() if is_lenient else MANDATORY_BILLING_FIELDS))
     faults = [Fault(name, "may not be empty when 3D Secure runs") for name in needed if name not in echo]
     if faults:
-        raise InvalidParameters(get_result("200.300.404"), faults)
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), faults)
 
 
 BROWSER_FIELDS: Mapping[str, str] = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, find_brand
 from tollgate.catalog.ibans import list_sepa_lengths
@@ -99,7 +100,7 @@ def answer_form(
             and not _is_expired(registration, to_datetime(now).date())
         ],
     }
-    result = get_result("000.200.000")
+    result = get_result(codes.PENDING)
     return encode_answer(result.http_status, envelope.wrap(result, checkout.id, now, **more))
 
 

@@ -8,6 +8,7 @@ from datetime import date
 import msgspec
 import orjson
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Brand
 from tollgate.catalog.brands import find_brand
 from tollgate.catalog.parameters.names import PARAMETERS, WORDS, first_word, resolve
@@ -178,7 +179,7 @@ def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
     chosen = fields.values.get("registrationId")
     if chosen is not None and chosen not in list_offered(prepared):
         fault = Fault("registrationId", "is not offered by this checkout", chosen)
-        raise InvalidParameters(get_result("200.300.404"), [fault])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [fault])
     return chosen
 
 
@@ -208,12 +209,12 @@ def override_payment_type(fields: Fields, prepared: Mapping[str, str], brand: st
 def get_return_url(fields: Fields) -> str:
     address = fields.values.get("shopperResultUrl")
     if address is None:
-        raise InvalidParameters(get_result("200.300.404"), [Fault("shopperResultUrl", "may not be empty")])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("shopperResultUrl", "may not be empty")])
     return address
 
 
 def make_session_refusal(hint: str = "") -> Refusal:
-    return Refusal(get_result("200.300.404"), f"{_SESSION_GONE}{hint}")
+    return Refusal(get_result(codes.INVALID_PARAMETERS), f"{_SESSION_GONE}{hint}")
 
 
 # ---- answers ----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.contract.fields import Fields
 from tollgate.contract.objections import find_fraction_objection
@@ -13,8 +14,6 @@ from tollgate.payments.order import FollowUp
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
 
 _REFERENCE = "referenceUuid"
-_NOTHING = "100.550.300"
-_TWO_REFERENCES = "700.100.710"
 
 
 def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: bool) -> FollowUp:
@@ -52,19 +51,19 @@ def find_reference(fields: Fields) -> str | None:
 def check_reference(fields: Fields, named_id: str, channel: Channel) -> None:
     """Refuses a request whose path and referenceUuid name two payments; a lenient channel follows the path."""
     if find_reference(fields) not in (None, named_id) and not channel.is_lenient:
-        raise Refusal(get_result(_TWO_REFERENCES))
+        raise Refusal(get_result(codes.TWO_REFERENCES))
 
 
 def make_unknown_reference(fields: Fields) -> InvalidParameters:
     fault = Fault(_REFERENCE, "names no payment of this merchant", find_reference(fields))
-    return InvalidParameters(get_result("200.300.404"), [fault])
+    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), [fault])
 
 
 def check_lifecycle(sent: str | None, known: str | None) -> None:
     """Refuses a lifecycle id that contradicts the one of the chain; a chain without one takes any."""
     if sent is not None and known not in (None, sent):
         fault = Fault("lifecycleId", "must be that of the payment it follows", sent)
-        raise InvalidParameters(get_result("200.300.404"), [fault])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [fault])
 
 
 # ---- what later transactions ask of the fields that were stored with a payment ----
@@ -92,5 +91,5 @@ def says_final(echo: Mapping[str, str]) -> bool:
 
 def _find_objection(amount: int | None, currency: str | None) -> str | None:
     if amount == 0:
-        return _NOTHING
+        return codes.AMOUNT_TOO_SMALL
     return None if amount is None or currency is None else find_fraction_objection([Money(amount, currency)])

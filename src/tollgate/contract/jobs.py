@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.payment_types import ANNOUNCED_PAYMENT_TYPES
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import is_true
@@ -19,18 +20,17 @@ from tollgate.payments.cron import Cron, CronFault, CronFlaw, CronPlan, parse_pl
 from tollgate.values import DAY, Fault, Instant, InvalidParameters, add_months
 
 _PREFIX = "job."
-_MISFIT = "100.250.120"
 _ACTIONS = ("DB", *(code for code in ANNOUNCED_PAYMENT_TYPES if code != "DB"))
 _MISSING = "may not be empty"
 
 _PARTS: Mapping[str, tuple[str, str]] = {
-    "second": ("second", "100.250.122"),
-    "minute": ("minute", "100.250.122"),
-    "hour": ("hour", "100.250.121"),
-    "day_of_month": ("dayOfMonth", "100.250.123"),
-    "month": ("month", "100.250.124"),
-    "day_of_week": ("dayOfWeek", "100.250.125"),
-    "year": ("year", _MISFIT),
+    "second": ("second", codes.SCHEDULE_MINUTE_INVALID),
+    "minute": ("minute", codes.SCHEDULE_MINUTE_INVALID),
+    "hour": ("hour", codes.SCHEDULE_HOUR_INVALID),
+    "day_of_month": ("dayOfMonth", codes.SCHEDULE_DAY_INVALID),
+    "month": ("month", codes.SCHEDULE_MONTH_INVALID),
+    "day_of_week": ("dayOfWeek", codes.SCHEDULE_WEEKDAY_INVALID),
+    "year": ("year", codes.SCHEDULE_CONTRADICTORY),
 }
 """Each member of a plan, in the order of a cron line: its name on the interface, and the code of a fault in it."""
 
@@ -40,7 +40,10 @@ _EXPRESSION = "expression"
 _LENGTHS = (len(_PARTS) - 1, len(_PARTS))
 """The year may be left out of an expression."""
 
-_COUNTS = (("durationNumber", "durationUnit", "100.250.106"), ("noticeNumber", "noticeUnit", "100.250.107"))
+_COUNTS = (
+    ("durationNumber", "durationUnit", codes.SCHEDULE_DURATION_UNKNOWN),
+    ("noticeNumber", "noticeUnit", codes.SCHEDULE_NOTICE_UNKNOWN),
+)
 _COUNT_NAMES = tuple(name for number, unit, _ in _COUNTS for name in (number, unit))
 _NAMES = ("name", "action", *_PART_NAMES, _EXPRESSION, *_DATES, *_COUNT_NAMES, "noticeCallable")
 
@@ -127,15 +130,15 @@ def _refuse(code: str, name: str, message: str, sent: Mapping[str, str]) -> Inva
 
 def _check_presence(sent: Mapping[str, str]) -> None:
     if not sent:
-        raise _refuse("100.250.250", _EXPRESSION, _MISSING, sent)
+        raise _refuse(codes.SCHEDULE_MISSING, _EXPRESSION, _MISSING, sent)
     if sent.keys().isdisjoint((_EXPRESSION, *_PART_NAMES)):
-        code = "100.250.100" if sent.keys().isdisjoint(_DATES) else "100.250.110"
+        code = codes.SCHEDULE_WITHOUT_TIME if sent.keys().isdisjoint(_DATES) else codes.SCHEDULE_WITHOUT_EXECUTION
         raise _refuse(code, _EXPRESSION, _MISSING, sent)
 
 
 def _check_payment_type(sent: Mapping[str, str]) -> None:
     if "action" in sent and sent["action"] not in _ACTIONS:
-        raise _refuse("100.250.105", "action", f"must be one of [{', '.join(_ACTIONS)}]", sent)
+        raise _refuse(codes.SCHEDULE_ACTION_UNKNOWN, "action", f"must be one of [{', '.join(_ACTIONS)}]", sent)
 
 
 def _check_counts(sent: Mapping[str, str]) -> None:
@@ -150,17 +153,19 @@ def _check_expression(sent: Mapping[str, str]) -> None:
     if _EXPRESSION not in sent:
         return
     if len(sent[_EXPRESSION].split()) not in _LENGTHS:
-        raise _refuse("100.250.111", _EXPRESSION, "must have six or seven parts, from second to year", sent)
+        raise _refuse(
+            codes.SCHEDULE_EXPRESSION_INCOMPLETE, _EXPRESSION, "must have six or seven parts, from second to year", sent
+        )
     for name in _PART_NAMES:
         if name in sent:
-            raise _refuse(_MISFIT, name, f"does not go together with {_PREFIX}{_EXPRESSION}", sent)
+            raise _refuse(codes.SCHEDULE_CONTRADICTORY, name, f"does not go together with {_PREFIX}{_EXPRESSION}", sent)
 
 
 def _parse(plan: CronPlan, sent: Mapping[str, str]) -> Cron:
     try:
         return parse_plan(plan)
     except CronFault as fault:
-        name, code = _PARTS.get(fault.part, (_name_whole(sent), _MISFIT))
+        name, code = _PARTS.get(fault.part, (_name_whole(sent), codes.SCHEDULE_CONTRADICTORY))
         name = _EXPRESSION if _EXPRESSION in sent else name
         raise _refuse(code, name, _FLAWS[fault.kind], sent) from None
 
@@ -172,7 +177,12 @@ def _name_whole(sent: Mapping[str, str]) -> str:
 def _find_first(cron: Cron, sent: Mapping[str, str], after: Instant) -> Instant:
     first_at = cron.next_after(after)
     if first_at is None:
-        raise _refuse(_MISFIT, "startDate" if "startDate" in sent else _name_whole(sent), _FLAWS[CronFlaw.NEVER], sent)
+        raise _refuse(
+            codes.SCHEDULE_CONTRADICTORY,
+            "startDate" if "startDate" in sent else _name_whole(sent),
+            _FLAWS[CronFlaw.NEVER],
+            sent,
+        )
     return first_at
 
 
@@ -196,4 +206,4 @@ def _check_end(
         message = "must be later than now"
     else:
         message = "must leave time for one payment"
-    raise _refuse(_MISFIT, name, message, sent)
+    raise _refuse(codes.SCHEDULE_CONTRADICTORY, name, message, sent)

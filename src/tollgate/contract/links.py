@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
@@ -26,9 +27,7 @@ from tollgate.values import (
     render_timestamp,
 )
 
-_RESULTS = {LinkStatus.EXPIRED: "000.200.102", LinkStatus.ENDED: "000.200.102"}
-_UNOPENED, _OPENED = "000.200.200", "000.200.201"
-_ANSWERED = "000.000.100"
+_RESULTS = {LinkStatus.EXPIRED: codes.CHECKOUT_GONE, LinkStatus.ENDED: codes.CHECKOUT_GONE}
 _MONTHS = {"MONTH": 1, "YEAR": 12}
 
 
@@ -143,7 +142,7 @@ def _find_line_money(prepared: Mapping[str, str], item: str, currency: str) -> M
 
 
 def make_link_refusal(hint: str = "") -> Refusal:
-    return Refusal(get_result("200.300.404"), f"No payment link found for the requested id{hint}")
+    return Refusal(get_result(codes.INVALID_PARAMETERS), f"No payment link found for the requested id{hint}")
 
 
 # ---- answers ----
@@ -189,8 +188,8 @@ def answer_link(link: PaymentLink, checkout: Checkout | None, payment: Payment |
 
 
 def _find_code(status: LinkStatus, checkout: Checkout | None) -> str:
-    return _RESULTS.get(status) or (_UNOPENED if checkout is None else _OPENED)
+    return _RESULTS.get(status) or (codes.LINK_UNOPENED if checkout is None else codes.LINK_OPENED)
 
 
 def _answer(asked: Asked, more: Json) -> Answer:
-    return encode_answer(200, asked.envelope.wrap(get_result(_ANSWERED), asked.ndc, asked.now, **more))
+    return encode_answer(200, asked.envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), asked.ndc, asked.now, **more))

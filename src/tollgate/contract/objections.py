@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
 from tollgate.catalog.brands import accepts_number, detect_brand, passes_luhn
 from tollgate.catalog.currencies import CURRENCIES
@@ -31,7 +32,7 @@ def find_account_objection(
         case CardAccount():
             network = brand if brand.account is AccountType.CARD else detect_brand(values["card.number"])
             if network is None:
-                return "100.100.101"
+                return codes.INVALID_NUMBER
             expiry = int(account.expiry_year), int(account.expiry_month)
             # What came out of a wallet is proven by the wallet, which knows no security code.
             required = cvv_required and account.wallet is None
@@ -49,27 +50,31 @@ def find_account_objection(
 def find_token_objection(values: Mapping[str, str], token: TokenAccount, today: date) -> str | None:
     """A network's token is built like a card's number; what others issue is their affair."""
     if token.type == "NETWORK" and not passes_luhn(values["tokenAccount.number"]):
-        return "100.100.101"
+        return codes.INVALID_NUMBER
     return find_token_expiry(token, today)
 
 
 def find_token_expiry(token: TokenAccount, today: date) -> str | None:
     if token.expiry_year and token.expiry_month:
-        return "800.100.330" if (int(token.expiry_year), int(token.expiry_month)) < (today.year, today.month) else None
+        return (
+            codes.NETWORK_TOKEN_EXPIRED
+            if (int(token.expiry_year), int(token.expiry_month)) < (today.year, today.month)
+            else None
+        )
     return None
 
 
 def find_bank_objection(values: Mapping[str, str], account: BankAccount) -> str | None:
     if account.iban is None:
-        return "100.200.104" if "bankAccount.country" in values else "100.200.100"
+        return codes.INVALID_ACCOUNT_NUMBER if "bankAccount.country" in values else codes.UNKNOWN_BANK_COUNTRY
     country, bank_code = values.get("bankAccount.country"), values.get("bankAccount.bankCode", "")
     # One that was built from bank code and number may still contradict the BIC beside them.
     iban = values.get("bankAccount.iban") or build_iban(country or "", bank_code, values["bankAccount.number"])
     fits = iban is not None and fits_bank(iban, account.bic, account.bank_code)
     if iban is None or not fits or country not in (None, iban[:2].upper()):
-        return "100.200.103"
+        return codes.BANK_MISMATCH
     # One account out of reach would have the bank refuse the whole file it stands in.
-    return None if is_in_sepa(account.country or "") else "600.200.500"
+    return None if is_in_sepa(account.country or "") else codes.CURRENCY_NOT_CONFIGURED
 
 
 def find_proof_objection(proof: Authentication | None) -> str | None:
@@ -77,9 +82,9 @@ def find_proof_objection(proof: Authentication | None) -> str | None:
     if proof is None:
         return None
     if proof.eci is not None and proof.eci not in _COMMERCE_INDICATORS:
-        return "100.370.121"
+        return codes.INVALID_ECI
     if proof.verification_id is not None and _BASE64.fullmatch(proof.verification_id) is None:
-        return "100.370.125"
+        return codes.INVALID_VERIFICATION_ID
     return None
 
 
@@ -88,12 +93,12 @@ def find_card_objection(
 ) -> str | None:
     """`expiry` is (year, month); a card is good until the last day of its month."""
     if not accepts_number(brand, number):
-        return "100.100.101" if brand.luhn and not passes_luhn(number) else "100.100.700"
+        return codes.INVALID_NUMBER if brand.luhn and not passes_luhn(number) else codes.NUMBER_OF_OTHER_BRAND
     if expiry < (today.year, today.month):
-        return "100.100.303"
+        return codes.CARD_EXPIRED
     if cvv is None:
-        return "100.100.600" if cvv_required else None
-    return None if len(cvv) == brand.cvv_length else "100.100.601"
+        return codes.CVV_MISSING if cvv_required else None
+    return None if len(cvv) == brand.cvv_length else codes.CVV_WRONG_LENGTH
 
 
 def find_content_objection(fields: Fields, channel: Channel, today: date, brand: Brand | None = None) -> str | None:
@@ -105,12 +110,12 @@ def find_content_objection(fields: Fields, channel: Channel, today: date, brand:
 def find_amount_objection(payment_type: str, money: Money) -> str | None:
     row = PAYMENT_TYPES.get(payment_type)
     if money.hundredths == 0 and not (row and row.can_be_zero):
-        return "100.550.300"
+        return codes.AMOUNT_TOO_SMALL
     return find_fraction_objection([money])
 
 
 def find_fraction_objection(amounts: Iterable[Money]) -> str | None:
     """Money that its currency cannot write, such as half a yen, would reach no acquirer unchanged."""
     if any(CURRENCIES[money.currency].exponent == 0 and money.hundredths % 100 for money in amounts):
-        return "100.550.303"
+        return codes.AMOUNT_MALFORMED
     return None

@@ -10,6 +10,7 @@ from datetime import date
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand, Protocol
 from tollgate.catalog.brands import BRANDS, detect_brand, find_brand
 from tollgate.catalog.parameters.names import first_word
@@ -42,7 +43,7 @@ def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
             faults.append(Fault(override.name, override.shape.message, value))
         simulator_overrides[override.key] = value
     if faults:
-        raise InvalidParameters(get_result("200.300.404"), faults)
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), faults)
     return simulator_overrides
 
 
@@ -106,7 +107,7 @@ def _take_account(
         return None, None, opened
     if opened is not None:
         expiry = int(opened.account.expiry_year), int(opened.account.expiry_month)
-        return opened.account, opened.card_summary, "100.100.303" if expiry < (today.year, today.month) else None
+        return opened.account, opened.card_summary, codes.CARD_EXPIRED if expiry < (today.year, today.month) else None
     account, card_summary = read_account(fields, brand)
     needs_cvv = _needs_cvv(fields, channel)
     objection = objections.find_account_objection(fields.values, account, brand, cvv_required=needs_cvv, today=today)
@@ -131,9 +132,9 @@ def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard
         brand = _detect(values, opened)
     if brand is None:
         message = "is not a brand of this gateway" if code else "cannot be told from the card number"
-        raise InvalidParameters(get_result("200.300.404"), [Fault("paymentBrand", message, code)])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("paymentBrand", message, code)])
     if brand.account is AccountType.WALLET and not brand.wallet:
-        raise Refusal(get_result("600.200.100"), f"{brand.code} is not available on this channel")
+        raise Refusal(get_result(codes.METHOD_UNAVAILABLE), f"{brand.code} is not available on this channel")
     return brand
 
 
@@ -298,22 +299,24 @@ def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -
     """Whether the brand can do what is asked for, on this channel."""
     if payment_type == AUTHENTICATION:
         if brand.protocol is not Protocol.CARD:
-            raise Refusal(get_result("600.200.310"), f"{brand.code} has no authentication of its own")
+            raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} has no authentication of its own")
         return
     if payment_type not in brand.list_payment_types(lenient=channel.is_lenient):
-        raise Refusal(get_result("600.200.310"), f"{brand.code} does not take paymentType {payment_type}")
+        raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} does not take paymentType {payment_type}")
     if brand.account is AccountType.CARD:
         return
     if brand.currencies and money.currency not in brand.currencies:
-        raise Refusal(get_result("600.200.500"), f"{brand.code} is paid in {', '.join(brand.currencies)}")
+        raise Refusal(
+            get_result(codes.CURRENCY_NOT_CONFIGURED), f"{brand.code} is paid in {', '.join(brand.currencies)}"
+        )
     if brand.protocol is Protocol.SEPA and channel.creditor is None:
-        raise Refusal(get_result("600.200.201"), "the channel has no creditor for direct debits")
+        raise Refusal(get_result(codes.NO_CONTRACT), "the channel has no creditor for direct debits")
 
 
 def _check_brand(brand: Brand, payment_type: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
     check_fit(brand, payment_type, money, channel)
     if brand.needs_return and payment_type != AUTHENTICATION and "shopperResultUrl" not in values:
-        raise InvalidParameters(get_result("200.300.404"), [Fault("shopperResultUrl", "may not be empty")])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("shopperResultUrl", "may not be empty")])
 
 
 def read_processing_code(values: Mapping[str, str]) -> ProcessingCode:
@@ -326,7 +329,7 @@ def read_test_mode(text: str | None, is_live: bool) -> TestMode | None:
     if text is None:
         return None
     if is_live:
-        raise Refusal(get_result("600.200.701"))
+        raise Refusal(get_result(codes.TEST_MODE_ON_LIVE_HOST))
     return TestMode(text)
 
 

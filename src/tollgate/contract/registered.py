@@ -10,6 +10,7 @@ from datetime import date
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Brand
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
@@ -66,7 +67,7 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
     named = fields.values.get("paymentBrand")
     if named not in (None, brand.code) and not is_lenient:
         message = f"the registration is of {brand.code}"
-        raise InvalidParameters(get_result("200.300.404"), [Fault("paymentBrand", message, named)])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("paymentBrand", message, named)])
 
 
 def take_registered(
@@ -97,11 +98,11 @@ def find_registration_objection(
     if not isinstance(account, accounts.CardAccount):
         return None
     if (int(account.expiry_year), int(account.expiry_month)) < (today.year, today.month):
-        return "100.100.303"
+        return codes.CARD_EXPIRED
     cvv = fields.values.get("card.cvv")
     if cvv is None:
-        return "100.100.600" if cvv_required and account.wallet is None else None
-    return None if len(cvv) == brand.cvv_length else "100.100.601"
+        return codes.CVV_MISSING if cvv_required and account.wallet is None else None
+    return None if len(cvv) == brand.cvv_length else codes.CVV_WRONG_LENGTH
 
 
 def show_registered(fields: Fields, stored: RegisteredAccount, account: accounts.Instrument | None) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Brand, Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import WORDS, first_word
@@ -28,9 +29,6 @@ from tollgate.payments.order import TestMode
 from tollgate.payments.registration import InitialPayment, Registration
 from tollgate.values import Fault, Instant, InvalidParameters, Refusal, RegistrationId, to_datetime
 
-_NOTHING_TO_STORE = "100.150.100"
-_REFERS = "100.350.601"
-_NO_SERIES = "100.350.602"
 _FORCED_CODE = "customParameters[forceResultCode]"
 _SERIES_PROTOCOLS = frozenset({Protocol.CARD, Protocol.SEPA})
 
@@ -59,7 +57,7 @@ class RegistrationOrder(msgspec.Struct, frozen=True, kw_only=True):
 def check_alone(fields: Fields) -> None:
     """A new registration goes back to nothing, neither to a payment nor to another registration."""
     if "referenceUuid" in fields.values or "registrationId" in fields.values:
-        raise Refusal(get_result(_REFERS))
+        raise Refusal(get_result(codes.REGISTRATION_HAS_REFERENCE))
 
 
 def read_registration_order(
@@ -91,12 +89,12 @@ def read_registration_order(
 def _find_objection(account: accounts.Instrument | None, brand: Brand, initial: InitialPayment | None) -> str | None:
     match account:
         case None | accounts.VirtualAccount(account_id=None) | accounts.BankAccount(iban=None, number=None):
-            return _NOTHING_TO_STORE
+            return codes.ACCOUNT_MISSING
     if initial is None:
         return None
     may_go_on = brand.protocol in _SERIES_PROTOCOLS and initial.payment_type in brand.payment_types
     if not may_go_on:
-        return _NO_SERIES
+        return codes.MIGRATION_NOT_SUPPORTED
     return None if initial.amount is None else find_fraction_objection([initial.amount])
 
 
@@ -155,7 +153,7 @@ def _read_changes(fields: Fields, account: accounts.Instrument | None) -> dict[s
     sent = [name for name in fields.values if first_word(name) in WORDS[Use.ACCOUNT] and not is_never_stored(name)]
     strange = [Fault(name, "is not part of the account stored here") for name in sent if name not in members]
     if strange:
-        raise InvalidParameters(get_result("200.300.404"), strange)
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), strange)
     return {members[name]: _READERS.get(members[name], str)(fields.values[name]) for name in sent}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Reconciliation
 from tollgate.catalog.results import get_result
@@ -73,7 +74,7 @@ def _seal(place: Place, channel: Channel, filters: Search | Period, keyring: Key
 
 def _refuse(text: str) -> InvalidParameters:
     message = "must be the cursor of an earlier page of this list, with the same filters"
-    return InvalidParameters(get_result("200.300.404"), [Fault(_NAME, message, text)])
+    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault(_NAME, message, text)])
 
 
 _DAY_LENGTH = len("yyyy-MM-dd")
@@ -161,7 +162,7 @@ def answer_payment_page(
 def answer_page(lists: Json, page: Page[Any], envelope: Envelope, ndc: str, now: Instant) -> Answer:
     paging = {"pages": page.pages, "pageNo": page.page_no, "cursor": page.cursor}
     known = {word: value for word, value in paging.items() if value is not None}
-    return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, **lists, **known))
+    return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, **lists, **known))
 
 
 def _list_others(payment: Payment, chains: Chains) -> list[Payment]:
@@ -222,7 +223,7 @@ def answer_aggregations(tallies: Iterable[Tally], envelope: Envelope, ndc: str, 
         _render_aggregation(begins_at, currency, list(parts))
         for (begins_at, currency), parts in groupby(tallies, lambda tally: (tally.begins_at, tally.currency))
     ]
-    return encode_answer(200, envelope.wrap(get_result("000.000.100"), ndc, now, aggregations=rows))
+    return encode_answer(200, envelope.wrap(get_result(codes.REQUEST_SUCCEEDED), ndc, now, aggregations=rows))
 
 
 def answer_report_entries(page: Page[ReportEntry], envelope: Envelope, ndc: str, now: Instant) -> Answer:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
@@ -23,7 +24,6 @@ from tollgate.values import Fault, Instant, InvalidParameters, Money, Refusal, r
 
 SCHEDULES, RESCHEDULES, DESCHEDULES = "SD", "RS", "DS"
 _DEFAULT_TYPE = "DB"
-_UNKNOWN_TYPE, _OTHER_KIND = "100.360.201", "100.250.105"
 _PLAN_GROUP = "job"
 
 _NOT_CARRIED = WORDS[Use.ONE_PAYMENT] | WORDS[Use.ACCOUNT] | WORDS[Use.WALLET]
@@ -99,17 +99,17 @@ def read_reschedule(fields: Fields, active: Schedule, now: Instant) -> ScheduleO
 def check_change(fields: Fields, payment_type: str) -> None:
     """The path says what shall happen, so a type that says something else is none."""
     if fields.values.get("paymentType", payment_type) != payment_type:
-        raise Refusal(get_result(_UNKNOWN_TYPE))
+        raise Refusal(get_result(codes.SCHEDULE_TYPE_UNKNOWN))
 
 
 def _read_payment_type(sent: str, plan: JobPlan) -> str:
     if sent not in (SCHEDULES, *ANNOUNCED_PAYMENT_TYPES):
-        raise Refusal(get_result(_UNKNOWN_TYPE))
+        raise Refusal(get_result(codes.SCHEDULE_TYPE_UNKNOWN))
     if sent == SCHEDULES:
         return plan.payment_type or _DEFAULT_TYPE
     if plan.payment_type not in (None, sent):
         fault = Fault("job.action", f"does not go together with paymentType {sent}", plan.payment_type)
-        raise InvalidParameters(get_result(_OTHER_KIND), [fault])
+        raise InvalidParameters(get_result(codes.SCHEDULE_ACTION_UNKNOWN), [fault])
     return sent
 
 
@@ -119,7 +119,7 @@ def _check_series(values: Mapping[str, str]) -> None:
     wrong = [(name, text) for name, text in sent if text != _SERIES[name]]
     faults = [Fault(name, f"must be {_SERIES[name]} in a schedule", text) for name, text in wrong]
     if faults:
-        raise InvalidParameters(get_result("200.300.404"), faults)
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), faults)
 
 
 def _keep(fields: Fields) -> dict[str, str]:
@@ -138,7 +138,7 @@ def make_run_fields(payment_type: str, money: Money, echo: Mapping[str, str]) ->
 def refuse_shopper_brands(stored: RegisteredAccount) -> None:
     brand = BRANDS[stored.registration.brand]
     if brand.needs_return:
-        raise Refusal(get_result("600.200.310"), f"{brand.code} is paid by a shopper who is there")
+        raise Refusal(get_result(codes.TYPE_NOT_SUPPORTED), f"{brand.code} is paid by a shopper who is there")
 
 
 # ---- answers ----

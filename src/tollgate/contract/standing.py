@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.payments.accounts import CardAccount, Instrument, TokenAccount
 from tollgate.payments.order import Sequence, StandingInstruction
 from tollgate.payments.payment import Payment
@@ -29,7 +30,6 @@ _MIGRATED_IDS = (
 )
 _ANSWERED_IDS = ("ConnectorTxID1", "ConnectorTxID2", "ConnectorTxID3")
 """The names by which the same three ids of an acquirer are sent with a migrated series and answered by us."""
-_UNSTORED = "100.150.300"
 
 _OLDER_WORDS: Mapping[str, StandingInstruction] = {
     _FIRST: StandingInstruction(mode=_FIRST, source="CIT", type="RECURRING"),
@@ -162,7 +162,7 @@ def find_series_objection(
     if standing is None or standing.source != BY_MERCHANT or stored is not None:
         return None
     is_card = isinstance(account, CardAccount | TokenAccount)
-    return _UNSTORED if is_card and standing.initial_transaction_id is None else None
+    return codes.REGISTRATION_NEEDED if is_card and standing.initial_transaction_id is None else None
 
 
 def read_sequence(values: Mapping[str, str], *, is_stored: bool = False, makes_registration: bool = False) -> Sequence:

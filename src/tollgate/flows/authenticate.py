@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.connectors import threeds
@@ -25,8 +26,7 @@ from tollgate.store.payments import completion_writes
 from tollgate.vault.sealing import name_owner
 from tollgate.vault.signing import hash_once_key, make_once_key, seal_once
 
-_FRICTIONLESS_CODE = "000.400.110"
-_AWAY = Verdict(outcome=Outcome.CHALLENGED, code="000.200.000")
+_AWAY = Verdict(outcome=Outcome.CHALLENGED, code=codes.PENDING)
 
 
 class Enrolment(msgspec.Struct, frozen=True):
@@ -173,7 +173,7 @@ async def pass_on(
     if refusal is not None:
         return Verdict(outcome=Outcome.DECLINED, code=refusal, details=told)
     if started.payment_type == AUTHENTICATION:
-        code = _FRICTIONLESS_CODE if case.flow == "frictionless" else route.approved_code
+        code = codes.AUTHENTICATED_WITHOUT_CHALLENGE if case.flow == "frictionless" else route.approved_code
         return Verdict(outcome=Outcome.APPROVED, code=code, details=told)
     details = msgspec.structs.replace(order.details, authentication=threeds.make_authentication(case))
     verdict = await charge(app, msgspec.structs.replace(order, details=details), started, route)

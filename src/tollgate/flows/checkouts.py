@@ -9,6 +9,7 @@ import logging
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract import checkouts
@@ -51,8 +52,13 @@ from tollgate.values import (
 )
 from tollgate.wire import Forbidden, Silent, Unsent
 
-CREATED, CHANGED, CANCELLED, PENDING = "000.200.100", "000.200.101", "000.200.102", "000.200.000"
-BUSY = "800.700.100"
+CREATED, CHANGED, CANCELLED, PENDING = (
+    codes.CHECKOUT_CREATED,
+    codes.CHECKOUT_UPDATED,
+    codes.CHECKOUT_GONE,
+    codes.PENDING,
+)
+BUSY = codes.CHECKOUT_IN_PROGRESS
 
 
 async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
@@ -133,7 +139,7 @@ async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answe
         if fresh.is_paid:
             # Another code than for one that is being paid: repeating this would never help.
             detail = "the checkout is complete and cannot be cancelled: refund its payment or delete what it stored"
-            raise Refusal(get_result("200.300.404"), detail)
+            raise Refusal(get_result(codes.INVALID_PARAMETERS), detail)
         if fresh.state is not CheckoutState.CANCELLED:
             raise Refusal(get_result(BUSY), "the checkout is being paid")
     return checkouts.answer_checkout(checkout, app.envelope, CANCELLED, now)
@@ -150,7 +156,7 @@ async def read_checkout(
     now, limit = app.clock.now(), app.status_reads
     if not await count_read(app.database, checkout, now, limit.count, limit.window_s * SECOND):
         wait_s = max(1, -(-(checkout.window_ends_at - now) // SECOND))
-        raise TooMany(get_result("800.120.100"), retry_after_s=wait_s, subject_id=checkout.id)
+        raise TooMany(get_result(codes.TOO_MANY_REQUESTS), retry_after_s=wait_s, subject_id=checkout.id)
     checkout = await get_own_checkout(app, channel, checkout_id, kind)
     answer = await _tell(app, checkout)
     if not is_told:

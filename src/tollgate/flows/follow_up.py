@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES
@@ -31,12 +32,6 @@ from tollgate.store.database import Damaged, Unavailable
 from tollgate.store.payments import complete_follow_up
 from tollgate.values import Conflict, Money, Refusal
 
-_UNKNOWN = "700.400.580"
-_IS_REGISTRATION = "100.350.201"
-_OTHER_CHANNEL = "700.400.700"
-_CHAIN_FULL = "700.500.001"
-_NOT_FOR_BRAND = "600.200.310"
-
 
 async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> Answer:
     channel, idempotency_key = call.channel, call.idempotency_key
@@ -60,19 +55,19 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
         if earlier is not None:
             return earlier
         # A neighbour moved the balance between reading and writing, so what may be is judged again.
-    raise Conflict(get_result("800.600.100"), "too many requests about this payment at once")
+    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this payment at once")
 
 
 async def find_named(app: App, payment_type: str, named_id: str, channel: Channel) -> Payment:
     """Another merchant's payment is as unknown as none."""
     named = await look_up(app, channel.merchant_id, named_id)
     if named is None and await look_up_registration(app, channel.merchant_id, named_id) is not None:
-        raise Refusal(get_result(_IS_REGISTRATION))
+        raise Refusal(get_result(codes.REFERENCE_IS_REGISTRATION))
     if named is None:
-        lenient_code = PAYMENT_TYPES[payment_type].unknown_when_lenient or _UNKNOWN
-        raise Refusal(get_result(lenient_code if channel.is_lenient else _UNKNOWN))
+        lenient_code = PAYMENT_TYPES[payment_type].unknown_when_lenient or codes.PAYMENT_UNKNOWN
+        raise Refusal(get_result(lenient_code if channel.is_lenient else codes.PAYMENT_UNKNOWN))
     if named.channel_id != channel.id:
-        raise Refusal(get_result(_OTHER_CHANNEL))
+        raise Refusal(get_result(codes.OTHER_CHANNEL))
     return named
 
 
@@ -80,7 +75,7 @@ def decide(app: App, request: FollowUp, context: ChainContext, channel: Channel)
     if request.payment_type in SYSTEM_ONLY:
         return Refused(SYSTEM_ONLY[request.payment_type])
     if request.payment_type not in BRANDS[context.named.brand].list_payment_types(lenient=channel.is_lenient):
-        return Refused(_NOT_FOR_BRAND)
+        return Refused(codes.TYPE_NOT_SUPPORTED)
     return judge(
         charging.make_follow_up_request(request, context.named),
         context,
@@ -94,7 +89,7 @@ def refuse_full_chain(context: ChainContext, decision: Plan | Refused) -> None:
     if isinstance(decision, Refused) and length >= LIMITS.chain_max // 2:
         raise Refusal(get_result(decision.code))
     if length >= LIMITS.chain_max:
-        raise Refusal(get_result(_CHAIN_FULL))
+        raise Refusal(get_result(codes.TOO_MANY_FOLLOW_UPS))
 
 
 def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Payment:
@@ -161,4 +156,4 @@ async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: st
         attempt = charging.plan_attempt(bare, decision)
         if await app.database.write(charging.start_writes(attempt, context, decision), label="chargeback recorded"):
             return await charging.complete_decided(app, attempt)
-    raise Conflict(get_result("800.600.100"), "too many requests about this payment at once")
+    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this payment at once")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
 
+from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Answer
@@ -30,9 +31,9 @@ from tollgate.store.statements import Write
 from tollgate.values import SECOND, MerchantId, NotFound, PaymentId, Refusal, is_id, make_id
 from tollgate.vault.sealing import name_owner, seal_account
 
-_NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code="000.400.109")
-_NO_DIRECTORY_SERVER = Verdict(outcome=Outcome.DECLINED, code="000.400.104")
-_MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code="300.100.100")
+_NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code=codes.CARD_NOT_ENROLLED)
+_NO_DIRECTORY_SERVER = Verdict(outcome=Outcome.DECLINED, code=codes.THREEDS_NOT_CONFIGURED)
+_MUST_AUTHENTICATE = Verdict(outcome=Outcome.DECLINED, code=codes.AUTHENTICATION_REQUIRED)
 _BY_MERCHANT = "MIT"
 """The source of a payment that its shopper agreed to before."""
 

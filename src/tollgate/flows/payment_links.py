@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract import links
@@ -92,7 +93,7 @@ async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -
     if checkout is not None and checkout.is_paid:
         # Another code than for one that is being paid: repeating this would never help.
         detail = "the payment link is paid and cannot be ended: refund its payment instead"
-        raise Refusal(get_result("200.300.404"), detail)
+        raise Refusal(get_result(codes.INVALID_PARAMETERS), detail)
     raise Refusal(get_result(BUSY), "the payment link is being paid")
 
 

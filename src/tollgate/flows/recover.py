@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.connectors import Exchange
 from tollgate.contract.answers import answer_payment
 from tollgate.contract.follow_ups import keep_references, says_final
@@ -30,8 +31,8 @@ from tollgate.store.jobs import Job, finish_job, finish_job_writes
 from tollgate.store.payments import complete_follow_up, complete_payment, completion_writes, find_payment
 from tollgate.values import PaymentId
 
-_SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
-OUT_OF_TIME = Verdict(outcome=Outcome.DECLINED, code="100.396.103")
+_SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
+OUT_OF_TIME = Verdict(outcome=Outcome.DECLINED, code=codes.SHOPPER_TIMED_OUT)
 """What waited for its shopper in vain."""
 
 

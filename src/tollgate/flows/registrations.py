@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract import registrations
@@ -44,16 +45,21 @@ class Refusals(msgspec.Struct, frozen=True):
     by_state: Mapping[RegistrationState, str]
 
 
-_UNDECIDED, _REJECTED, _NEVER_STORED, _NOT_STORED = "100.150.201", "100.350.100", "100.350.303", "100.350.316"
 _ENDED = {
-    RegistrationState.REJECTED: _REJECTED,
-    RegistrationState.DELETED: "100.350.101",
-    RegistrationState.ERASED: "100.350.101",
+    RegistrationState.REJECTED: codes.REGISTRATION_REJECTED,
+    RegistrationState.DELETED: codes.REGISTRATION_ENDED,
+    RegistrationState.ERASED: codes.REGISTRATION_ENDED,
 }
-_UPDATE_REFUSALS = Refusals("100.150.200", {RegistrationState.PENDING: _UNDECIDED, **_ENDED})
-_CONFIRMATION_REFUSALS = Refusals("100.350.301", {RegistrationState.ACTIVE: "100.350.302", **_ENDED})
-_DELETION_REFUSALS = Refusals(_NEVER_STORED, {**UNUSABLE, RegistrationState.REJECTED: _NEVER_STORED})
-_EXTENSION_REFUSALS = Refusals(_NOT_STORED, dict.fromkeys(UNUSABLE, _NOT_STORED))
+_UPDATE_REFUSALS = Refusals(
+    codes.REGISTRATION_UNKNOWN, {RegistrationState.PENDING: codes.REGISTRATION_UNCONFIRMED, **_ENDED}
+)
+_CONFIRMATION_REFUSALS = Refusals(
+    codes.CONFIRMATION_BEFORE_REGISTRATION, {RegistrationState.ACTIVE: codes.CONFIRMED_BEFORE, **_ENDED}
+)
+_DELETION_REFUSALS = Refusals(
+    codes.NOTHING_TO_DEREGISTER, {**UNUSABLE, RegistrationState.REJECTED: codes.NOTHING_TO_DEREGISTER}
+)
+_EXTENSION_REFUSALS = Refusals(codes.NOTHING_TO_EXTEND, dict.fromkeys(UNUSABLE, codes.NOTHING_TO_EXTEND))
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -186,14 +192,14 @@ async def _change(
         earlier = await find_earlier_answer(app, call.idempotency_key)
         if earlier is not None:
             return earlier
-    raise Conflict(get_result("800.600.100"), "too many requests about this registration at once")
+    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this registration at once")
 
 
 def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[Write], Answer]:
     registration, now = stored.registration, app.clock.now()
     if registration.made_by is not None:
         # The payment that made it decides.
-        raise Refusal(get_result(_UNDECIDED))
+        raise Refusal(get_result(codes.REGISTRATION_UNCONFIRMED))
     code = SUCCESS_CODES[registrations.find_mode(fields, registration, is_live=app.is_live)]
     confirmed = msgspec.structs.replace(registration, state=RegistrationState.ACTIVE, result_code=code)
     unit = change_registration_writes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract import schedules
@@ -31,9 +32,10 @@ from tollgate.store.schedules import (
 )
 from tollgate.values import Conflict, MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, is_id, make_id
 
-_NOT_SCHEDULED = {schedules.RESCHEDULES: "100.360.300", schedules.DESCHEDULES: "100.360.303"}
-_NOT_LIVE = "100.360.400"
-_UNKNOWN = "700.400.580"
+_NOT_SCHEDULED = {
+    schedules.RESCHEDULES: codes.NOTHING_TO_RESCHEDULE,
+    schedules.DESCHEDULES: codes.NOTHING_TO_DESCHEDULE,
+}
 
 
 async def create_schedule(app: App, fields: Fields, call: Call) -> Answer:
@@ -69,7 +71,7 @@ async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
         if earlier is not None:
             return earlier
         # It fell due, or a neighbour replaced or ended it, between reading and writing: what may be is judged again.
-    raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")
+    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this schedule at once")
 
 
 async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
@@ -95,7 +97,7 @@ async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
         earlier = await find_earlier_answer(app, call.idempotency_key)
         if earlier is not None:
             return earlier
-    raise Conflict(get_result("800.600.100"), "too many requests about this schedule at once")
+    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this schedule at once")
 
 
 async def show_schedule(app: App, merchant_id: MerchantId, named_id: str, ndc: str) -> Answer:
@@ -106,7 +108,7 @@ async def show_schedule(app: App, merchant_id: MerchantId, named_id: str, ndc: s
         return schedules.answer_schedule(schedule, SUCCESS_CODES[schedule.test_mode], app.envelope, runs=runs)
     registration = await look_up_registration(app, merchant_id, named_id)
     if registration is None:
-        raise NotFound(get_result(_UNKNOWN))
+        raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
     found = await list_schedules(app.database, merchant_id, registration.id, LIMITS.schedules_shown)
     code = SUCCESS_CODES[registration.test_mode]
     return schedules.answer_schedules(registration.id, found, code, app.envelope, ndc, app.clock.now())
@@ -135,7 +137,7 @@ async def check_payable(
         choose_route(app, channel, payment.test_mode, payment.brand)
     except Refusal:
         if app.is_live:
-            raise Refusal(get_result(_NOT_LIVE)) from None
+            raise Refusal(get_result(codes.SCHEDULES_NOT_CONFIGURED)) from None
         raise
     return payment.test_mode
 

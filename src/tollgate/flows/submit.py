@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import may_return_to
@@ -135,7 +136,7 @@ def _list_wallets(app: App, channel: Channel) -> dict[str, WalletPublic]:
 def _get_channel(app: App, checkout: Checkout) -> Channel:
     channel = app.merchants.find_channel(checkout.channel_id)
     if channel is None or channel.is_closed:
-        raise Refusal(get_result("500.100.203"))
+        raise Refusal(get_result(codes.CHANNEL_CLOSED))
     return channel
 
 
@@ -178,7 +179,7 @@ def _check_free(app: App, checkout: Checkout) -> None:
         raise checkouts.make_session_refusal(" (this one is paid)")
     if checkout.attempts >= LIMITS.checkout_attempts_max:
         wait_s = (checkout.expires_at - app.clock.now()) // SECOND
-        raise TooMany(get_result("800.120.100"), retry_after_s=max(1, wait_s), subject_id=checkout.id)
+        raise TooMany(get_result(codes.TOO_MANY_REQUESTS), retry_after_s=max(1, wait_s), subject_id=checkout.id)
 
 
 async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:

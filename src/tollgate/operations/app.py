@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.throttles import THROTTLES, Throttle
@@ -194,7 +195,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SUCCESS_CODES: dict[TestMode | None, str] = {
-    None: "000.000.000",
-    TestMode.INTERNAL: "000.100.110",
-    TestMode.EXTERNAL: "000.100.112",
+    None: codes.SUCCEEDED,
+    TestMode.INTERNAL: codes.SUCCEEDED_INTERNAL_TEST,
+    TestMode.EXTERNAL: codes.SUCCEEDED_EXTERNAL_TEST,
 }

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import Conversation, Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.store.database import Probe, ignore_probe
 from tollgate.wire import Silent, Unsent, Wire
 
-_UNSENT = Verdict(outcome=Outcome.UNSENT, code="900.100.600")
+_UNSENT = Verdict(outcome=Outcome.UNSENT, code=codes.ACQUIRER_UNREACHABLE)
 
 
-_SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
+_SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
 
 
 _Told = TypeVar("_Told")

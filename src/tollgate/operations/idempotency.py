@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hmac import compare_digest
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract.account_numbers import check_key
@@ -113,15 +114,17 @@ async def answer_taken_key(app: App, idempotency_key: IdempotencyKey | None) -> 
         raise NotStarted("an attempt without an Idempotency-Key was refused by the store")
     answer = await find_earlier_answer(app, idempotency_key)
     if answer is None:
-        raise Conflict(get_result("800.600.100"), "the Idempotency-Key is in use")
+        raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "the Idempotency-Key is in use")
     return answer
 
 
 def _replay(app: App, stored: idempotency.IdempotencyRecord, idempotency_key: IdempotencyKey) -> Answer:
     if stored.fingerprint != idempotency_key.fingerprint:
-        raise Conflict(get_result("800.110.100"), "the Idempotency-Key was used for another request")
+        raise Conflict(get_result(codes.DUPLICATE_REQUEST), "the Idempotency-Key was used for another request")
     if stored.status is None or stored.body is None:
-        raise Conflict(get_result("800.600.100"), "the first request with this Idempotency-Key is still running")
+        raise Conflict(
+            get_result(codes.REQUEST_IN_PROGRESS), "the first request with this Idempotency-Key is still running"
+        )
     answer = open_stored_answer(stored, app.keyring)
     if answer is None:
         report_tampering("payment", stored.payment_id or "none")

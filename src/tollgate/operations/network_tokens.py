@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import tokens
 from tollgate.contract.registered import tell_registration
@@ -98,7 +99,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
         await _look_after(app, registration)
     obstacle = find_token_obstacle(token)
     if token is None or obstacle is not None or sealed_token is None:
-        return Means(order, tokens.describe_use(token, obstacle or "800.100.326"))
+        return Means(order, tokens.describe_use(token, obstacle or codes.NETWORK_TOKEN_UNKNOWN))
     account = open_account(sealed_token, owner=name_token_owner(registration), keyring=app.keyring)
     if not isinstance(account, TokenAccount):
         raise TypeError(f"the network token of registration {registration.id} is none")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.card_numbers import keep_digits
 from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import Wallet
@@ -193,9 +194,9 @@ async def open_registration(app: App, merchant_id: MerchantId, registration_id: 
         raise Refusal(get_result(refusal))
     if app.is_live is not (registration.test_mode is None):
         # Stores get copied: no real account may be charged from a test host, nor a test account from a live one.
-        raise Refusal(get_result("600.200.700"), "the registration belongs to another environment")
+        raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the registration belongs to another environment")
     if sealed is None:
-        raise Refusal(get_result("100.150.205"))
+        raise Refusal(get_result(codes.REGISTRATION_WITHOUT_ACCOUNT))
     account = open_account(sealed, owner=name_registration_owner(registration), keyring=app.keyring)
     await _note_use(app, registration)
     return RegisteredAccount(registration, account)
@@ -214,15 +215,15 @@ async def get_registration(
 def _check_id(registration_id: str) -> None:
     """Before a database sees it: no store holds what cannot be an id, and some cannot even be asked for it."""
     if not is_id(registration_id):
-        raise Refusal(get_result("100.150.101"))
+        raise Refusal(get_result(codes.REGISTRATION_ID_MALFORMED))
 
 
 async def _explain_unknown(
     app: App, merchant_id: MerchantId, registration_id: str, unknown: type[Refusal] = Refusal
 ) -> Refusal:
     if await find_payment(app.database, merchant_id, registration_id) is not None:
-        return Refusal(get_result("100.150.204"))
-    return unknown(get_result("100.150.200"))
+        return Refusal(get_result(codes.NOT_A_REGISTRATION))
+    return unknown(get_result(codes.REGISTRATION_UNKNOWN))
 
 
 async def _note_use(app: App, registration: Registration) -> None:
@@ -291,12 +292,6 @@ async def refuse_exposed_payment(
         refuse_exposed_sealed(sealed, owner, echo, idempotency_key, app)
 
 
-_NO_KEY = "600.200.201"
-_UNOPENED = "200.100.603"
-_EXPIRED = "800.100.330"
-_REPLAYED = "800.110.100"
-
-
 async def open_wallet(
     app: App, call: Call, wallet: str, token: Secret, *, echo: Mapping[str, str] = {}
 ) -> OpenedCard | str:
@@ -308,12 +303,12 @@ async def open_wallet(
     channel, idempotency_key = call.channel, call.idempotency_key
     keys = app.merchants.find_wallet_keys(channel.id, wallet)
     if not keys:
-        return _NO_KEY
+        return codes.NO_CONTRACT
     now = app.clock.now()
     try:
         opened = open_wallet_token(Wallet(wallet), token, keys, app.keyring, now)
     except WalletTokenError as failure:
-        return _EXPIRED if failure.is_expired else _UNOPENED
+        return codes.NETWORK_TOKEN_EXPIRED if failure.is_expired else codes.WALLET_TOKEN_UNREADABLE
     refuse_exposed(opened.card.account, echo, idempotency_key)
     use = fingerprint("wallet", [wallet, opened.unique], app.keyring)
     request = None
@@ -324,4 +319,4 @@ async def open_wallet(
             app.keyring,
         )
     is_first = await record_wallet_use(app.database, channel.merchant_id, use, now, request)
-    return opened.card if is_first else _REPLAYED
+    return opened.card if is_first else codes.DUPLICATE_REQUEST

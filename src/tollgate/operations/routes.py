@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import get_result
@@ -38,7 +39,7 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
     approved_code = SUCCESS_CODES[test_mode]
     if app.is_live is not (test_mode is None):
         # Stores get copied: nothing about a real payment may leave a test host, nor about a test payment a live host.
-        raise Refusal(get_result("600.200.700"), "the payment belongs to another environment")
+        raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the payment belongs to another environment")
     connector = find_connector(brand)
     if BRANDS[brand].protocol is Protocol.SEPA:
         # Banks are told by files, and the desk that writes them is in the house.
@@ -68,7 +69,7 @@ def _choose_wire(app: App, channel: Channel, test_mode: TestMode | None) -> Wire
     if address:
         return app.find_wire(address)
     if app.simulator is None or test_mode is None:
-        raise Refusal(get_result("600.200.700"), "no acquirer is configured for this channel")
+        raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "no acquirer is configured for this channel")
     # Existing clients send testMode=EXTERNAL to hosts on which nobody has configured a test system.
     return app.simulator
 

@@ -10,6 +10,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Role
 from tollgate.payments.accounts import CardSummary
@@ -192,11 +193,11 @@ class Move(msgspec.Struct, frozen=True):
     """The result code that the situation dictates; None means the verdict's own."""
 
 
-SILENT_CODE = "900.100.300"
-PENDING_CODE = "000.200.000"
-PAID_TWICE_CODE = "800.110.100"
-SESSION_OVER_CODE = "900.300.600"
-ABANDONED_CODE = "100.396.101"
+SILENT_CODE = codes.ACQUIRER_SILENT
+PENDING_CODE = codes.PENDING
+PAID_TWICE_CODE = codes.DUPLICATE_REQUEST
+SESSION_OVER_CODE = codes.SESSION_EXPIRED
+ABANDONED_CODE = codes.SHOPPER_CANCELLED
 LATE_DETAIL = "LateApproval"
 """Among the details of what was approved too late: the code with which it was. What has it goes back."""
 ABANDONED_DETAIL = "AbandonedBy"

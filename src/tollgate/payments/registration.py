@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.order import TestMode
 from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, add_months, get_month_end
@@ -150,10 +151,10 @@ WIPED = frozenset({RegistrationState.DELETED, RegistrationState.ERASED})
 """Ended with nothing left of the account but a trace."""
 
 UNUSABLE: Mapping[RegistrationState, str] = {
-    RegistrationState.PENDING: "100.150.201",
-    RegistrationState.REJECTED: "100.150.203",
-    RegistrationState.DELETED: "100.150.202",
-    RegistrationState.ERASED: "100.150.206",
+    RegistrationState.PENDING: codes.REGISTRATION_UNCONFIRMED,
+    RegistrationState.REJECTED: codes.REGISTRATION_NEVER_VALID,
+    RegistrationState.DELETED: codes.REGISTRATION_DELETED,
+    RegistrationState.ERASED: codes.REGISTRATION_ERASED,
 }
 """Why a registration cannot be paid with."""
 
@@ -194,9 +195,9 @@ class CardNews(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TOKEN_OBSTACLES: Mapping[TokenState, str] = {
-    TokenState.SUSPENDED: "800.100.317",
-    TokenState.DELETED: "800.100.326",
-    TokenState.REFUSED: "800.100.310",
+    TokenState.SUSPENDED: codes.NETWORK_TOKEN_PAUSED,
+    TokenState.DELETED: codes.NETWORK_TOKEN_UNKNOWN,
+    TokenState.REFUSED: codes.NO_NETWORK_TOKEN,
 }
 """Why a token in such a state cannot be paid with, where nobody said it in particular."""
 
@@ -204,7 +205,7 @@ TOKEN_OBSTACLES: Mapping[TokenState, str] = {
 def find_token_obstacle(token: NetworkToken | None) -> str | None:
     """The result code of why a card is charged by its own number; None where its token can be used."""
     if token is None:
-        return "800.100.311"
+        return codes.NETWORK_TOKEN_PENDING
     if token.state is TokenState.ACTIVE:
         return None
     return token.code or TOKEN_OBSTACLES[token.state]

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.connectors import threeds
 from tollgate.store.database import Database
@@ -73,19 +74,19 @@ class Ending(msgspec.Struct, frozen=True):
 
 ENDINGS: Mapping[str, Ending] = MappingProxyType(
     {
-        "000.000.000": Ending("Authenticated", "Y", 0),
-        "100.380.401": Ending("Failed: not the card holder", "N", 2, "01"),
-        "100.390.114": Ending("Rejected by the issuer", "R", 2, "12"),
-        "100.390.118": Ending("Rejected: fraud suspected", "R", 2, "11"),
-        "100.390.119": Ending("Too many tries", "N", 2, "19"),
-        "100.390.112": Ending("Unavailable: technical problem", "U", 2, "22"),
-        "100.390.124": Ending("Cancelled by the shopper", "N", 2, "01", "01"),
-        "100.380.501": Ending("Timed out", "N", 2, "14", "04"),
+        codes.SUCCEEDED: Ending("Authenticated", "Y", 0),
+        codes.AUTHENTICATION_FAILED: Ending("Failed: not the card holder", "N", 2, "01"),
+        codes.AUTHENTICATION_DECLINED: Ending("Rejected by the issuer", "R", 2, "12"),
+        codes.SUSPECTED_FRAUD: Ending("Rejected: fraud suspected", "R", 2, "11"),
+        codes.AUTHENTICATED_TOO_OFTEN: Ending("Too many tries", "N", 2, "19"),
+        codes.AUTHENTICATION_ERROR: Ending("Unavailable: technical problem", "U", 2, "22"),
+        codes.AUTHENTICATION_CANCELLED: Ending("Cancelled by the shopper", "N", 2, "01", "01"),
+        codes.AUTHENTICATION_EXPIRED: Ending("Timed out", "N", 2, "14", "04"),
     }
 )
 """What the page offers, by the result code that the payment ends with; the first lets it go on."""
 
-AUTHENTICATED, TOO_MANY_TRIES = "000.000.000", "100.390.119"
+AUTHENTICATED, TOO_MANY_TRIES = codes.SUCCEEDED, codes.AUTHENTICATED_TOO_OFTEN
 
 _read = msgspec.json.Decoder(Challenge).decode
 

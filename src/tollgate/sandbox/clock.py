@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import orjson
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.operations.app import App
 from tollgate.store.opening import add_to_setting
@@ -30,7 +31,9 @@ def _read_advance(request: Request) -> int:
     sent = [value for name, value in request.pairs if name == "advance"]
     if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > _ADVANCE_S_MAX:
         message = f"must be a whole number of seconds from 0 to {_ADVANCE_S_MAX}"
-        raise InvalidParameters(get_result("200.300.404"), [Fault("advance", message, sent[0] if sent else None)])
+        raise InvalidParameters(
+            get_result(codes.INVALID_PARAMETERS), [Fault("advance", message, sent[0] if sent else None)]
+        )
     return int(sent[0])
 
 

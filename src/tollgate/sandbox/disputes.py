@@ -5,6 +5,7 @@ What they move is decided by the same rows as everything else.
 
 from __future__ import annotations
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.contract.answers import answer_payment
 from tollgate.contract.fields import Fields, read_fields
@@ -16,13 +17,12 @@ from tollgate.values import Fault, InvalidParameters, make_short_id
 from tollgate.web import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
 
 _NOTICES = frozenset(code for code, result in RESULTS.items() if result.group == "chargeback")
-_PLAIN_CHARGEBACK = "000.100.200"
 
 
 async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
     fields = read_fields(request.pairs, app.make_situation("follow_up", channel))
-    notice = (_read_notice(request) or _PLAIN_CHARGEBACK) if _read_payment_type(fields) == "CB" else None
+    notice = (_read_notice(request) or codes.CHARGED_BACK) if _read_payment_type(fields) == "CB" else None
     fact = read_follow_up(fields, channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
     payment = await record(app, fact, request.names[0], Call(channel, caller.ndc), notice)
     return reply_with(answer_payment(payment, app.envelope))
@@ -44,7 +44,7 @@ def _read_notice(request: Request) -> str | None:
 
 
 def _refuse(name: str, message: str, value: str) -> None:
-    raise InvalidParameters(get_result("200.300.404"), [Fault(name, message, value)])
+    raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault(name, message, value)])
 
 
 ROUTES = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.connectors import tokens
 from tollgate.contract.answers import Answer, encode_answer
@@ -35,12 +36,13 @@ async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
     event, event_id = _read_event(request), request.find("eventId") or make_id(app.random_bytes)
     if _EVENT_ID.fullmatch(event_id) is None:
         raise InvalidParameters(
-            get_result("200.300.404"), [Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)]
+            get_result(codes.INVALID_PARAMETERS),
+            [Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)],
         )
     registration = await get_registration(app, caller.merchant_id, request.names[0])
     standing = await let_happen(app.database, registration.id, event, event_id, app.clock.now())
     if standing is None:
-        raise NotFound(get_result("800.100.326"))
+        raise NotFound(get_result(codes.NETWORK_TOKEN_UNKNOWN))
     message = tokens.EventMessage(id=event_id, key=registration.id, event=event)
     await hear_token_event(app, standing.shopper_token, tokens.write_message(message))
     return reply_with(_tell(app, caller, registration, standing))
@@ -50,7 +52,7 @@ def _read_event(request: Request) -> Event:
     text = request.find("event")
     if text not in set(Event):
         message = f"must be one of [{', '.join(Event)}]"
-        raise InvalidParameters(get_result("200.300.404"), [Fault("event", message, text)])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("event", message, text)])
     return Event(text)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Brand
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import get_result
@@ -83,14 +84,14 @@ async def _find_checkout(request: Request, app: App) -> Checkout | None:
 def _get_brand(request: Request) -> Brand:
     brand = _BRANDS.get(request.names[0])
     if brand is None:
-        raise NotFound(get_result("200.300.404"), "no such wallet")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such wallet")
     return brand
 
 
 def _read_money(app: App, checkout: Checkout) -> Money:
     money = read_prepared_money(open_prepared(app, checkout))
     if money is None:
-        raise NotFound(get_result("200.300.404"), "the checkout has nothing to pay")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "the checkout has nothing to pay")
     return money
 
 

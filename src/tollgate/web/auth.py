@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.contract.fields import Identity, check_entity_id, read_identity
 from tollgate.operations.app import MerchantCache
@@ -24,7 +25,7 @@ def find_credential(header: bytes | None, merchants: MerchantCache) -> Credentia
         return None
     match = _BEARER.fullmatch(header.decode("latin-1").strip())
     if match is None:
-        raise Unauthenticated(get_result("800.900.300"))
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
     return _look_up(Secret(match[1]), merchants)
 
 
@@ -39,27 +40,27 @@ def recognise(request: Request, access: Access, merchants: MerchantCache, creden
     channel = _check_entity(identity, named, credential)
     if identity.user_id is not None and not has_header and not channel.is_lenient:
         # Only now, so that a stranger's login learns nothing about which channels are lenient.
-        raise Unauthenticated(get_result("800.900.300"), "this channel takes an Authorization header only")
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED), "this channel takes an Authorization header only")
     return Caller(merchant_id=credential.merchant_id, channel=channel, ndc=f"{channel.id}_{request.trace}")
 
 
 def _find_login(identity: Identity, merchants: MerchantCache) -> Credential:
     if not identity.user_id or not identity.password:
-        raise Unauthenticated(get_result("800.900.300"))
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
     return _look_up(make_token(identity.user_id, identity.password), merchants)
 
 
 def _look_up(token: Secret, merchants: MerchantCache) -> Credential:
     credential = merchants.find_credential(token)
     if credential is None:
-        raise WrongToken(get_result("800.900.300"))
+        raise WrongToken(get_result(codes.UNAUTHENTICATED))
     return credential
 
 
 def _check_entity(identity: Identity, channel: Channel | None, credential: Credential) -> Channel:
     check_entity_id(identity)
     if channel is None or channel.merchant_id != credential.merchant_id:
-        raise Forbidden(get_result("800.900.201"), "the entity is not one this token reaches")
+        raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), "the entity is not one this token reaches")
     if channel.is_closed:
-        raise Refusal(get_result("500.100.203"))
+        raise Refusal(get_result(codes.CHANNEL_CLOSED))
     return channel

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.values import Refusal, TooLarge
 from tollgate.web.head import make_malformed
@@ -112,7 +113,7 @@ class ChunkedBody:
 
 
 def make_body_too_large(size_max: int) -> TooLarge:
-    return TooLarge(get_result("200.100.103"), f"the body has more than {size_max} bytes")
+    return TooLarge(get_result(codes.REQUEST_TOO_LARGE), f"the body has more than {size_max} bytes")
 
 
 def check_form_type(headers: Mapping[bytes, bytes]) -> None:
@@ -122,7 +123,7 @@ def check_form_type(headers: Mapping[bytes, bytes]) -> None:
         return
     kind, _, options = content_type.lower().partition(b";")
     if kind.strip() != _FORM:
-        raise Refusal(get_result("200.100.103"), f"send the body as {_FORM.decode()}")
+        raise Refusal(get_result(codes.REQUEST_TOO_LARGE), f"send the body as {_FORM.decode()}")
     charset = options.replace(b" ", b"").replace(b'"', b"")
     if charset.startswith(b"charset=") and charset not in (b"charset=utf-8", b"charset=utf8"):
-        raise Refusal(get_result("200.100.103"), "send the body in UTF-8")
+        raise Refusal(get_result(codes.REQUEST_TOO_LARGE), "send the body in UTF-8")

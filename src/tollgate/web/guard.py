@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import Envelope, answer_refusal
 from tollgate.store.database import Damaged, Unavailable
@@ -32,7 +33,7 @@ async def guard(work: Awaitable[Reply], visit: Visit, envelope: Envelope, clock:
         # Nothing was begun: a payment that was started and could not be completed raises another exception.
         facts = {"ndc": visit.ndc, "operation": visit.operation, "why": str(fault)}
         _log.error("database unavailable", extra=facts)
-        later = TemporarilyUnavailable(get_result("800.800.800"), RETRY_AFTER_S)
+        later = TemporarilyUnavailable(get_result(codes.UNAVAILABLE), RETRY_AFTER_S)
         return render_refusal(later, visit.ndc, envelope, clock)
     except Exception:
         return _answer_breakage(visit, envelope, clock)
@@ -63,7 +64,7 @@ def _answer_breakage(visit: Visit, envelope: Envelope, clock: Clock) -> Reply:
     """Logs the exception that is being handled, and answers without its details."""
     _log.exception("breakage", extra={"ndc": visit.ndc, "operation": visit.operation})
     # The answer carries the ndc of the log line, by which an operator finds the reason.
-    return render_refusal(Refusal(get_result("999.999.999")), visit.ndc, envelope, clock)
+    return render_refusal(Refusal(get_result(codes.INTERNAL_ERROR)), visit.ndc, envelope, clock)
 
 
 def render_refusal(refusal: Refusal, ndc: str, envelope: Envelope, clock: Clock) -> Reply:

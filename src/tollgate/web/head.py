@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import httptools
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.values import Malformed, Refusal, TooLarge
@@ -169,8 +170,8 @@ def _split_target(target: bytes) -> tuple[str, bytes]:
 
 
 def make_malformed() -> Malformed:
-    return Malformed(get_result("200.100.103"), "this is not HTTP/1.1")
+    return Malformed(get_result(codes.REQUEST_TOO_LARGE), "this is not HTTP/1.1")
 
 
 def _make_too_large(detail: str) -> TooLarge:
-    return TooLarge(get_result("200.100.103"), detail)
+    return TooLarge(get_result(codes.REQUEST_TOO_LARGE), detail)

@@ -11,6 +11,7 @@ import asyncio
 from math import inf
 from typing import Protocol, cast
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.values import Refusal, TooSlow
@@ -135,7 +136,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             return
         self._deadline = inf
         if self._state == _BODY:
-            self._refuse(TooSlow(get_result("200.100.103"), "the body did not arrive in time"))
+            self._refuse(TooSlow(get_result(codes.REQUEST_TOO_LARGE), "the body did not arrive in time"))
         else:
             self._close()
 

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.values import NotFound, WrongMethod
 from tollgate.web.request import RouteRow
@@ -77,9 +78,9 @@ class RouteTable:
                 continue
             row = methods.get(method)
             if row is None:
-                raise WrongMethod(get_result("200.300.403"), sorted(methods))
+                raise WrongMethod(get_result(codes.METHOD_NOT_ALLOWED), sorted(methods))
             return Match(row, tuple(words[place] for place in gaps))
-        raise NotFound(get_result("200.300.404"), "no such path")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such path")
 
 
 def _methods_of(row: RouteRow) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import cast
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.throttles import WRONG_TOKEN
@@ -93,7 +94,7 @@ class Gateway:
         visit.address, visit.is_secure = origin.address, origin.is_secure
         is_plain = self._requires_tls and not origin.is_secure
         if is_plain and not origin.is_through_proxy:
-            raise Forbidden(get_result("800.900.300"), "this host is reached by https, through its proxy")
+            raise Forbidden(get_result(codes.UNAUTHENTICATED), "this host is reached by https, through its proxy")
         match = visit.match = self._routes.find(visit.method, head.path)
         row = match.row
         visit.operation, visit.is_for_any_origin = row.operation, row.is_for_any_origin
@@ -104,7 +105,7 @@ class Gateway:
             return
         # After the row is known, so that a shop's script can read that it shall come back.
         if self._in_flight > LIMITS.requests_in_flight_max:
-            raise Overloaded(get_result("800.800.800"), retry_after_s=1)
+            raise Overloaded(get_result(codes.UNAVAILABLE), retry_after_s=1)
         _check_repeated(head)
         self._check_right_to_send(visit, head, row)
 
@@ -126,7 +127,7 @@ class Gateway:
         if row.access is Access.OPEN:
             raise make_body_too_large(visit.body_bytes_max)
         detail = f"a body of more than {visit.body_bytes_max} bytes needs an Authorization header"
-        raise Unauthenticated(get_result("800.900.300"), detail)
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED), detail)
 
     def _slow_down(self, visit: Visit) -> None:
         """Throttles wrong tokens alone, so that a merchant in the same network as a guesser is served as before."""
@@ -174,7 +175,7 @@ def _open_to_origins(reply: Reply) -> Reply:
 def _check_repeated(head: Head) -> None:
     """A header that decides who asks, or for what, is sent once: of two, a proxy might read the other."""
     for name in head.repeated & _DECISIVE_HEADERS if head.repeated else ():
-        raise Refusal(get_result("200.100.103"), f"the {name.decode().title()} header must not be repeated")
+        raise Refusal(get_result(codes.REQUEST_TOO_LARGE), f"the {name.decode().title()} header must not be repeated")
 
 
 def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> Pairs:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.values import SECOND, Clock, TooMany
@@ -41,7 +42,7 @@ class Throttles:
             ends_at, calls = now + row.window_s * SECOND, 0
         if calls >= row.count:
             wait_s = -(-(ends_at - now) // SECOND)
-            raise TooMany(get_result("800.120.100"), retry_after_s=wait_s, subject_id=subject_id)
+            raise TooMany(get_result(codes.TOO_MANY_REQUESTS), retry_after_s=wait_s, subject_id=subject_id)
         if not calls and len(self._counters) >= _COUNTERS_MAX:
             self._forget_closed(now)
         self._counters[operation, who] = (ends_at, calls + 1)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Brand
 from tollgate.catalog.brands import CARD_BRANDS
 from tollgate.catalog.results import get_result
@@ -84,7 +85,7 @@ async def read_frame(request: Request, _app: App) -> Reply:
     (key,) = request.names
     field = FIELDS.get(key)
     if field is None:
-        raise NotFound(get_result("200.300.404"), "no such field")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such field")
     origins = [value for name, value in request.pairs if name == "origin"]
     if not 1 <= len(origins) <= ORIGINS_MAX or not all(map(is_origin, origins)):
         title, text = "No page to show this in", "The address does not name the shop's page as its origin."

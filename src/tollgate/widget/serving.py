@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.flows.checkouts import find_promised_script
 from tollgate.operations.app import App
@@ -57,7 +58,7 @@ async def read_widget_asset(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     asset = ASSETS.get(name)
     if asset is None:
-        raise NotFound(get_result("200.300.404"), "no such file")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such file")
     # A form from before a release still gets its files, but nobody keeps them under the name of the older ones.
     kept = _KEPT_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
     return _pack(request, asset.body, asset.gzipped, asset.content_type, (kept, _NO_PAGE))

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import is_pending, is_review, is_success
 from tollgate.connectors.acquiring import messages
 from tollgate.connectors.acquiring.responses import ADVICES, RESPONSES, UNLISTED
@@ -20,8 +21,8 @@ from tollgate.payments.payment import Outcome, Payment, Verdict
 FORCED_CODE = "forceResultCode"
 """The lever by which a test asks the simulator for a result."""
 
-SILENT = Verdict(outcome=Outcome.SILENT, code="900.100.300")
-_NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code="900.100.310")
+SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
+_NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)
 
 _Reply = TypeVar("_Reply", bound=messages.AcquirerReply)
 
@@ -48,7 +49,7 @@ def judge(reply: messages.AcquirerReply, approved_code: str) -> Verdict:
             code = ADVICES.get(reply.advice) or RESPONSES.get(reply.response_code, UNLISTED)
             return Verdict(outcome=Outcome.DECLINED, code=code, details=details)
         case "pending":
-            return Verdict(outcome=Outcome.WAITING, code="000.200.000", details=details)
+            return Verdict(outcome=Outcome.WAITING, code=codes.PENDING, details=details)
         case _:
             return SILENT
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tollgate.catalog import codes
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.connectors import acquiring
 from tollgate.connectors.acquiring import Dialect, describe, encode_message, judge, perform
@@ -15,10 +16,7 @@ from tollgate.connectors.redirect import messages
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Verdict
 
-_PENDING = "000.200.000"
-_CANCELLED = "100.396.101"
-_EXPIRED = "100.396.103"
-_EXPIRED_BY_PRODUCT = {messages.TRANSFER: "100.395.501"}
+_EXPIRED_BY_PRODUCT = {messages.TRANSFER: codes.TRANSFER_EXPIRED}
 
 # A provider may send the shopper wherever a merchant may have them sent back to: the web or an app, never script.
 _may_lead_to = PARAMETERS["shopperResultUrl"].shape.accepts
@@ -47,15 +45,15 @@ def inquire(key: str, approved_code: str) -> Exchange:
 def judge_session(reply: messages.SessionReply, approved_code: str) -> Verdict:
     match reply.status:
         case "redirect" if reply.redirect is not None and _may_lead_to(reply.redirect.url):
-            return _tell(reply, Outcome.WAITING, _PENDING, _name_forward(reply.redirect))
+            return _tell(reply, Outcome.WAITING, codes.PENDING, _name_forward(reply.redirect))
         case "account" if reply.account is not None and reply.account != messages.ProviderAccount():
             return _tell(reply, Outcome.APPROVED, approved_code, _name_receiver(reply.account))
         case "approved" if reply.account is not None:
             return _tell(reply, Outcome.APPROVED, approved_code, _name_payer(reply.account))
         case "cancelled":
-            return _tell(reply, Outcome.DECLINED, _CANCELLED)
+            return _tell(reply, Outcome.DECLINED, codes.SHOPPER_CANCELLED)
         case "expired":
-            return _tell(reply, Outcome.DECLINED, _EXPIRED_BY_PRODUCT.get(reply.product, _EXPIRED))
+            return _tell(reply, Outcome.DECLINED, _EXPIRED_BY_PRODUCT.get(reply.product, codes.SHOPPER_TIMED_OUT))
         case _:
             # A redirect that leads nowhere ends here too: nobody could ever finish the session, so it is given up.
             return judge(reply, approved_code)

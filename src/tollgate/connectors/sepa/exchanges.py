@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.connectors import acquiring
 from tollgate.connectors.acquiring import Dialect, encode_message, perform, send_again
 from tollgate.connectors.exchange import Exchange, WireRequest
@@ -17,13 +18,13 @@ from tollgate.payments.order import Order
 from tollgate.payments.payment import Outcome, Payment, Verdict
 
 RESPONSES: dict[str, str] = {
-    messages.Response.LATE: "700.300.700",
-    messages.Response.CREDITOR: "600.200.201",
-    messages.Response.CURRENCY: "600.200.500",
-    messages.Response.AMOUNT: "100.550.301",
-    messages.Response.MANDATE: "100.500.303",
-    messages.Response.SIGNATURE: "100.500.302",
-    messages.Response.ERASED: "700.500.004",
+    messages.Response.LATE: codes.REVERSAL_TOO_LATE,
+    messages.Response.CREDITOR: codes.NO_CONTRACT,
+    messages.Response.CURRENCY: codes.CURRENCY_NOT_CONFIGURED,
+    messages.Response.AMOUNT: codes.AMOUNT_TOO_LARGE,
+    messages.Response.MANDATE: codes.INVALID_MANDATE_ID,
+    messages.Response.SIGNATURE: codes.INVALID_MANDATE_DATE,
+    messages.Response.ERASED: codes.ACCOUNT_ERASED,
 }
 """How the desk's refusals read in the gateway's catalogue."""
 

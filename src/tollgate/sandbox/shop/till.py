@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import answer_payment, answer_refusal
 from tollgate.contract.fields import read_fields
@@ -79,7 +80,7 @@ async def get_channel_of_shop(app: App) -> Channel:
     tenant = await find_tenant(app.database)
     channel = None if tenant is None else app.merchants.find_channel(tenant.entity_id)
     if channel is None or channel.is_closed:
-        raise Refusal(get_result("500.100.203"), "the sandbox merchant's channel is closed")
+        raise Refusal(get_result(codes.CHANNEL_CLOSED), "the sandbox merchant's channel is closed")
     return channel
 
 

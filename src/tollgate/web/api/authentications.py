@@ -5,6 +5,7 @@ What a message means is known to the connector.
 
 from __future__ import annotations
 
+from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.connectors import threeds
@@ -29,7 +30,7 @@ async def create_authentication(request: Request, caller: Caller, app: App) -> R
 async def read_authentication(request: Request, caller: Caller, app: App) -> Reply:
     payment = await look_up(app, caller.merchant_id, request.names[0])
     if payment is None or payment.payment_type != AUTHENTICATION:
-        raise NotFound(get_result("700.400.580"))
+        raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
     return reply_with(answer_payment(payment, app.envelope))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import orjson
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.contract.answers import encode_answer
 from tollgate.operations.app import App
@@ -14,7 +15,7 @@ _CODES = [{"code": row.code, "description": row.description} for row in RESULTS.
 
 
 async def read_result_codes(request: Request, app: App) -> Reply:
-    result = get_result("000.000.100")
+    result = get_result(codes.REQUEST_SUCCEEDED)
     body = app.envelope.wrap(result, request.trace, app.clock.now(), resultCodes=_CODES)
     return reply_with(encode_answer(200, body))
 

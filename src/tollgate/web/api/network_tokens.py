@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.flows.tokenize import hear_token_event
 from tollgate.operations.app import App
@@ -12,7 +13,7 @@ from tollgate.web.request import Access, Reply, Request, RouteRow
 async def take_token_event(request: Request, app: App) -> Reply:
     """Who does not know the address is told no more than who invents a path."""
     if not await hear_token_event(app, request.names[0], request.body):
-        raise NotFound(get_result("200.300.404"), "no such path")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such path")
     return Reply(200, b"{}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract.accounts import find_wallet_call
@@ -108,7 +109,7 @@ async def read_payment(request: Request, caller: Caller, app: App) -> Reply:
     if payment is not None:
         return reply_with(answer_payment(payment, app.envelope))
     if await look_up_registration(app, caller.merchant_id, subject_id) is None:
-        raise NotFound(get_result("700.400.580"))
+        raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
     registration = await show_registration(app, caller.merchant_id, subject_id)
     return reply_with(answer_registration(registration, app.envelope))
 
@@ -119,7 +120,7 @@ def read_key(request: Request) -> str | None:
         return None
     if len(key) > LIMITS.idempotency_key_length_max or not _KEY.fullmatch(key):
         message = f"must have 1 to {LIMITS.idempotency_key_length_max} visible ASCII characters"
-        raise InvalidParameters(get_result("200.300.404"), [Fault("Idempotency-Key", message)])
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("Idempotency-Key", message)])
     return key
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract.answers import answer_payment
@@ -55,7 +56,7 @@ def _read(request: Request, caller: Caller, app: App, operation: str, rows_max: 
 async def _find(request: Request, caller: Caller, app: App) -> Payment:
     payment = await look_up(app, caller.merchant_id, request.names[0])
     if payment is None or payment.channel_id != get_channel(caller).id:
-        raise Refusal(get_result("700.400.580"))
+        raise Refusal(get_result(codes.PAYMENT_UNKNOWN))
     return payment
 
 
@@ -70,7 +71,7 @@ def _answer(
     page: Page[Payment], chains: dict[str, list[Payment]] | None, names: Sequence[str], caller: Caller, app: App
 ) -> Reply:
     if not page.rows and page.cursor is None:
-        raise Refusal(get_result("700.400.580"))
+        raise Refusal(get_result(codes.PAYMENT_UNKNOWN))
     return reply_with(answer_payment_page(page, chains, names, app.envelope, caller.ndc, app.clock.now()))
 
 

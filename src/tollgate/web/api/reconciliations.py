@@ -5,6 +5,7 @@ A day without any is an empty list; only an id that names no day is a miss.
 
 from __future__ import annotations
 
+from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract.reports import answer_aggregations, answer_report_entries, read_aggregation, read_days
@@ -36,7 +37,7 @@ def _read(request: Request, caller: Caller, app: App) -> tuple[Period, Window]:
     situation = app.make_situation("query", get_channel(caller))
     wanted = read_aggregation(request.names[0], request.pairs, situation, LIMITS.settlement_page)
     if wanted is None:
-        raise Refusal(get_result("700.400.580"))
+        raise Refusal(get_result(codes.PAYMENT_UNKNOWN))
     return wanted
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.operations.app import App
 from tollgate.values import NotFound
@@ -56,7 +57,7 @@ async def read_asset(request: Request, _app: App) -> Reply:
     hash_asked, name = request.names
     asset = ASSETS.get(name)
     if asset is None:
-        raise NotFound(get_result("200.300.404"), "no such file")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such file")
     # A page from before a release still gets a script, but nobody keeps it under the name of the older one.
     headers = _KEPT_FOR_GOOD if hash_asked == asset.hash else ()
     return Reply(200, asset.body, asset.content_type, headers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
 from tollgate.contract.links import LINK_PATH
 from tollgate.operations.app import App
@@ -34,7 +35,7 @@ async def read_link_file(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     body = _BODIES.get(name)
     if body is None:
-        raise NotFound(get_result("200.300.404"), "no such file")
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such file")
     # Nobody keeps a new file under the name of an older one.
     headers = _KEPT_FOR_GOOD if version_asked == _VERSION else ()
     return Reply(200, body, _CONTENT_TYPES[Path(name).suffix], headers)
