@@ -106,8 +106,11 @@ def test_an_import_of_what_is_not_exported_is_refused(tmp_path: Path) -> None:
         "export var low = 1;\n",
         'export * from "./low.js";\n',
         'const low = await import("./low.js");\n',
+        "var low = 1;\n",
+        "let low, other;\n",
+        "const { low: other } = f();\n",
     ],
 )
-def test_every_other_form_of_import_and_export_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ModuleError, match="cannot be joined because of this import or export"):
+def test_every_other_form_of_import_export_and_declaration_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ModuleError, match="cannot be joined because of this line"):
         read_module(save(tmp_path, start=text))

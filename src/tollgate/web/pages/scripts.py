@@ -11,16 +11,18 @@ import msgspec
 # A module may import and export in these forms only, so that joining needs no parser of JavaScript:
 #   import { first, second } from "./other.js";
 #   export function, export async function, export class, export const, export let
-# All modules of a script share one function scope, so each of its module-level names is declared once.
+# All modules of a script share one function scope, so each of its module-level names is declared once, and each in a
+# declaration of its own or by taking an object or a list apart without renaming.
 _IMPORT = re.compile(r'^import \{ (\w+(?:, \w+)*) \} from "(\.\.?/[\w./]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let) (\w+))", re.MULTILINE)
-_OTHER_FORM = re.compile(r"^\s*(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
-_DECLARED = re.compile(r"^(?:async function|function|class|const|let) (\w+|[{\[] ?\w+(?:, \w+)* ?[}\]])", re.MULTILINE)
+_NAMES = r"(\w+\b(?!,)|[{\[] ?\w+(?:, \w+)* ?[}\]])"
+_DECLARED = re.compile(rf"^(?:async function|function|class|const|let) {_NAMES}", re.MULTILINE)
+_OTHER_FORM = re.compile(rf"^\s*(?:import|export)\b.*|\bimport\(.*|^var .*|^(?:const|let) (?!{_NAMES}).*", re.MULTILINE)
 _JSDOC = re.compile(r"/\*\*.*?\*/", re.DOTALL)
 
 
 class ModuleError(Exception):
-    """A module imports or exports in a way that cannot be joined."""
+    """A module imports, exports or declares in a way that cannot be joined."""
 
 
 class Module(msgspec.Struct, frozen=True):
@@ -41,7 +43,7 @@ def read_module(path: Path) -> Module:
     exports = frozenset(found[1] for found in _EXPORT.finditer(text))
     bare = _EXPORT.sub("", _IMPORT.sub("", text))
     if other := _OTHER_FORM.search(bare):
-        raise ModuleError(f"{path.name} cannot be joined because of this import or export: {other[0].strip()}")
+        raise ModuleError(f"{path.name} cannot be joined because of this line: {other[0].strip()}")
     names = tuple(name for found in _DECLARED.finditer(bare) for name in re.findall(r"\w+", found[1]))
     lines = (line.strip() for line in bare.splitlines())
     code = "\n".join(line for line in lines if line and not line.startswith("//"))
