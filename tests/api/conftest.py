@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from api.premises import Premises
 from api.recording import ACQUIRER_TIMEOUT_S, RecordingAcquirer
+from api.server import SharedServer
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 
-SIDES = {False: "embedded_premises", True: "postgres_premises"}
+SIDES = {False: "embedded_server", True: "postgres_server"}
 HERE = Path(__file__).parent
 ENVIRONMENT = {"TOLLGATE_ACQUIRER_TIMEOUT_S": str(ACQUIRER_TIMEOUT_S)}
 
@@ -48,18 +48,18 @@ def acquirer() -> Iterator[RecordingAcquirer]:
 
 
 @pytest.fixture(scope="session")
-def embedded_premises(acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Premises]:
+def embedded_server(acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
     with GatewayProcess(tmp_path_factory.mktemp("gateway"), environment=ENVIRONMENT) as gateway:
-        yield Premises(gateway, acquirer)
+        yield SharedServer(gateway, acquirer)
 
 
 @pytest.fixture(scope="session")
-def postgres_premises(
+def postgres_server(
     cluster: PostgresCluster, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Premises]:
+) -> Iterator[SharedServer]:
     folder = tmp_path_factory.mktemp("gateway")
     with GatewayProcess(folder, cluster.create_database(), environment=ENVIRONMENT) as gateway:
-        yield Premises(gateway, acquirer)
+        yield SharedServer(gateway, acquirer)
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
@@ -68,23 +68,23 @@ def gateway(request: pytest.FixtureRequest) -> GatewayProcess:
 
     Both stay open, so that changing from one to the other costs nothing.
     """
-    premises: Premises = request.getfixturevalue(SIDES[request.param == "postgresql"])
-    return premises.gateway
+    server: SharedServer = request.getfixturevalue(SIDES[request.param == "postgresql"])
+    return server.gateway
 
 
 @pytest.fixture(scope="session")
-def premises(request: pytest.FixtureRequest, gateway: GatewayProcess) -> Premises:
-    found: Premises = request.getfixturevalue(SIDES[bool(gateway.database)])
+def server(request: pytest.FixtureRequest, gateway: GatewayProcess) -> SharedServer:
+    found: SharedServer = request.getfixturevalue(SIDES[bool(gateway.database)])
     return found
 
 
 @pytest.fixture(scope="module")
-def client(premises: Premises) -> Client:
+def client(server: SharedServer) -> Client:
     """The sandbox merchant on its strict channel.
 
     Callers are looked up once for every file, because a file may bring premises of its own.
     """
-    return premises.client
+    return server.client
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +94,12 @@ def lenient(client: Client) -> Client:
 
 
 @pytest.fixture(scope="module")
-def stranger(premises: Premises) -> Client:
+def stranger(server: SharedServer) -> Client:
     """Another merchant."""
-    return premises.stranger
+    return server.stranger
 
 
 @pytest.fixture(scope="module")
-def external(premises: Premises) -> Client:
+def external(server: SharedServer) -> Client:
     """A channel that requires the CVV and has a processor's test system behind it."""
-    return premises.external
+    return server.external

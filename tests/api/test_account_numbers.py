@@ -12,9 +12,9 @@ import pytest
 
 from api.chains import APPROVED, FAULTY, authorise, capture, debit, refund, told
 from api.checking_out import PREPARED, prepare, submit
-from api.premises import Premises
 from api.registering import BANK, CHARGE, IBAN, PATH, change, keep, remove, store
 from api.scheduling import FAR, deschedule, plan, reschedule, schedule
+from api.server import SharedServer
 from gateway import CARD, PAYMENT, Answer, Client
 from tollgate.catalog.card_numbers import keep_digits
 
@@ -47,8 +47,8 @@ class Stored:
 
 
 @pytest.fixture(scope="module")
-def stored(embedded_premises: Premises) -> Stored:
-    client = embedded_premises.client
+def stored(embedded_server: SharedServer) -> Stored:
+    client = embedded_server.client
     authorised = authorise(client, card__number=NUMBER)
     captured = capture(client, authorised, "10.00")
     assert told(captured) == APPROVED
@@ -175,10 +175,10 @@ def test_a_merchants_own_references_may_look_like_a_card_number(stored: Stored) 
     assert told(refund(stored.client, payment, "1.00", merchantTransactionId=OTHER)) == APPROVED
 
 
-def test_nothing_at_rest_has_the_number(stored: Stored, embedded_premises: Premises) -> None:
+def test_nothing_at_rest_has_the_number(stored: Stored, embedded_server: SharedServer) -> None:
     assert told(stored.client.post("/v1/payments", {**PAYMENT, **OWN})) == APPROVED
 
-    written = b"".join(path.read_bytes() for path in embedded_premises.gateway.data.rglob("*") if path.is_file())
+    written = b"".join(path.read_bytes() for path in embedded_server.gateway.data.rglob("*") if path.is_file())
 
     for text in (*SPELLINGS.values(), "4539-5787-6362-1486"):
         assert text.encode() not in written

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from api.chains import APPROVED, FAULTY, capture, name, refund, reverse, told
-from api.premises import Premises
+from api.server import SharedServer
 from api.shoppers import PAYER, decide, open_order, order
 from gateway import Client
 
 
 @pytest.fixture(scope="module")
-def client(embedded_premises: Premises) -> Client:
-    return embedded_premises.client
+def client(embedded_server: SharedServer) -> Client:
+    return embedded_server.client
 
 
 def test_a_bank_slip_without_an_identity_document_is_refused_by_name(client: Client, lenient: Client) -> None:

@@ -26,7 +26,7 @@ from api.paying_forms import (
     press,
     show,
 )
-from api.premises import Premises
+from api.server import SharedServer
 from api.windows import Window
 from gateway import CARD, Answer, Client, GatewayProcess
 from postgres import PostgresCluster
@@ -38,8 +38,8 @@ ENROLLED = {**CARD, "card.number": CHALLENGED, **BROWSER, **BILLING}
 
 
 @pytest.fixture(scope="module")
-def client(embedded_premises: Premises) -> Client:
-    return embedded_premises.client
+def client(embedded_server: SharedServer) -> Client:
+    return embedded_server.client
 
 
 def abandon(client: Client, checkout_id: str, attempt: str) -> Answer:

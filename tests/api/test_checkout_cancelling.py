@@ -24,7 +24,7 @@ from api.paying_forms import (
     press,
     show,
 )
-from api.premises import Premises
+from api.server import SharedServer
 from gateway import Answer, Client
 
 CANCELLED = (200, "000.200.102")
@@ -32,13 +32,13 @@ PAID = (200, "000.100.110")
 
 
 @pytest.fixture(scope="module")
-def client(embedded_premises: Premises) -> Client:
-    return embedded_premises.client
+def client(embedded_server: SharedServer) -> Client:
+    return embedded_server.client
 
 
 @pytest.fixture(scope="module")
-def stranger(embedded_premises: Premises) -> Client:
-    return embedded_premises.stranger
+def stranger(embedded_server: SharedServer) -> Client:
+    return embedded_server.stranger
 
 
 def cancel(client: Client, checkout_id: str) -> Answer:
@@ -80,10 +80,10 @@ def test_a_checkout_that_is_paid_is_not_cancelled(client: Client) -> None:
     assert told(cancel(client, checkout_id)) == GONE
 
 
-def test_a_checkout_that_is_being_paid_asks_to_be_cancelled_a_moment_later(embedded_premises: Premises) -> None:
-    client = embedded_premises.external
+def test_a_checkout_that_is_being_paid_asks_to_be_cancelled_a_moment_later(embedded_server: SharedServer) -> None:
+    client = embedded_server.external
     checkout_id = open_checkout(client, testMode="EXTERNAL")
-    with ThreadPoolExecutor(1) as shopper, embedded_premises.acquirer.hold():
+    with ThreadPoolExecutor(1) as shopper, embedded_server.acquirer.hold():
         paid = shopper.submit(post, client, checkout_id)
         wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
 
@@ -146,8 +146,8 @@ def test_what_is_no_checkout_id_is_not_answered_as_a_trace(client: Client) -> No
     assert "4200000000000000" not in answer.json["ndc"]
 
 
-def test_no_log_shows_the_checkout_of_a_refused_form(client: Client, embedded_premises: Premises) -> None:
+def test_no_log_shows_the_checkout_of_a_refused_form(client: Client, embedded_server: SharedServer) -> None:
     checkout_id = open_checkout(client)
     assert post(client, checkout_id, {"paymentBrand": "VISA", "card.number": "1"}).json["ndc"] == checkout_id
 
-    assert checkout_id not in embedded_premises.gateway.read_log()
+    assert checkout_id not in embedded_server.gateway.read_log()

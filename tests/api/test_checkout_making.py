@@ -13,8 +13,8 @@ from api.chains import FAULTY, told
 from api.checking_out import PREPARED, STORING, ask, prepare
 from api.merchants import wait_until
 from api.paying_forms import AT_SHOP, BUSY, GONE, PAYPAL, SHOP_URL, open_checkout, pass_seconds, post, show
-from api.premises import Premises
 from api.registering import BANK, keep
+from api.server import SharedServer
 from gateway import Client
 
 CREATED = (200, "000.200.100")
@@ -242,10 +242,10 @@ def test_what_is_paid_is_changed_by_nobody(client: Client) -> None:
 
 
 @pytest.mark.both_databases
-def test_what_is_being_paid_is_changed_by_nobody(premises: Premises) -> None:
-    client = premises.external
+def test_what_is_being_paid_is_changed_by_nobody(server: SharedServer) -> None:
+    client = server.external
     checkout_id = open_checkout(client, testMode="EXTERNAL")
-    with ThreadPoolExecutor(1) as shopper, premises.acquirer.hold():
+    with ThreadPoolExecutor(1) as shopper, server.acquirer.hold():
         paid = shopper.submit(post, client, checkout_id)
         wait_until(lambda: show(client, checkout_id).json["state"] == "busy")
 

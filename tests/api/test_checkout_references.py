@@ -7,15 +7,15 @@ import pytest
 from api.chains import FAULTY, told
 from api.checking_out import PREPARED
 from api.paying_forms import open_checkout, post
-from api.premises import Premises
 from api.registering import keep
+from api.server import SharedServer
 from gateway import Client
 
 
 @pytest.fixture(scope="module")
-def premises(embedded_premises: Premises) -> Premises:
+def server(embedded_server: SharedServer) -> SharedServer:
     """The databases do not matter here."""
-    return embedded_premises
+    return embedded_server
 
 
 @pytest.mark.parametrize("kind", ["RF", "CP", "RV", "RB", "RC", "CB", "CR", "RG", "3D"])

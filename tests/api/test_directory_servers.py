@@ -11,8 +11,8 @@ import pytest
 from api.chains import APPROVED_EXTERNAL, advance, told
 from api.challenges import BROWSER, open_order, order, read_code, read_return
 from api.merchants import add_channel, wait_until
-from api.premises import Premises
 from api.recording import RecordingAcquirer
+from api.server import SharedServer
 from api.windows import Window
 from directory_server import PROOF, Case, DirectoryServer, Manner
 from gateway import Answer, Client, find_free_port
@@ -29,13 +29,13 @@ def directory() -> Iterator[DirectoryServer]:
 
 
 @pytest.fixture(scope="module")
-def shop(premises: Premises, directory: DirectoryServer) -> Client:
+def shop(server: SharedServer, directory: DirectoryServer) -> Client:
     """A channel with an acquirer and a directory server of its own."""
     return add_channel(
-        premises.gateway,
-        premises.client,
+        server.gateway,
+        server.client,
         "Authenticated",
-        *("--test-url", premises.acquirer.url, "--three-ds-test-url", directory.url),
+        *("--test-url", server.acquirer.url, "--three-ds-test-url", directory.url),
         *("--acquirer-bin", "412345", "--acquirer-merchant-id", "M-77"),
     )
 
@@ -264,10 +264,10 @@ def test_a_directory_that_hangs_up_has_not_answered(shop: Client, directory: Dir
     assert told(order(shop, NUMBER, **EXTERNAL)) == (400, "100.390.111")
 
 
-def test_a_directory_that_cannot_be_reached_moves_no_money(premises: Premises, acquirer: RecordingAcquirer) -> None:
+def test_a_directory_that_cannot_be_reached_moves_no_money(server: SharedServer, acquirer: RecordingAcquirer) -> None:
     nowhere = f"http://127.0.0.1:{find_free_port()}"
     flags = ("--test-url", acquirer.url, "--three-ds-test-url", nowhere)
-    shop = add_channel(premises.gateway, premises.client, "Unreachable", *flags)
+    shop = add_channel(server.gateway, server.client, "Unreachable", *flags)
     answer = order(shop, NUMBER, **EXTERNAL)
 
     assert told(answer) == (400, "100.390.111")
@@ -291,22 +291,22 @@ def test_ranges_are_asked_for_once(shop: Client, directory: DirectoryServer) -> 
 
 
 def test_a_directory_that_knows_no_ranges_is_asked_about_the_card(
-    premises: Premises, acquirer: RecordingAcquirer
+    server: SharedServer, acquirer: RecordingAcquirer
 ) -> None:
     with DirectoryServer() as directory:
         directory.ranges = b'{"messageType":"Erro","errorCode":"305"}'
         flags = ("--test-url", acquirer.url, "--three-ds-test-url", directory.url)
-        shop = add_channel(premises.gateway, premises.client, "No ranges", *flags)
+        shop = add_channel(server.gateway, server.client, "No ranges", *flags)
 
         assert told(order(shop, NUMBER, **EXTERNAL)) == APPROVED_EXTERNAL
         assert [case.request["acctNumber"] for case in directory.cases] == [NUMBER]
 
 
 def test_a_channel_that_insists_refuses_cards_that_cannot_be_authenticated(
-    premises: Premises, directory: DirectoryServer, acquirer: RecordingAcquirer
+    server: SharedServer, directory: DirectoryServer, acquirer: RecordingAcquirer
 ) -> None:
     flags = ("--test-url", acquirer.url, "--three-ds-test-url", directory.url, "--require-3ds")
-    shop = add_channel(premises.gateway, premises.client, "Insisting", *flags)
+    shop = add_channel(server.gateway, server.client, "Insisting", *flags)
 
     assert told(order(shop, "5425233430109903", brand="MASTER", **EXTERNAL)) == (400, "300.100.100")
     assert told(order(shop, NUMBER, **EXTERNAL, shopperResultUrl=None)) == (400, "300.100.100")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.challenges import order
-from api.premises import Premises
+from api.server import SharedServer
 from gateway import Client
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "test-data.md").read_text("utf-8")
@@ -26,8 +26,8 @@ ACCOUNTS = read_table("Bank accounts")
 
 
 @pytest.fixture(scope="module")
-def client(embedded_premises: Premises) -> Client:
-    return embedded_premises.client
+def client(embedded_server: SharedServer) -> Client:
+    return embedded_server.client
 
 
 def test_the_page_was_read() -> None:

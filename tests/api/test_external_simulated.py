@@ -10,9 +10,9 @@ from api.challenges import order as order_by_card
 from api.checking_out import ask
 from api.direct_debits import debit
 from api.paying_forms import open_checkout, post
-from api.premises import Premises
 from api.registering import keep, pay_with
 from api.scheduling import FAR, schedule
+from api.server import SharedServer
 from api.shoppers import decide, open_order
 from gateway import Client
 
@@ -22,9 +22,9 @@ TEXT = "Request successfully processed in 'Merchant in Connector Test Mode'"
 
 
 @pytest.fixture(scope="module")
-def premises(embedded_premises: Premises) -> Premises:
+def server(embedded_server: SharedServer) -> SharedServer:
     """The databases do not matter here."""
-    return embedded_premises
+    return embedded_server
 
 
 def test_a_card_is_approved_in_the_words_of_the_connector_test_mode(client: Client) -> None:

@@ -6,12 +6,12 @@ from base64 import b64encode
 from uuid import uuid4
 
 from api.merchants import run_command, wait_until
-from api.premises import Premises
+from api.server import SharedServer
 from gateway import PAYMENT, Client
 
 
-def test_a_moved_merchant_pays_with_what_its_clients_have(embedded_premises: Premises) -> None:
-    gateway = embedded_premises.gateway
+def test_a_moved_merchant_pays_with_what_its_clients_have(embedded_server: SharedServer) -> None:
+    gateway = embedded_server.gateway
     merchant_id, strict_id, lenient_id, user_id = (uuid4().hex for _ in range(4))
     password = "sy6KJsT8"
     token = b64encode(f"{user_id}|{password}".encode()).decode()

@@ -12,8 +12,8 @@ import pytest
 
 from api.chains import told
 from api.merchants import add_channel, run_command, wait_until
-from api.premises import Premises
 from api.registering import CHARGE, change, find_kept, keep, list_topics, pay_with, read, remove
+from api.server import SharedServer
 from api.token_vaults import PROOF, RecordingVault
 from gateway import CARD, Answer, Client, GatewayProcess
 from tollgate.connectors import tokens
@@ -34,20 +34,20 @@ def vault() -> Iterator[RecordingVault]:
 
 
 @pytest.fixture(scope="module")
-def shop(premises: Premises) -> Client:
+def shop(server: SharedServer) -> Client:
     """A channel that uses the simulated vault."""
-    return add_channel(premises.gateway, premises.client, "Tokens", "--network-tokens")
+    return add_channel(server.gateway, server.client, "Tokens", "--network-tokens")
 
 
 @pytest.fixture(scope="module")
-def external_shop(premises: Premises, vault: RecordingVault) -> Client:
+def external_shop(server: SharedServer, vault: RecordingVault) -> Client:
     """A channel with an acquirer and a token vault of its own."""
     return add_channel(
-        premises.gateway,
-        premises.client,
+        server.gateway,
+        server.client,
         "Foreign tokens",
         "--network-tokens",
-        *("--test-url", premises.acquirer.url, "--token-test-url", vault.url, "--token-requestor-id", "R-7"),
+        *("--test-url", server.acquirer.url, "--token-test-url", vault.url, "--token-requestor-id", "R-7"),
     )
 
 
@@ -215,15 +215,15 @@ def test_a_registration_without_a_token_has_no_events(client: Client) -> None:
 
 
 def test_the_acquirer_hears_the_token_and_not_the_number(
-    external_shop: Client, foreign_id: str, premises: Premises, vault: RecordingVault
+    external_shop: Client, foreign_id: str, server: SharedServer, vault: RecordingVault
 ) -> None:
     registration_id = foreign_id
     number = f"489537{int(registration_id, 16) % 10**10:010d}"
 
     pay_with(external_shop, registration_id, EXTERNAL)
-    by_shopper = premises.acquirer.last_charge
+    by_shopper = server.acquirer.last_charge
     pay_with(external_shop, registration_id, {**EXTERNAL, **ALONE})
-    by_merchant = premises.acquirer.last_charge
+    by_merchant = server.acquirer.last_charge
 
     assert by_shopper["token"] == {"number": number, "type": "NETWORK", "expiry": "2038-01", "cryptogram": PROOF}
     assert by_merchant["token"] == {"number": number, "type": "NETWORK", "expiry": "2038-01"}
@@ -233,7 +233,7 @@ def test_the_acquirer_hears_the_token_and_not_the_number(
 
 
 def test_a_vault_that_answers_nonsense_leaves_the_number_and_the_result(
-    external_shop: Client, foreign_id: str, premises: Premises, vault: RecordingVault
+    external_shop: Client, foreign_id: str, server: SharedServer, vault: RecordingVault
 ) -> None:
     registration_id = foreign_id
     vault.is_broken = True
@@ -244,7 +244,7 @@ def test_a_vault_that_answers_nonsense_leaves_the_number_and_the_result(
 
     assert answer.status == 200
     assert get_use(answer) == {"NetworkTokenUsed": "false", "NetworkTokenResponse": "800.100.321"}
-    assert premises.acquirer.last_charge["card"]["number"] == CARD["card.number"]
+    assert server.acquirer.last_charge["card"]["number"] == CARD["card.number"]
 
 
 def test_the_vaults_own_door_is_open_to_nobody_else_and_believes_the_vault_alone(

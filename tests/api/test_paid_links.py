@@ -24,7 +24,7 @@ from api.paying_forms import (
     press,
     show,
 )
-from api.premises import Premises
+from api.server import SharedServer
 from api.windows import Window
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
@@ -252,12 +252,12 @@ def test_a_paid_link_cannot_be_ended(client: Client) -> None:
     assert visit.read()["status"] == PAID
 
 
-def test_a_link_that_is_being_paid_asks_to_be_ended_a_moment_later(premises: Premises) -> None:
-    visit = visit_new(premises.external, testMode="EXTERNAL")
+def test_a_link_that_is_being_paid_asks_to_be_ended_a_moment_later(server: SharedServer) -> None:
+    visit = visit_new(server.external, testMode="EXTERNAL")
     checkout_id = visit.find_checkout()
-    with ThreadPoolExecutor(1) as shopper, premises.acquirer.hold():
+    with ThreadPoolExecutor(1) as shopper, server.acquirer.hold():
         paid = shopper.submit(visit.pay, checkout_id)
-        wait_until(lambda: show(premises.external, checkout_id).json["state"] == "busy")
+        wait_until(lambda: show(server.external, checkout_id).json["state"] == "busy")
 
         answer = end(visit)
 
@@ -388,11 +388,11 @@ def test_of_many_shoppers_in_two_processes_one_pays(cluster: PostgresCluster, tm
 # ---- what is written down ----
 
 
-def test_no_log_shows_the_id_of_a_link(premises: Premises, client: Client) -> None:
+def test_no_log_shows_the_id_of_a_link(server: SharedServer, client: Client) -> None:
     visit = visit_new(client)
     visit.find_checkout()
     visit.read()
 
-    lines = [json.loads(line) for line in premises.gateway.log_path.read_text().splitlines() if line.startswith("{")]
+    lines = [json.loads(line) for line in server.gateway.log_path.read_text().splitlines() if line.startswith("{")]
     assert [line for line in lines if visit.id in json.dumps(line)] == []
     assert any(line.get("path") == "/paymentlink/{id}" for line in lines)

@@ -14,8 +14,8 @@ import pytest
 from acquirer import AcquirerProcess, Manner
 from api.contests import FAMILIES, Contest, draw_contest, render_amount
 from api.merchants import add_channel, run_command, wait_until
-from api.umpire import Outcome, Record, Standing, find_disagreement, find_unfairness
-from api.volley import Shot, fire, insist
+from api.oracle import Outcome, Record, Standing, find_disagreement, find_unfairness
+from api.parallel import Shot, fire, insist
 from crash.books import Rows, open_books
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster

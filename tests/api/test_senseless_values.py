@@ -6,9 +6,9 @@ import pytest
 
 from api.chains import APPROVED, authorise, capture, debit, refund, told
 from api.checking_out import PREPARED
-from api.premises import Premises
 from api.registering import change, keep, pay_with, store
 from api.scheduling import FAR, schedule
+from api.server import SharedServer
 from gateway import CARD, Client
 
 FULL_NAME = {"customer.givenName": "Jane", "customer.surname": "Jones"}
@@ -21,8 +21,8 @@ EMAIL, EMAIL_CODE = SENSELESS[0]
 
 
 @pytest.fixture(scope="module")
-def client(embedded_premises: Premises) -> Client:
-    return embedded_premises.client
+def client(embedded_server: SharedServer) -> Client:
+    return embedded_server.client
 
 
 @pytest.mark.parametrize(("sent", "code"), SENSELESS)

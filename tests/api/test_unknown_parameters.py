@@ -6,8 +6,8 @@ import pytest
 
 from api.chains import APPROVED, FAULTY, authorise, told
 from api.checking_out import PREPARED, prepare, submit
-from api.premises import Premises
 from api.registering import keep
+from api.server import SharedServer
 from gateway import CARD, PAYMENT, Client
 
 HEADER = "tollgate-warning"
@@ -15,8 +15,8 @@ MISTYPED = {"merchantTransactonId": "order-0001", "card.foo": "x"}
 
 
 @pytest.fixture
-def client(embedded_premises: Premises) -> Client:
-    return embedded_premises.client
+def client(embedded_server: SharedServer) -> Client:
+    return embedded_server.client
 
 
 def test_a_payment_with_known_names_has_no_warning(client: Client) -> None:
@@ -62,7 +62,7 @@ def test_nobody_without_a_credential_is_told_anything(client: Client) -> None:
     assert HEADER not in answer.headers
 
 
-def test_the_log_names_it(embedded_premises: Premises) -> None:
-    embedded_premises.client.post("/v1/payments", {**PAYMENT, "marchantMemo": "something"})
+def test_the_log_names_it(embedded_server: SharedServer) -> None:
+    embedded_server.client.post("/v1/payments", {**PAYMENT, "marchantMemo": "something"})
 
-    assert "marchantMemo (did you mean merchantMemo?)" in embedded_premises.gateway.log_path.read_text()
+    assert "marchantMemo (did you mean merchantMemo?)" in embedded_server.gateway.log_path.read_text()

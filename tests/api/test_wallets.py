@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from api.merchants import add_channel, run_command, wait_until
-from api.premises import Premises
 from api.recording import RecordingAcquirer
+from api.server import SharedServer
 from api.traces import collect, spell_number
 from gateway import Answer, Client, GatewayProcess
 from postgres import PostgresCluster
@@ -30,21 +30,21 @@ SECRET_CRYPTOGRAM = b64encode(b"a proof to look for!").decode()
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def premises(
+def server(
     request: pytest.FixtureRequest, acquirer: RecordingAcquirer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Premises]:
+) -> Iterator[SharedServer]:
     """A server of their own: tokens live by the clock, which other tests move on the servers that all share."""
     database = ""
     if request.param == "postgresql":
         cluster: PostgresCluster = request.getfixturevalue("cluster")
         database = cluster.create_database()
     with GatewayProcess(tmp_path_factory.mktemp("wallets"), database) as gateway:
-        yield Premises(gateway, acquirer)
+        yield SharedServer(gateway, acquirer)
 
 
 @pytest.fixture(scope="session")
-def gateway(premises: Premises) -> GatewayProcess:
-    return premises.gateway
+def gateway(server: SharedServer) -> GatewayProcess:
+    return server.gateway
 
 
 @pytest.fixture(scope="session")
@@ -84,12 +84,12 @@ def shops() -> dict[str, Client]:
 
 
 @pytest.fixture
-def shop(gateway: GatewayProcess, premises: Premises, mint: Mint, shops: dict[str, Client]) -> Client:
+def shop(gateway: GatewayProcess, server: SharedServer, mint: Mint, shops: dict[str, Client]) -> Client:
     """A channel with an operator's keys and a processor that tells what it was told."""
     found = shops.get(gateway.database)
     if found is not None:
         return found
-    shop = add_channel(gateway, premises.client, "Wallets", "--test-url", premises.acquirer.url)
+    shop = add_channel(gateway, server.client, "Wallets", "--test-url", server.acquirer.url)
     add = ("channel", "wallet-key", "add", shop.entity_id)
     roots, signing_keys = mint.path("root", "pem"), str(mint.folder / "published.json")
     for wallet, key, more in (
@@ -329,19 +329,19 @@ def test_what_is_missing_or_too_much_is_named(shop: Client, changes: dict[str, s
 
 
 @pytest.fixture
-def second_server(premises: Premises, tmp_path: Path) -> Iterator[GatewayProcess]:
-    first = premises.gateway
+def second_server(server: SharedServer, tmp_path: Path) -> Iterator[GatewayProcess]:
+    first = server.gateway
     keys = ("--key-file", str(first.data / "keys.json"))
     with GatewayProcess(tmp_path, first.database, keys) as second:
         yield second
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("premises", ["postgresql"], indirect=True)
-def test_a_token_used_on_one_server_is_used_on_all(premises: Premises, second_server: GatewayProcess) -> None:
-    client = premises.client
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True)
+def test_a_token_used_on_one_server_is_used_on_all(server: SharedServer, second_server: GatewayProcess) -> None:
+    client = server.client
     elsewhere = Client(second_server.base_url, client.token, client.entity_id)
-    token = run_command(premises.gateway, "wallet-token", "--wallet", "googlePay")
+    token = run_command(server.gateway, "wallet-token", "--wallet", "googlePay")
 
     assert pay(client, "walletB", token, testMode=None).code == "000.100.110"
     assert pay(elsewhere, "walletB", token, testMode=None).code == "800.110.100"

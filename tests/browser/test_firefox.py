@@ -10,7 +10,7 @@ from browser.firefox import Firefox, Tab
 from browser.linking import make_chain_context
 from browser.shops import Site
 from browser.walks import ADDRESS, CHALLENGED
-from browser.widget_shop import DECLINED, NUMBER, TILL, Piece, Prepared, Till, form, options
+from browser.widget_shop import DECLINED, NUMBER, TILL, HostedPage, Piece, Prepared, form, options
 from gateway import CARD, Client
 
 APPROVED = "000.100.110"
@@ -45,14 +45,14 @@ def tab(firefox: Firefox) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def show(tab: Tab, till: Till, brands: str, *pieces: Piece, **changes: str) -> Prepared:
-    checkout = till.prepare(**changes)
-    till.put_up(*pieces, form(brands), till.script(checkout))
-    tab.goto(till.shop.url + TILL)
+def show(tab: Tab, hosted_page: HostedPage, brands: str, *pieces: Piece, **changes: str) -> Prepared:
+    checkout = hosted_page.prepare(**changes)
+    hosted_page.put_up(*pieces, form(brands), hosted_page.script(checkout))
+    tab.goto(hosted_page.shop.url + TILL)
     return checkout
 
 
@@ -63,77 +63,77 @@ def type_card(tab: Tab, number: str = NUMBER) -> None:
     tab.frame("/frame/cvv").type("input", "123")
 
 
-def expect_home(tab: Tab, till: Till, checkout: Prepared, code: str = APPROVED) -> None:
+def expect_home(tab: Tab, hosted_page: HostedPage, checkout: Prepared, code: str = APPROVED) -> None:
     tab.wait_for(IS_HOME)
-    till.check_home(checkout)
-    assert till.read_code(checkout) == code
+    hosted_page.check_home(checkout)
+    assert hosted_page.read_code(checkout) == code
 
 
-def test_a_declined_shopper_pays_with_another_card(tab: Tab, till: Till) -> None:
-    checkout = show(tab, till, "VISA MASTER")
+def test_a_declined_shopper_pays_with_another_card(tab: Tab, hosted_page: HostedPage) -> None:
+    checkout = show(tab, hosted_page, "VISA MASTER")
     type_card(tab, DECLINED)
     tab.click(".wpwl-button-pay")
-    expect_home(tab, till, checkout, "800.100.152")
+    expect_home(tab, hosted_page, checkout, "800.100.152")
 
-    tab.goto(till.shop.url + TILL)
+    tab.goto(hosted_page.shop.url + TILL)
     type_card(tab)
     tab.click(".wpwl-button-pay")
 
-    expect_home(tab, till, checkout)
+    expect_home(tab, hosted_page, checkout)
 
 
-def test_the_bank_asks_who_pays_in_a_frame_of_the_page(tab: Tab, till: Till) -> None:
-    checkout = show(tab, till, "VISA", **ADDRESS)
+def test_the_bank_asks_who_pays_in_a_frame_of_the_page(tab: Tab, hosted_page: HostedPage) -> None:
+    checkout = show(tab, hosted_page, "VISA", **ADDRESS)
     type_card(tab, CHALLENGED)
     tab.click(".wpwl-button-pay")
 
     tab.frame("/acs/challenge/").click("input[type=submit]")
 
-    expect_home(tab, till, checkout)
+    expect_home(tab, hosted_page, checkout)
 
 
-def test_a_shopper_approves_in_the_providers_window(tab: Tab, till: Till) -> None:
-    checkout = show(tab, till, "PAYPAL")
+def test_a_shopper_approves_in_the_providers_window(tab: Tab, hosted_page: HostedPage) -> None:
+    checkout = show(tab, hosted_page, "PAYPAL")
     tab.click(".wpwl-button-pay")
 
     tab.popup().click("button[value=approve]")
 
-    expect_home(tab, till, checkout)
+    expect_home(tab, hosted_page, checkout)
 
 
-def test_a_bank_account_is_debited(tab: Tab, till: Till) -> None:
-    checkout = show(tab, till, "DIRECTDEBIT_SEPA")
+def test_a_bank_account_is_debited(tab: Tab, hosted_page: HostedPage) -> None:
+    checkout = show(tab, hosted_page, "DIRECTDEBIT_SEPA")
     tab.type(".wpwl-control-accountHolder", "Jane Jones")
     tab.type(".wpwl-control-accountIban", "DE89370400440532013000")
     tab.click(".wpwl-button-pay")
 
-    expect_home(tab, till, checkout)
+    expect_home(tab, hosted_page, checkout)
 
 
-def test_a_stored_card_pays_with_one_click(tab: Tab, till: Till, client: Client) -> None:
+def test_a_stored_card_pays_with_one_click(tab: Tab, hosted_page: HostedPage, client: Client) -> None:
     stored = client.post("/v1/registrations", CARD).json["id"]
-    checkout = show(tab, till, "VISA", **{"registrations[0].id": stored})
+    checkout = show(tab, hosted_page, "VISA", **{"registrations[0].id": stored})
     tab.click(".wpwl-form-registrations .wpwl-button-pay")
 
-    expect_home(tab, till, checkout)
+    expect_home(tab, hosted_page, checkout)
 
 
-def test_a_card_pays_in_the_accordion_beside_other_methods(tab: Tab, till: Till) -> None:
-    checkout = show(tab, till, "PAYPAL VISA MASTER", options({"layout": "accordion"}))
+def test_a_card_pays_in_the_accordion_beside_other_methods(tab: Tab, hosted_page: HostedPage) -> None:
+    checkout = show(tab, hosted_page, "PAYPAL VISA MASTER", options({"layout": "accordion"}))
     tab.click(".wpwl-method-card .wpwl-method-head")
     type_card(tab)
     tab.click(".wpwl-button-pay")
 
-    expect_home(tab, till, checkout)
+    expect_home(tab, hosted_page, checkout)
 
 
-def test_the_form_pays_from_right_to_left(tab: Tab, till: Till) -> None:
-    checkout = show(tab, till, "VISA MASTER", options({"locale": "ar"}))
+def test_the_form_pays_from_right_to_left(tab: Tab, hosted_page: HostedPage) -> None:
+    checkout = show(tab, hosted_page, "VISA MASTER", options({"locale": "ar"}))
     tab.wait_for("getComputedStyle(document.querySelector('.wpwl-container')).direction === 'rtl'")
     type_card(tab)
     tab.click(".wpwl-button-pay")
 
-    expect_home(tab, till, checkout)
+    expect_home(tab, hosted_page, checkout)
 
 
 def test_a_payment_link_is_paid_and_shows_its_receipt(tab: Tab, client: Client) -> None:
@@ -146,8 +146,10 @@ def test_a_payment_link_is_paid_and_shows_its_receipt(tab: Tab, client: Client) 
 
 
 @pytest.mark.parametrize("style", ["card", "plain", "logos"])
-def test_the_name_of_the_brand_stands_beside_its_mark(firefox: Firefox, tab: Tab, till: Till, style: str) -> None:
-    show(tab, till, "VISA MASTER", options({"style": style}))
+def test_the_name_of_the_brand_stands_beside_its_mark(
+    firefox: Firefox, tab: Tab, hosted_page: HostedPage, style: str
+) -> None:
+    show(tab, hosted_page, "VISA MASTER", options({"style": style}))
     select = ".wpwl-control-brand"
     tab.wait_for(f"getComputedStyle(document.querySelector('{select}')).borderTopStyle === 'solid'")
 

@@ -16,9 +16,9 @@ from browser.walks import CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import (
     NUMBER,
+    HostedPage,
     Piece,
     Prepared,
-    Till,
     bank_page,
     cvv_field,
     fill_card,
@@ -52,8 +52,8 @@ marks => {
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 @pytest.fixture
@@ -64,11 +64,18 @@ def stored(client: Client) -> dict[str, str]:
 
 
 def show(
-    page: Page, till: Till, *pieces: Piece, brands: str = BRANDS, checkout: Prepared | None = None, **wished: object
+    page: Page,
+    hosted_page: HostedPage,
+    *pieces: Piece,
+    brands: str = BRANDS,
+    checkout: Prepared | None = None,
+    **wished: object,
 ) -> Prepared:
-    prepared = checkout or till.prepare()
-    script = till.script(prepared)
-    till.show(page, FOLLOWS_THE_SHOPPER, options({"layout": "accordion", **wished}), *pieces, script, form(brands))
+    prepared = checkout or hosted_page.prepare()
+    script = hosted_page.script(prepared)
+    hosted_page.show(
+        page, FOLLOWS_THE_SHOPPER, options({"layout": "accordion", **wished}), *pieces, script, form(brands)
+    )
     expect(page.locator(".wpwl-accordion")).to_be_visible()
     return prepared
 
@@ -87,8 +94,8 @@ def approve(page: Page) -> None:
     opened.value.get_by_role("button", name="Approve").click()
 
 
-def test_one_method_is_open_and_the_one_button_follows_it(page: Page, till: Till) -> None:
-    show(page, till)
+def test_one_method_is_open_and_the_one_button_follows_it(page: Page, hosted_page: HostedPage) -> None:
+    show(page, hosted_page)
     expect(pay_button(page)).to_have_count(1)
     expect(radio(page, "Card")).to_be_checked()
     expect(pay_button(page)).to_have_text("Pay €92.00")
@@ -109,10 +116,10 @@ def test_one_method_is_open_and_the_one_button_follows_it(page: Page, till: Till
     expect(page.get_by_label("Account holder")).to_be_focused()
 
 
-def test_what_was_typed_stays_while_another_method_is_open(page: Page, till: Till) -> None:
+def test_what_was_typed_stays_while_another_method_is_open(page: Page, hosted_page: HostedPage) -> None:
     frames: list[str] = []
     page.on("request", lambda request: frames.append(request.url) if "/frame/" in request.url else None)
-    checkout = show(page, till)
+    checkout = show(page, hosted_page)
     fill_card(page)
     loaded = len(frames)
 
@@ -123,38 +130,38 @@ def test_what_was_typed_stays_while_another_method_is_open(page: Page, till: Til
     expect(number_field(page)).to_have_value("4200 0000 0000 0000")
     assert len(frames) == loaded
     pay_button(page).click()
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == PAID
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == PAID
 
 
-def test_a_key_in_a_field_pays_with_the_open_method(page: Page, till: Till) -> None:
-    checkout = show(page, till)
+def test_a_key_in_a_field_pays_with_the_open_method(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show(page, hosted_page)
     radio(page, "SEPA Direct Debit").check()
     page.get_by_label("Account holder").fill("Jane Jones")
     page.get_by_label("IBAN").fill(IBAN)
 
     page.get_by_label("IBAN").press("Enter")
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == PAID
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == PAID
 
 
-def test_a_provider_is_paid_in_its_window(page: Page, till: Till) -> None:
-    checkout = show(page, till)
+def test_a_provider_is_paid_in_its_window(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show(page, hosted_page)
     radio(page, "PayPal").check()
 
     approve(page)
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == PAID
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == PAID
 
 
 @pytest.mark.parametrize("requires_cvv", [True, False])
 def test_stored_cards_are_the_first_rows(
-    page: Page, till: Till, client: Client, stored: dict[str, str], requires_cvv: bool
+    page: Page, hosted_page: HostedPage, client: Client, stored: dict[str, str], requires_cvv: bool
 ) -> None:
     hides = {"requireCvv": requires_cvv, "hideInitialPaymentForms": True}
-    checkout = show(page, till, checkout=till.prepare(**stored), registrations=hides)
+    checkout = show(page, hosted_page, checkout=hosted_page.prepare(**stored), registrations=hides)
     names = page.get_by_role("radio").evaluate_all("radios => radios.map((radio) => radio.labels[0].innerText)")
     assert ["0000" in name for name in names] == [True, True, False, False, False]
     expect(page.get_by_role("radio", name="0000").first).to_be_checked()
@@ -165,25 +172,27 @@ def test_stored_cards_are_the_first_rows(
         cvv_field(page.locator(".wpwl-selected")).press_sequentially("123")
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     payment = client.get(f"/v1/checkouts/{checkout.id}/payment")
     assert (payment.code, payment.json["registrationId"]) == (PAID, stored["registrations[1].id"])
 
 
-def test_a_new_card_pays_beside_stored_ones(page: Page, till: Till, client: Client, stored: dict[str, str]) -> None:
-    checkout = show(page, till, checkout=till.prepare(**stored))
+def test_a_new_card_pays_beside_stored_ones(
+    page: Page, hosted_page: HostedPage, client: Client, stored: dict[str, str]
+) -> None:
+    checkout = show(page, hosted_page, checkout=hosted_page.prepare(**stored))
     radio(page, "Card").check()
     fill_card(page.locator(".wpwl-container-card"), "5454545454545454")
 
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     payment = client.get(f"/v1/checkouts/{checkout.id}/payment")
     assert (payment.code, payment.json["paymentBrand"]) == (PAID, "MASTER")
 
 
-def test_accepted_marks_fade_to_the_one_of_the_number(page: Page, till: Till) -> None:
-    show(page, till)
+def test_accepted_marks_fade_to_the_one_of_the_number(page: Page, hosted_page: HostedPage) -> None:
+    show(page, hosted_page)
     shown = page.locator(".wpwl-brand-accepted:not(.wpwl-brand-off)")
     expect(shown).to_have_count(3)
 
@@ -196,8 +205,10 @@ def test_accepted_marks_fade_to_the_one_of_the_number(page: Page, till: Till) ->
     expect(shown).to_have_count(3)
 
 
-def test_the_type_is_asked_for_only_where_a_number_is_of_two(page: Page, till: Till, client: Client) -> None:
-    checkout = show(page, till, brands="VISA DANKORT MASTER")
+def test_the_type_is_asked_for_only_where_a_number_is_of_two(
+    page: Page, hosted_page: HostedPage, client: Client
+) -> None:
+    checkout = show(page, hosted_page, brands="VISA DANKORT MASTER")
     choice = page.get_by_label("Card type")
     expect(choice).to_be_hidden()
     number_field(page).press_sequentially("5454")
@@ -213,31 +224,33 @@ def test_the_type_is_asked_for_only_where_a_number_is_of_two(page: Page, till: T
     )
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert client.get(f"/v1/checkouts/{checkout.id}/payment").json["paymentBrand"] == "DANKORT"
 
 
 @pytest.mark.parametrize(
     ("brands", "detects"), [("VISA MASTER", False), ("VISA JAYWAN", True)], ids=["by wish", "no ranges are known"]
 )
-def test_the_type_is_asked_for_where_numbers_do_not_tell_it(page: Page, till: Till, brands: str, detects: bool) -> None:
-    show(page, till, brands=brands, brandDetection=detects)
+def test_the_type_is_asked_for_where_numbers_do_not_tell_it(
+    page: Page, hosted_page: HostedPage, brands: str, detects: bool
+) -> None:
+    show(page, hosted_page, brands=brands, brandDetection=detects)
 
     expect(page.get_by_label("Card type")).to_be_visible()
 
 
-def test_a_single_method_needs_no_choice(page: Page, till: Till) -> None:
-    checkout = show(page, till, brands="VISA MASTER")
+def test_a_single_method_needs_no_choice(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show(page, hosted_page, brands="VISA MASTER")
     expect(page.get_by_role("radio")).to_have_count(0)
 
     fill_card(page)
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_the_note_of_the_test_mode_moves_nothing(page: Page, till: Till) -> None:
-    show(page, till)
+def test_the_note_of_the_test_mode_moves_nothing(page: Page, hosted_page: HostedPage) -> None:
+    show(page, hosted_page)
 
     note, button = page.locator(".wpwl-message-test").bounding_box(), pay_button(page).bounding_box()
     assert note is not None
@@ -245,8 +258,8 @@ def test_the_note_of_the_test_mode_moves_nothing(page: Page, till: Till) -> None
     assert note["y"] > button["y"] + button["height"]
 
 
-def test_methods_rest_while_one_is_paid_and_messages_stay_with_theirs(page: Page, till: Till) -> None:
-    show(page, till)
+def test_methods_rest_while_one_is_paid_and_messages_stay_with_theirs(page: Page, hosted_page: HostedPage) -> None:
+    show(page, hosted_page)
     radio(page, "PayPal").check()
     with page.expect_popup() as opened:
         pay_button(page).click()
@@ -268,12 +281,12 @@ def test_methods_rest_while_one_is_paid_and_messages_stay_with_theirs(page: Page
 
 @pytest.mark.parametrize("is_stored", [True, False])
 def test_an_address_that_the_bank_wants_is_asked_for_in_the_open_method(
-    page: Page, till: Till, client: Client, watch: Watch, is_stored: bool
+    page: Page, hosted_page: HostedPage, client: Client, watch: Watch, is_stored: bool
 ) -> None:
     card = {**CARD, "card.number": CHALLENGED}
     cards = [client.post("/v1/registrations", card).json["id"] for _ in range(2)]
     listed = {f"registrations[{place}].id": each for place, each in enumerate(cards)} if is_stored else {}
-    checkout = show(page, till, checkout=till.prepare(**listed))
+    checkout = show(page, hosted_page, checkout=hosted_page.prepare(**listed))
     if not is_stored:
         fill_card(page, CHALLENGED)
 
@@ -294,12 +307,12 @@ def test_an_address_that_the_bank_wants_is_asked_for_in_the_open_method(
     bank_page(page).get_by_label("One-time code").fill("1234")
     bank_page(page).get_by_role("button", name="Confirm").click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == PAID
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == PAID
 
 
-def test_pages_pay_with_a_method_that_is_not_open(page: Page, till: Till) -> None:
-    checkout = show(page, till, autofocus="bankAccount.holder")
+def test_pages_pay_with_a_method_that_is_not_open(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show(page, hosted_page, autofocus="bankAccount.holder")
     expect(page.get_by_label("Account holder")).to_be_focused()
     radio(page, "Card").check()
     fill_card(page)
@@ -307,13 +320,13 @@ def test_pages_pay_with_a_method_that_is_not_open(page: Page, till: Till) -> Non
 
     page.evaluate("wpwl.executePayment('wpwl-container-card')")
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == PAID
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == PAID
 
 
-def test_frames_that_come_while_another_method_is_open_are_there_later(page: Page, till: Till) -> None:
+def test_frames_that_come_while_another_method_is_open_are_there_later(page: Page, hosted_page: HostedPage) -> None:
     release = hold_frames(page)
-    show(page, till)
+    show(page, hosted_page)
     radio(page, "PayPal").check()
     release()
     radio(page, "Card").check()
@@ -324,8 +337,8 @@ def test_frames_that_come_while_another_method_is_open_are_there_later(page: Pag
 
 
 @pytest.mark.parametrize("style", ["plain", "logos", "none"])
-def test_every_style_has_the_layout(page: Page, till: Till, style: str) -> None:
-    checkout = show(page, till, style=style)
+def test_every_style_has_the_layout(page: Page, hosted_page: HostedPage, style: str) -> None:
+    checkout = show(page, hosted_page, style=style)
     radio(page, "PayPal").check()
     expect(panel(page, "card")).to_be_hidden()
     radio(page, "Card").check()
@@ -333,18 +346,18 @@ def test_every_style_has_the_layout(page: Page, till: Till, style: str) -> None:
     fill_card(page)
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_another_name_of_a_layout_is_the_classic_one(page: Page, till: Till) -> None:
-    till.show(page, options({"layout": "tabs"}), till.script(till.prepare()), form(BRANDS))
+def test_another_name_of_a_layout_is_the_classic_one(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, options({"layout": "tabs"}), hosted_page.script(hosted_page.prepare()), form(BRANDS))
 
     expect(pay_button(page)).to_have_count(3)
     expect(page.locator(".wpwl-accordion")).to_have_count(0)
 
 
-def test_marks_of_all_methods_end_at_one_line(page: Page, till: Till) -> None:
-    show(page, till)
+def test_marks_of_all_methods_end_at_one_line(page: Page, hosted_page: HostedPage) -> None:
+    show(page, hosted_page)
     expect(number_field(page)).to_be_visible()
 
     ends = page.locator(".wpwl-method-icon, .wpwl-method-head .wpwl-brand").evaluate_all(
@@ -356,9 +369,9 @@ def test_marks_of_all_methods_end_at_one_line(page: Page, till: Till) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 280, 560])
-def test_marks_leave_room_for_the_number(open_context: OpenContext, till: Till, width: int) -> None:
+def test_marks_leave_room_for_the_number(open_context: OpenContext, hosted_page: HostedPage, width: int) -> None:
     page = open_context(viewport={"width": width, "height": 800}, reduced_motion="reduce").new_page()
-    show(page, till)
+    show(page, hosted_page)
     expect(number_field(page)).to_have_attribute("placeholder", "1234 1234 1234 1234")
     room = number_field(page).evaluate(IS_PLACEHOLDER_FREE)
 
@@ -372,11 +385,11 @@ def test_marks_leave_room_for_the_number(open_context: OpenContext, till: Till, 
     keep_rows([("en", 560, "light"), ("de", 320, "dark"), ("ar", 300, "light")], ("de", 320, "dark")),
 )
 def test_everything_fits_and_nobody_is_kept_out(
-    open_context: OpenContext, till: Till, stored: dict[str, str], locale: str, width: int, scheme: str
+    open_context: OpenContext, hosted_page: HostedPage, stored: dict[str, str], locale: str, width: int, scheme: str
 ) -> None:
     context = open_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
-    show(page, till, checkout=till.prepare(**stored), locale=locale, billingAddress={}, registrations={})
+    show(page, hosted_page, checkout=hosted_page.prepare(**stored), locale=locale, billingAddress={}, registrations={})
     faults = find_faults_everywhere(page)
     for index in range(page.get_by_role("radio").count()):
         page.get_by_role("radio").nth(index).check()

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from browser.conftest import OpenContext
 from browser.shops import Site
 from browser.watching import Watch
-from browser.widget_shop import Till, fill_card, form, number_field, options, pay_button
+from browser.widget_shop import HostedPage, fill_card, form, number_field, options, pay_button
 from gateway import CARD, Client
 
 IS_CUT_OFF = """
@@ -26,8 +26,8 @@ input => {
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,10 @@ def till(shop: Site, client: Client) -> Till:
     ],
 )
 def test_the_amount_is_written_as_the_language_writes_it(
-    page: Page, till: Till, amount: str, currency: str, locale: str, text: str
+    page: Page, hosted_page: HostedPage, amount: str, currency: str, locale: str, text: str
 ) -> None:
-    checkout = till.prepare(amount=amount, currency=currency)
-    till.show(page, options({"locale": locale}), till.script(checkout), form("VISA"))
+    checkout = hosted_page.prepare(amount=amount, currency=currency)
+    hosted_page.show(page, options({"locale": locale}), hosted_page.script(checkout), form("VISA"))
 
     expect(pay_button(page)).to_have_text(text)
 
@@ -53,41 +53,47 @@ def test_the_amount_is_written_as_the_language_writes_it(
     ("label", "text"),
     [("Donate {amount}", "Donate €92.00"), ("Donate", "Donate"), ("$& {amount} $1", "$& €92.00 $1")],
 )
-def test_a_label_of_the_shop_says_where_the_amount_stands(page: Page, till: Till, label: str, text: str) -> None:
-    till.show(page, options({"labels": {"submit": label}}), till.script(till.prepare()), form("VISA"))
+def test_a_label_of_the_shop_says_where_the_amount_stands(
+    page: Page, hosted_page: HostedPage, label: str, text: str
+) -> None:
+    hosted_page.show(
+        page, options({"labels": {"submit": label}}), hosted_page.script(hosted_page.prepare()), form("VISA")
+    )
 
     expect(pay_button(page)).to_have_text(text)
 
 
-def test_a_brand_with_a_text_of_its_own_keeps_it(page: Page, till: Till) -> None:
-    till.show(page, till.script(till.prepare()), form("PAYPAL"))
+def test_a_brand_with_a_text_of_its_own_keeps_it(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare()), form("PAYPAL"))
     expect(pay_button(page)).to_have_text("Pay with PayPal")
 
     own = options({"labels": {"payWith": "{amount} by {brand}"}})
-    till.show(page, own, till.script(till.prepare()), form("PAYPAL"))
+    hosted_page.show(page, own, hosted_page.script(hosted_page.prepare()), form("PAYPAL"))
     expect(pay_button(page)).to_have_text("€92.00 by PayPal")
 
 
-def test_a_stored_card_is_paid_with_the_amount_in_the_button(page: Page, till: Till, client: Client) -> None:
+def test_a_stored_card_is_paid_with_the_amount_in_the_button(
+    page: Page, hosted_page: HostedPage, client: Client
+) -> None:
     stored = client.post("/v1/registrations", CARD).json["id"]
-    till.show(page, till.script(till.prepare(**{"registrations[0].id": stored})), form("VISA"))
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare(**{"registrations[0].id": stored})), form("VISA"))
 
     expect(pay_button(page.locator(".wpwl-container-registration"))).to_have_text("Pay €92.00")
 
 
-def test_a_checkout_without_an_amount_has_none_in_the_button(page: Page, till: Till) -> None:
-    stores = till.prepare(amount=None, currency=None, paymentType=None, createRegistration="true")
+def test_a_checkout_without_an_amount_has_none_in_the_button(page: Page, hosted_page: HostedPage) -> None:
+    stores = hosted_page.prepare(amount=None, currency=None, paymentType=None, createRegistration="true")
     own = options({"labels": {"register": "Keep it"}})
-    till.show(page, own, till.script(stores), form("VISA"))
+    hosted_page.show(page, own, hosted_page.script(stores), form("VISA"))
 
     expect(pay_button(page)).to_have_text("Keep it")
 
 
 def test_an_amount_that_changed_while_the_form_stood_is_named_when_it_is_known(
-    page: Page, till: Till, client: Client
+    page: Page, hosted_page: HostedPage, client: Client
 ) -> None:
-    checkout = till.prepare()
-    till.show(page, till.script(checkout), form("PAYPAL VISA"))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, hosted_page.script(checkout), form("PAYPAL VISA"))
     expect(pay_button(page.locator(".wpwl-container-card"))).to_have_text("Pay €92.00")
     client.post(f"/v1/checkouts/{checkout.id}", {"amount": "50.00", "currency": "EUR", "paymentType": "DB"})
 
@@ -99,9 +105,13 @@ def test_an_amount_that_changed_while_the_form_stood_is_named_when_it_is_known(
     expect(pay_button(page.locator(".wpwl-container-card"))).to_have_text("Pay €50.00")
 
 
-def test_in_an_accordion_the_open_method_names_an_amount_that_changed(page: Page, till: Till, client: Client) -> None:
-    checkout = till.prepare()
-    till.show(page, options({"layout": "accordion"}), till.script(checkout), form("VISA PAYPAL DIRECTDEBIT_SEPA"))
+def test_in_an_accordion_the_open_method_names_an_amount_that_changed(
+    page: Page, hosted_page: HostedPage, client: Client
+) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(
+        page, options({"layout": "accordion"}), hosted_page.script(checkout), form("VISA PAYPAL DIRECTDEBIT_SEPA")
+    )
     expect(pay_button(page)).to_have_text("Pay €92.00")
     client.post(f"/v1/checkouts/{checkout.id}", {"amount": "50.00", "currency": "EUR", "paymentType": "DB"})
 
@@ -116,10 +126,10 @@ def test_in_an_accordion_the_open_method_names_an_amount_that_changed(page: Page
 
 @pytest.mark.parametrize("written_on", [".wpwl-button-pay", ".wpwl-button-text"])
 def test_what_a_page_wrote_on_the_one_button_stays_and_every_method_pays(
-    page: Page, till: Till, watch: Watch, written_on: str
+    page: Page, hosted_page: HostedPage, watch: Watch, written_on: str
 ) -> None:
-    checkout = till.prepare()
-    till.show(page, options({"layout": "accordion"}), till.script(checkout), form("VISA PAYPAL"))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, options({"layout": "accordion"}), hosted_page.script(checkout), form("VISA PAYPAL"))
     fill_card(page)
     page.locator(written_on).evaluate("button => { button.textContent = 'Buy now'; }")
 
@@ -127,14 +137,16 @@ def test_what_a_page_wrote_on_the_one_button_stays_and_every_method_pays(
     expect(pay_button(page)).to_have_text("Buy now")
     page.evaluate("wpwl.executePayment('wpwl-container-card')")
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == "000.100.110"
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == "000.100.110"
     assert watch.take() == []
 
 
-def test_a_page_that_broke_the_accordion_is_told_whenever_a_closed_method_is_to_pay(page: Page, till: Till) -> None:
+def test_a_page_that_broke_the_accordion_is_told_whenever_a_closed_method_is_to_pay(
+    page: Page, hosted_page: HostedPage
+) -> None:
     keep = options({"layout": "accordion"}, onError="({ event }) => { document.title += ` ${event}`; }")
-    till.show(page, keep, till.script(till.prepare()), form("VISA PAYPAL"))
+    hosted_page.show(page, keep, hosted_page.script(hosted_page.prepare()), form("VISA PAYPAL"))
     expect(number_field(page)).to_be_visible()
     page.locator(".wpwl-method-panel").last.evaluate("panel => panel.replaceWith(...panel.childNodes)")
 
@@ -148,16 +160,18 @@ def test_a_page_that_broke_the_accordion_is_told_whenever_a_closed_method_is_to_
 
 
 @pytest.mark.parametrize("width", [320, 280])
-def test_an_empty_number_shows_what_one_looks_like(open_context: OpenContext, till: Till, width: int) -> None:
+def test_an_empty_number_shows_what_one_looks_like(
+    open_context: OpenContext, hosted_page: HostedPage, width: int
+) -> None:
     page = open_context(viewport={"width": width, "height": 640}).new_page()
-    till.show(page, till.script(till.prepare()), form("VISA MASTER AMEX"))
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare()), form("VISA MASTER AMEX"))
 
     expect(number_field(page)).to_have_attribute("placeholder", "1234 1234 1234 1234")
     assert not number_field(page).evaluate(IS_CUT_OFF)
 
 
-def test_without_labels_the_placeholder_says_what_is_asked_for(page: Page, till: Till) -> None:
-    till.show(page, options({"showLabels": False}), till.script(till.prepare()), form("VISA"))
+def test_without_labels_the_placeholder_says_what_is_asked_for(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, options({"showLabels": False}), hosted_page.script(hosted_page.prepare()), form("VISA"))
 
     expect(number_field(page)).to_have_attribute("placeholder", "Card number")
     fill_card(page)

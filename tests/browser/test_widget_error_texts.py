@@ -8,20 +8,32 @@ from playwright.sync_api import Locator, Page, expect
 from browser.conftest import Shoot
 from browser.shops import Site
 from browser.test_widget_looks import find_faults_everywhere
-from browser.widget_shop import NUMBER, Prepared, Till, cvv_field, fill_card, form, number_field, options, pay_button
+from browser.widget_shop import (
+    NUMBER,
+    HostedPage,
+    Prepared,
+    cvv_field,
+    fill_card,
+    form,
+    number_field,
+    options,
+    pay_button,
+)
 from gateway import Client
 
 SAQ_A: dict[str, object] = {"enableSAQACompliance": True}
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def show_till(page: Page, till: Till, wishes: dict[str, object], brands: str = "VISA", **changes: str) -> Prepared:
-    checkout = till.prepare(**changes)
-    till.show(page, options(wishes), till.script(checkout), form(brands))
+def show_hosted_page(
+    page: Page, hosted_page: HostedPage, wishes: dict[str, object], brands: str = "VISA", **changes: str
+) -> Prepared:
+    checkout = hosted_page.prepare(**changes)
+    hosted_page.show(page, options(wishes), hosted_page.script(checkout), form(brands))
     expect(pay_button(page).first).to_be_visible()
     return checkout
 
@@ -40,8 +52,8 @@ def hint(page: Page, name: str) -> Locator:
         ("9999 9999 9999 9999", "Card number is not valid."),
     ],
 )
-def test_a_card_number(page: Page, till: Till, typed: str, told: str) -> None:
-    show_till(page, till, {})
+def test_a_card_number(page: Page, hosted_page: HostedPage, typed: str, told: str) -> None:
+    show_hosted_page(page, hosted_page, {})
     number_field(page).press_sequentially(typed)
 
     pay_button(page).click()
@@ -60,8 +72,8 @@ def test_a_card_number(page: Page, till: Till, typed: str, told: str) -> None:
         ("13/34", "Expiry date is not valid."),
     ],
 )
-def test_an_expiry_date(page: Page, till: Till, typed: str, told: str, is_framed: bool) -> None:
-    show_till(page, till, SAQ_A if is_framed else {})
+def test_an_expiry_date(page: Page, hosted_page: HostedPage, typed: str, told: str, is_framed: bool) -> None:
+    show_hosted_page(page, hosted_page, SAQ_A if is_framed else {})
     framed = page.frame_locator('iframe[name="card.expiry"]').locator("input")
     (framed if is_framed else page.locator(".wpwl-control-expiry")).press_sequentially(typed)
 
@@ -70,8 +82,8 @@ def test_an_expiry_date(page: Page, till: Till, typed: str, told: str, is_framed
     expect(hint(page, "expiry")).to_have_text(told)
 
 
-def test_a_security_code_and_a_holder(page: Page, till: Till) -> None:
-    show_till(page, till, {"allowEmptyCardHolderName": False})
+def test_a_security_code_and_a_holder(page: Page, hosted_page: HostedPage) -> None:
+    show_hosted_page(page, hosted_page, {"allowEmptyCardHolderName": False})
     number_field(page).press_sequentially(NUMBER)
     cvv_field(page).press_sequentially("12")
     page.locator(".wpwl-control-cardHolder").fill("Jo")
@@ -85,9 +97,9 @@ def test_a_security_code_and_a_holder(page: Page, till: Till) -> None:
     expect(hint(page, "cvv")).to_have_text("Security code is missing.")
 
 
-def test_a_pages_own_text_counts_for_all_that_may_be_wrong_with_its_field(page: Page, till: Till) -> None:
+def test_a_pages_own_text_counts_for_all_that_may_be_wrong_with_its_field(page: Page, hosted_page: HostedPage) -> None:
     own = {"cardNumberError": "Look at your card.", "expiryError": "When?", "invalidError": "{field}: no."}
-    show_till(page, till, {"errorMessages": own, "billingAddress": {"country": "GB"}})
+    show_hosted_page(page, hosted_page, {"errorMessages": own, "billingAddress": {"country": "GB"}})
     for typed in ("", "4200", "4200 0000 0000 0001"):
         number_field(page).fill("")
         number_field(page).press_sequentially(typed)
@@ -100,9 +112,9 @@ def test_a_pages_own_text_counts_for_all_that_may_be_wrong_with_its_field(page: 
     expect(hint(page, "billingPostcode")).to_have_text("Postcode: no.")
 
 
-def test_every_error_is_seen_and_heard(page: Page, till: Till, shoot: Shoot) -> None:
+def test_every_error_is_seen_and_heard(page: Page, hosted_page: HostedPage, shoot: Shoot) -> None:
     wishes = {"billingAddress": {"country": "US"}, "showBirthDate": True, "allowEmptyCardHolderName": False}
-    show_till(page, till, wishes)
+    show_hosted_page(page, hosted_page, wishes)
     number_field(page).press_sequentially("4200 0000 0000 0001")
     page.locator(".wpwl-control-expiry").press_sequentially("0520")
     cvv_field(page).press_sequentially("1")
@@ -117,9 +129,9 @@ def test_every_error_is_seen_and_heard(page: Page, till: Till, shoot: Shoot) -> 
     shoot(page, "form-errors")
 
 
-def test_a_click_that_leaves_a_faulty_field_is_not_lost(page: Page, till: Till) -> None:
+def test_a_click_that_leaves_a_faulty_field_is_not_lost(page: Page, hosted_page: HostedPage) -> None:
     """A hint that appeared under the pressed button would move it away from the click."""
-    show_till(page, till, {}, "DIRECTDEBIT_SEPA")
+    show_hosted_page(page, hosted_page, {}, "DIRECTDEBIT_SEPA")
     page.locator(".wpwl-control-accountIban").fill("DE89 3704")
 
     pay_button(page).click()
@@ -130,8 +142,8 @@ def test_a_click_that_leaves_a_faulty_field_is_not_lost(page: Page, till: Till) 
 # ---- what need not be filled in ----
 
 
-def test_what_may_stay_empty_says_so_and_the_rest_is_required(page: Page, till: Till) -> None:
-    show_till(page, till, {"billingAddress": {}, "allowEmptyCvv": True})
+def test_what_may_stay_empty_says_so_and_the_rest_is_required(page: Page, hosted_page: HostedPage) -> None:
+    show_hosted_page(page, hosted_page, {"billingAddress": {}, "allowEmptyCvv": True})
 
     expect(page.locator(".wpwl-label", has_text="(optional)")).to_have_text(
         [
@@ -148,8 +160,8 @@ def test_what_may_stay_empty_says_so_and_the_rest_is_required(page: Page, till: 
     expect(page.locator(".wpwl-control-billingState")).not_to_have_attribute("aria-required", "true")
 
 
-def test_forms_have_names(page: Page, till: Till) -> None:
-    show_till(page, till, {}, "VISA DIRECTDEBIT_SEPA PAYPAL")
+def test_forms_have_names(page: Page, hosted_page: HostedPage) -> None:
+    show_hosted_page(page, hosted_page, {}, "VISA DIRECTDEBIT_SEPA PAYPAL")
 
     for name in ("Card", "SEPA Direct Debit", "PayPal"):
         expect(page.get_by_role("form", name=name, exact=True)).to_be_visible()
@@ -165,9 +177,9 @@ def test_forms_have_names(page: Page, till: Till) -> None:
     ],
 )
 def test_what_begins_no_value_of_a_field_is_not_called_incomplete(
-    page: Page, till: Till, name: str, brands: str, typed: str, told: str
+    page: Page, hosted_page: HostedPage, name: str, brands: str, typed: str, told: str
 ) -> None:
-    show_till(page, till, {"billingAddress": {"country": "GB"}, "showTaxNumberField": True}, brands)
+    show_hosted_page(page, hosted_page, {"billingAddress": {"country": "GB"}, "showTaxNumberField": True}, brands)
     page.locator(f".wpwl-control-{name}").fill(typed)
 
     page.locator(f".wpwl-control-{name}").blur()
@@ -178,8 +190,8 @@ def test_what_begins_no_value_of_a_field_is_not_called_incomplete(
 # ---- addresses ----
 
 
-def test_another_country_judges_the_postcode_again(page: Page, till: Till) -> None:
-    show_till(page, till, {"billingAddress": {"country": "BR"}})
+def test_another_country_judges_the_postcode_again(page: Page, hosted_page: HostedPage) -> None:
+    show_hosted_page(page, hosted_page, {"billingAddress": {"country": "BR"}})
     country = page.locator(".wpwl-control-billingCountry")
     country.select_option("US")
     expect(hint(page, "billingPostcode")).to_have_count(0)
@@ -206,9 +218,9 @@ def test_another_country_judges_the_postcode_again(page: Page, till: Till) -> No
     ],
 )
 def test_an_address_is_spelled_as_its_country_and_the_gateway_want_it(
-    page: Page, till: Till, country: str, typed: str, shown: str, state: str, kept: dict[str, str]
+    page: Page, hosted_page: HostedPage, country: str, typed: str, shown: str, state: str, kept: dict[str, str]
 ) -> None:
-    checkout = show_till(page, till, {"billingAddress": {"country": country}})
+    checkout = show_hosted_page(page, hosted_page, {"billingAddress": {"country": country}})
     fill_card(page)
     page.locator(".wpwl-control-billingCity").fill("Town")
     page.locator(".wpwl-control-billingStreet1").fill("Street 1")
@@ -220,6 +232,6 @@ def test_an_address_is_spelled_as_its_country_and_the_gateway_want_it(
 
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
-    billing = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json["billing"]
+    hosted_page.expect_home(page, checkout)
+    billing = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json["billing"]
     assert {name: billing.get(name) for name in kept} == kept

@@ -13,7 +13,7 @@ from browser.watching import Watch
 from browser.widget_shop import (
     FRAME_SCRIPT,
     NUMBER,
-    Till,
+    HostedPage,
     count_submissions,
     cvv_field,
     fill_card,
@@ -36,8 +36,8 @@ REFUSED = {"result": {"code": "800.100.100", "description": "transaction decline
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def find_message(page: Page) -> Locator:
@@ -51,11 +51,13 @@ def put_in(page: Page, control: Locator, text: str) -> None:
     page.keyboard.insert_text(text)
 
 
-def test_whoever_pays_before_the_frames_are_connected_has_to_wait_and_nothing_else(page: Page, till: Till) -> None:
+def test_whoever_pays_before_the_frames_are_connected_has_to_wait_and_nothing_else(
+    page: Page, hosted_page: HostedPage
+) -> None:
     release_frames = hold_frames(page)
     stretch_timer(page, FRAME_PATIENCE_MS)
-    checkout = till.prepare()
-    till.show(page, form("VISA"), till.script(checkout))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, form("VISA"), hosted_page.script(checkout))
     sent, card = count_submissions(page), page.locator(".wpwl-container-card")
     fill_card(page)
 
@@ -65,15 +67,15 @@ def test_whoever_pays_before_the_frames_are_connected_has_to_wait_and_nothing_el
     assert sent() == 0
     release_frames()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert sent() == 1
 
 
-def test_frames_that_never_come_are_no_fault_of_the_fields(page: Page, till: Till) -> None:
+def test_frames_that_never_come_are_no_fault_of_the_fields(page: Page, hosted_page: HostedPage) -> None:
     release_frames = hold_frames(page)
     page.clock.install()
-    checkout = till.prepare()
-    till.show(page, form("VISA"), till.script(checkout))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, form("VISA"), hosted_page.script(checkout))
     card = page.locator(".wpwl-container-card")
     fill_card(page)
     # Else the form soon finds the line good again, and loads the frames anew.
@@ -90,16 +92,16 @@ def test_frames_that_never_come_are_no_fault_of_the_fields(page: Page, till: Til
     release_frames()
     expect(find_message(page)).to_be_hidden()
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
 def test_a_frame_without_its_style_sheet_is_plain_and_keeps_the_code_covered(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     page.route("**/frame.css", lambda route: route.abort())
-    checkout = till.prepare()
+    checkout = hosted_page.prepare()
     styles = {"iframeStyles": {"card-number-placeholder": {"color": "red"}}, "maskCvv": True}
-    till.show(page, options(styles), form("VISA"), till.script(checkout))
+    hosted_page.show(page, options(styles), form("VISA"), hosted_page.script(checkout))
     pay_button(page).click()
     expect(number_field(page)).to_have_attribute("aria-invalid", "true")
     expect(number_field(page)).to_have_accessible_description("Card number is missing.")
@@ -108,12 +110,12 @@ def test_a_frame_without_its_style_sheet_is_plain_and_keeps_the_code_covered(
     fill_card(page)
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert {text.partition(":")[0] for text in watch.take()} == {"Failed to load resource"}
 
 
-def test_a_date_is_understood_in_one_way_or_not_at_all(page: Page, till: Till) -> None:
-    till.show(page, form("VISA"), till.script(till.prepare()))
+def test_a_date_is_understood_in_one_way_or_not_at_all(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, form("VISA"), hosted_page.script(hosted_page.prepare()))
     expiry, hint = page.locator(".wpwl-control-expiry"), page.locator(".wpwl-group-expiry .wpwl-hint")
     parts = page.locator('[name="card.expiryMonth"], [name="card.expiryYear"]')
 
@@ -152,10 +154,15 @@ def test_a_date_is_understood_in_one_way_or_not_at_all(page: Page, till: Till) -
     expect(hint).to_have_count(0)
 
 
-def test_what_was_filled_in_without_a_word_counts_and_a_long_message_is_heard(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(
-        page, options({"errorMessages": {"cardNumberError": "y" * 350}}), form("VISA MASTER"), till.script(checkout)
+def test_what_was_filled_in_without_a_word_counts_and_a_long_message_is_heard(
+    page: Page, hosted_page: HostedPage
+) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(
+        page,
+        options({"errorMessages": {"cardNumberError": "y" * 350}}),
+        form("VISA MASTER"),
+        hosted_page.script(checkout),
     )
     expiry, number = page.locator(".wpwl-control-expiry"), number_field(page)
     pay_button(page).click()
@@ -173,13 +180,13 @@ def test_what_was_filled_in_without_a_word_counts_and_a_long_message_is_heard(pa
     # By key, because the long message vanishes meanwhile, and the button moves away under a mouse.
     pay_button(page).press("Enter")
 
-    till.expect_home(page, checkout)
-    paid = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    hosted_page.expect_home(page, checkout)
+    paid = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json
     assert (paid["paymentBrand"], paid["card"]["expiryMonth"]) == ("MASTER", "05")
 
 
 def test_inputs_of_the_page_count_for_every_form_and_a_box_that_saves_the_card_for_the_card(
-    page: Page, till: Till
+    page: Page, hosted_page: HostedPage
 ) -> None:
     posted: list[dict[str, list[str]]] = []
 
@@ -187,14 +194,14 @@ def test_inputs_of_the_page_count_for_every_form_and_a_box_that_saves_the_card_f
         posted.append(parse_qs(route.request.post_data or ""))
         route.fulfill(json=REFUSED, headers={"access-control-allow-origin": "*"})
 
-    checkout = till.prepare()
+    checkout = hosted_page.prepare()
     own = (
         "<input type=hidden name=createRegistration value=false>",
         "<label><input type=checkbox name=createRegistration value=true checked>Keep</label>",
         '<p><input name="customParameters[SHOPPER_note]"></p>',
         '<input type=hidden name="customParameters[SHOPPER_wish]" value="none">',
     )
-    till.show(page, options({"registrations": {}}), form("PAYPAL VISA", *own), till.script(checkout))
+    hosted_page.show(page, options({"registrations": {}}), form("PAYPAL VISA", *own), hosted_page.script(checkout))
     card, wallet = page.locator(".wpwl-container-card"), page.locator(".wpwl-container-virtualAccount-PAYPAL")
     expect(card.locator("[name=createRegistration]")).to_have_count(2)
     expect(page.locator('[name^="customParameters"]')).to_have_count(2)
@@ -212,16 +219,16 @@ def test_inputs_of_the_page_count_for_every_form_and_a_box_that_saves_the_card_f
 
     fill_card(card)
     pay_button(card).click()
-    till.expect_home(page, checkout)
-    paid = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    hosted_page.expect_home(page, checkout)
+    paid = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json
     assert paid["customParameters"] == {"SHOPPER_note": "Ring twice", "SHOPPER_wish": "gift"}
-    assert till.client.get(f"/v1/registrations/{paid['registrationId']}").status == 200
+    assert hosted_page.client.get(f"/v1/registrations/{paid['registrationId']}").status == 200
 
 
-def test_whatever_can_be_waited_for_may_block_a_payment(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_whatever_can_be_waited_for_may_block_a_payment(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     hook = "() => { window.asked = (window.asked || 0) + 1; return window.verdict(); }"
-    till.show(page, options(onBeforeSubmitCard=hook), form("VISA"), till.script(checkout))
+    hosted_page.show(page, options(onBeforeSubmitCard=hook), form("VISA"), hosted_page.script(checkout))
     sent, card = count_submissions(page), page.locator(".wpwl-container-card")
     fill_card(page, NUMBER)
     says = "then(agree) { setTimeout(() => { window.said = (window.said || 0) + 1; agree(ANSWER); }, 20); }"
@@ -236,12 +243,12 @@ def test_whatever_can_be_waited_for_may_block_a_payment(page: Page, till: Till) 
 
     page.evaluate(f"void (window.verdict = {kinds[1].replace('ANSWER', 'undefined')})")
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert sent() == 1
 
 
 def test_a_form_that_is_moved_while_its_frames_are_on_their_way_becomes_ready_all_the_same(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     """Loaded once in vain and then anew, they are waited for by whoever waited for them before."""
     lost: list[str] = []
@@ -252,8 +259,8 @@ def test_a_form_that_is_moved_while_its_frames_are_on_their_way_becomes_ready_al
         route.abort() if is_lost else route.continue_()
 
     page.route(FRAME_SCRIPT, lose_the_first)
-    checkout = till.prepare()
-    till.show(page, options(onReady="() => { window.told = true; }"), form("VISA"), till.script(checkout))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, options(onReady="() => { window.told = true; }"), form("VISA"), hosted_page.script(checkout))
     while len(lost) < 2:
         page.wait_for_timeout(20)
     page.locator(".wpwl-container-card").evaluate("(container) => document.body.append(container)")
@@ -262,5 +269,5 @@ def test_a_form_that_is_moved_while_its_frames_are_on_their_way_becomes_ready_al
 
     fill_card(page)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     watch.take()

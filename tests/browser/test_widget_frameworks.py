@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from browser.npm_built import serve_built
 from browser.repeats import keep_rows
 from browser.shops import BACK, HTML, Site
-from browser.widget_shop import TILL, Prepared, Till, fill_card, number_field, pay_button
+from browser.widget_shop import TILL, HostedPage, Prepared, fill_card, number_field, pay_button
 from gateway import Client
 from tollgate.web import Reply
 
@@ -22,15 +22,20 @@ OURS = "[class*=wpwl-]:visible"
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def show(
-    page: Page, till: Till, framework: str, *, checkout: Prepared | None = None, visits: Sequence[Prepared] = ()
+    page: Page,
+    hosted_page: HostedPage,
+    framework: str,
+    *,
+    checkout: Prepared | None = None,
+    visits: Sequence[Prepared] = (),
 ) -> None:
     """`checkout`: the page itself has its script; `visits`: the component loads the next one each time."""
-    service = till.client.base_url
+    service = hosted_page.client.base_url
     # Vue and Angular compile their templates in the browser.
     policy = (
         f"default-src 'none'; script-src 'self' 'unsafe-eval' {service}; style-src {service}; frame-src {service}; "
@@ -41,12 +46,12 @@ def show(
     pieces = (
         "<!doctype html><html lang=en><title>Shop</title><h1>Shop</h1><div id=app></div>",
         f"<script id=facts type=application/json>{json.dumps(facts)}</script>",
-        till.script(checkout) if checkout else "",
-        f"<script src={serve_built(till.shop, f'{framework}.js')}></script>",
+        hosted_page.script(checkout) if checkout else "",
+        f"<script src={serve_built(hosted_page.shop, f'{framework}.js')}></script>",
     )
     headers = ((b"content-security-policy", policy.encode()),)
-    till.shop.pages[TILL] = Reply(200, "".join(pieces).encode(), HTML, headers)
-    page.goto(till.shop.url + TILL)
+    hosted_page.shop.pages[TILL] = Reply(200, "".join(pieces).encode(), HTML, headers)
+    page.goto(hosted_page.shop.url + TILL)
 
 
 def click(page: Page, name: str) -> None:
@@ -59,31 +64,33 @@ def expect_no_form(page: Page) -> None:
     expect(page.get_by_text("Terms")).to_be_visible()
 
 
-def pay(page: Page, till: Till, checkout: Prepared) -> None:
+def pay(page: Page, hosted_page: HostedPage, checkout: Prepared) -> None:
     card = page.locator(".wpwl-container-card")
     expect(card).to_have_count(1)
     fill_card(card)
     pay_button(card).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
 @pytest.mark.parametrize("framework", keep_rows(FRAMEWORKS, "react"))
-def test_a_component_may_be_unmounted_and_mounted_again(page: Page, till: Till, framework: str) -> None:
-    checkout = till.prepare()
-    show(page, till, framework, checkout=checkout)
+def test_a_component_may_be_unmounted_and_mounted_again(page: Page, hosted_page: HostedPage, framework: str) -> None:
+    checkout = hosted_page.prepare()
+    show(page, hosted_page, framework, checkout=checkout)
     fill_card(page.locator(".wpwl-container-card"))
 
     click(page, "Toggle")
     expect_no_form(page)
     click(page, "Toggle")
 
-    pay(page, till, checkout)
+    pay(page, hosted_page, checkout)
 
 
 @pytest.mark.parametrize("framework", keep_rows(FRAMEWORKS, "vue"))
-def test_a_component_may_be_rendered_again_reordered_and_renewed(page: Page, till: Till, framework: str) -> None:
-    checkout = till.prepare()
-    show(page, till, framework, checkout=checkout)
+def test_a_component_may_be_rendered_again_reordered_and_renewed(
+    page: Page, hosted_page: HostedPage, framework: str
+) -> None:
+    checkout = hosted_page.prepare()
+    show(page, hosted_page, framework, checkout=checkout)
     number_field(page).press_sequentially("4200")
     click(page, "Render")
     expect(page.get_by_text("Cart 1")).to_be_visible()
@@ -97,15 +104,15 @@ def test_a_component_may_be_rendered_again_reordered_and_renewed(page: Page, til
     click(page, "Renew")
     expect(number_field(page)).to_have_value("")
 
-    pay(page, till, checkout)
+    pay(page, hosted_page, checkout)
 
 
 @pytest.mark.parametrize("framework", keep_rows(FRAMEWORKS, "angular"))
 def test_a_component_may_load_the_script_with_another_checkout_each_time(
-    page: Page, till: Till, framework: str
+    page: Page, hosted_page: HostedPage, framework: str
 ) -> None:
-    visits = [till.prepare(), till.prepare(), till.prepare()]
-    show(page, till, framework, visits=visits)
+    visits = [hosted_page.prepare(), hosted_page.prepare(), hosted_page.prepare()]
+    show(page, hosted_page, framework, visits=visits)
     expect(number_field(page)).to_be_visible()
 
     click(page, "Toggle")
@@ -117,15 +124,15 @@ def test_a_component_may_load_the_script_with_another_checkout_each_time(
 
     click(page, "Renew")
     page.wait_for_function("(id) => window.wpwl && wpwl.checkout.id === id", arg=visits[2].id)
-    pay(page, till, visits[2])
+    pay(page, hosted_page, visits[2])
 
 
-def test_react_may_take_away_what_stood_in_its_form(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    show(page, till, "react", checkout=checkout)
+def test_react_may_take_away_what_stood_in_its_form(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    show(page, hosted_page, "react", checkout=checkout)
     expect(page.locator(".wpwl-form-card").get_by_text("Note")).to_be_visible()
 
     click(page, "Render")
     expect(page.get_by_text("Note")).to_have_count(0)
 
-    pay(page, till, checkout)
+    pay(page, hosted_page, checkout)

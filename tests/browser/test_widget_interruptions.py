@@ -15,8 +15,8 @@ from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import (
     DECLINED,
+    HostedPage,
     Prepared,
-    Till,
     bank_page,
     cvv_field,
     fill_card,
@@ -37,13 +37,13 @@ BE_ONLINE = "window.dispatchEvent(new Event('online'))"
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def show_till(page: Page, till: Till, brands: str, *before: str, **changes: str) -> Prepared:
-    checkout = till.prepare(**changes)
-    till.show(page, *before, till.script(checkout), form(brands))
+def show_hosted_page(page: Page, hosted_page: HostedPage, brands: str, *before: str, **changes: str) -> Prepared:
+    checkout = hosted_page.prepare(**changes)
+    hosted_page.show(page, *before, hosted_page.script(checkout), form(brands))
     return checkout
 
 
@@ -51,8 +51,8 @@ def message_of(page: Page | Locator) -> Locator:
     return page.locator(".wpwl-group-submit .wpwl-message").first
 
 
-def read_codes(till: Till, reference: str) -> list[str]:
-    made = till.client.get("/v1/query", {"merchantTransactionId": reference}).json["payments"]
+def read_codes(hosted_page: HostedPage, reference: str) -> list[str]:
+    made = hosted_page.client.get("/v1/query", {"merchantTransactionId": reference}).json["payments"]
     return [each["result"]["code"] for each in made if each["paymentType"] == "DB"]
 
 
@@ -80,9 +80,9 @@ def answer(route: Route, status: int, code: str) -> None:
 
 @pytest.mark.parametrize("way", ["cross", "escape"])
 def test_who_closes_the_banks_question_hears_that_nothing_was_charged_and_keeps_the_code(
-    page: Page, till: Till, way: str
+    page: Page, hosted_page: HostedPage, way: str
 ) -> None:
-    checkout = show_till(page, till, "VISA", merchantTransactionId=f"closed-by-{way}", **ADDRESS)
+    checkout = show_hosted_page(page, hosted_page, "VISA", merchantTransactionId=f"closed-by-{way}", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     expect(bank_page(page).get_by_role("button", name="Send outcome")).to_be_visible()
@@ -96,20 +96,20 @@ def test_who_closes_the_banks_question_hears_that_nothing_was_charged_and_keeps_
     expect(message_of(page)).to_be_focused()
     expect(message_of(page)).to_have_attribute("role", "alert")
     expect(cvv_field(page)).to_have_value("123")
-    assert read_codes(till, f"closed-by-{way}") == [ABANDONED]
+    assert read_codes(hosted_page, f"closed-by-{way}") == [ABANDONED]
 
     pay_button(page).click()
     expect(message_of(page)).to_be_hidden()
     bank_page(page).get_by_role("button", name="Send outcome").click()
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
 @pytest.mark.parametrize("way", ["window", "button", "dialog"])
-def test_who_leaves_the_provider_hears_that_nothing_was_charged(page: Page, till: Till, way: str) -> None:
+def test_who_leaves_the_provider_hears_that_nothing_was_charged(page: Page, hosted_page: HostedPage, way: str) -> None:
     wish = options({"inlineFlow": ["PAYPAL"]} if way == "dialog" else {})
     reference = f"left-by-{way}"
-    checkout = show_till(page, till, "PAYPAL", wish, merchantTransactionId=reference)
+    checkout = show_hosted_page(page, hosted_page, "PAYPAL", wish, merchantTransactionId=reference)
 
     if way == "dialog":
         pay_button(page).click()
@@ -127,12 +127,14 @@ def test_who_leaves_the_provider_hears_that_nothing_was_charged(page: Page, till
 
     expect(message_of(page)).to_have_text(NOT_CHARGED)
     expect(message_of(page)).to_be_focused()
-    assert read_codes(till, reference) == [ABANDONED]
-    assert till.read_code(checkout) == ABANDONED
+    assert read_codes(hosted_page, reference) == [ABANDONED]
+    assert hosted_page.read_code(checkout) == ABANDONED
 
 
-def test_who_had_approved_before_closing_the_window_is_led_to_the_result(page: Page, till: Till, watch: Watch) -> None:
-    checkout = show_till(page, till, "PAYPAL")
+def test_who_had_approved_before_closing_the_window_is_led_to_the_result(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
+    checkout = show_hosted_page(page, hosted_page, "PAYPAL")
     with page.expect_popup() as opened:
         pay_button(page).click()
     opened.value.route("**/v1/shopper/*", lambda route: route.abort())
@@ -141,14 +143,16 @@ def test_who_had_approved_before_closing_the_window_is_led_to_the_result(page: P
 
     opened.value.close()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
     watch.take()
 
 
-def test_nothing_is_said_of_a_payment_that_nobody_could_give_up(page: Page, till: Till, watch: Watch) -> None:
+def test_nothing_is_said_of_a_payment_that_nobody_could_give_up(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
     """Without a line nobody knows, so the next press asks first."""
-    checkout = show_till(page, till, "VISA", **ADDRESS)
+    checkout = show_hosted_page(page, hosted_page, "VISA", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     expect(bank_page(page).get_by_role("button", name="Send outcome")).to_be_visible()
@@ -164,14 +168,14 @@ def test_nothing_is_said_of_a_payment_that_nobody_could_give_up(page: Page, till
     expect(message_of(page)).to_be_hidden()
     pay_button(page).click()
     bank_page(page).get_by_role("button", name="Send outcome").click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     watch.take()
 
 
-def test_the_code_is_forgotten_once_the_bank_has_answered(page: Page, till: Till) -> None:
+def test_the_code_is_forgotten_once_the_bank_has_answered(page: Page, hosted_page: HostedPage) -> None:
     """Where the result is shown in another window, this page stays, and a code is used once."""
     wish = options({"shopperResultTarget": "receipt"})
-    checkout = show_till(page, till, "VISA", wish, **ADDRESS)
+    checkout = show_hosted_page(page, hosted_page, "VISA", wish, **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     opened_to_all = {"Access-Control-Allow-Origin": "*"}
@@ -180,16 +184,16 @@ def test_the_code_is_forgotten_once_the_bank_has_answered(page: Page, till: Till
     with page.expect_popup() as opened:
         bank_page(page).get_by_role("button", name="Send outcome").click()
 
-    till.expect_home(opened.value, checkout)
+    hosted_page.expect_home(opened.value, checkout)
     expect(cvv_field(page)).to_have_value("")
 
 
 # ---- while it is under way ----
 
 
-def test_processing_is_said_once_something_was_sent_and_not_before(page: Page, till: Till) -> None:
+def test_processing_is_said_once_something_was_sent_and_not_before(page: Page, hosted_page: HostedPage) -> None:
     hook = "() => new Promise((agree) => { window.agree = agree; })"
-    checkout = show_till(page, till, "VISA", options({}, onBeforeSubmitCard=hook))
+    checkout = show_hosted_page(page, hosted_page, "VISA", options({}, onBeforeSubmitCard=hook))
     status = page.locator(".wpwl-status")
     fill_card(page)
     held = hold(page, PAYING)
@@ -201,12 +205,14 @@ def test_processing_is_said_once_something_was_sent_and_not_before(page: Page, t
     page.evaluate("agree(true)")
     expect(status).to_contain_text(PROCESSING)
     take_held(page, held).continue_()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_fields_and_other_forms_rest_while_a_payment_is_under_way(page: Page, till: Till, watch: Watch) -> None:
+def test_fields_and_other_forms_rest_while_a_payment_is_under_way(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
     """Whoever pressed Enter in a field is back in it when the payment was refused."""
-    show_till(page, till, "VISA PAYPAL", '<input id="own" aria-label="Coupon">')
+    show_hosted_page(page, hosted_page, "VISA PAYPAL", '<input id="own" aria-label="Coupon">')
     card, wallet = page.locator(".wpwl-container-card"), page.locator(".wpwl-container-virtualAccount-PAYPAL")
     fill_card(page, DECLINED)
     held = hold(page, PAYING)
@@ -230,8 +236,8 @@ def test_fields_and_other_forms_rest_while_a_payment_is_under_way(page: Page, ti
 
 
 @pytest.mark.parametrize("ending", ["unload", "kept page", "dialog"])
-def test_nothing_is_left_resting_however_it_ends(page: Page, till: Till, ending: str) -> None:
-    show_till(page, till, "VISA PAYPAL", '<p id="rest">The page itself</p>', **ADDRESS)
+def test_nothing_is_left_resting_however_it_ends(page: Page, hosted_page: HostedPage, ending: str) -> None:
+    show_hosted_page(page, hosted_page, "VISA PAYPAL", '<p id="rest">The page itself</p>', **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page.locator(".wpwl-container-card")).click()
     expect(page.get_by_role("dialog")).to_be_visible()
@@ -251,7 +257,7 @@ def test_nothing_is_left_resting_however_it_ends(page: Page, till: Till, ending:
 # ---- the line ----
 
 
-def test_a_frame_whose_line_broke_is_loaded_once_more(page: Page, till: Till, watch: Watch) -> None:
+def test_a_frame_whose_line_broke_is_loaded_once_more(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
     loads: list[str] = []
 
     def break_first(route: Route) -> None:
@@ -259,19 +265,21 @@ def test_a_frame_whose_line_broke_is_loaded_once_more(page: Page, till: Till, wa
         route.abort() if len(loads) == 1 else route.continue_()
 
     page.route("**/frame/cvv?*", break_first)
-    checkout = show_till(page, till, "VISA")
+    checkout = show_hosted_page(page, hosted_page, "VISA")
 
     fill_card(page)
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert len(loads) == 2
     watch.take()
 
 
 @pytest.mark.parametrize("is_told", [True, False], ids=["told by the browser", "found by asking"])
-def test_no_connection_goes_when_the_line_is_back(page: Page, till: Till, watch: Watch, is_told: bool) -> None:
-    show_till(page, till, "VISA")
+def test_no_connection_goes_when_the_line_is_back(
+    page: Page, hosted_page: HostedPage, watch: Watch, is_told: bool
+) -> None:
+    show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     for address in (PAYING, ASKING):
         page.route(address, lambda route: route.abort())
@@ -287,8 +295,8 @@ def test_no_connection_goes_when_the_line_is_back(page: Page, till: Till, watch:
     watch.take()
 
 
-def test_the_security_code_stays_when_nobody_answered(page: Page, till: Till, watch: Watch) -> None:
-    checkout = show_till(page, till, "VISA")
+def test_the_security_code_stays_when_nobody_answered(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
+    checkout = show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     page.context.set_offline(True)
     pay_button(page).click()
@@ -299,13 +307,15 @@ def test_the_security_code_stays_when_nobody_answered(page: Page, till: Till, wa
     expect(message_of(page)).to_be_hidden()
     expect(cvv_field(page)).to_have_value("123")
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     watch.take()
 
 
-def test_a_form_that_could_not_be_loaded_appears_when_the_line_is_back(page: Page, till: Till, watch: Watch) -> None:
+def test_a_form_that_could_not_be_loaded_appears_when_the_line_is_back(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
     page.route(ASKING, lambda route: route.abort())
-    show_till(page, till, "VISA")
+    show_hosted_page(page, hosted_page, "VISA")
     expect(page.get_by_role("alert")).to_contain_text(NO_CONNECTION)
 
     page.unroute(ASKING)
@@ -320,9 +330,9 @@ def test_a_form_that_could_not_be_loaded_appears_when_the_line_is_back(page: Pag
     [(500, "999.999.999", "Something went wrong"), (429, "800.120.100", "wait a minute")],
 )
 def test_a_service_that_answers_is_not_said_to_be_out_of_reach(
-    page: Page, till: Till, watch: Watch, status: int, code: str, text: str
+    page: Page, hosted_page: HostedPage, watch: Watch, status: int, code: str, text: str
 ) -> None:
-    show_till(page, till, "VISA")
+    show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     for address in (PAYING, ASKING):
         page.route(address, lambda route: answer(route, status, code))
@@ -333,8 +343,8 @@ def test_a_service_that_answers_is_not_said_to_be_out_of_reach(
     watch.take()
 
 
-def test_a_page_from_a_broken_proxy_is_no_lost_connection(page: Page, till: Till, watch: Watch) -> None:
-    show_till(page, till, "VISA")
+def test_a_page_from_a_broken_proxy_is_no_lost_connection(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
+    show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     page.route(PAYING, lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
 
@@ -347,12 +357,16 @@ def test_a_page_from_a_broken_proxy_is_no_lost_connection(page: Page, till: Till
 # ---- attempts ----
 
 
-def test_after_the_last_attempt_the_shopper_is_sent_back_to_the_shop(page: Page, till: Till, watch: Watch) -> None:
-    checkout = show_till(page, till, "VISA")
+def test_after_the_last_attempt_the_shopper_is_sent_back_to_the_shop(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
+    checkout = show_hosted_page(page, hosted_page, "VISA")
     refused = {"paymentBrand": "VISA", "card.number": DECLINED, "card.expiryMonth": "05", "card.expiryYear": "2034"}
     for _ in range(10):
-        sent: dict[str, Any] = {**refused, "card.cvv": "123", "shopperResultUrl": till.shop.url}
-        page.request.post(f"{till.client.base_url}/v1/checkouts/{checkout.id}/payment", form=sent, max_redirects=0)
+        sent: dict[str, Any] = {**refused, "card.cvv": "123", "shopperResultUrl": hosted_page.shop.url}
+        page.request.post(
+            f"{hosted_page.client.base_url}/v1/checkouts/{checkout.id}/payment", form=sent, max_redirects=0
+        )
     fill_card(page)
 
     pay_button(page).click()
@@ -367,8 +381,8 @@ def test_after_the_last_attempt_the_shopper_is_sent_back_to_the_shop(page: Page,
 # ---- in every look ----
 
 
-def test_what_is_said_after_cancelling_looks_calm(page: Page, till: Till, shoot: Shoot) -> None:
-    show_till(page, till, "VISA", **ADDRESS)
+def test_what_is_said_after_cancelling_looks_calm(page: Page, hosted_page: HostedPage, shoot: Shoot) -> None:
+    show_hosted_page(page, hosted_page, "VISA", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     page.get_by_role("dialog").get_by_role("button", name="Close").click()

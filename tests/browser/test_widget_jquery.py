@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from browser.npm_built import serve_built
 from browser.shops import Site
-from browser.widget_shop import NONCE, NUMBER, Till, cvv_field, fill_card, form, number_field, options, pay_button
+from browser.widget_shop import NONCE, NUMBER, HostedPage, cvv_field, fill_card, form, number_field, options, pay_button
 from gateway import Client
 
 # Kept in the browser, because the last of them is called when the page is about to go.
@@ -33,20 +33,24 @@ SNIPPET = """function () {
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def jquery(till: Till, more: str = "") -> str:
-    served = serve_built(till.shop, "jquery.js")
+def jquery(hosted_page: HostedPage, more: str = "") -> str:
+    served = serve_built(hosted_page.shop, "jquery.js")
     return f'<script nonce="{NONCE}" src="{served}"></script><script nonce="{NONCE}">{more}</script>'
 
 
 @pytest.mark.parametrize("more", ["", "jQuery.noConflict();"], ids=["usual", "without the dollar"])
-def test_callbacks_get_jquery_s_objects_where_the_page_has_jquery(page: Page, till: Till, more: str) -> None:
-    checkout = till.prepare()
+def test_callbacks_get_jquery_s_objects_where_the_page_has_jquery(
+    page: Page, hosted_page: HostedPage, more: str
+) -> None:
+    checkout = hosted_page.prepare()
     hooks = {name: NOTED.replace("NAME", name) for name in (*OF_FRAMES, *OF_FORMS)}
-    till.show(page, jquery(till, more), options(None, **hooks), form("VISA MASTER"), till.script(checkout))
+    hosted_page.show(
+        page, jquery(hosted_page, more), options(None, **hooks), form("VISA MASTER"), hosted_page.script(checkout)
+    )
     number_field(page).press_sequentially("5454")
     number_field(page).fill("")
     fill_card(page, NUMBER)
@@ -56,17 +60,19 @@ def test_callbacks_get_jquery_s_objects_where_the_page_has_jquery(page: Page, ti
     number_field(page).focus()
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     noted = page.evaluate("({ ...sessionStorage })")
     assert sorted(noted) == sorted(hooks)
     assert {name: noted[name] for name in OF_FORMS} == dict.fromkeys(OF_FORMS, "1,")
     assert [name for name, frames in OF_FRAMES.items() if noted[name].removeprefix("1,") not in frames] == []
 
 
-def test_a_closed_provider_and_a_summary_are_told_with_jquery_s_objects_too(page: Page, till: Till) -> None:
+def test_a_closed_provider_and_a_summary_are_told_with_jquery_s_objects_too(
+    page: Page, hosted_page: HostedPage
+) -> None:
     hooks = {name: NOTED.replace("NAME", name) for name in ("onLightboxCancel", "onSaveTransactionData")}
     wished = options({"inlineFlow": ["PAYPAL"], "useSummaryPage": True}, **hooks)
-    till.show(page, jquery(till), wished, form("PAYPAL"), till.script(till.prepare()))
+    hosted_page.show(page, jquery(hosted_page), wished, form("PAYPAL"), hosted_page.script(hosted_page.prepare()))
     pay_button(page).click()
     page.wait_for_function("() => sessionStorage.onSaveTransactionData")
     page.evaluate("wpwl.executePayment('wpwl-container-virtualAccount-PAYPAL')")
@@ -78,16 +84,24 @@ def test_a_closed_provider_and_a_summary_are_told_with_jquery_s_objects_too(page
     assert page.evaluate("[sessionStorage.onSaveTransactionData, sessionStorage.onLightboxCancel]") == ["0,", "0,"]
 
 
-def test_without_jquery_the_first_member_is_the_element_all_the_same(page: Page, till: Till) -> None:
+def test_without_jquery_the_first_member_is_the_element_all_the_same(page: Page, hosted_page: HostedPage) -> None:
     hook = "function () { window.first = [this.$form[0].tagName, this.$iframe[0].tagName, Array.isArray(this.$form)]; }"
-    till.show(page, options(None, onReadyIframeCommunication=hook), form("VISA"), till.script(till.prepare()))
+    hosted_page.show(
+        page, options(None, onReadyIframeCommunication=hook), form("VISA"), hosted_page.script(hosted_page.prepare())
+    )
 
     page.wait_for_function("() => window.first")
     assert page.evaluate("first") == ["FORM", "IFRAME", True]
 
 
-def test_the_customary_logo_snippet_shows_one_mark_for_every_brand(page: Page, till: Till) -> None:
-    till.show(page, jquery(till), options(None, onReady=SNIPPET), form("VISA MASTER"), till.script(till.prepare()))
+def test_the_customary_logo_snippet_shows_one_mark_for_every_brand(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(
+        page,
+        jquery(hosted_page),
+        options(None, onReady=SNIPPET),
+        form("VISA MASTER"),
+        hosted_page.script(hosted_page.prepare()),
+    )
     made = page.locator(".wpwl-brand-custom")
     expect(made).to_have_count(2)
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Frame, Page, expect
 
 from browser.shops import Site
-from browser.widget_shop import Prepared, Till, fill_card, form, number_field, options, pay_button
+from browser.widget_shop import HostedPage, Prepared, fill_card, form, number_field, options, pay_button
 from gateway import Client
 from tollgate.widget.languages import CODES, LANGUAGES
 
@@ -67,8 +67,8 @@ MOUNT_AGAIN = """
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def wait_for_frames(page: Page, count: int) -> list[Frame]:
@@ -105,10 +105,12 @@ def is_button(word: str, code: str) -> bool:
     # Every text of every language is tested by itself; the script says those of all languages alike.
     [pytest.param(codes, id=" ".join(codes), marks=() if "ar" in codes else pytest.mark.prove) for codes in SHARES],
 )
-def test_every_language_is_spoken_without_a_missing_text(page: Page, till: Till, codes: tuple[str, ...]) -> None:
+def test_every_language_is_spoken_without_a_missing_text(
+    page: Page, hosted_page: HostedPage, codes: tuple[str, ...]
+) -> None:
     forms = [form("VISA", more=f'lang="{code}"') for code in codes]
     told = options({"billingAddress": {}}, onReady="() => { document.body.dataset.ready = 'yes'; }")
-    till.show(page, told, *forms, till.script(till.prepare()))
+    hosted_page.show(page, told, *forms, hosted_page.script(hosted_page.prepare()))
 
     frames = wait_for_frames(page, 2 * len(codes))
 
@@ -129,36 +131,36 @@ def test_every_language_is_spoken_without_a_missing_text(page: Page, till: Till,
     }
 
 
-def remount(page: Page, till: Till, checkout: Prepared, locale: str) -> None:
-    src = f"{till.client.base_url}/v1/paymentWidgets.js?checkoutId={checkout.id}"
+def remount(page: Page, hosted_page: HostedPage, checkout: Prepared, locale: str) -> None:
+    src = f"{hosted_page.client.base_url}/v1/paymentWidgets.js?checkoutId={checkout.id}"
     page.evaluate(MOUNT_AGAIN, [locale, src, checkout.integrity])
     expect(page.locator(".wpwl-form-card")).to_be_visible()
 
 
-def test_a_page_chooses_the_language_by_any_of_its_names(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, options({"locale": "de-AT"}), till.script(checkout), form("VISA", more='lang="fr"'))
+def test_a_page_chooses_the_language_by_any_of_its_names(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, options({"locale": "de-AT"}), hosted_page.script(checkout), form("VISA", more='lang="fr"'))
     expect(pay_button(page)).to_have_text("92,00 € bezahlen")
 
     for locale, code in (("da", "dk"), ("zh_CN", "cn"), ("nn-NO", "no"), ("PT-br", "pt"), ("tlh", "fr")):
-        remount(page, till, checkout, locale)
+        remount(page, hosted_page, checkout, locale)
         assert is_button(pay_button(page).inner_text(), code)
         assert page.locator(".wpwl-form").get_attribute("lang") == LANGUAGES[code]["tag"]
 
 
-def test_a_page_that_says_nothing_is_spoken_to_in_its_own_language(page: Page, till: Till) -> None:
-    till.show(page, till.script(till.prepare()), form("VISA"))
+def test_a_page_that_says_nothing_is_spoken_to_in_its_own_language(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare()), form("VISA"))
 
     expect(pay_button(page)).to_have_text("Pay €92.00")
 
 
-def test_a_shop_replaces_texts_by_its_own(page: Page, till: Till) -> None:
+def test_a_shop_replaces_texts_by_its_own(page: Page, hosted_page: HostedPage) -> None:
     own = {
         "locale": "de",
         "labels": {"submit": "Spenden", "cardHolder": "Wer spendet?", "brand": 17},
         "errorMessages": {"cardNumberError": "Diese Nummer gibt es nicht."},
     }
-    till.show(page, options(own), till.script(till.prepare()), form("VISA"))
+    hosted_page.show(page, options(own), hosted_page.script(hosted_page.prepare()), form("VISA"))
 
     expect(number_field(page)).to_be_visible()
     pay_button(page).click()
@@ -170,8 +172,10 @@ def test_a_shop_replaces_texts_by_its_own(page: Page, till: Till) -> None:
     expect(page.locator(".wpwl-label-brand")).to_have_text(LANGUAGES["de"]["brand"])
 
 
-def test_arabic_runs_from_right_to_left_and_its_digits_from_left_to_right(page: Page, till: Till) -> None:
-    till.show(page, options({"locale": "ar"}), till.script(till.prepare()), form("VISA MASTER DIRECTDEBIT_SEPA"))
+def test_arabic_runs_from_right_to_left_and_its_digits_from_left_to_right(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(
+        page, options({"locale": "ar"}), hosted_page.script(hosted_page.prepare()), form("VISA MASTER DIRECTDEBIT_SEPA")
+    )
     fill_card(page.locator(".wpwl-form-card"))
 
     iban = page.locator(".wpwl-control-accountIban")

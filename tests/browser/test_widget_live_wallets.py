@@ -19,8 +19,8 @@ from browser.shops import Site
 from browser.watching import Watch
 from browser.widget_shop import (
     TILL,
+    HostedPage,
     Prepared,
-    Till,
     count_submissions,
     form,
     number_field,
@@ -92,35 +92,37 @@ COMES_BACK = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: tru
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 @pytest.fixture
-def live(page: Page, till: Till, watch: Watch) -> Iterator[Callable[..., Prepared]]:
+def live(page: Page, hosted_page: HostedPage, watch: Watch) -> Iterator[Callable[..., Prepared]]:
     """Shows a form as a live host would: its configuration names the wallet's own script, which a stand-in plays."""
     scripts = {sheet.script_url for sheet in WALLET_SHEETS.values()}
 
     def show(
         brand: str, stand_in: str, applePay: str = "{}", googlePay: str = GOOGLES_OPTIONS, **more: str
     ) -> Prepared:
-        checkout = till.prepare()
-        token = make_token(till.client, brand, checkout)
+        checkout = hosted_page.prepare()
+        token = make_token(hosted_page.client, brand, checkout)
         source = WALLET_SHEETS[brand].script_url
         script = NOTE + stand_in.replace("TOKEN", token).replace("READY", "true")
         page.route(source, lambda route: play(route, script, SCRIPT_HEADERS[brand]))
         page.route("**/form?brands=*", lambda route: make_live(route, brand, source))
-        till.put_up(
-            options(None, applePay=applePay, googlePay=googlePay, **more), form(f"VISA {brand}"), till.script(checkout)
+        hosted_page.put_up(
+            options(None, applePay=applePay, googlePay=googlePay, **more),
+            form(f"VISA {brand}"),
+            hosted_page.script(checkout),
         )
-        reply = till.shop.pages[TILL]
+        reply = hosted_page.shop.pages[TILL]
         assert isinstance(reply, Reply)
         policy = reply.headers[0][1].replace(
             b"script-src ", b"script-src " + source.rpartition("/")[0].encode() + b"/ "
         )
-        till.shop.pages[TILL] = msgspec.structs.replace(reply, headers=((reply.headers[0][0], policy),))
+        hosted_page.shop.pages[TILL] = msgspec.structs.replace(reply, headers=((reply.headers[0][0], policy),))
         stretch_timer(page, WALLET_PATIENCE_MS)
-        page.goto(till.shop.url + TILL)
+        page.goto(hosted_page.shop.url + TILL)
         return checkout
 
     yield show
@@ -154,7 +156,7 @@ def read_note(page: Page, name: str) -> Any:
 
 
 def test_apple_s_script_asks_for_what_the_checkout_and_the_page_say(
-    page: Page, till: Till, live: Callable[..., Prepared]
+    page: Page, hosted_page: HostedPage, live: Callable[..., Prepared]
 ) -> None:
     wished = f'{{ countryCode: "AT", total: {{ label: "Jones Ltd" }}, onValidateMerchant: {APPLES_HOOK} }}'
     checkout = live("APPLEPAY", APPLE, applePay=wished)
@@ -163,7 +165,7 @@ def test_apple_s_script_asks_for_what_the_checkout_and_the_page_say(
     expect(pay_button(container)).to_be_hidden()
     container.locator("apple-pay-button").dispatch_event("click")
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert read_note(page, "asked") == {
         "countryCode": "AT",
         "currencyCode": "EUR",
@@ -173,17 +175,17 @@ def test_apple_s_script_asks_for_what_the_checkout_and_the_page_say(
     }
     assert read_note(page, "merchant") == {"validated": "https://apple.example/session"}
     assert read_note(page, "completed") == {"status": 0}
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
 def test_google_s_script_asks_for_what_the_checkout_and_the_page_say(
-    page: Page, till: Till, live: Callable[..., Prepared]
+    page: Page, hosted_page: HostedPage, live: Callable[..., Prepared]
 ) -> None:
     wished = '{ merchantId: "BCR2", gateway: "elsewhere", countryCode: "AT" }'
     checkout = live("GOOGLEPAY", GOOGLE, googlePay=wished)
     page.get_by_role("button", name="Google's own button").click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     asked = read_note(page, "asked")
     method = asked["allowedPaymentMethods"][0]
     assert read_note(page, "terms") == {"environment": "PRODUCTION"}
@@ -197,7 +199,7 @@ def test_google_s_script_asks_for_what_the_checkout_and_the_page_say(
     assert method["parameters"]["allowedCardNetworks"] == ["VISA"]
     assert method["tokenizationSpecification"]["parameters"] == {"gateway": "gate", "gatewayMerchantId": "shop-1"}
     assert read_note(page, "readiness")["allowedPaymentMethods"] == [method]
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
 def test_in_an_accordion_a_wallet_s_own_button_takes_the_place_of_ours_while_it_is_open(
@@ -276,14 +278,14 @@ def make_ended(call: str) -> str:
 
 
 def test_who_has_paid_is_led_to_the_result_though_apple_s_session_has_ended(
-    page: Page, till: Till, live: Callable[..., Prepared]
+    page: Page, hosted_page: HostedPage, live: Callable[..., Prepared]
 ) -> None:
     checkout = live("APPLEPAY", make_ended("completePayment(result)"), applePay=APPLES_OPTIONS)
     page.locator(".wpwl-wallet-own").dispatch_event("click")
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert read_note(page, "completed") is None
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
 def test_who_comes_back_may_pay_again_though_apple_s_session_has_ended(

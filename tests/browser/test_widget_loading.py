@@ -16,7 +16,7 @@ from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, find_faults_everywhere
 from browser.watching import Watch
-from browser.widget_shop import Piece, Till, fill_card, form, hold_requests, number_field, options, pay_button
+from browser.widget_shop import HostedPage, Piece, fill_card, form, hold_requests, number_field, options, pay_button
 from gateway import Client
 
 CONFIGURATION = "**/v1/checkouts/*/form?*"
@@ -37,8 +37,8 @@ SAMPLE_HEIGHTS = """
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def find_top(page: Page) -> float:
@@ -51,13 +51,15 @@ def find_top(page: Page) -> float:
     ("layout", "scheme"),
     keep_rows(product(LAYOUTS, ["light", "dark"]), ("classic", "dark"), ("accordion", "light")),
 )
-def test_shapes_keep_the_place_of_the_form(open_context: OpenContext, till: Till, layout: str, scheme: str) -> None:
+def test_shapes_keep_the_place_of_the_form(
+    open_context: OpenContext, hosted_page: HostedPage, layout: str, scheme: str
+) -> None:
     context = open_context(viewport={"width": 600, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
     page = context.new_page()
     release = hold_requests(page, CONFIGURATION)
     wished = options({"layout": layout, "locale": "en"})
     shown = form(LAYOUTS[layout], "<p>Anything else?</p>")
-    till.show(page, FOLLOWS_THE_SHOPPER, wished, till.script(till.prepare()), shown, BELOW)
+    hosted_page.show(page, FOLLOWS_THE_SHOPPER, wished, hosted_page.script(hosted_page.prepare()), shown, BELOW)
 
     expect(page.locator(".wpwl-skeleton")).to_be_visible()
     expect(page.get_by_role("status")).to_have_text("The payment form is loading …")
@@ -75,11 +77,11 @@ def test_shapes_keep_the_place_of_the_form(open_context: OpenContext, till: Till
 
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
 def test_shapes_move_only_for_those_who_like_it(
-    open_context: OpenContext, till: Till, motion: str, moves: bool
+    open_context: OpenContext, hosted_page: HostedPage, motion: str, moves: bool
 ) -> None:
     page = open_context(reduced_motion=motion).new_page()
     release = hold_requests(page, CONFIGURATION)
-    till.show(page, till.script(till.prepare()), form("VISA"))
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare()), form("VISA"))
     expect(page.locator(".wpwl-skeleton-shapes")).to_be_attached()
 
     animations = page.locator(".wpwl-skeleton-shapes").evaluate("shapes => shapes.getAnimations().length")
@@ -89,9 +91,9 @@ def test_shapes_move_only_for_those_who_like_it(
     expect(number_field(page)).to_be_visible()
 
 
-def test_unloading_takes_the_shapes_and_their_rules_off_the_page(page: Page, till: Till) -> None:
+def test_unloading_takes_the_shapes_and_their_rules_off_the_page(page: Page, hosted_page: HostedPage) -> None:
     release = hold_requests(page, CONFIGURATION)
-    till.show(page, till.script(till.prepare()), form("VISA"))
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare()), form("VISA"))
     expect(page.locator(".wpwl-skeleton")).to_be_attached()
     assert page.evaluate("document.adoptedStyleSheets.length") == 1
 
@@ -102,10 +104,10 @@ def test_unloading_takes_the_shapes_and_their_rules_off_the_page(page: Page, til
     assert page.evaluate("document.adoptedStyleSheets.length") == 0
 
 
-def test_whoever_has_no_connection_is_told_and_tries_again(page: Page, till: Till, watch: Watch) -> None:
+def test_whoever_has_no_connection_is_told_and_tries_again(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
     page.route(CONFIGURATION, lambda route: route.abort())
-    checkout = till.prepare()
-    till.show(page, till.script(checkout), form("VISA"))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, hosted_page.script(checkout), form("VISA"))
     again = page.get_by_role("button", name="Try again")
     expect(page.get_by_role("alert")).to_contain_text("No connection")
     faults = find_faults_everywhere(page)
@@ -123,13 +125,13 @@ def test_whoever_has_no_connection_is_told_and_tries_again(page: Page, till: Til
     fill_card(page)
     expect(page.locator("link.wpwl-stylesheet[href$='/widget.css']")).to_have_count(1)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert faults == []
 
 
-def test_the_form_comes_by_itself_when_the_line_is_back(page: Page, till: Till, watch: Watch) -> None:
+def test_the_form_comes_by_itself_when_the_line_is_back(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
     release = hold_requests(page, CONFIGURATION)
-    till.show(page, till.script(till.prepare()), form("VISA"))
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare()), form("VISA"))
     expect(page.locator(".wpwl-skeleton")).to_be_attached()
     page.context.set_offline(True)
     release()
@@ -142,9 +144,9 @@ def test_the_form_comes_by_itself_when_the_line_is_back(page: Page, till: Till, 
     assert all("ERR_INTERNET_DISCONNECTED" in complaint for complaint in watch.take())
 
 
-def test_a_checkout_that_is_gone_is_not_tried_again(page: Page, till: Till, watch: Watch) -> None:
-    stranger = dataclasses.replace(till.prepare(), id="0" * 32 + ".test")
-    till.show(page, till.script(stranger), form("VISA"))
+def test_a_checkout_that_is_gone_is_not_tried_again(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
+    stranger = dataclasses.replace(hosted_page.prepare(), id="0" * 32 + ".test")
+    hosted_page.show(page, hosted_page.script(stranger), form("VISA"))
 
     expect(page.get_by_role("alert")).to_contain_text("session has ended")
     expect(page.get_by_role("button", name="Try again")).to_have_count(0)
@@ -155,13 +157,13 @@ def test_a_checkout_that_is_gone_is_not_tried_again(page: Page, till: Till, watc
     ("layout", "is_slow"), keep_rows(product(LAYOUTS, [True, False]), ("classic", True), ("accordion", False))
 )
 def test_nothing_jumps_when_the_form_takes_the_place_of_the_shapes(
-    open_context: OpenContext, till: Till, layout: str, is_slow: bool
+    open_context: OpenContext, hosted_page: HostedPage, layout: str, is_slow: bool
 ) -> None:
     page = open_context(viewport={"width": 600, "height": 900}, reduced_motion="no-preference").new_page()
     page.add_init_script(SAMPLE_HEIGHTS)
     release = hold_requests(page, CONFIGURATION) if is_slow else lambda: None
     wished = options({"layout": layout, "locale": "en"})
-    till.show(page, wished, till.script(till.prepare()), form(LAYOUTS[layout]), BELOW)
+    hosted_page.show(page, wished, hosted_page.script(hosted_page.prepare()), form(LAYOUTS[layout]), BELOW)
     if is_slow:
         page.wait_for_function("() => heights.length > 5")
     release()

@@ -15,8 +15,8 @@ from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.walks import ADDRESS, CHALLENGED
 from browser.widget_shop import (
+    HostedPage,
     Piece,
-    Till,
     bank_page,
     cvv_field,
     fill_card,
@@ -80,8 +80,8 @@ OUTER_WIDTH = "document.documentElement.scrollWidth - innerWidth"
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 @pytest.fixture(scope="module")
@@ -92,11 +92,11 @@ def stored(client: Client) -> list[str]:
     return [client.post("/v1/registrations", card).json["id"] for card in cards]
 
 
-def show_everything(page: Page, till: Till, stored: list[str], locale: str, *pieces: Piece) -> None:
+def show_everything(page: Page, hosted_page: HostedPage, stored: list[str], locale: str, *pieces: Piece) -> None:
     """Stored cards, a card form with an address, and other brands; the card form says what is wrong with it."""
-    checkout = till.prepare(**{f"registrations[{place}].id": card for place, card in enumerate(stored)})
+    checkout = hosted_page.prepare(**{f"registrations[{place}].id": card for place, card in enumerate(stored)})
     wished = options({**EVERYTHING, "locale": locale})
-    till.show(page, FOLLOWS_THE_SHOPPER, wished, *pieces, till.script(checkout), form(EVERY_KIND))
+    hosted_page.show(page, FOLLOWS_THE_SHOPPER, wished, *pieces, hosted_page.script(checkout), form(EVERY_KIND))
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
     pay_button(page.locator(".wpwl-form-card")).click()
@@ -135,21 +135,23 @@ def brightness(colour: str) -> float:
     ),
 )
 def test_everything_fits_and_nothing_keeps_anybody_out(
-    open_context: OpenContext, till: Till, stored: list[str], locale: str, width: int, scheme: str
+    open_context: OpenContext, hosted_page: HostedPage, stored: list[str], locale: str, width: int, scheme: str
 ) -> None:
     context = open_context(viewport={"width": width, "height": 700}, color_scheme=scheme)
     page = context.new_page()
 
-    show_everything(page, till, stored, locale)
+    show_everything(page, hosted_page, stored, locale)
 
     assert page.evaluate(MISFITS) == []
     assert page.evaluate(OUTER_WIDTH) <= 0
     assert find_faults_everywhere(page) == []
 
 
-def test_the_form_follows_the_page_into_the_dark_and_frames_come_along(open_context: OpenContext, till: Till) -> None:
+def test_the_form_follows_the_page_into_the_dark_and_frames_come_along(
+    open_context: OpenContext, hosted_page: HostedPage
+) -> None:
     page = open_context(color_scheme="dark").new_page()
-    till.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), till.script(till.prepare()))
+    hosted_page.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), hosted_page.script(hosted_page.prepare()))
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
 
@@ -164,9 +166,9 @@ def test_the_form_follows_the_page_into_the_dark_and_frames_come_along(open_cont
     expect(written).to_have_css("color", read_style(page.locator(".wpwl-control-expiry"), "color"))
 
 
-def test_a_page_that_knows_no_dark_keeps_a_light_form(open_context: OpenContext, till: Till) -> None:
+def test_a_page_that_knows_no_dark_keeps_a_light_form(open_context: OpenContext, hosted_page: HostedPage) -> None:
     page = open_context(color_scheme="dark").new_page()
-    till.show(page, form("VISA"), till.script(till.prepare()))
+    hosted_page.show(page, form("VISA"), hosted_page.script(hosted_page.prepare()))
 
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
@@ -174,14 +176,14 @@ def test_a_page_that_knows_no_dark_keeps_a_light_form(open_context: OpenContext,
     assert brightness(read_style(page.locator(".wpwl-form"), "background-color")) == 1
 
 
-def test_rules_and_properties_of_the_shop_win(page: Page, till: Till) -> None:
+def test_rules_and_properties_of_the_shop_win(page: Page, hosted_page: HostedPage) -> None:
     rules = ".wpwl-button-pay { background-color: rgb(1, 2, 3) } .wpwl-control { border-radius: 0 } form { gap: 3px }"
     rules += ".wpwl-label-brand, .wpwl-wrapper-brand { display: inline-block; width: 40% }"
     own = inline(
         f"const sheet = new CSSStyleSheet(); sheet.replaceSync({rules!r}); document.adoptedStyleSheets = [sheet];"
         "document.documentElement.style.setProperty('--wpwl-paper', 'rgb(250, 240, 230)');"
     )
-    till.show(page, own, form("VISA"), till.script(till.prepare()))
+    hosted_page.show(page, own, form("VISA"), hosted_page.script(hosted_page.prepare()))
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
 
@@ -198,8 +200,10 @@ def test_rules_and_properties_of_the_shop_win(page: Page, till: Till) -> None:
     assert select["y"] < mark["y"] < mark["y"] + mark["height"] < select["y"] + select["height"]
 
 
-def test_short_fields_make_a_pair_where_there_is_room_and_frames_are_as_high_as_fields(page: Page, till: Till) -> None:
-    till.show(page, form("VISA"), till.script(till.prepare()))
+def test_short_fields_make_a_pair_where_there_is_room_and_frames_are_as_high_as_fields(
+    page: Page, hosted_page: HostedPage
+) -> None:
+    hosted_page.show(page, form("VISA"), hosted_page.script(hosted_page.prepare()))
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
 
@@ -222,8 +226,8 @@ def test_short_fields_make_a_pair_where_there_is_room_and_frames_are_as_high_as_
 
 
 @pytest.mark.parametrize("style", ["plain", "logos", "none"])
-def test_every_style_loads_and_keeps_nobody_out(page: Page, till: Till, style: str) -> None:
-    till.show(page, options({"style": style}), form("VISA MASTER"), till.script(till.prepare()))
+def test_every_style_loads_and_keeps_nobody_out(page: Page, hosted_page: HostedPage, style: str) -> None:
+    hosted_page.show(page, options({"style": style}), form("VISA MASTER"), hosted_page.script(hosted_page.prepare()))
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
 
@@ -237,8 +241,8 @@ def test_every_style_loads_and_keeps_nobody_out(page: Page, till: Till, style: s
     assert find_faults(page) == []
 
 
-def test_marks_are_drawn(page: Page, till: Till) -> None:
-    till.show(page, form(EVERY_KIND), till.script(till.prepare()))
+def test_marks_are_drawn(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, form(EVERY_KIND), hosted_page.script(hosted_page.prepare()))
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
 
@@ -249,8 +253,15 @@ def test_marks_are_drawn(page: Page, till: Till) -> None:
 
 
 @pytest.mark.parametrize("style", ["card", "plain", "logos"])
-def test_a_mark_that_the_page_makes_itself_is_painted_by_its_class(page: Page, till: Till, style: str) -> None:
-    till.show(page, options({"style": style}, onReady=LOGO_SNIPPET), form("VISA MASTER"), till.script(till.prepare()))
+def test_a_mark_that_the_page_makes_itself_is_painted_by_its_class(
+    page: Page, hosted_page: HostedPage, style: str
+) -> None:
+    hosted_page.show(
+        page,
+        options({"style": style}, onReady=LOGO_SNIPPET),
+        form("VISA MASTER"),
+        hosted_page.script(hosted_page.prepare()),
+    )
     copies = page.locator(".wpwl-group-brand .wpwl-brand-custom")
     expect(copies).to_have_count(2)
     made = [*copies.all(), page.locator("body > .wpwl-brand-AMEX")]
@@ -268,10 +279,10 @@ def test_a_mark_that_the_page_makes_itself_is_painted_by_its_class(page: Page, t
 
 @pytest.mark.parametrize(("width", "scheme"), keep_rows([(1100, "light"), (300, "dark")], (300, "dark")))
 def test_the_bank_s_window_fits_and_keeps_nobody_out(
-    open_context: OpenContext, till: Till, width: int, scheme: str
+    open_context: OpenContext, hosted_page: HostedPage, width: int, scheme: str
 ) -> None:
     page = open_context(viewport={"width": width, "height": 640}, color_scheme=scheme).new_page()
-    till.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), till.script(till.prepare(**ADDRESS)))
+    hosted_page.show(page, FOLLOWS_THE_SHOPPER, form("VISA"), hosted_page.script(hosted_page.prepare(**ADDRESS)))
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 
@@ -288,9 +299,11 @@ def test_the_bank_s_window_fits_and_keeps_nobody_out(
     assert find_faults_everywhere(page) == []
 
 
-def test_the_security_code_of_a_stored_card_looks_like_a_field(page: Page, till: Till, stored: list[str]) -> None:
-    checkout = till.prepare(**{"registrations[0].id": stored[0]})
-    till.show(page, options({"registrations": {"requireCvv": True}}), form("VISA"), till.script(checkout))
+def test_the_security_code_of_a_stored_card_looks_like_a_field(
+    page: Page, hosted_page: HostedPage, stored: list[str]
+) -> None:
+    checkout = hosted_page.prepare(**{"registrations[0].id": stored[0]})
+    hosted_page.show(page, options({"registrations": {"requireCvv": True}}), form("VISA"), hosted_page.script(checkout))
 
     code = cvv_field(page.locator(".wpwl-form-registrations"))
     expect(code).to_be_visible()

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from browser.conftest import Shoot
 from browser.shops import Site
 from browser.test_widget_looks import find_faults_everywhere
-from browser.widget_shop import Prepared, Till, form, options, pay_button
+from browser.widget_shop import HostedPage, Prepared, form, options, pay_button
 from gateway import Client
 from tollgate.catalog.mandates import MANDATE_TEXTS
 
@@ -18,13 +18,13 @@ IDENTIFIER = "DE98ZZZ09999999999"
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def show_till(page: Page, till: Till, *before: str, **changes: str) -> Prepared:
-    checkout = till.prepare(merchant__name="Gatehouse Goods", **changes)
-    till.show(page, *before, till.script(checkout), form("DIRECTDEBIT_SEPA"))
+def show_hosted_page(page: Page, hosted_page: HostedPage, *before: str, **changes: str) -> Prepared:
+    checkout = hosted_page.prepare(merchant__name="Gatehouse Goods", **changes)
+    hosted_page.show(page, *before, hosted_page.script(checkout), form("DIRECTDEBIT_SEPA"))
     expect(pay_button(page)).to_be_visible()
     return checkout
 
@@ -47,9 +47,9 @@ def read_caret(page: Page) -> int:
 
 @pytest.mark.parametrize("locale", ["en", "de", "ar"])
 def test_the_mandate_names_the_creditor_in_the_shoppers_language(
-    page: Page, till: Till, locale: str, shoot: Shoot
+    page: Page, hosted_page: HostedPage, locale: str, shoot: Shoot
 ) -> None:
-    show_till(page, till, options({"locale": locale}))
+    show_hosted_page(page, hosted_page, options({"locale": locale}))
 
     told = MANDATE_TEXTS[locale].format(creditor="Gatehouse Goods", identifier=IDENTIFIER)
     expect(mandate(page)).to_have_text(told)
@@ -65,28 +65,28 @@ def test_the_mandate_names_the_creditor_in_the_shoppers_language(
     shoot(page, f"form-mandate-{locale}")
 
 
-def test_without_a_name_in_the_checkout_the_channel_is_the_creditor(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, till.script(checkout), form("VISA DIRECTDEBIT_SEPA"))
+def test_without_a_name_in_the_checkout_the_channel_is_the_creditor(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, hosted_page.script(checkout), form("VISA DIRECTDEBIT_SEPA"))
 
     expect(mandate(page)).to_contain_text(f"(creditor identifier {IDENTIFIER})")
     expect(mandate(page)).not_to_contain_text("{")
 
 
-def test_the_mandate_stands_directly_above_the_button(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_the_mandate_stands_directly_above_the_button(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     wishes = options({"billingAddress": {"country": "DE"}, "showBirthDate": True})
-    till.show(page, wishes, till.script(checkout), form("DIRECTDEBIT_SEPA", "<p>Anything else?</p>"))
+    hosted_page.show(page, wishes, hosted_page.script(checkout), form("DIRECTDEBIT_SEPA", "<p>Anything else?</p>"))
 
     expect(page.locator(".wpwl-group-billing")).to_be_visible()
     expect(page.locator(".wpwl-group-mandate + .wpwl-group-submit")).to_be_visible()
 
 
-def test_a_language_that_the_page_names_late_has_its_mandate(page: Page, till: Till) -> None:
+def test_a_language_that_the_page_names_late_has_its_mandate(page: Page, hosted_page: HostedPage) -> None:
     """Pages set options while the form asks the gateway what there is to pay."""
     late = "setTimeout(() => { wpwlOptions.locale = 'fr'; }, 0)"
     page.route("**/v1/checkouts/*/form?*", lambda route: (page.evaluate(late), route.continue_()))
-    show_till(page, till, options({}))
+    show_hosted_page(page, hosted_page, options({}))
 
     expect(mandate(page)).to_contain_text("En confirmant")
 
@@ -103,22 +103,22 @@ def test_a_language_that_the_page_names_late_has_its_mandate(page: Page, till: T
     ],
     ids=["text", "element", "nothing"],
 )
-def test_a_page_shows_a_mandate_of_its_own(page: Page, till: Till, answer: str, shown: str) -> None:
-    show_till(page, till, options({}, onShowMandate=f"(facts) => {answer}"))
+def test_a_page_shows_a_mandate_of_its_own(page: Page, hosted_page: HostedPage, answer: str, shown: str) -> None:
+    show_hosted_page(page, hosted_page, options({}, onShowMandate=f"(facts) => {answer}"))
 
     expect(mandate(page)).to_contain_text(shown)
 
 
-def test_a_page_may_show_the_mandate_elsewhere(page: Page, till: Till) -> None:
+def test_a_page_may_show_the_mandate_elsewhere(page: Page, hosted_page: HostedPage) -> None:
     elsewhere = "function (facts) { window.told = [facts.text, this.$form[0].tagName]; return false; }"
-    show_till(page, till, options({}, onShowMandate=elsewhere))
+    show_hosted_page(page, hosted_page, options({}, onShowMandate=elsewhere))
 
     assert page.evaluate("told[0].startsWith('By confirming') && told[1] === 'FORM'")
     expect(mandate(page)).to_have_count(0)
 
 
-def test_a_card_form_has_no_mandate(page: Page, till: Till) -> None:
-    till.show(page, till.script(till.prepare()), form("VISA PAYPAL"))
+def test_a_card_form_has_no_mandate(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, hosted_page.script(hosted_page.prepare()), form("VISA PAYPAL"))
 
     expect(pay_button(page).first).to_be_visible()
     expect(mandate(page)).to_have_count(0)
@@ -127,8 +127,8 @@ def test_a_card_form_has_no_mandate(page: Page, till: Till) -> None:
 # ---- the IBAN ----
 
 
-def test_an_iban_is_grouped_while_it_is_typed_and_sent_without_blanks(page: Page, till: Till) -> None:
-    checkout = show_till(page, till)
+def test_an_iban_is_grouped_while_it_is_typed_and_sent_without_blanks(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show_hosted_page(page, hosted_page)
     page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None)
@@ -137,7 +137,7 @@ def test_an_iban_is_grouped_while_it_is_typed_and_sent_without_blanks(page: Page
 
     expect(iban_field(page)).to_have_value(GROUPED)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert any(f"bankAccount.iban={IBAN}&" in body for body in sent)
 
 
@@ -151,8 +151,8 @@ def test_an_iban_is_grouped_while_it_is_typed_and_sent_without_blanks(page: Page
         "DE89\u00a03704\u202f0044\u200b0532013000",
     ],
 )
-def test_an_iban_is_pasted_as_people_write_it(page: Page, till: Till, pasted: str) -> None:
-    show_till(page, till)
+def test_an_iban_is_pasted_as_people_write_it(page: Page, hosted_page: HostedPage, pasted: str) -> None:
+    show_hosted_page(page, hosted_page)
 
     iban_field(page).focus()
     page.keyboard.insert_text(pasted)
@@ -161,8 +161,8 @@ def test_an_iban_is_pasted_as_people_write_it(page: Page, till: Till, pasted: st
     assert read_caret(page) == len(GROUPED)
 
 
-def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, till: Till) -> None:
-    show_till(page, till)
+def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, hosted_page: HostedPage) -> None:
+    show_hosted_page(page, hosted_page)
     field = iban_field(page)
     field.fill(IBAN)
     expect(field).to_have_value(GROUPED)
@@ -191,8 +191,8 @@ def test_the_caret_stays_where_somebody_mends_an_iban(page: Page, till: Till) ->
         ("12", "IBAN is not valid."),
     ],
 )
-def test_what_is_wrong_with_an_iban(page: Page, till: Till, typed: str, told: str) -> None:
-    show_till(page, till)
+def test_what_is_wrong_with_an_iban(page: Page, hosted_page: HostedPage, typed: str, told: str) -> None:
+    show_hosted_page(page, hosted_page)
     page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
     iban_field(page).fill(typed)
 

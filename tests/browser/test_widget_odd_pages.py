@@ -14,7 +14,7 @@ from browser.watching import Watch
 from browser.widget_shop import (
     NONCE,
     TILL,
-    Till,
+    HostedPage,
     bank_page,
     fill_card,
     form,
@@ -34,16 +34,16 @@ OLDER_FRAMEWORK = "Array.from = (list) => Array.prototype.slice.call(list);"
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def test_a_shop_may_reset_all_styles_replace_what_is_built_in_and_trust_no_text(
-    page: Page, till: Till, client: Client
+    page: Page, hosted_page: HostedPage, client: Client
 ) -> None:
     """Trusted types, a reset that takes everything back, and a framework from before the built-in functions."""
     stored = client.post("/v1/registrations", CARD).json["id"]
-    checkout = till.prepare(**{"registrations[0].id": stored})
+    checkout = hosted_page.prepare(**{"registrations[0].id": stored})
     service = client.base_url
     policy = (
         f"default-src 'none'; script-src 'nonce-{NONCE}' {service}; style-src 'self' {service}; frame-src {service}; "
@@ -54,11 +54,13 @@ def test_a_shop_may_reset_all_styles_replace_what_is_built_in_and_trust_no_text(
         inline(OLDER_FRAMEWORK),
         options({"registrations": {"hideInitialPaymentForms": True}}),
         form("VISA PAYPAL"),
-        till.script(checkout),
+        hosted_page.script(checkout),
     )
-    till.shop.pages[STYLE] = Reply(200, RESET.encode(), b"text/css")
-    till.shop.pages[TILL] = Reply(200, "".join(pieces).encode(), HTML, ((b"content-security-policy", policy.encode()),))
-    page.goto(till.shop.url + TILL)
+    hosted_page.shop.pages[STYLE] = Reply(200, RESET.encode(), b"text/css")
+    hosted_page.shop.pages[TILL] = Reply(
+        200, "".join(pieces).encode(), HTML, ((b"content-security-policy", policy.encode()),)
+    )
+    page.goto(hosted_page.shop.url + TILL)
 
     card = page.locator(".wpwl-container-card")
     expect(page.locator(".wpwl-form-registrations")).to_be_visible()
@@ -72,26 +74,26 @@ def test_a_shop_may_reset_all_styles_replace_what_is_built_in_and_trust_no_text(
     fill_card(card)
     pay_button(card).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_the_form_works_in_a_frame_that_has_no_address_of_its_own(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    inner = escape("".join((form("VISA"), till.script(checkout))))
-    till.show(page, f'<iframe id="inner" srcdoc="{inner}"></iframe>')
+def test_the_form_works_in_a_frame_that_has_no_address_of_its_own(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    inner = escape("".join((form("VISA"), hosted_page.script(checkout))))
+    hosted_page.show(page, f'<iframe id="inner" srcdoc="{inner}"></iframe>')
     fill_card(page.frame_locator("#inner").locator("body"))
     pay_button(page.frame_locator("#inner").locator("body")).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
 def test_a_page_without_an_origin_is_told_at_once_that_it_cannot_show_the_form(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    checkout = till.prepare()
+    checkout = hosted_page.prepare()
     told = inline("var wpwlOptions = { onError: ({ name }) => { document.body.dataset.fault = name; } };")
-    inner = escape("".join((told, form("VISA"), till.script(checkout))))
-    till.show(page, f'<iframe id="inner" sandbox="allow-scripts" srcdoc="{inner}"></iframe>')
+    inner = escape("".join((told, form("VISA"), hosted_page.script(checkout))))
+    hosted_page.show(page, f'<iframe id="inner" sandbox="allow-scripts" srcdoc="{inner}"></iframe>')
     body = page.frame_locator("#inner").locator("body")
 
     expect(body.get_by_role("alert")).to_be_visible()
@@ -100,16 +102,16 @@ def test_a_page_without_an_origin_is_told_at_once_that_it_cannot_show_the_form(
 
 
 def test_a_page_whose_policy_keeps_frames_out_is_told_at_once_which_word_is_missing(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     told = options(onError="({ name, message }) => { (window.faults ||= []).push([name, message]); }")
-    till.put_up(told, form("VISA"), till.script(till.prepare()))
-    shown, service = till.shop.pages[TILL], till.client.base_url
+    hosted_page.put_up(told, form("VISA"), hosted_page.script(hosted_page.prepare()))
+    shown, service = hosted_page.shop.pages[TILL], hosted_page.client.base_url
     assert isinstance(shown, Reply)
     policy = dict(shown.headers)[b"content-security-policy"].replace(f"frame-src {service};".encode(), b"")
-    till.shop.pages[TILL] = Reply(200, shown.body, HTML, ((b"content-security-policy", policy),))
+    hosted_page.shop.pages[TILL] = Reply(200, shown.body, HTML, ((b"content-security-policy", policy),))
     page.clock.install()
-    page.goto(till.shop.url + TILL)
+    page.goto(hosted_page.shop.url + TILL)
 
     expect(page.locator(".wpwl-form-card .wpwl-message[role=alert]")).to_contain_text("Something went wrong")
     page.clock.fast_forward("00:30")
@@ -119,12 +121,12 @@ def test_a_page_whose_policy_keeps_frames_out_is_told_at_once_which_word_is_miss
     assert any("frame-src" in complaint for complaint in watch.take())
 
 
-def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: Page, till: Till) -> None:
+def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: Page, hosted_page: HostedPage) -> None:
     """A shop that opens its till in a window of its own: not every page with an opener is our popup."""
-    checkout = till.prepare()
-    till.put_up(options({"paymentTarget": "_top"}), till.script(checkout), form("PAYPAL"))
-    till.put_up(inline(f"addEventListener('click', () => open({json.dumps(TILL)}));"), path=LIST)
-    page.goto(till.shop.url + LIST)
+    checkout = hosted_page.prepare()
+    hosted_page.put_up(options({"paymentTarget": "_top"}), hosted_page.script(checkout), form("PAYPAL"))
+    hosted_page.put_up(inline(f"addEventListener('click', () => open({json.dumps(TILL)}));"), path=LIST)
+    page.goto(hosted_page.shop.url + LIST)
     with page.expect_popup() as opened:
         page.get_by_role("heading").click()
     window = opened.value
@@ -132,14 +134,16 @@ def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: P
     pay_button(window).click()
     window.get_by_role("button", name="Approve").click()
 
-    till.expect_home(window, checkout)
+    hosted_page.expect_home(window, checkout)
 
 
-def test_a_bank_of_another_origin_is_shown_and_may_ask_for_the_shoppers_key(page: Page, till: Till, site: Site) -> None:
+def test_a_bank_of_another_origin_is_shown_and_may_ask_for_the_shoppers_key(
+    page: Page, hosted_page: HostedPage, site: Site
+) -> None:
     """Although the shop's policy names nobody but the service for its frames."""
     site.pages["/bank"] = Reply(200, b"<!doctype html><title>Bank</title>", HTML)
-    checkout = till.prepare(**ADDRESS)
-    till.show(page, form("VISA"), till.script(checkout))
+    checkout = hosted_page.prepare(**ADDRESS)
+    hosted_page.show(page, form("VISA"), hosted_page.script(checkout))
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     expect(bank_page(page).get_by_role("button", name="Send outcome")).to_be_visible()
@@ -153,11 +157,11 @@ def test_a_bank_of_another_origin_is_shown_and_may_ask_for_the_shoppers_key(page
     assert frame.evaluate(allowed, wishes) == wishes[:2]
 
 
-def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, till: Till) -> None:
+def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, hosted_page: HostedPage) -> None:
     release_frames = hold_frames(page)
     page.clock.install()
-    checkout = till.prepare()
-    till.show(page, form("VISA"), till.script(checkout))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, form("VISA"), hosted_page.script(checkout))
     message = page.locator(".wpwl-form-card .wpwl-message[role=alert]")
     expect(pay_button(page)).to_be_visible()
     # Else the form soon finds the line good again, and loads the frames anew.
@@ -170,4 +174,4 @@ def test_frames_that_come_late_are_missed_and_then_welcome(page: Page, till: Til
     expect(message).to_be_hidden()
     fill_card(page)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from browser.shops import Site
-from browser.widget_shop import TILL, Piece, Till, form, number_field, options, wait_for_styles
+from browser.widget_shop import TILL, HostedPage, Piece, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
 from tollgate.web import Reply
 
@@ -249,13 +249,13 @@ COLOURS = (
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def show(
     page: Page,
-    till: Till,
+    hosted_page: HostedPage,
     *pieces: Piece,
     rules: str = "",
     brands: str = "VISA MASTER",
@@ -263,10 +263,10 @@ def show(
     **changes: str,
 ) -> None:
     """As `Till.show`, with a sheet of the shop's own."""
-    sheet, script = f'<link rel="stylesheet" href="{OLD_SHEET}">', till.script(till.prepare(**changes))
-    till.put_up(sheet, *pieces, script, form(brands, inside), styles_from="'self'")
-    till.shop.pages[OLD_SHEET] = Reply(200, rules.encode(), b"text/css")
-    page.goto(till.shop.url + TILL)
+    sheet, script = f'<link rel="stylesheet" href="{OLD_SHEET}">', hosted_page.script(hosted_page.prepare(**changes))
+    hosted_page.put_up(sheet, *pieces, script, form(brands, inside), styles_from="'self'")
+    hosted_page.shop.pages[OLD_SHEET] = Reply(200, rules.encode(), b"text/css")
+    page.goto(hosted_page.shop.url + TILL)
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
 
@@ -293,9 +293,11 @@ def differ(page: Page, selector: str, styles: Mapping[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize("style", ["card", "plain", "logos"])
-def test_old_rules_for_the_form_s_classes_do_what_they_say(open_context: OpenContext, till: Till, style: str) -> None:
+def test_old_rules_for_the_form_s_classes_do_what_they_say(
+    open_context: OpenContext, hosted_page: HostedPage, style: str
+) -> None:
     page = open_context(viewport={"width": 560, "height": 800}, reduced_motion="reduce").new_page()
-    show(page, till, options({"style": style}), rules=COLUMNS)
+    show(page, hosted_page, options({"style": style}), rules=COLUMNS)
 
     assert is_in_columns(measure(page)), "ours are loaded later, and give way all the same"
 
@@ -313,13 +315,13 @@ def test_old_rules_for_the_form_s_classes_do_what_they_say(open_context: OpenCon
 
 @pytest.mark.parametrize(("locale", "width"), [("en", 560), ("ar", 560), ("en", 280)])
 def test_without_rules_of_the_shop_short_fields_make_pairs(
-    open_context: OpenContext, till: Till, locale: str, width: int
+    open_context: OpenContext, hosted_page: HostedPage, locale: str, width: int
 ) -> None:
     page = open_context(viewport={"width": width, "height": 800}).new_page()
     own = '<p>Gift card?</p><label><input type="checkbox" name="customParameters[SHOPPER_news]"> News</label>'
     show(
         page,
-        till,
+        hosted_page,
         options({"locale": locale, "showBirthDate": True, "showTaxNumberField": True, **ALL_FIELDS}),
         inside=own,
     )
@@ -350,21 +352,21 @@ def test_without_rules_of_the_shop_short_fields_make_pairs(
 
 @pytest.mark.parametrize("style", ["card", "plain"])
 def test_long_words_of_the_shop_break_where_there_is_no_room(
-    open_context: OpenContext, till: Till, client: Client, style: str
+    open_context: OpenContext, hosted_page: HostedPage, client: Client, style: str
 ) -> None:
     stored = client.post("/v1/registrations", {**CARD, "card.holder": LONG_WORD.strip()}).json["id"]
     page = open_context(viewport={"width": 280, "height": 800}).new_page()
     wished = {"style": style, **ALL_FIELDS, "labels": dict.fromkeys(LABELS, LONG_WORD)}
 
-    show(page, till, options(wished), brands="VISA DIRECTDEBIT_SEPA PAYPAL", **{"registrations[0].id": stored})
+    show(page, hosted_page, options(wished), brands="VISA DIRECTDEBIT_SEPA PAYPAL", **{"registrations[0].id": stored})
 
     assert page.evaluate(SPILLS) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 280
     assert all(box.left >= 0 and box.right <= 280 for box in find_boxes(page, ".wpwl-button-text"))
 
 
-def test_fields_that_may_stay_empty_say_so(page: Page, till: Till) -> None:
-    show(page, till, options({"locale": "en", **ALL_FIELDS}), brands="VISA DIRECTDEBIT_SEPA")
+def test_fields_that_may_stay_empty_say_so(page: Page, hosted_page: HostedPage) -> None:
+    show(page, hosted_page, options({"locale": "en", **ALL_FIELDS}), brands="VISA DIRECTDEBIT_SEPA")
     debit = page.locator(".wpwl-form-directDebit")
 
     for field in (debit, page.locator(".wpwl-form-card")):
@@ -378,20 +380,22 @@ def test_fields_that_may_stay_empty_say_so(page: Page, till: Till) -> None:
     assert mark.evaluate(COLOUR) != debit.locator(".wpwl-label-accountBic").evaluate(COLOUR)
 
 
-def test_the_word_for_fields_that_may_stay_empty_is_the_shop_s_to_choose(page: Page, till: Till) -> None:
+def test_the_word_for_fields_that_may_stay_empty_is_the_shop_s_to_choose(page: Page, hosted_page: HostedPage) -> None:
     wished = {"locale": "ar", "billingAddress": {}, "mandatoryBillingFields": {"country": True}}
-    show(page, till, options({**wished, "labels": {"optional": "إذا أردت", "city": "مدينة"}}))
+    show(page, hosted_page, options({**wished, "labels": {"optional": "إذا أردت", "city": "مدينة"}}))
 
     city = page.get_by_label("مدينة إذا أردت", exact=True)
     expect(city).to_be_visible()
     mark = find_boxes(page, ".wpwl-label-billingCity .wpwl-optional")[0]
     assert mark.right <= page.locator(".wpwl-label-billingCity").evaluate(FIRST_WORDS)["left"]
 
-    show(page, till, options({**wished, "showLabels": False, "labels": {"optional": "إذا أردت", "city": "مدينة"}}))
+    show(
+        page, hosted_page, options({**wished, "showLabels": False, "labels": {"optional": "إذا أردت", "city": "مدينة"}})
+    )
 
     city = page.get_by_label("مدينة إذا أردت", exact=True)
     expect(city).to_have_attribute("placeholder", "مدينة إذا أردت")
 
-    show(page, till, options({**wished, "labels": {"optional": "", "city": "مدينة"}}))
+    show(page, hosted_page, options({**wished, "labels": {"optional": "", "city": "مدينة"}}))
 
     expect(page.get_by_label("مدينة", exact=True)).to_be_visible()

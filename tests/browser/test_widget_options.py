@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from browser.shops import Site
 from browser.widget_shop import (
     NUMBER,
-    Till,
+    HostedPage,
     count_submissions,
     cvv_field,
     fill_card,
@@ -29,12 +29,12 @@ ENGLISH = LANGUAGES["en"]
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def test_a_provider_is_shown_within_the_page_and_may_be_closed(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_a_provider_is_shown_within_the_page_and_may_be_closed(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     hooks = {
         "onReadyExternal": "(containers) => { window.external = containers; }",
         "onBeforeSubmitInlineVirtualAccount": "() => { window.asked = (window.asked || 0) + 1; }",
@@ -42,7 +42,9 @@ def test_a_provider_is_shown_within_the_page_and_may_be_closed(page: Page, till:
         "onLoadThreeDIframe": "() => { window.bank = true; }",
         "onLightboxCancel": "() => { window.cancelled = true; }",
     }
-    till.show(page, options({"inlineFlow": ["PAYPAL"]}, **hooks), till.script(checkout), form("PAYPAL IDEAL"))
+    hosted_page.show(
+        page, options({"inlineFlow": ["PAYPAL"]}, **hooks), hosted_page.script(checkout), form("PAYPAL IDEAL")
+    )
     wallet = page.locator(".wpwl-container-virtualAccount-PAYPAL")
     dialog = page.get_by_role("dialog", name=ENGLISH["payWith"].format(brand="PayPal"))
     approve = dialog.frame_locator("iframe").get_by_role("button", name="Approve")
@@ -58,18 +60,20 @@ def test_a_provider_is_shown_within_the_page_and_may_be_closed(page: Page, till:
     pay_button(wallet).click()
     approve.click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert len(page.context.pages) == 1, "a window was opened"
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_page_sums_up_before_anything_is_paid(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_a_page_sums_up_before_anything_is_paid(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     hooks = {
         "onBeforeSubmitCard": "() => { window.asked = (window.asked || 0) + 1; return Promise.resolve(true); }",
         "onSaveTransactionData": "(facts) => { window.facts = facts; }",
     }
-    till.show(page, options({"useSummaryPage": True}, **hooks), till.script(checkout), form("VISA MASTER"))
+    hosted_page.show(
+        page, options({"useSummaryPage": True}, **hooks), hosted_page.script(checkout), form("VISA MASTER")
+    )
     submissions = count_submissions(page)
     expect(number_field(page)).to_be_visible()
     pay_button(page).click()
@@ -96,21 +100,21 @@ def test_a_page_sums_up_before_anything_is_paid(page: Page, till: Till) -> None:
     page.evaluate("window.asked = 0")
     asked = page.evaluate("wpwl.executePayment(facts.container); window.asked")
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert (asked, submissions()) == (0, 1)
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_page_pays_from_its_summary_at_once_but_never_past_its_own_guard(page: Page, till: Till) -> None:
+def test_a_page_pays_from_its_summary_at_once_but_never_past_its_own_guard(page: Page, hosted_page: HostedPage) -> None:
     """By a stored card, whose summary shows what the page shows of it anyway."""
-    stored = till.client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
-    checkout = till.prepare(**{"registrations[0].id": stored})
+    stored = hosted_page.client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
+    checkout = hosted_page.prepare(**{"registrations[0].id": stored})
     hooks = {
         "onBeforeSubmitOneClickCard": "() => window.isAgreed === true",
         "onSaveTransactionData": "(facts) => { sessionStorage.told = JSON.stringify(facts); "
         "wpwl.executePayment(facts.container); }",
     }
-    till.show(page, options({"useSummaryPage": True}, **hooks), till.script(checkout), form("VISA"))
+    hosted_page.show(page, options({"useSummaryPage": True}, **hooks), hosted_page.script(checkout), form("VISA"))
     block = page.locator(".wpwl-form-registrations")
     expect(number_field(page)).to_be_visible()
     target = page.locator('.wpwl-container-registration > iframe[name="registrations-target"].wpwl-target')
@@ -126,19 +130,21 @@ def test_a_page_pays_from_its_summary_at_once_but_never_past_its_own_guard(page:
     page.evaluate("window.isAgreed = true")
     pay_button(block).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     told = page.evaluate("JSON.parse(sessionStorage.told)")
     year = CARD["card.expiryYear"]
     assert (told["brand"], told["expiryYear"], "0000" in str(told)) == ("VISA", year, False)
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(page: Page, till: Till, client: Client) -> None:
-    checkout = till.prepare()
+def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(
+    page: Page, hosted_page: HostedPage, client: Client
+) -> None:
+    checkout = hosted_page.prepare()
     known = {"givenName": "Jane", "surname": "Jones", "email": "jane@example.com", "age": "40", "mobile": 17}
     wished = {"showBirthDate": True, "showTaxNumberField": True, "customer": known}
     wished |= {"forceCardHolderEqualsBillingName": True, "spinner": {"color": "rgb(1, 2, 3)", "lines": 9}}
-    till.show(page, options(wished), till.script(checkout), form("VISA"))
+    hosted_page.show(page, options(wished), hosted_page.script(checkout), form("VISA"))
     number_field(page).press_sequentially(NUMBER)
     cvv_field(page).press_sequentially("123")
     page.locator(".wpwl-control-expiry").press_sequentially("0534")
@@ -154,7 +160,7 @@ def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(page: Pa
     tax.fill("12345678901")
     page.locator(".wpwl-control-surname").fill("Doe")
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
     paid = client.get(f"/v1/checkouts/{checkout.id}/payment").json
     told = {name: value for name, value in paid["customer"].items() if isinstance(value, str) and name != "ip"}
@@ -169,10 +175,10 @@ def test_a_page_says_what_it_knows_of_the_shopper_and_asks_for_the_rest(page: Pa
     assert (paid["card"]["holder"], paid["result"]["code"]) == ("Jane Doe", APPROVED)
 
 
-def test_a_page_is_marked_as_a_trial_once_and_its_spinner_has_its_colour(page: Page, till: Till) -> None:
+def test_a_page_is_marked_as_a_trial_once_and_its_spinner_has_its_colour(page: Page, hosted_page: HostedPage) -> None:
     wished = {"spinner": {"color": "rgb(1, 2, 3)", "lines": 9}, "showCVVHint": True, "allowEmptyCvv": True}
     waits = options(wished, onBeforeSubmitCard="() => new Promise(() => {})")
-    till.show(page, waits, till.script(till.prepare()), form("VISA AMEX PAYPAL"))
+    hosted_page.show(page, waits, hosted_page.script(hosted_page.prepare()), form("VISA AMEX PAYPAL"))
     fill_card(page)
 
     expect(page.get_by_role("note")).to_have_text([ENGLISH["testMode"]])

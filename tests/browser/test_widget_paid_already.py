@@ -17,8 +17,8 @@ from browser.shops import BACK, HTML, Site, redirect
 from browser.watching import Watch
 from browser.widget_shop import (
     TILL,
+    HostedPage,
     Prepared,
-    Till,
     count_submissions,
     fill_card,
     form,
@@ -46,15 +46,15 @@ ALREADY_PAID = "already complete"
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def pay_elsewhere(till: Till, checkout: Prepared, result_url: str = "") -> str:
+def pay_elsewhere(hosted_page: HostedPage, checkout: Prepared, result_url: str = "") -> str:
     """In another browser, or another window of this one. Where its result is."""
-    fields = {**CARD, "shopperResultUrl": result_url or f"{till.shop.url}{BACK}?order=17"}
+    fields = {**CARD, "shopperResultUrl": result_url or f"{hosted_page.shop.url}{BACK}?order=17"}
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-    answer = till.client.send("POST", f"/v1/checkouts/{checkout.id}/payment", urlencode(fields), headers)
+    answer = hosted_page.client.send("POST", f"/v1/checkouts/{checkout.id}/payment", urlencode(fields), headers)
     assert answer.code == "000.100.110", answer.body
     return str(answer.json["next"]["url"])
 
@@ -68,57 +68,61 @@ def message_of(page: Page, key: str = "card") -> Locator:
     return page.locator(f".wpwl-form-{key} .wpwl-message[role=alert]")
 
 
-def show_isolated(page: Page, till: Till, checkout: Prepared) -> None:
+def show_isolated(page: Page, hosted_page: HostedPage, checkout: Prepared) -> None:
     """A shop whose policy takes every window of another origin away from it. Unlike a driven browser, a shopper's own
     knows that its page is behind another window."""
-    till.put_up(inline("document.hasFocus = () => false;"), KEEP_FAULTS, till.script(checkout), form("PAYPAL VISA"))
-    shown = till.shop.pages[TILL]
+    hosted_page.put_up(
+        inline("document.hasFocus = () => false;"), KEEP_FAULTS, hosted_page.script(checkout), form("PAYPAL VISA")
+    )
+    shown = hosted_page.shop.pages[TILL]
     assert isinstance(shown, Reply)
     headers = (*shown.headers, (b"cross-origin-opener-policy", b"same-origin"))
-    till.shop.pages[TILL] = Reply(200, shown.body, HTML, headers)
-    page.goto(till.shop.url + TILL)
+    hosted_page.shop.pages[TILL] = Reply(200, shown.body, HTML, headers)
+    page.goto(hosted_page.shop.url + TILL)
     expect(pay_button(page)).to_have_count(2)
 
 
 # ---- who pays what is paid ----
 
 
-def test_whoever_pays_what_another_window_has_paid_comes_to_the_result(page: Page, till: Till, watch: Watch) -> None:
+def test_whoever_pays_what_another_window_has_paid_comes_to_the_result(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
     """Although the shop has read it already, the second time."""
     for is_read in (False, True):
-        checkout = till.prepare()
-        till.show(page, KEEP_FAULTS, till.script(checkout), form("VISA"))
+        checkout = hosted_page.prepare()
+        hosted_page.show(page, KEEP_FAULTS, hosted_page.script(checkout), form("VISA"))
         fill_card(page)
-        pay_elsewhere(till, checkout)
+        pay_elsewhere(hosted_page, checkout)
         if is_read:
-            assert till.read_code(checkout) == "000.100.110"
+            assert hosted_page.read_code(checkout) == "000.100.110"
 
         pay_button(page).click()
 
-        till.expect_home(page, checkout)
+        hosted_page.expect_home(page, checkout)
         assert page.evaluate(READ_FAULTS) == []
     assert all("400" in complaint for complaint in watch.take())
 
 
-def test_whoever_pays_while_another_window_does_waits_for_it(page: Page, till: Till, watch: Watch) -> None:
-    checkout = till.prepare()
-    till.show(page, till.script(checkout), form("VISA"))
+def test_whoever_pays_while_another_window_does_waits_for_it(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, hosted_page.script(checkout), form("VISA"))
     fill_card(page)
     page.route(PAYING, lambda route: route.fulfill(**answer_with(BUSY)))
     page.route(ASKING, lambda route: route.fulfill(**answer_with({"state": "busy"}, 200)))
-    pay_elsewhere(till, checkout)
+    pay_elsewhere(hosted_page, checkout)
 
     with page.expect_response(ASKING):
         pay_button(page).click()
     expect(message_of(page)).to_contain_text("in another window")
     page.unroute(ASKING)
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert len(watch.take()) == 1, "the browser tells of the answer 400"
 
 
 def test_after_silence_the_next_press_asks_before_it_pays_and_so_does_a_line_that_is_back(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     def lose_answer(route: Route) -> None:
         route.fetch()
@@ -127,8 +131,8 @@ def test_after_silence_the_next_press_asks_before_it_pays_and_so_does_a_line_tha
     sent = count_submissions(page)
     page.route(PAYING, lose_answer)
     for count, way in enumerate(("document.querySelector('.wpwl-button-pay')?.click()", BE_ONLINE), start=1):
-        checkout = till.prepare()
-        till.show(page, KEEP_FAULTS, till.script(checkout), form("VISA"))
+        checkout = hosted_page.prepare()
+        hosted_page.show(page, KEEP_FAULTS, hosted_page.script(checkout), form("VISA"))
         fill_card(page)
         page.route(ASKING, lambda route: route.abort())
         for _ in range(2):
@@ -139,16 +143,16 @@ def test_after_silence_the_next_press_asks_before_it_pays_and_so_does_a_line_tha
 
         page.evaluate(way)
 
-        till.expect_home(page, checkout)
+        hosted_page.expect_home(page, checkout)
         assert sent() == count
         assert [name for name, *_ in page.evaluate(READ_FAULTS)] == ["PciIframeSubmitError"] * count
     assert watch.take()
 
 
-def test_only_what_is_gone_is_said_to_be_gone(page: Page, till: Till, watch: Watch) -> None:
+def test_only_what_is_gone_is_said_to_be_gone(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
     """Neither a parameter of the page's own that is at fault, nor a service in trouble."""
     wrong = '<input type=hidden name="billing.country" value="Germany">'
-    till.show(page, KEEP_FAULTS, till.script(till.prepare()), form("VISA", wrong))
+    hosted_page.show(page, KEEP_FAULTS, hosted_page.script(hosted_page.prepare()), form("VISA", wrong))
     fill_card(page)
     pay_button(page).click()
     expect(message_of(page)).to_contain_text("Something went wrong")
@@ -171,98 +175,98 @@ def test_only_what_is_gone_is_said_to_be_gone(page: Page, till: Till, watch: Wat
 # ---- where the result is ----
 
 
-def test_a_till_that_is_its_own_result_page_says_that_it_is_paid(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    pieces = (till.script(checkout), '<form action="#/done" class="paymentWidgets" data-brands="VISA"></form>')
-    till.show(page, *pieces)
+def test_a_till_that_is_its_own_result_page_says_that_it_is_paid(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    pieces = (hosted_page.script(checkout), '<form action="#/done" class="paymentWidgets" data-brands="VISA"></form>')
+    hosted_page.show(page, *pieces)
     fill_card(page)
     pay_button(page).click()
     note = page.locator(".wpwl-container-message [role=status]")
     expect(note).to_contain_text(ALREADY_PAID)
     expect(page.locator("form:visible, iframe")).to_have_count(0)
     assert page.url.endswith("#/done")
-    assert len(till.shop.visits_to(TILL)) == 2
+    assert len(hosted_page.shop.visits_to(TILL)) == 2
 
     for action, more in ((TILL, ""), (f"{TILL}?x=1", "&lang=en")):
-        checkout = till.prepare()
-        till.put_up(till.script(checkout), f'<form action="{action}" class="paymentWidgets">VISA</form>')
-        url = pay_elsewhere(till, checkout, till.shop.url + action)
-        till.shop.visits.clear()
+        checkout = hosted_page.prepare()
+        hosted_page.put_up(hosted_page.script(checkout), f'<form action="{action}" class="paymentWidgets">VISA</form>')
+        url = pay_elsewhere(hosted_page, checkout, hosted_page.shop.url + action)
+        hosted_page.shop.visits.clear()
         page.goto(url + more)
         expect(note).to_contain_text(ALREADY_PAID)
-        assert len(till.shop.visits_to(TILL)) == 1
+        assert len(hosted_page.shop.visits_to(TILL)) == 1
 
 
-def test_nobody_is_sent_to_and_fro_between_till_and_result(page: Page, till: Till) -> None:
+def test_nobody_is_sent_to_and_fro_between_till_and_result(page: Page, hosted_page: HostedPage) -> None:
     """However the shop leads back, whatever it tells of where one comes from; and the shopper can go on."""
-    checkout = till.prepare()
-    till.put_up('<meta name="referrer" content="no-referrer">', till.script(checkout), form("VISA"))
-    till.shop.pages[BACK] = redirect(till.shop.url + TILL)
-    pay_elsewhere(till, checkout)
+    checkout = hosted_page.prepare()
+    hosted_page.put_up('<meta name="referrer" content="no-referrer">', hosted_page.script(checkout), form("VISA"))
+    hosted_page.shop.pages[BACK] = redirect(hosted_page.shop.url + TILL)
+    pay_elsewhere(hosted_page, checkout)
     note, link = page.get_by_role("status"), page.get_by_role("link", name="Continue")
 
-    page.goto(till.shop.url + TILL)
+    page.goto(hosted_page.shop.url + TILL)
     link.click()
     expect(note).to_contain_text(ALREADY_PAID)
     page.reload(wait_until="commit")
     expect(link).to_be_visible()
     page.wait_for_timeout(300)
-    assert len(till.shop.visits_to(BACK)) == 2, "one click, one reload"
+    assert len(hosted_page.shop.visits_to(BACK)) == 2, "one click, one reload"
 
-    lenient = replace(till, client=replace(till.client, entity_id=till.client.lenient_entity_id))
+    lenient = replace(hosted_page, client=replace(hosted_page.client, entity_id=hosted_page.client.lenient_entity_id))
     checkout = lenient.prepare()
     pay_elsewhere(lenient, checkout, "com.shop.app://done")
     lenient.show(page, lenient.script(checkout), form("VISA"))
     expect(note).to_contain_text(ALREADY_PAID)
 
 
-def test_the_back_button_leads_to_the_result_whatever_page_came_before(page: Page, till: Till) -> None:
+def test_the_back_button_leads_to_the_result_whatever_page_came_before(page: Page, hosted_page: HostedPage) -> None:
     """Also where all of a shop is one address with queries, and the till was reached from itself."""
-    checkout = till.prepare()
-    till.put_up(till.script(checkout), form("VISA"), f'<a href="{TILL}?step=2">Next</a>')
-    page.goto(till.shop.url + TILL)
+    checkout = hosted_page.prepare()
+    hosted_page.put_up(hosted_page.script(checkout), form("VISA"), f'<a href="{TILL}?step=2">Next</a>')
+    page.goto(hosted_page.shop.url + TILL)
     page.get_by_role("link", name="Next").click()
     fill_card(page)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
     page.go_back(wait_until="commit")
 
     page.wait_for_url(f"**{BACK}?*")
-    till.expect_home(page, checkout)
-    assert len(till.shop.visits_to(BACK)) == 2
+    hosted_page.expect_home(page, checkout)
+    assert len(hosted_page.shop.visits_to(BACK)) == 2
 
 
 def test_a_till_at_the_address_of_its_result_asks_the_shop_once_it_learns_that_it_is_paid(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     """There after a decline, or with the words of an earlier checkout in its address."""
     for is_earlier in (False, True):
-        checkout, earlier = till.prepare(), till.prepare()
-        till.put_up(till.script(checkout), '<form action="" class="paymentWidgets">VISA</form>')
+        checkout, earlier = hosted_page.prepare(), hosted_page.prepare()
+        hosted_page.put_up(hosted_page.script(checkout), '<form action="" class="paymentWidgets">VISA</form>')
         named = earlier if is_earlier else checkout
-        page.goto(f"{till.shop.url}{TILL}?id={named.id}&resourcePath=%2Fv1%2Fcheckouts%2F{named.id}%2Fpayment")
+        page.goto(f"{hosted_page.shop.url}{TILL}?id={named.id}&resourcePath=%2Fv1%2Fcheckouts%2F{named.id}%2Fpayment")
         fill_card(page)
-        pay_elsewhere(till, checkout, page.url)
-        till.shop.visits.clear()
+        pay_elsewhere(hosted_page, checkout, page.url)
+        hosted_page.shop.visits.clear()
 
         pay_button(page).click()
 
         expect(page.get_by_role("status")).to_contain_text(ALREADY_PAID)
-        assert [visit.fields["id"] for visit in till.shop.visits_to(TILL)] == [checkout.id]
+        assert [visit.fields["id"] for visit in hosted_page.shop.visits_to(TILL)] == [checkout.id]
     watch.take()
 
 
-def test_a_result_in_another_window_leaves_nothing_to_pay_behind(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_a_result_in_another_window_leaves_nothing_to_pay_behind(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     wish = options({"shopperResultTarget": "receipt"})
-    till.show(page, wish, till.script(checkout), form("VISA"), form("PAYPAL"))
+    hosted_page.show(page, wish, hosted_page.script(checkout), form("VISA"), form("PAYPAL"))
     fill_card(page)
 
     with page.expect_popup() as opened:
         pay_button(page.locator(".wpwl-container-card")).click()
 
-    till.expect_home(opened.value, checkout)
+    hosted_page.expect_home(opened.value, checkout)
     expect(page.get_by_role("status")).to_have_count(2)
     expect(page.locator("form:visible, iframe")).to_have_count(0)
     page.evaluate("wpwl.unload()")
@@ -272,9 +276,9 @@ def test_a_result_in_another_window_leaves_nothing_to_pay_behind(page: Page, til
 # ---- windows ----
 
 
-def test_a_shop_from_which_windows_are_taken_away_follows_them_by_asking(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    show_isolated(page, till, checkout)
+def test_a_shop_from_which_windows_are_taken_away_follows_them_by_asking(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    show_isolated(page, hosted_page, checkout)
     wallet, card = (page.locator(f".wpwl-container-{key}") for key in ("virtualAccount-PAYPAL", "card"))
     with page.expect_response(ASKING), page.expect_popup() as opened:
         pay_button(wallet).click()
@@ -285,15 +289,15 @@ def test_a_shop_from_which_windows_are_taken_away_follows_them_by_asking(page: P
 
     opened.value.get_by_role("button", name="Approve").click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert page.evaluate("sessionStorage.isCancelled || 'no'") == "no"
 
 
 def test_a_shopper_may_give_up_a_window_that_was_taken_away_and_gets_the_whole_page_next_time(
-    page: Page, till: Till
+    page: Page, hosted_page: HostedPage
 ) -> None:
-    checkout = till.prepare()
-    show_isolated(page, till, checkout)
+    checkout = hosted_page.prepare()
+    show_isolated(page, hosted_page, checkout)
     wallet, card = (page.locator(f".wpwl-container-{key}") for key in ("virtualAccount-PAYPAL", "card"))
     with page.expect_response(ASKING), page.expect_popup():
         pay_button(wallet).click()
@@ -305,14 +309,16 @@ def test_a_shopper_may_give_up_a_window_that_was_taken_away_and_gets_the_whole_p
     assert page.evaluate("sessionStorage.isCancelled") == "yes"
     pay_button(wallet).click()
     page.get_by_role("button", name="Approve").click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
 def test_a_window_that_is_closed_while_the_shopper_looks_elsewhere_is_closed_when_the_shopper_is_back(
-    page: Page, till: Till
+    page: Page, hosted_page: HostedPage
 ) -> None:
-    checkout = till.prepare()
-    till.show(page, inline("document.hasFocus = () => Boolean(window.isBack);"), till.script(checkout), form("PAYPAL"))
+    checkout = hosted_page.prepare()
+    hosted_page.show(
+        page, inline("document.hasFocus = () => Boolean(window.isBack);"), hosted_page.script(checkout), form("PAYPAL")
+    )
     with page.expect_popup() as opened:
         pay_button(page).click()
     opened.value.wait_for_url("**/sandbox/**")

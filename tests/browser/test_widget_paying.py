@@ -12,7 +12,7 @@ from browser.watching import Watch
 from browser.widget_shop import (
     DECLINED,
     TILL,
-    Till,
+    HostedPage,
     count_submissions,
     cvv_field,
     fill_card,
@@ -36,20 +36,20 @@ COME_BACK = "window.dispatchEvent(new PageTransitionEvent('pageshow', { persiste
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def test_the_page_can_block_a_payment_by_value_promise_or_event(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_the_page_can_block_a_payment_by_value_promise_or_event(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     hook = "function (event) { window.asked.push(this === event.target); return window.verdict(event); }"
     pieces = (
         inline("window.asked = []; window.agrees = [];"),
         options(onBeforeSubmitCard=hook),
         form("VISA"),
-        till.script(checkout),
+        hosted_page.script(checkout),
     )
-    till.show(page, *pieces)
+    hosted_page.show(page, *pieces)
     sent = count_submissions(page)
     fill_card(page)
 
@@ -75,25 +75,27 @@ def test_the_page_can_block_a_payment_by_value_promise_or_event(page: Page, till
     assert (sent(), page.evaluate(BUSY)) == (0, ["true"])
 
     page.evaluate("agrees[1](true)")
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert sent() == 1
 
 
 @pytest.mark.parametrize("field", ["card.number", "card.cvv", "card.expiry"])
-def test_enter_pays_in_every_field(page: Page, till: Till, field: str) -> None:
-    checkout = till.prepare()
-    till.show(page, form("VISA"), till.script(checkout))
+def test_enter_pays_in_every_field(page: Page, hosted_page: HostedPage, field: str) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, form("VISA"), hosted_page.script(checkout))
     fill_card(page)
 
     place = {"card.number": number_field(page), "card.cvv": cvv_field(page)}.get(field)
     (place or page.locator(f'input[name="{field}"]')).press("Enter")
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_enter_does_not_pay_where_the_page_forbids_it_but_the_page_may_pay_itself(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, options({"disableSubmitOnEnter": True}), form("VISA"), till.script(checkout))
+def test_enter_does_not_pay_where_the_page_forbids_it_but_the_page_may_pay_itself(
+    page: Page, hosted_page: HostedPage
+) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, options({"disableSubmitOnEnter": True}), form("VISA"), hosted_page.script(checkout))
     sent = count_submissions(page)
     fill_card(page)
 
@@ -104,12 +106,12 @@ def test_enter_does_not_pay_where_the_page_forbids_it_but_the_page_may_pay_itsel
     assert sent() == 0
 
     page.evaluate("wpwl.executePayment('wpwl-container.wpwl-container-card')")
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_a_page_that_pays_with_a_container_it_does_not_have_is_told(page: Page, till: Till) -> None:
+def test_a_page_that_pays_with_a_container_it_does_not_have_is_told(page: Page, hosted_page: HostedPage) -> None:
     keep = "({ name, message }) => { document.title = `${name}: ${message}`; }"
-    till.show(page, options(onError=keep), form("VISA"), till.script(till.prepare()))
+    hosted_page.show(page, options(onError=keep), form("VISA"), hosted_page.script(hosted_page.prepare()))
     expect(pay_button(page)).to_be_visible()
 
     page.evaluate("wpwl.executePayment('wpwl-container-virtualAccount-PAYPAL')")
@@ -117,54 +119,54 @@ def test_a_page_that_pays_with_a_container_it_does_not_have_is_told(page: Page, 
     expect(page).to_have_title("WidgetError: there is no container wpwl-container-virtualAccount-PAYPAL")
 
 
-def test_a_double_click_pays_once(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_a_double_click_pays_once(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     after = "function () { window.after = (window.after || 0) + 1; wpwl.executePayment('wpwl-container-card'); }"
-    till.show(page, options(onAfterSubmit=after), form("VISA"), till.script(checkout))
+    hosted_page.show(page, options(onAfterSubmit=after), form("VISA"), hosted_page.script(checkout))
     sent = count_submissions(page)
     fill_card(page)
 
     pay_button(page).dblclick()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert sent() == 1
-    assert till.read_code(checkout) == "000.100.110"
+    assert hosted_page.read_code(checkout) == "000.100.110"
 
 
-def test_the_back_button_after_a_payment_leads_to_its_result(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, form("VISA"), till.script(checkout))
+def test_the_back_button_after_a_payment_leads_to_its_result(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, form("VISA"), hosted_page.script(checkout))
     fill_card(page)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
     page.go_back(wait_until="commit")
     page.wait_for_url(f"**{BACK}?*")
-    till.expect_home(page, checkout)
-    assert len(till.shop.visits_to(BACK)) == 2
+    hosted_page.expect_home(page, checkout)
+    assert len(hosted_page.shop.visits_to(BACK)) == 2
 
-    assert till.read_code(checkout) == "000.100.110"
+    assert hosted_page.read_code(checkout) == "000.100.110"
     page.go_back()
     assert page.url == "about:blank", "the till has nothing to offer any more, so nobody passes it again"
-    page.goto(till.shop.url + TILL)
+    page.goto(hosted_page.shop.url + TILL)
     expect(page.get_by_role("status")).to_contain_text("already complete")
     page.reload(wait_until="commit")
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
 def test_a_page_that_the_browser_has_kept_is_usable_again_and_forgets_the_security_code(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    checkout = till.prepare()
-    till.show(page, form("VISA"), till.script(checkout))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, form("VISA"), hosted_page.script(checkout))
     # The shop does not answer with a page, so the browser stays where it is: with a form that was left busy.
-    till.shop.pages[BACK] = Reply(204, b"", HTML)
+    hosted_page.shop.pages[BACK] = Reply(204, b"", HTML)
     fill_card(page, DECLINED)
     with page.expect_response(f"**{BACK}?*"):
         pay_button(page).click()
     assert "true" in page.evaluate(BUSY)
     expect(page.locator(".wpwl-spinner")).to_be_visible()
-    assert till.client.post(f"/v1/checkouts/{checkout.id}", {"amount": "17.00"}).code == "000.200.101"
+    assert hosted_page.client.post(f"/v1/checkouts/{checkout.id}", {"amount": "17.00"}).code == "000.200.101"
 
     page.evaluate(COME_BACK)
 
@@ -176,9 +178,9 @@ def test_a_page_that_the_browser_has_kept_is_usable_again_and_forgets_the_securi
     assert any("400" in complaint for complaint in watch.take())
 
 
-def test_what_is_wrong_is_said_beside_its_field_and_goes_away_when_mended(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, options({"allowEmptyCardHolderName": False}), form("VISA"), till.script(checkout))
+def test_what_is_wrong_is_said_beside_its_field_and_goes_away_when_mended(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, options({"allowEmptyCardHolderName": False}), form("VISA"), hosted_page.script(checkout))
     sent = count_submissions(page)
     expect(number_field(page)).to_be_visible()
     expiry, holder = page.get_by_label("Expiry date"), page.get_by_label("Name on card")
@@ -213,14 +215,14 @@ def test_what_is_wrong_is_said_beside_its_field_and_goes_away_when_mended(page: 
     assert sent() == 0
 
 
-def test_billing_address_and_the_box_that_saves_the_card(page: Page, till: Till) -> None:
-    checkout = till.prepare(billing__state="Styria")
+def test_billing_address_and_the_box_that_saves_the_card(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare(billing__state="Styria")
     wishes = {
         "billingAddress": {"country": "AT"},
         "mandatoryBillingFields": {"country": True, "city": True},
         "registrations": {"requireCvv": False},
     }
-    till.show(page, options(wishes), form("VISA"), till.script(checkout))
+    hosted_page.show(page, options(wishes), form("VISA"), hosted_page.script(checkout))
     fill_card(page)
     expect(page.locator('[name="billing.state"]')).to_have_count(0)
     pay_button(page).click()
@@ -231,25 +233,25 @@ def test_billing_address_and_the_box_that_saves_the_card(page: Page, till: Till)
     page.get_by_label("Save this card").check()
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
-    status = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    hosted_page.expect_home(page, checkout)
+    status = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json
     assert status["billing"] == {"state": "Styria", "country": "AT", "city": "Graz"}
-    assert till.client.get(f"/v1/registrations/{status['registrationId']}").status == 200
+    assert hosted_page.client.get(f"/v1/registrations/{status['registrationId']}").status == 200
 
 
-def test_where_windows_are_blocked_the_page_itself_goes_to_the_provider(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, inline("window.open = () => null;"), form("PAYPAL"), till.script(checkout))
+def test_where_windows_are_blocked_the_page_itself_goes_to_the_provider(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, inline("window.open = () => null;"), form("PAYPAL"), hosted_page.script(checkout))
 
     pay_button(page).click()
     page.get_by_role("button", name="Approve").click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_with_saq_a_every_field_of_the_card_lives_in_a_frame(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, options({"enableSAQACompliance": True}), form("VISA MASTER"), till.script(checkout))
+def test_with_saq_a_every_field_of_the_card_lives_in_a_frame(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, options({"enableSAQACompliance": True}), form("VISA MASTER"), hosted_page.script(checkout))
     typed = {"card.number": "5454545454545454", "card.expiry": "0534", "card.holder": "Jane Jones", "card.cvv": "123"}
     for name, text in typed.items():
         page.frame_locator(f'iframe[name="{name}"]').locator("input").press_sequentially(text)
@@ -258,6 +260,6 @@ def test_with_saq_a_every_field_of_the_card_lives_in_a_frame(page: Page, till: T
     expect(page.locator(".wpwl-control-brand")).to_have_value("MASTER")
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
-    card = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json["card"]
+    hosted_page.expect_home(page, checkout)
+    card = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json["card"]
     assert (card["holder"], card["expiryMonth"], card["expiryYear"]) == ("Jane Jones", "05", "2034")

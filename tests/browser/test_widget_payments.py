@@ -13,8 +13,8 @@ from browser.watching import Watch
 from browser.widget_shop import (
     DECLINED,
     NUMBER,
+    HostedPage,
     Prepared,
-    Till,
     bank_page,
     cvv_field,
     fill_card,
@@ -49,13 +49,13 @@ SPY = """
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def show_till(page: Page, till: Till, brands: str, *before: str, **changes: str) -> Prepared:
-    checkout = till.prepare(**changes)
-    till.show(page, *before, till.script(checkout), form(brands))
+def show_hosted_page(page: Page, hosted_page: HostedPage, brands: str, *before: str, **changes: str) -> Prepared:
+    checkout = hosted_page.prepare(**changes)
+    hosted_page.show(page, *before, hosted_page.script(checkout), form(brands))
     return checkout
 
 
@@ -69,14 +69,14 @@ def list_told(context: BrowserContext) -> list[str]:
     return told
 
 
-def test_a_shop_never_sees_the_number(open_context: OpenContext, till: Till) -> None:
+def test_a_shop_never_sees_the_number(open_context: OpenContext, hosted_page: HostedPage) -> None:
     """Swept: its page, its messages, its address, its storage, its console and what it asks for; while the shopper
     types, when the card is declined, and at the result page."""
     context = open_context()
     page, told = context.new_page(), list_told(context)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    checkout = show_till(page, till, "VISA MASTER", inline(SPY))
+    checkout = show_hosted_page(page, hosted_page, "VISA MASTER", inline(SPY))
     fill_card(page)
 
     swept = page.evaluate(
@@ -87,33 +87,37 @@ def test_a_shop_never_sees_the_number(open_context: OpenContext, till: Till) -> 
     )
     heard = page.evaluate("heard.length")
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
-    everything = [*swept, *told, *asked, *(str(visit) for visit in till.shop.visits)]
+    everything = [*swept, *told, *asked, *(str(visit) for visit in hosted_page.shop.visits)]
     assert heard > 5, "the spy heard nothing, so it proves nothing"
     assert [text for text in everything if NUMBER in "".join(filter(str.isdigit, text))] == []
     assert "null" in swept[-1], "the shop can look into a frame"
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_the_form_sends_the_accept_header_of_the_browser_and_not_that_of_a_script(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "VISA")
+def test_the_form_sends_the_accept_header_of_the_browser_and_not_that_of_a_script(
+    page: Page, hosted_page: HostedPage
+) -> None:
+    checkout = show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
-    told = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json["customer"]["browser"]
+    told = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json["customer"]["browser"]
 
     assert told["acceptHeader"].startswith("text/html,")
     assert "json" not in told["acceptHeader"]
 
 
-def test_a_declined_shopper_pays_with_another_card_in_the_same_checkout(page: Page, till: Till, watch: Watch) -> None:
-    checkout = show_till(page, till, "VISA MASTER")
+def test_a_declined_shopper_pays_with_another_card_in_the_same_checkout(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
+    checkout = show_hosted_page(page, hosted_page, "VISA MASTER")
     fill_card(page, DECLINED)
     pay_button(page).click()
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == "800.100.152"
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == "800.100.152"
     assert len(watch.take()) == 1, "the browser tells of the answer 400"
 
     page.go_back()
@@ -121,11 +125,11 @@ def test_a_declined_shopper_pays_with_another_card_in_the_same_checkout(page: Pa
     pay_button(page).click()
 
     expect(page.get_by_role("heading", name="Welcome back")).to_be_visible()
-    assert till.read_code(checkout) == APPROVED
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "VISA", **ADDRESS)
+def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show_hosted_page(page, hosted_page, "VISA", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 
@@ -133,13 +137,15 @@ def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, till: Till) -> 
     assert page.url.endswith("/till"), "the shop's page went away"
     bank_page(page).get_by_role("button", name="Send outcome").click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_the_holder_of_an_enrolled_card_is_asked_for_the_billing_address(page: Page, till: Till, watch: Watch) -> None:
+def test_the_holder_of_an_enrolled_card_is_asked_for_the_billing_address(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
     """Nobody is told off for what was not asked for; whoever then leaves it empty is."""
-    checkout = show_till(page, till, "VISA")
+    checkout = show_hosted_page(page, hosted_page, "VISA")
     address = page.locator(".wpwl-container-card .wpwl-group-billing")
     expect(address).to_have_count(0)
     fill_card(page, CHALLENGED)
@@ -154,24 +160,24 @@ def test_the_holder_of_an_enrolled_card_is_asked_for_the_billing_address(page: P
     assert all("400" in complaint for complaint in watch.take())
     bank_page(page).get_by_role("button", name="Send outcome").click()
 
-    till.expect_home(page, checkout)
-    status = till.client.get(f"/v1/checkouts/{checkout.id}/payment").json
+    hosted_page.expect_home(page, checkout)
+    status = hosted_page.client.get(f"/v1/checkouts/{checkout.id}/payment").json
     assert status["billing"] == {"street1": "Ring 7", "city": "Graz", "postcode": "8010", "country": "AT"}
 
 
-def test_a_bank_asks_who_pays_in_the_whole_window(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "VISA", options({"paymentTarget": "_top"}), **ADDRESS)
+def test_a_bank_asks_who_pays_in_the_whole_window(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show_hosted_page(page, hosted_page, "VISA", options({"paymentTarget": "_top"}), **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 
     page.get_by_role("button", name="Send outcome").click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_shopper_who_closes_the_banks_question_may_pay_otherwise(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "VISA", **ADDRESS)
+def test_a_shopper_who_closes_the_banks_question_may_pay_otherwise(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show_hosted_page(page, hosted_page, "VISA", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
@@ -181,34 +187,34 @@ def test_a_shopper_who_closes_the_banks_question_may_pay_otherwise(page: Page, t
     cvv_field(page).fill("123")
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_shopper_approves_in_the_providers_window(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "PAYPAL")
+def test_a_shopper_approves_in_the_providers_window(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show_hosted_page(page, hosted_page, "PAYPAL")
 
     with page.expect_popup() as opened:
         pay_button(page).click()
     with opened.value.expect_event("close"):
         opened.value.get_by_role("button", name="Approve").click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
 def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_by_card(
-    page: Page, till: Till, watch: Watch
+    page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
     """The shop is told why the first brand refused: no field of the form could have been filled in better."""
     refused = "({ name, brand, event, message, result }) => { window.fault = [name, brand, event, message, result]; }"
     told = options({}, onLightboxCancel="() => { window.cancelled = true; }", onError=refused)
-    checkout = show_till(page, till, "VISA PAYPAL PREPAYMENT", told, paymentType="PA")
+    checkout = show_hosted_page(page, hosted_page, "VISA PAYPAL PREPAYMENT", told, paymentType="PA")
     wallet, card = page.locator(".wpwl-form-virtualAccount-PAYPAL"), page.locator(".wpwl-form-card")
     prepayment = pay_button(page.locator(".wpwl-form-prepayment-PREPAYMENT"))
     expect(prepayment).to_be_visible()
     # The merchant changes the checkout under a form that stands already, which offers what is now refused.
-    assert till.client.post(f"/v1/checkouts/{checkout.id}", {"paymentType": "DB"}).code == "000.200.101"
+    assert hosted_page.client.post(f"/v1/checkouts/{checkout.id}", {"paymentType": "DB"}).code == "000.200.101"
     prepayment.click()
     page.wait_for_function("() => window.fault")
     *fault, message, result = page.evaluate("fault")
@@ -227,37 +233,39 @@ def test_a_shopper_whom_one_brand_refuses_and_who_closes_the_others_window_pays_
     fill_card(card)
     pay_button(card).click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_provider_that_wants_a_form_gets_it_in_its_window(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "GIROPAY", bankAccount__country="DE")
+def test_a_provider_that_wants_a_form_gets_it_in_its_window(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show_hosted_page(page, hosted_page, "GIROPAY", bankAccount__country="DE")
 
     with page.expect_popup() as opened:
         pay_button(page).click()
     opened.value.get_by_role("button", name="Approve").click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_stored_card_pays_with_one_click(page: Page, till: Till, client: Client) -> None:
+def test_a_stored_card_pays_with_one_click(page: Page, hosted_page: HostedPage, client: Client) -> None:
     stored = client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
-    checkout = show_till(page, till, "VISA", **{"registrations[0].id": stored})
+    checkout = show_hosted_page(page, hosted_page, "VISA", **{"registrations[0].id": stored})
 
     expect(page.locator(".wpwl-form-registrations")).to_contain_text("0000")
     pay_button(page.locator(".wpwl-form-registrations")).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     paid = client.get(f"/v1/checkouts/{checkout.id}/payment").json
     assert (paid["result"]["code"], paid["registrationId"]) == (APPROVED, stored)
 
 
-def test_a_stored_card_asks_for_its_code_where_the_shop_wants_it(page: Page, till: Till, client: Client) -> None:
+def test_a_stored_card_asks_for_its_code_where_the_shop_wants_it(
+    page: Page, hosted_page: HostedPage, client: Client
+) -> None:
     stored = client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
     wish = options({"registrations": {"requireCvv": True, "hideInitialPaymentForms": True}})
-    checkout = show_till(page, till, "VISA", wish, **{"registrations[0].id": stored})
+    checkout = show_hosted_page(page, hosted_page, "VISA", wish, **{"registrations[0].id": stored})
     block = page.locator(".wpwl-form-registrations")
     expect(page.locator(".wpwl-form-card")).to_be_hidden()
 
@@ -266,12 +274,12 @@ def test_a_stored_card_asks_for_its_code_where_the_shop_wants_it(page: Page, til
     cvv_field(block).press_sequentially("123")
     cvv_field(block).press("Enter")
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_bank_account_is_debited(page: Page, till: Till) -> None:
-    checkout = show_till(page, till, "DIRECTDEBIT_SEPA")
+def test_a_bank_account_is_debited(page: Page, hosted_page: HostedPage) -> None:
+    checkout = show_hosted_page(page, hosted_page, "DIRECTDEBIT_SEPA")
     page.locator(".wpwl-control-accountHolder").fill("Jane Jones")
     page.locator(".wpwl-control-accountIban").fill("DE89 3704 0044 0532 0130 01")
     pay_button(page).click()
@@ -280,35 +288,37 @@ def test_a_bank_account_is_debited(page: Page, till: Till) -> None:
     page.locator(".wpwl-control-accountIban").fill("DE89 3704 0044 0532 0130 00")
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
-def test_a_card_is_stored_without_a_payment(page: Page, till: Till, client: Client) -> None:
-    checkout = till.prepare(amount=None, currency=None, paymentType=None, createRegistration="true")
-    till.show(page, till.script(checkout, path="/registration"), form("VISA"))
+def test_a_card_is_stored_without_a_payment(page: Page, hosted_page: HostedPage, client: Client) -> None:
+    checkout = hosted_page.prepare(amount=None, currency=None, paymentType=None, createRegistration="true")
+    hosted_page.show(page, hosted_page.script(checkout, path="/registration"), form("VISA"))
     fill_card(page)
     pay_button(page).click()
 
-    till.expect_home(page, checkout, "registration")
+    hosted_page.expect_home(page, checkout, "registration")
     stored = client.get(f"/v1/checkouts/{checkout.id}/registration")
     assert stored.code == APPROVED
     assert client.get(f"/v1/registrations/{stored.json['id']}").json["card"]["last4Digits"] == NUMBER[-4:]
 
 
 @pytest.mark.parametrize("is_told", [False, True], ids=["untold", "told"])
-def test_a_paid_checkout_brings_whoever_comes_back_to_the_result(page: Page, till: Till, is_told: bool) -> None:
+def test_a_paid_checkout_brings_whoever_comes_back_to_the_result(
+    page: Page, hosted_page: HostedPage, is_told: bool
+) -> None:
     """Also when its merchant was told already: who were told that it has ended would order and pay again."""
-    checkout = show_till(page, till, "VISA")
+    checkout = show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     pay_button(page).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     if is_told:
-        assert till.read_code(checkout) == APPROVED
+        assert hosted_page.read_code(checkout) == APPROVED
 
-    page.goto(f"{till.shop.url}/till")
+    page.goto(f"{hosted_page.shop.url}/till")
     expect(page.get_by_role("status")).to_contain_text("already complete")
     page.get_by_role("link", name="Continue").click()
 
-    till.expect_home(page, checkout)
-    assert len(till.shop.visits_to("/back")) == 2
+    hosted_page.expect_home(page, checkout)
+    assert len(hosted_page.shop.visits_to("/back")) == 2

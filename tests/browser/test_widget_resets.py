@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from browser.npm_built import serve_built
 from browser.repeats import keep_rows
 from browser.shops import Site
-from browser.widget_shop import TILL, Till, form, number_field, options, wait_for_styles
+from browser.widget_shop import TILL, HostedPage, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
 from tollgate.web import Reply
 
@@ -92,22 +92,22 @@ button => {
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
-def show(page: Page, till: Till, sheet: str | None, **wishes: str) -> dict[str, dict[str, str]]:
-    stored = till.client.post("/v1/registrations", CARD).json["id"]
-    checkout = till.prepare(**{"registrations[0].id": stored})
-    till.shop.pages["/theme.css"] = Reply(200, THEME.encode(), b"text/css")
-    till.shop.pages["/place.css"] = Reply(200, PLACE.encode(), b"text/css")
+def show(page: Page, hosted_page: HostedPage, sheet: str | None, **wishes: str) -> dict[str, dict[str, str]]:
+    stored = hosted_page.client.post("/v1/registrations", CARD).json["id"]
+    checkout = hosted_page.prepare(**{"registrations[0].id": stored})
+    hosted_page.shop.pages["/theme.css"] = Reply(200, THEME.encode(), b"text/css")
+    hosted_page.shop.pages["/place.css"] = Reply(200, PLACE.encode(), b"text/css")
     sheets = ["/place.css"]
     if sheet is not None:
-        sheets.append("/theme.css" if sheet == "theme" else serve_built(till.shop, f"{sheet}.css"))
+        sheets.append("/theme.css" if sheet == "theme" else serve_built(hosted_page.shop, f"{sheet}.css"))
     links = "".join(f"<link rel=stylesheet href={path}>" for path in sheets)
     place = f"<div id=place>{form('VISA MASTER DIRECTDEBIT_SEPA PAYPAL')}</div>"
-    till.put_up(links, options({**WISHES, **wishes}), place, till.script(checkout), styles_from="'self'")
-    page.goto(till.shop.url + TILL)
+    hosted_page.put_up(links, options({**WISHES, **wishes}), place, hosted_page.script(checkout), styles_from="'self'")
+    page.goto(hosted_page.shop.url + TILL)
     if wishes.get("layout") == "accordion":
         page.locator(".wpwl-method-card .wpwl-method-radio").check()
     expect(number_field(page.locator(".wpwl-container-card"))).to_be_visible()
@@ -127,22 +127,26 @@ def compare(usual: dict[str, dict[str, str]], found: dict[str, dict[str, str]]) 
 
 
 @pytest.mark.parametrize("layout", keep_rows(["classic", "accordion"], "accordion"))
-def test_a_sheet_of_the_page_that_does_not_mean_the_form_leaves_it_alone(page: Page, till: Till, layout: str) -> None:
+def test_a_sheet_of_the_page_that_does_not_mean_the_form_leaves_it_alone(
+    page: Page, hosted_page: HostedPage, layout: str
+) -> None:
     page.emulate_media(reduced_motion="reduce")
-    usual = show(page, till, None, layout=layout)
+    usual = show(page, hosted_page, None, layout=layout)
     assert page.evaluate(CLASSLESS) == []
 
     differences = {}
     for sheet in SHEETS:
-        differences[sheet] = compare(usual, show(page, till, sheet, layout=layout))
+        differences[sheet] = compare(usual, show(page, hosted_page, sheet, layout=layout))
         assert page.locator(".wpwl-button-pay:visible").first.evaluate(CONTRAST) >= 4.5
 
     assert differences == {sheet: [] for sheet in SHEETS}
 
 
-def test_in_the_plain_style_the_page_s_letters_count_and_fields_and_buttons_are_seen(page: Page, till: Till) -> None:
+def test_in_the_plain_style_the_page_s_letters_count_and_fields_and_buttons_are_seen(
+    page: Page, hosted_page: HostedPage
+) -> None:
     for sheet in SHEETS[:-1]:
-        look = show(page, till, sheet, style="plain")
+        look = show(page, hosted_page, sheet, style="plain")
 
         fields = [part for name, part in look.items() if ".wpwl-control " in name]
         assert len(fields) > 10

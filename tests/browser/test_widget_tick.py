@@ -14,7 +14,7 @@ from browser.shops import Site
 from browser.test_widget_looks import find_faults_everywhere
 from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
-from browser.widget_shop import DECLINED, Till, bank_page, fill_card, form, inline, options, pay_button
+from browser.widget_shop import DECLINED, HostedPage, bank_page, fill_card, form, inline, options, pay_button
 from gateway import Client
 
 PAID = "000.100.110"
@@ -41,8 +41,8 @@ LAYOUTS = ("classic", "accordion")
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def read_record(page: Page) -> dict[str, Any]:
@@ -52,55 +52,55 @@ def read_record(page: Page) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("layout", keep_rows(LAYOUTS, "classic"))
-def test_a_card_that_is_paid_at_once(page: Page, till: Till, layout: str) -> None:
-    checkout = till.prepare()
-    till.show(page, WATCH_TICK, options({"layout": layout}), till.script(checkout), form("VISA"))
+def test_a_card_that_is_paid_at_once(page: Page, hosted_page: HostedPage, layout: str) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, WATCH_TICK, options({"layout": layout}), hosted_page.script(checkout), form("VISA"))
     fill_card(page)
 
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     record = read_record(page)
     assert record["status"] == DONE
     assert int(record["leftAt"]) - int(record["seenAt"]) >= 400
-    assert till.read_code(checkout) == PAID
+    assert hosted_page.read_code(checkout) == PAID
 
 
 @pytest.mark.parametrize("layout", keep_rows(LAYOUTS, "accordion"))
-def test_a_challenge_that_was_passed(page: Page, till: Till, layout: str) -> None:
-    checkout = till.prepare(**ADDRESS)
-    till.show(page, WATCH_TICK, options({"layout": layout}), till.script(checkout), form("VISA"))
+def test_a_challenge_that_was_passed(page: Page, hosted_page: HostedPage, layout: str) -> None:
+    checkout = hosted_page.prepare(**ADDRESS)
+    hosted_page.show(page, WATCH_TICK, options({"layout": layout}), hosted_page.script(checkout), form("VISA"))
     fill_card(page, CHALLENGED)
     pay_button(page).click()
 
     bank_page(page).get_by_label("One-time code").fill("1234")
     bank_page(page).get_by_role("button", name="Confirm").click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert (read_record(page)["status"], read_record(page)["isCovered"]) == (DONE, "false")
-    assert till.read_code(checkout) == PAID
+    assert hosted_page.read_code(checkout) == PAID
 
 
 @pytest.mark.parametrize("layout", keep_rows(LAYOUTS, "classic"))
-def test_a_provider_s_window_that_approved(page: Page, till: Till, layout: str) -> None:
-    checkout = till.prepare()
-    till.show(page, WATCH_TICK, options({"layout": layout}), till.script(checkout), form("PAYPAL"))
+def test_a_provider_s_window_that_approved(page: Page, hosted_page: HostedPage, layout: str) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, WATCH_TICK, options({"layout": layout}), hosted_page.script(checkout), form("PAYPAL"))
     with page.expect_popup() as opened:
         pay_button(page).click()
 
     opened.value.get_by_role("button", name="Approve").click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert read_record(page)["status"] == DONE
-    assert till.read_code(checkout) == PAID
+    assert hosted_page.read_code(checkout) == PAID
 
 
-def test_a_decline_has_no_tick(page: Page, till: Till, watch: Watch) -> None:
-    checkout = till.prepare()
-    till.show(page, WATCH_TICK, till.script(checkout), form("VISA PAYPAL"))
+def test_a_decline_has_no_tick(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, WATCH_TICK, hosted_page.script(checkout), form("VISA PAYPAL"))
     fill_card(page, DECLINED)
     pay_button(page.locator(".wpwl-container-card")).click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert read_record(page) == {}
     # A browser complains of every answer that says no.
     assert all("400" in complaint for complaint in watch.take())
@@ -109,23 +109,23 @@ def test_a_decline_has_no_tick(page: Page, till: Till, watch: Watch) -> None:
     with page.expect_popup() as opened:
         pay_button(page.locator(".wpwl-container-virtualAccount-PAYPAL")).click()
     opened.value.get_by_role("button", name="Decline").click()
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
     assert read_record(page) == {}
 
 
-def test_nobody_waits_who_wants_less_motion(open_context: OpenContext, till: Till) -> None:
+def test_nobody_waits_who_wants_less_motion(open_context: OpenContext, hosted_page: HostedPage) -> None:
     page = open_context(reduced_motion="reduce").new_page()
-    checkout = till.prepare()
-    till.show(page, NEVER_ENDS, till.script(checkout), form("VISA"))
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, NEVER_ENDS, hosted_page.script(checkout), form("VISA"))
     fill_card(page)
 
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
+    hosted_page.expect_home(page, checkout)
 
 
-def test_a_page_that_is_hidden_or_changed_meanwhile_leaves_all_the_same(page: Page, till: Till) -> None:
-    checkout = till.prepare()
+def test_a_page_that_is_hidden_or_changed_meanwhile_leaves_all_the_same(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
     hides = inline(
         """
         const found = new MutationObserver(() => {
@@ -138,18 +138,24 @@ def test_a_page_that_is_hidden_or_changed_meanwhile_leaves_all_the_same(page: Pa
         found.observe(document, { childList: true, subtree: true });
         """
     )
-    till.show(page, NEVER_ENDS, hides, till.script(checkout), form("VISA"))
+    hosted_page.show(page, NEVER_ENDS, hides, hosted_page.script(checkout), form("VISA"))
     fill_card(page)
 
     pay_button(page).click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == PAID
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == PAID
 
 
-def test_the_tick_keeps_nobody_out(page: Page, till: Till) -> None:
+def test_the_tick_keeps_nobody_out(page: Page, hosted_page: HostedPage) -> None:
     """The result page never comes, so that there is time to look."""
-    till.show(page, NEVER_ENDS, options({"layout": "accordion"}), till.script(till.prepare()), form("VISA PAYPAL"))
+    hosted_page.show(
+        page,
+        NEVER_ENDS,
+        options({"layout": "accordion"}),
+        hosted_page.script(hosted_page.prepare()),
+        form("VISA PAYPAL"),
+    )
     fill_card(page)
     pay_button(page).click()
 

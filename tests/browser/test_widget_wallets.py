@@ -16,7 +16,7 @@ from playwright.sync_api import FrameLocator, Page, Route, expect
 from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.watching import Watch
-from browser.widget_shop import Till, count_submissions, form, number_field, options, pay_button
+from browser.widget_shop import HostedPage, count_submissions, form, number_field, options, pay_button
 from gateway import Client
 from tollgate.catalog.wallets import WALLET_SHEETS
 from tollgate.widget.languages import LANGUAGES
@@ -45,8 +45,8 @@ COUNT_LISTENERS = """
 
 
 @pytest.fixture
-def till(shop: Site, client: Client) -> Till:
-    return Till(shop, client)
+def hosted_page(shop: Site, client: Client) -> HostedPage:
+    return HostedPage(shop, client)
 
 
 def sheet(page: Page, brand: str) -> FrameLocator:
@@ -66,25 +66,27 @@ def wallet_button(page: Page, brand: str) -> Callable[[], None]:
     ),
 )
 def test_a_card_of_the_simulated_sheet_pays_or_is_declined(
-    page: Page, till: Till, watch: Watch, brand: str, card: str, code: str
+    page: Page, hosted_page: HostedPage, watch: Watch, brand: str, card: str, code: str
 ) -> None:
-    checkout = till.prepare(merchant__name="Jones and Daughters")
-    till.show(page, form(f"VISA {brand}"), till.script(checkout))
+    checkout = hosted_page.prepare(merchant__name="Jones and Daughters")
+    hosted_page.show(page, form(f"VISA {brand}"), hosted_page.script(checkout))
     wallet_button(page, brand)()
 
     expect(sheet(page, brand).get_by_text("Jones and Daughters")).to_be_visible()
     sheet(page, brand).get_by_label(card).check()
     sheet(page, brand).get_by_role("button", name="Confirm 92.00 EUR").click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == code
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == code
     # The browser notes that a declined submission was answered with 400.
     assert len(watch.take()) == (code == DECLINED)
 
 
 @pytest.mark.parametrize("way", ["Cancel", "Escape", "Escape outside", "close"])
-def test_who_leaves_the_sheet_has_sent_nothing_and_may_pay_by_card(page: Page, till: Till, way: str) -> None:
-    till.show(page, form("VISA APPLEPAY"), till.script(till.prepare()))
+def test_who_leaves_the_sheet_has_sent_nothing_and_may_pay_by_card(
+    page: Page, hosted_page: HostedPage, way: str
+) -> None:
+    hosted_page.show(page, form("VISA APPLEPAY"), hosted_page.script(hosted_page.prepare()))
     submissions = count_submissions(page)
     wallet_button(page, "APPLEPAY")()
     expect(sheet(page, "APPLEPAY").get_by_role("button", name="Cancel")).to_be_visible()
@@ -109,13 +111,15 @@ def test_who_leaves_the_sheet_has_sent_nothing_and_may_pay_by_card(page: Page, t
     expect(said).to_have_count(0)
 
 
-def test_who_cancels_when_the_checkout_has_ended_is_told_that(page: Page, till: Till, watch: Watch) -> None:
-    checkout = till.prepare()
-    till.show(page, form("APPLEPAY"), till.script(checkout))
+def test_who_cancels_when_the_checkout_has_ended_is_told_that(
+    page: Page, hosted_page: HostedPage, watch: Watch
+) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(page, form("APPLEPAY"), hosted_page.script(checkout))
     pay_button(page).click()
     expect(sheet(page, "APPLEPAY").get_by_role("button", name="Cancel")).to_be_visible()
-    entity = f"?entityId={till.client.entity_id}"
-    till.client.send("DELETE", f"/v1/checkouts/{checkout.id}{entity}", None, till.client.authorized())
+    entity = f"?entityId={hosted_page.client.entity_id}"
+    hosted_page.client.send("DELETE", f"/v1/checkouts/{checkout.id}{entity}", None, hosted_page.client.authorized())
     sheet(page, "APPLEPAY").get_by_role("button", name="Cancel").click()
 
     expect(page.get_by_text(ENGLISH["sessionGone"])).to_be_visible()
@@ -131,9 +135,9 @@ def test_who_cancels_when_the_checkout_has_ended_is_told_that(page: Page, till: 
     ],
 )
 def test_who_cancels_is_told_that_nothing_was_charged_only_where_that_is_known(
-    page: Page, till: Till, watch: Watch, answer: dict[str, Any] | None, text: str
+    page: Page, hosted_page: HostedPage, watch: Watch, answer: dict[str, Any] | None, text: str
 ) -> None:
-    till.show(page, form("APPLEPAY"), till.script(till.prepare()))
+    hosted_page.show(page, form("APPLEPAY"), hosted_page.script(hosted_page.prepare()))
     pay_button(page).click()
     expect(sheet(page, "APPLEPAY").get_by_role("button", name="Cancel")).to_be_visible()
     page.route("**/v1/checkouts/*/form?*", lambda route: answer_with(route, answer))
@@ -156,8 +160,8 @@ def answer_with(route: Route, answer: dict[str, Any] | None) -> None:
 @pytest.mark.parametrize(
     "way", ["wpwl.unload()", "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"]
 )
-def test_nothing_listens_to_a_sheet_that_was_taken_away(page: Page, till: Till, way: str) -> None:
-    till.show(page, form("APPLEPAY"), till.script(till.prepare()))
+def test_nothing_listens_to_a_sheet_that_was_taken_away(page: Page, hosted_page: HostedPage, way: str) -> None:
+    hosted_page.show(page, form("APPLEPAY"), hosted_page.script(hosted_page.prepare()))
     expect(pay_button(page)).to_be_visible()
     page.evaluate(COUNT_LISTENERS)
     pay_button(page).click()
@@ -169,17 +173,17 @@ def test_nothing_listens_to_a_sheet_that_was_taken_away(page: Page, till: Till, 
     assert page.evaluate("listeners.size") == 0
 
 
-def test_the_sheet_opens_once_however_often_the_button_is_pressed(page: Page, till: Till) -> None:
-    till.show(page, form("APPLEPAY"), till.script(till.prepare()))
+def test_the_sheet_opens_once_however_often_the_button_is_pressed(page: Page, hosted_page: HostedPage) -> None:
+    hosted_page.show(page, form("APPLEPAY"), hosted_page.script(hosted_page.prepare()))
     pay_button(page).evaluate("button => { button.click(); button.click(); }")
 
     expect(sheet(page, "APPLEPAY").get_by_role("button", name="Cancel")).to_be_visible()
     expect(page.locator("dialog")).to_have_count(1)
 
 
-def test_a_page_may_refuse_before_the_sheet_opens(page: Page, till: Till) -> None:
+def test_a_page_may_refuse_before_the_sheet_opens(page: Page, hosted_page: HostedPage) -> None:
     hook = {"onBeforeSubmitWallet": "() => Promise.resolve(window.mayPay === true)"}
-    till.show(page, options(None, **hook), form("GOOGLEPAY"), till.script(till.prepare()))
+    hosted_page.show(page, options(None, **hook), form("GOOGLEPAY"), hosted_page.script(hosted_page.prepare()))
     pay_button(page).click()
     page.evaluate("window.mayPay = true")
     expect(page.locator("dialog")).to_have_count(0)
@@ -190,9 +194,9 @@ def test_a_page_may_refuse_before_the_sheet_opens(page: Page, till: Till) -> Non
 
 
 @pytest.mark.parametrize("scheme", keep_rows(["light", "dark"], "dark"))
-def test_buttons_and_sheet_can_be_used_by_everybody(page: Page, till: Till, scheme: str) -> None:
+def test_buttons_and_sheet_can_be_used_by_everybody(page: Page, hosted_page: HostedPage, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    till.show(page, form("APPLEPAY GOOGLEPAY"), till.script(till.prepare()))
+    hosted_page.show(page, form("APPLEPAY GOOGLEPAY"), hosted_page.script(hosted_page.prepare()))
     expect(page.get_by_role("button", name=ENGLISH["payWith"].format(brand="Google Pay"))).to_be_visible()
     shapes = pay_button(page).evaluate_all(
         "all => all.map((each) => [each.offsetHeight, getComputedStyle(each).borderRadius])"
@@ -215,9 +219,11 @@ def find_violations(page: Page) -> list[str]:
     return [each["id"] for each in found]
 
 
-def test_in_an_accordion_the_one_button_looks_as_the_open_wallet_wants(page: Page, till: Till) -> None:
-    checkout = till.prepare()
-    till.show(page, options({"layout": "accordion"}), form("VISA APPLEPAY GOOGLEPAY"), till.script(checkout))
+def test_in_an_accordion_the_one_button_looks_as_the_open_wallet_wants(page: Page, hosted_page: HostedPage) -> None:
+    checkout = hosted_page.prepare()
+    hosted_page.show(
+        page, options({"layout": "accordion"}), form("VISA APPLEPAY GOOGLEPAY"), hosted_page.script(checkout)
+    )
     usual = pay_button(page)
     expect(usual).not_to_have_class(re.compile("wpwl-button-wallet"))
     page.get_by_role("radio", name="Google Pay").check()
@@ -229,17 +235,19 @@ def test_in_an_accordion_the_one_button_looks_as_the_open_wallet_wants(page: Pag
     usual.click()
     sheet(page, "APPLEPAY").get_by_role("button", name="Confirm").click()
 
-    till.expect_home(page, checkout)
-    assert till.read_code(checkout) == APPROVED
+    hosted_page.expect_home(page, checkout)
+    assert hosted_page.read_code(checkout) == APPROVED
 
 
 # ---- what is left out ----
 
 
-def test_a_brand_that_is_left_out_is_named_once_with_its_reason(page: Page, till: Till) -> None:
+def test_a_brand_that_is_left_out_is_named_once_with_its_reason(page: Page, hosted_page: HostedPage) -> None:
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type == "warning" else None)
-    till.show(page, form("VISA VISAA SAMSUNGPAY"), form("VISAA MASTER"), till.script(till.prepare()))
+    hosted_page.show(
+        page, form("VISA VISAA SAMSUNGPAY"), form("VISAA MASTER"), hosted_page.script(hosted_page.prepare())
+    )
     expect(number_field(page.locator(".wpwl-container-card").first)).to_be_visible()
     page.evaluate("document.body.append(document.querySelector('.paymentWidgets').cloneNode())")
     expect(page.locator(".wpwl-container-card")).to_have_count(3)
@@ -251,9 +259,13 @@ def test_a_brand_that_is_left_out_is_named_once_with_its_reason(page: Page, till
 
 
 @pytest.mark.parametrize("locale", ["en", "de"])
-def test_a_page_whose_only_wallet_is_not_there_says_so(page: Page, till: Till, watch: Watch, locale: str) -> None:
+def test_a_page_whose_only_wallet_is_not_there_says_so(
+    page: Page, hosted_page: HostedPage, watch: Watch, locale: str
+) -> None:
     with page.expect_event("pageerror") as told:
-        till.show(page, options({"locale": locale}), form("SAMSUNGPAY"), till.script(till.prepare()))
+        hosted_page.show(
+            page, options({"locale": locale}), form("SAMSUNGPAY"), hosted_page.script(hosted_page.prepare())
+        )
 
     expect(page.get_by_role("alert")).to_have_text(LANGUAGES[locale]["methodUnavailable"])
     assert "SAMSUNGPAY (the payment form has no sheet" in told.value.message

@@ -35,7 +35,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Till:
+class HostedPage:
     """The merchant's page, and its server behind it."""
 
     shop: Site

@@ -18,7 +18,7 @@ from tollgate.store.database import Database
 from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, ChannelId, FixedClock, MerchantId, Money, Secret, to_instant
 from tollgate.vault.keyring import Keyring, make_keyring
-from unit.premises import ScriptedWire
+from unit.app_fixture import ScriptedWire
 
 MONDAY = to_instant(datetime(2026, 11, 16, 12, 0, tzinfo=UTC))
 WEDNESDAY = date(2026, 11, 18)

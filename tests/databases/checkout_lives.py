@@ -30,8 +30,8 @@ from tollgate.store.jobs import lease_due
 from tollgate.values import MINUTE, SECOND, FixedClock
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import Silent
+from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
 from unit.flows.shopping import Bank
-from unit.premises import CHANNEL, MERCHANT, ScriptedWire
 
 DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
 REVERSED = b'{"status":"reversed"}'
@@ -65,7 +65,7 @@ class ProviderWire:
 
 
 @dataclass
-class Till:
+class CheckoutWorld:
     """Checkouts in one line each, by a name."""
 
     lives: Lives
@@ -131,51 +131,51 @@ class Till:
             await run_recovery_task(self.app, job)
 
 
-async def open_till(db: Database) -> Till:
+async def open_checkout_world(db: Database) -> CheckoutWorld:
     lives = await open_lives(db)
     provider = ProviderWire(lives.wire)
-    return Till(lives, provider, replace(lives.app, simulator=provider, base_url="https://gate.example"))
+    return CheckoutWorld(lives, provider, replace(lives.app, simulator=provider, base_url="https://gate.example"))
 
 
-async def live_through_checkouts(db: Database) -> Till:
-    till = await open_till(db)
+async def live_through_checkouts(db: Database) -> CheckoutWorld:
+    world = await open_checkout_world(db)
     for name in ("unpaid", "declined", "paid", "told", "held", "late", "owing", "payout"):
-        await till.prepare(name, {**PAYS, "paymentType": "CD"} if name == "payout" else PAYS)
-    assert (await till.submit("declined", CARD, DECLINED)).startswith("800.")
+        await world.prepare(name, {**PAYS, "paymentType": "CD"} if name == "payout" else PAYS)
+    assert (await world.submit("declined", CARD, DECLINED)).startswith("800.")
     for name in ("paid", "told"):
-        assert await till.submit(name) == "000.100.110"
-        await till.remember_attempt(name, f"payment of {name}")
-    assert await till.ask("told") == "000.100.110"
+        assert await world.submit(name) == "000.100.110"
+        await world.remember_attempt(name, f"payment of {name}")
+    assert await world.ask("told") == "000.100.110"
     for name in ("late", "owing"):
-        assert await till.submit(name, PAYPAL) == "000.200.000"
-        waiting = await till.remember_attempt(name, f"{name} attempt")
-        assert await till.submit(name) == "000.100.110"
-        await till.approve_at_provider(waiting)
+        assert await world.submit(name, PAYPAL) == "000.200.000"
+        waiting = await world.remember_attempt(name, f"{name} attempt")
+        assert await world.submit(name) == "000.100.110"
+        await world.approve_at_provider(waiting)
         if name == "late":
-            await till.run_recovery_tasks()
-    await _cancel(till)
-    assert await till.submit("payout", CARD, Silent()) == "000.200.000"
+            await world.run_recovery_tasks()
+    await _cancel(world)
+    assert await world.submit("payout", CARD, Silent()) == "000.200.000"
     with pytest.raises(Killed):
-        await till.submit("held", CARD, Killed())
-    await till.remember_attempt("held", "payment of held")
-    await _store(till)
-    return till
+        await world.submit("held", CARD, Killed())
+    await world.remember_attempt("held", "payment of held")
+    await _store(world)
+    return world
 
 
-async def _cancel(till: Till) -> None:
+async def _cancel(world: CheckoutWorld) -> None:
     """One that was never tried, and one whose shopper pays at a provider afterwards and gets the money back."""
-    await till.prepare("withdrawn")
-    await cancel_prepared(till.app, till.ids["withdrawn"], CHANNEL)
-    await till.prepare("cancelled")
-    assert await till.submit("cancelled", PAYPAL) == "000.200.000"
-    waiting = await till.remember_attempt("cancelled", "cancelled attempt")
-    await cancel_prepared(till.app, till.ids["cancelled"], CHANNEL)
-    await till.approve_at_provider(waiting)
+    await world.prepare("withdrawn")
+    await cancel_prepared(world.app, world.ids["withdrawn"], CHANNEL)
+    await world.prepare("cancelled")
+    assert await world.submit("cancelled", PAYPAL) == "000.200.000"
+    waiting = await world.remember_attempt("cancelled", "cancelled attempt")
+    await cancel_prepared(world.app, world.ids["cancelled"], CHANNEL)
+    await world.approve_at_provider(waiting)
 
 
-async def _store(till: Till) -> None:
-    await till.prepare("stores", STORES)
-    await till.submit("stores", {**CARD, "card.expiryYear": "2020"}, kind=CheckoutKind.REGISTRATION)
-    await till.prepare("stored", STORES)
-    assert await till.submit("stored", kind=CheckoutKind.REGISTRATION) == "000.100.110"
-    await till.remember_attempt("stored", "registration of stored")
+async def _store(world: CheckoutWorld) -> None:
+    await world.prepare("stores", STORES)
+    await world.submit("stores", {**CARD, "card.expiryYear": "2020"}, kind=CheckoutKind.REGISTRATION)
+    await world.prepare("stored", STORES)
+    assert await world.submit("stored", kind=CheckoutKind.REGISTRATION) == "000.100.110"
+    await world.remember_attempt("stored", "registration of stored")

@@ -28,7 +28,7 @@ from tollgate.store.payments import list_overdue
 from tollgate.values import DAY, HOUR, SECOND, ChannelId, FixedClock, MerchantId, Money
 from tollgate.vault.keyring import Keyring, make_keyring
 from tollgate.wire import Silent
-from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
 
 DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
 PENDING = b'{"status":"pending","response_code":"00","message":"Later"}'

@@ -20,8 +20,8 @@ from tollgate.store.database import Database
 from tollgate.values import SECOND
 from tollgate.vault.keyring import Keyring
 from tollgate.wire import Silent, Wire
+from unit.app_fixture import ScriptedWire
 from unit.flows import shopping
-from unit.premises import ScriptedWire
 
 
 class DeafWire:

@@ -28,8 +28,8 @@ from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import seal_account
 from tollgate.vault.signing import fingerprint_account
 from tollgate.workers.retention import erase_registrations
+from unit.app_fixture import ScriptedWire
 from unit.flows.scheduling import get_runs, pass_time, plan_payments
-from unit.premises import ScriptedWire
 
 DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
 PENDING = b'{"status":"pending","response_code":"","message":"Wait"}'

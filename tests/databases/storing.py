@@ -21,7 +21,7 @@ from tollgate.store.registrations import find_registration
 from tollgate.store.schema import registrations
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId, Secret
-from unit.premises import CARD, ORDER
+from unit.app_fixture import CARD, ORDER
 
 CARD_NUMBERS = ("4200000000000000", "5454545454545454", "4111111111111111")
 WISH = {"createRegistration": "true", "customer.givenName": "Jane"}

@@ -26,8 +26,8 @@ from tollgate.store.payments import find_payment, get_sealed_account
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
 from tollgate.workers.retention import wipe_accounts
+from unit.app_fixture import ORDER, ScriptedWire
 from unit.flows.shopping import lease_now
-from unit.premises import ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

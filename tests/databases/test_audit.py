@@ -31,7 +31,7 @@ from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
 from tollgate.vault.keyring import KeyringError, make_keyring
-from unit.premises import MERCHANT
+from unit.app_fixture import MERCHANT
 
 pytestmark = pytest.mark.anyio
 

@@ -296,7 +296,7 @@ async def test_captures_and_a_reversal_at_once_have_one_kind_of_winner(db: Datab
 
 
 @pytest.mark.parametrize(
-    ("begun", "request"),
+    ("begun", "asked"),
     [
         ("PA", FollowUpRequest(payment_type="RV")),
         ("PA", FollowUpRequest(payment_type="CP", money=Money(1, "EUR"), is_final=True)),
@@ -308,10 +308,10 @@ async def test_captures_and_a_reversal_at_once_have_one_kind_of_winner(db: Datab
     ],
     ids=lambda value: value if isinstance(value, str) else f"{value.kind}{' FINAL' if value.is_final else ''}",
 )
-async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str, request: FollowUpRequest) -> None:
+async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str, asked: FollowUpRequest) -> None:
     named = await begin(db, begun)
 
-    winners = await race(db, named, [request] * 16)
+    winners = await race(db, named, [asked] * 16)
 
     assert len(winners) == 1
 

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from databases.auditing import read_plan
-from databases.checkout_lives import CARD, PAYPAL, PAYS, STORES, Till, open_till
+from databases.checkout_lives import CARD, PAYPAL, PAYS, STORES, CheckoutWorld, open_checkout_world
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import Situation
 from tollgate.contract.fields import read_fields
@@ -30,7 +30,7 @@ from tollgate.values import DAY, MINUTE, SECOND, Refusal
 from tollgate.vault.keyring import KeyringError
 from tollgate.vault.sealing import EnvelopeError, name_owner, open_sealed, rewrap, sealed_prefix
 from tollgate.workers.upkeep import follow_scripts, purge_old_checkouts, wipe_old_checkouts
-from unit.premises import CHANNEL, MERCHANT
+from unit.app_fixture import CHANNEL, MERCHANT
 
 pytestmark = pytest.mark.anyio
 
@@ -38,19 +38,19 @@ ONE, OTHER = "8a" + "5" * 30, "8a" + "6" * 30
 
 
 @pytest.fixture
-async def till(db: Database) -> Till:
-    return await open_till(db)
+async def world(db: Database) -> CheckoutWorld:
+    return await open_checkout_world(db)
 
 
-async def look(till: Till, name: str) -> Checkout:
-    found = await checkouts.find_checkout(till.app.database, MERCHANT.id, till.ids[name])
+async def look(world: CheckoutWorld, name: str) -> Checkout:
+    found = await checkouts.find_checkout(world.app.database, MERCHANT.id, world.ids[name])
     assert found is not None
     return found
 
 
-async def prepare(till: Till, name: str = "it") -> Checkout:
-    await till.prepare(name)
-    return await look(till, name)
+async def prepare(world: CheckoutWorld, name: str = "it") -> Checkout:
+    await world.prepare(name)
+    return await look(world, name)
 
 
 def end(checkout: Checkout, subject_id: str, *, is_done: bool, is_sole: bool = True) -> CheckoutEnd:
@@ -59,50 +59,50 @@ def end(checkout: Checkout, subject_id: str, *, is_done: bool, is_sole: bool = T
     )
 
 
-async def take(till: Till, seen: Checkout, subject_id: str) -> bool:
-    unit = checkouts.submit_checkout_writes(seen, subject_id, "https://shop.example/", till.clock.now())
-    return await till.app.database.write(unit, label="test")
+async def take(world: CheckoutWorld, seen: Checkout, subject_id: str) -> bool:
+    unit = checkouts.submit_checkout_writes(seen, subject_id, "https://shop.example/", world.clock.now())
+    return await world.app.database.write(unit, label="test")
 
 
 # ---- who has it ----
 
 
-async def test_of_many_who_take_it_at_once_one_has_it(till: Till) -> None:
-    seen = await prepare(till)
+async def test_of_many_who_take_it_at_once_one_has_it(world: CheckoutWorld) -> None:
+    seen = await prepare(world)
 
-    taken = await asyncio.gather(*[take(till, seen, f"8a{number:030d}") for number in range(20)])
+    taken = await asyncio.gather(*[take(world, seen, f"8a{number:030d}") for number in range(20)])
 
     assert taken.count(True) == 1
-    held = await look(till, "it")
+    held = await look(world, "it")
     assert (held.state, held.attempts, held.subject_id) == (CheckoutState.LOCKED, 1, f"8a{taken.index(True):030d}")
 
 
-async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(till: Till) -> None:
-    seen = await prepare(till)
-    database, now = till.app.database, till.clock.now()
+async def test_nobody_takes_what_was_changed_or_is_over_or_was_tried_ten_times(world: CheckoutWorld) -> None:
+    seen = await prepare(world)
+    database, now = world.app.database, world.clock.now()
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
 
     assert await database.write(checkouts.change_checkout_writes(seen, changed, now), label="test")
     assert not await database.write(checkouts.change_checkout_writes(seen, changed, now), label="test")
-    assert not await take(till, seen, ONE)
-    fresh = await look(till, "it")
+    assert not await take(world, seen, ONE)
+    fresh = await look(world, "it")
     for _ in range(LIMITS.checkout_attempts_max):
-        assert await take(till, fresh, ONE)
+        assert await take(world, fresh, ONE)
         assert await database.write(checkouts.end_attempt_writes(end(fresh, ONE, is_done=False)), label="test")
-    assert not await take(till, fresh, ONE)
+    assert not await take(world, fresh, ONE)
 
-    late = await prepare(till, "late")
-    till.clock.at = late.expires_at
-    assert not await take(till, late, ONE)
-    assert not await database.write(checkouts.lock_checkout_writes(late, ONE, till.clock.now()), label="test")
-    assert not await database.write(checkouts.change_checkout_writes(late, late, till.clock.now()), label="test")
+    late = await prepare(world, "late")
+    world.clock.at = late.expires_at
+    assert not await take(world, late, ONE)
+    assert not await database.write(checkouts.lock_checkout_writes(late, ONE, world.clock.now()), label="test")
+    assert not await database.write(checkouts.change_checkout_writes(late, late, world.clock.now()), label="test")
 
 
 class Racing:
     """Somebody takes a checkout before the first write of another, and lets it go after it."""
 
-    def __init__(self, till: Till, seen: Checkout) -> None:
-        self.till, self.seen, self.database = till, seen, till.app.database
+    def __init__(self, world: CheckoutWorld, seen: Checkout) -> None:
+        self.world, self.seen, self.database = world, seen, world.app.database
         self.writes = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -110,7 +110,7 @@ class Racing:
 
     async def write(self, unit: Sequence[Write]) -> bool:
         self.writes += 1
-        assert await take(self.till, self.seen, ONE)
+        assert await take(self.world, self.seen, ONE)
         is_written = await self.database.write(unit, label="test")
         assert await self.database.write(checkouts.end_attempt_writes(end(self.seen, ONE, is_done=False)), label="test")
         return is_written
@@ -128,27 +128,27 @@ class Counting:
         return getattr(self.database, name)
 
 
-async def test_a_form_costs_no_more_reads_for_many_stored_cards_than_for_one(till: Till) -> None:
+async def test_a_form_costs_no_more_reads_for_many_stored_cards_than_for_one(world: CheckoutWorld) -> None:
     """Whoever has the id may ask for it as often as he likes."""
-    await till.prepare("storing", STORES)
-    await till.submit("storing", CARD, kind=CheckoutKind.REGISTRATION)
-    stored_id = await till.remember_attempt("storing", "stored")
+    await world.prepare("storing", STORES)
+    await world.submit("storing", CARD, kind=CheckoutKind.REGISTRATION)
+    stored_id = await world.remember_attempt("storing", "stored")
     offered = {"registrations[0].id": stored_id, "registrations[7].id": "8a" + "0" * 30}
     for place in range(8, 100):
         offered[f"registrations[{place}].id"] = f"8a{place:030d}"
-    counting = Counting(till.app.database)
-    app = msgspec.structs.replace(till.app, database=counting)
+    counting = Counting(world.app.database)
+    app = msgspec.structs.replace(world.app, database=counting)
 
-    answer = await show_form(app, await till.prepare("offering", PAYS | offered), "VISA")
+    answer = await show_form(app, await world.prepare("offering", PAYS | offered), "VISA")
 
     assert [each["id"] for each in orjson.loads(answer.body)["registrations"]] == [stored_id]
     assert counting.reads == 2
 
 
-async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_in_words(till: Till) -> None:
-    seen = await prepare(till)
-    racing = Racing(till, seen)
-    app = msgspec.structs.replace(till.app, database=racing)
+async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_in_words(world: CheckoutWorld) -> None:
+    seen = await prepare(world)
+    racing = Racing(world, seen)
+    app = msgspec.structs.replace(world.app, database=racing)
     fields = read_fields([("amount", "1.00")], Situation("checkout_update", None))
 
     with pytest.raises(Refusal) as refused:
@@ -157,43 +157,43 @@ async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_i
     assert (refused.value.result.code, racing.writes) == ("800.700.100", 1)
 
 
-async def test_an_approval_holds_for_the_checkout_that_it_was_weighed_against(till: Till) -> None:
-    seen, database = await prepare(till), till.app.database
+async def test_an_approval_holds_for_the_checkout_that_it_was_weighed_against(world: CheckoutWorld) -> None:
+    seen, database = await prepare(world), world.app.database
     changed = msgspec.structs.replace(seen, sealed_fields=b"other")
-    assert await database.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()), label="test")
+    assert await database.write(checkouts.change_checkout_writes(seen, changed, world.clock.now()), label="test")
     done = end(seen, ONE, is_done=True)
 
     assert not await database.write(
         checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision)), label="test"
     )
-    assert (await look(till, "it")).state is CheckoutState.OPEN
+    assert (await look(world, "it")).state is CheckoutState.OPEN
     assert await database.write(
         checkouts.end_attempt_writes(msgspec.structs.replace(done, seen_revision=seen.revision + 1)), label="test"
     )
-    assert (await look(till, "it")).state is CheckoutState.DONE
+    assert (await look(world, "it")).state is CheckoutState.DONE
 
 
-async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(till: Till) -> None:
-    seen, database = await prepare(till), till.app.database
-    assert await take(till, seen, ONE)
+async def test_only_who_has_it_lets_it_go_and_only_the_first_does_it(world: CheckoutWorld) -> None:
+    seen, database = await prepare(world), world.app.database
+    assert await take(world, seen, ONE)
 
     await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)), label="test")
-    assert (await look(till, "it")).state is CheckoutState.LOCKED
+    assert (await look(world, "it")).state is CheckoutState.LOCKED
     # One that was away comes back with an approval while another has it.
     assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)), label="test")
     assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)), label="test")
     assert await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=True)), label="test")
     await database.write(checkouts.end_attempt_writes(end(seen, OTHER, is_done=False)), label="test")
 
-    done = await look(till, "it")
+    done = await look(world, "it")
     assert (done.state, done.subject_id) == (CheckoutState.DONE, OTHER)
-    told = await asyncio.gather(*[checkouts.spend_checkout(database, done, till.clock.now()) for _ in range(8)])
+    told = await asyncio.gather(*[checkouts.spend_checkout(database, done, world.clock.now()) for _ in range(8)])
     assert told.count(True) == 1
     assert not await database.write(checkouts.end_attempt_writes(end(seen, ONE, is_done=True)), label="test")
 
 
-async def test_a_window_of_questions_is_shared_by_all_who_ask(till: Till) -> None:
-    seen, database, now = await prepare(till), till.app.database, till.clock.now()
+async def test_a_window_of_questions_is_shared_by_all_who_ask(world: CheckoutWorld) -> None:
+    seen, database, now = await prepare(world), world.app.database, world.clock.now()
 
     asked = await asyncio.gather(*[checkouts.count_read(database, seen, now, 2, MINUTE) for _ in range(10)])
 
@@ -202,12 +202,12 @@ async def test_a_window_of_questions_is_shared_by_all_who_ask(till: Till) -> Non
     assert await checkouts.count_read(database, seen, now + MINUTE, 2, MINUTE)
 
 
-async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(till: Till) -> None:
+async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(world: CheckoutWorld) -> None:
     """The other one pays after this one was weighed and before it is written."""
-    await till.prepare("it")
-    await till.submit("it", PAYPAL)
-    waiting = await till.remember_attempt("it", "waiting")
-    database, looks = till.app.database, 0
+    await world.prepare("it")
+    await world.submit("it", PAYPAL)
+    waiting = await world.remember_attempt("it", "waiting")
+    database, looks = world.app.database, 0
 
     class Overtaken:
         """Lets the other pay just before the settlement of a card is written."""
@@ -219,136 +219,138 @@ async def test_an_approval_that_is_overtaken_between_two_looks_is_weighed_again(
             nonlocal looks
             looks += 1
             if looks == 2:
-                await till.approve_at_provider(waiting)
+                await world.approve_at_provider(waiting)
             return await database.write(steps, label=label)  # type: ignore[arg-type]
 
-    real, till.app = till.app, msgspec.structs.replace(till.app, database=Overtaken())
-    code = await till.submit("it", CARD)
-    till.app = real
+    real, world.app = world.app, msgspec.structs.replace(world.app, database=Overtaken())
+    code = await world.submit("it", CARD)
+    world.app = real
 
     assert code == "800.110.100"
-    paid = await look(till, "it")
+    paid = await look(world, "it")
     assert (paid.state, paid.subject_id) == (CheckoutState.DONE, waiting)
-    await till.run_recovery_tasks()
+    await world.run_recovery_tasks()
 
 
 # ---- rotation ----
 
 
-async def test_what_was_prepared_opens_under_the_new_key_alone(db: Database, till: Till) -> None:
+async def test_what_was_prepared_opens_under_the_new_key_alone(db: Database, world: CheckoutWorld) -> None:
     names = [f"checkout {number}" for number in range(5)]
     for name in names:
-        await till.prepare(name, {**PAYS, "descriptor": name})
-    rotated = till.keyring.with_new_key()
+        await world.prepare(name, {**PAYS, "descriptor": name})
+    rotated = world.keyring.with_new_key()
     assert await count_retired(db, rotated) == 1
 
     assert await rewrap_everything(db, rotated, lambda _count: None) == len(names)
 
     assert await count_retired(db, rotated) == 0
-    alone = msgspec.structs.replace(till.app, keyring=rotated.without_retired_keys())
+    alone = msgspec.structs.replace(world.app, keyring=rotated.without_retired_keys())
     for name in names:
-        assert open_prepared(alone, await look(till, name))["descriptor"] == name
+        assert open_prepared(alone, await look(world, name))["descriptor"] == name
     with pytest.raises((EnvelopeError, KeyringError)):
-        open_prepared(till.app, await look(till, names[0]))
+        open_prepared(world.app, await look(world, names[0]))
 
 
-async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_paid(db: Database, till: Till) -> None:
+async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_paid(
+    db: Database, world: CheckoutWorld
+) -> None:
     """By a process that has taken the new key already, and by one that has not."""
-    await till.prepare("before")
-    rotated = till.keyring.with_new_key()
+    await world.prepare("before")
+    rotated = world.keyring.with_new_key()
     [found] = await checkouts.list_sealed_checkouts(db, None, sealed_prefix(rotated.active_id), 10)
-    seen = await look(till, "before")
+    seen = await look(world, "before")
     changed = msgspec.structs.replace(seen, sealed_fields=seen.sealed_fields)
-    assert await db.write(checkouts.change_checkout_writes(seen, changed, till.clock.now()), label="test")
+    assert await db.write(checkouts.change_checkout_writes(seen, changed, world.clock.now()), label="test")
 
     await rewrap_everything(db, rotated, lambda _count: None)
 
     owner = name_owner("checkout", found.merchant_id, found.id)
     stale = rewrap(found.sealed, owner=owner, keyring=rotated)
     assert not await checkouts.rewrap_checkout(db, found, stale)
-    till.app = msgspec.structs.replace(till.app, keyring=rotated)
-    shown = orjson.loads((await show_form(till.app, till.ids["before"], "VISA")).body)
+    world.app = msgspec.structs.replace(world.app, keyring=rotated)
+    shown = orjson.loads((await show_form(world.app, world.ids["before"], "VISA")).body)
     assert (shown["amount"], shown["state"]) == ("92.00", "open")
-    assert await till.submit("before") == "000.100.110"
-    assert await till.ask("before") == "000.100.110"
+    assert await world.submit("before") == "000.100.110"
+    assert await world.ask("before") == "000.100.110"
 
 
-async def test_sealed_fields_do_not_open_in_another_row(db: Database, till: Till) -> None:
-    one, other = await prepare(till, "one"), await prepare(till, "other")
+async def test_sealed_fields_do_not_open_in_another_row(db: Database, world: CheckoutWorld) -> None:
+    one, other = await prepare(world, "one"), await prepare(world, "other")
     moved = msgspec.structs.replace(one, sealed_fields=other.sealed_fields)
 
     with pytest.raises(EnvelopeError):
-        open_prepared(till.app, moved)
+        open_prepared(world.app, moved)
     [first, *_] = await checkouts.list_sealed_checkouts(db, None, b"none", 10)
     assert isinstance(first, checkouts.SealedCheckout)
     with pytest.raises(EnvelopeError):
-        open_sealed(first.sealed, owner=name_owner("payment", first.merchant_id, first.id), keyring=till.keyring)
+        open_sealed(first.sealed, owner=name_owner("payment", first.merchant_id, first.id), keyring=world.keyring)
 
 
 # ---- with time ----
 
 
-async def test_fields_are_wiped_a_day_after_and_rows_are_forgotten_later(till: Till) -> None:
-    checkout = await prepare(till)
-    app = till.app
+async def test_fields_are_wiped_a_day_after_and_rows_are_forgotten_later(world: CheckoutWorld) -> None:
+    checkout = await prepare(world)
+    app = world.app
 
-    till.clock.at = checkout.expires_at + LIMITS.checkout_fields_memory
+    world.clock.at = checkout.expires_at + LIMITS.checkout_fields_memory
     assert await wipe_old_checkouts(app) == 0
-    till.clock.at += 1
+    world.clock.at += 1
     assert (await wipe_old_checkouts(app), await wipe_old_checkouts(app)) == (1, 0)
-    wiped = await look(till, "it")
+    wiped = await look(world, "it")
     assert wiped == msgspec.structs.replace(checkout, sealed_fields=None)
     with pytest.raises(Refusal):
         open_prepared(app, wiped)
 
-    till.clock.at = checkout.created_at + LIMITS.checkout_memory
+    world.clock.at = checkout.created_at + LIMITS.checkout_memory
     assert await purge_old_checkouts(app) == 0
-    till.clock.at += 1
+    world.clock.at += 1
     assert (await purge_old_checkouts(app), await purge_old_checkouts(app)) == (1, 0)
     assert await checkouts.find_checkout(app.database, MERCHANT.id, checkout.id) is None
 
 
-async def test_what_is_approved_months_later_still_meets_the_checkout_that_was_paid(till: Till) -> None:
-    await till.prepare("it")
-    await till.submit("it", PAYPAL)
-    waiting = await till.remember_attempt("it", "waiting")
-    assert await till.submit("it") == "000.100.110"
-    till.clock.at += 90 * DAY
-    await wipe_old_checkouts(till.app)
-    await purge_old_checkouts(till.app)
+async def test_what_is_approved_months_later_still_meets_the_checkout_that_was_paid(world: CheckoutWorld) -> None:
+    await world.prepare("it")
+    await world.submit("it", PAYPAL)
+    waiting = await world.remember_attempt("it", "waiting")
+    assert await world.submit("it") == "000.100.110"
+    world.clock.at += 90 * DAY
+    await wipe_old_checkouts(world.app)
+    await purge_old_checkouts(world.app)
 
-    await till.approve_at_provider(waiting)
+    await world.approve_at_provider(waiting)
 
-    late = await find_payment(till.app.database, MERCHANT.id, waiting)
+    late = await find_payment(world.app.database, MERCHANT.id, waiting)
     assert late is not None
     assert late.result_code == "800.110.100"
 
 
-async def test_a_script_outlives_the_last_process_that_promised_it(till: Till) -> None:
+async def test_a_script_outlives_the_last_process_that_promised_it(world: CheckoutWorld) -> None:
     earlier = Script("earlier", "sha384-1", b"one")
-    old = msgspec.structs.replace(till.app, script=earlier)
-    new = msgspec.structs.replace(till.app, script=Script("newer", "sha384-2", b"two"))
-    till.app = old
+    old = msgspec.structs.replace(world.app, script=earlier)
+    new = msgspec.structs.replace(world.app, script=Script("newer", "sha384-2", b"two"))
+    world.app = old
     await follow_scripts(old)
-    till.clock.at += 59 * SECOND
-    await till.prepare("last of the old")
-    checkout = await look(till, "last of the old")
+    world.clock.at += 59 * SECOND
+    await world.prepare("last of the old")
+    checkout = await look(world, "last of the old")
 
-    till.clock.at = checkout.expires_at - 1
+    world.clock.at = checkout.expires_at - 1
     await follow_scripts(new)
     assert await find_promised_script(new, checkout.id) == earlier
     assert await find_promised_script(old, checkout.id) is None
-    till.clock.at = checkout.expires_at
+    world.clock.at = checkout.expires_at
     assert await find_promised_script(new, checkout.id) is None
-    till.clock.at += 3 * MINUTE
+    world.clock.at += 3 * MINUTE
     await follow_scripts(new)
 
     assert await checkouts.find_script(new.database, "earlier") is None
     assert await checkouts.find_script(new.database, "newer") == new.script
 
 
-async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, till: Till) -> None:
-    script, now = Script("it", "sha384-1", b"one"), till.clock.now()
+async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, world: CheckoutWorld) -> None:
+    script, now = Script("it", "sha384-1", b"one"), world.clock.now()
     await checkouts.keep_script(db, script, now)
     await checkouts.keep_script(db, script, now + MINUTE)
 
@@ -356,8 +358,8 @@ async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, 
     assert await checkouts.purge_scripts(db, now + MINUTE + 1) == 1
 
 
-async def test_a_house_without_a_door_promises_nothing(till: Till) -> None:
-    app: App = till.app
+async def test_a_house_without_a_door_promises_nothing(world: CheckoutWorld) -> None:
+    app: App = world.app
     await follow_scripts(app)
 
     assert await checkouts.find_script(app.database, "") is None

@@ -19,7 +19,7 @@ from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import change_registration_writes, make_token_job
 from tollgate.values import DAY, SECOND, RegistrationId
 from tollgate.workers.recover import follow_tokens
-from unit.premises import CARD
+from unit.app_fixture import CARD
 
 pytestmark = pytest.mark.anyio
 

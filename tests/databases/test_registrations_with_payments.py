@@ -27,6 +27,7 @@ from tollgate.store.database import Database
 from tollgate.store.payments import list_overdue
 from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, Refusal
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_app
 from unit.flows.keeping import (
     ALONE,
     CARD,
@@ -42,7 +43,6 @@ from unit.flows.keeping import (
 )
 from unit.flows.shopping import BASE_URL, BROWSER_FIELDS, CHALLENGE, Bank, Shopper, run_due, tick
 from unit.flows.telling import DECLINED, PENDING, read, run_only_job
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, furnish_app
 
 pytestmark = pytest.mark.anyio
 ROUNDS = 5

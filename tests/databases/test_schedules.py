@@ -24,8 +24,8 @@ from tollgate.store.opening import open_database
 from tollgate.store.statements import Dialect, Statement
 from tollgate.values import DAY, HOUR, Instant, MerchantId
 from tollgate.vault.keyring import make_keyring, save_keyring
+from unit.app_fixture import CHANNEL, MERCHANT
 from unit.flows.scheduling import FIRST, MONTH_END, REGISTRATION, at, plan_payments, register_card
-from unit.premises import CHANNEL, MERCHANT
 
 pytestmark = pytest.mark.anyio
 

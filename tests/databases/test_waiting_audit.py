@@ -20,6 +20,7 @@ from tollgate.payments.reporting import Search, Window
 from tollgate.store.database import Database
 from tollgate.store.statements import Statement, Write
 from tollgate.wire import Silent
+from unit.app_fixture import CHANNEL
 from unit.flows.shopping import (
     BROWSER_FIELDS,
     FRICTIONLESS,
@@ -32,7 +33,6 @@ from unit.flows.shopping import (
     run_due,
     tick,
 )
-from unit.premises import CHANNEL
 
 pytestmark = pytest.mark.anyio
 

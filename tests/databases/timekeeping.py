@@ -14,7 +14,7 @@ from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, Instant, to_instant
 from tollgate.vault.keyring import Keyring
 from tollgate.workers.schedules import order_runs, pay_runs
-from unit.premises import APPROVED, CHANNEL, MERCHANT
+from unit.app_fixture import APPROVED, CHANNEL, MERCHANT
 
 BEGIN = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))
 

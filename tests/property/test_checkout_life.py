@@ -9,12 +9,21 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from property.checkout_world import (
+    A_WHILE,
+    CHECKOUTS,
+    ENROLLED_CARD,
+    LIFETIME,
+    PLAIN_CARD,
+    CheckoutWorld,
+    Story,
+    open_checkout_world,
+)
 from property.moody_wire import Mood
-from property.till import A_WHILE, CHECKOUTS, ENROLLED_CARD, LIFETIME, PLAIN_CARD, Story, Till, open_till
 from tollgate.store.database import Database
 from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.store.opening import open_database
-from unit.premises import CHANNEL, MERCHANT
+from unit.app_fixture import CHANNEL, MERCHANT
 
 PAYPAL = {"paymentBrand": "PAYPAL"}
 
@@ -29,32 +38,32 @@ steps = st.tuples(deeds, st.none() | deeds)
 pauses = st.sampled_from((0,) * 30 + (A_WHILE, A_WHILE, LIFETIME))
 
 
-def tell(till: Till, deed: Deed) -> Story:
+def tell(world: CheckoutWorld, deed: Deed) -> Story:
     name, place, _ = deed
     checkout = place % CHECKOUTS
     stories: dict[str, Story] = {
-        "card": partial(till.press_pay, checkout, PLAIN_CARD),
-        "enrolled": partial(till.press_pay, checkout, ENROLLED_CARD),
-        "provider": partial(till.press_pay, checkout, PAYPAL),
-        "pass": partial(till.pass_challenge, place),
-        "approve": partial(till.decide, place, "approved"),
-        "decline": partial(till.decide, place, "declined"),
-        "back": partial(till.come_back, place),
-        "change": partial(till.change, checkout, f"{place + 1}.00"),
-        "ask": partial(till.ask, checkout),
-        "work": till.work,
+        "card": partial(world.press_pay, checkout, PLAIN_CARD),
+        "enrolled": partial(world.press_pay, checkout, ENROLLED_CARD),
+        "provider": partial(world.press_pay, checkout, PAYPAL),
+        "pass": partial(world.pass_challenge, place),
+        "approve": partial(world.decide, place, "approved"),
+        "decline": partial(world.decide, place, "declined"),
+        "back": partial(world.come_back, place),
+        "change": partial(world.change, checkout, f"{place + 1}.00"),
+        "ask": partial(world.ask, checkout),
+        "work": world.work,
     }
     return stories[name]
 
 
 async def live(database: Database, life: list[tuple[Write, int]]) -> None:
-    till = await open_till(database)
+    world = await open_checkout_world(database)
     for (one, other), pause in life:
         both = [deed for deed in (one, other) if deed is not None]
-        await asyncio.gather(*[till.attempt(tell(till, deed), deed[2]) for deed in both])
-        await till.check()
-        till.clock.at += pause
-    await till.finish()
+        await asyncio.gather(*[world.attempt(tell(world, deed), deed[2]) for deed in both])
+        await world.check()
+        world.clock.at += pause
+    await world.finish()
 
 
 @pytest.mark.timeout(3600)

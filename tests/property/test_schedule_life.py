@@ -27,8 +27,8 @@ from tollgate.store.schedules import list_runs
 from tollgate.values import DAY, HOUR, MINUTE, Instant
 from tollgate.workers.recover import recover_payments, run_recovery_tasks
 from tollgate.workers.schedules import order_runs, pay_runs
+from unit.app_fixture import MERCHANT, NOW, ScriptedWire, open_app
 from unit.flows.scheduling import get_clock, plan_payments, register_card
-from unit.premises import MERCHANT, NOW, ScriptedWire, open_app
 
 TRIES_MAX = 5
 SETTLED = frozenset({RunState.MADE, RunState.FAILED, RunState.MISSED})

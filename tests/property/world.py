@@ -42,7 +42,7 @@ from tollgate.store.statements import Statement
 from tollgate.values import HOUR, SECOND, Money, Refusal
 from tollgate.vault.keyring import make_keyring
 from tollgate.workers import WORKERS
-from unit.premises import CHANNEL, MERCHANT, NOW, ORDER
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER
 
 SHOP = msgspec.structs.replace(CHANNEL, rebills_max=REBILLS_MAX)
 PATIENCE = 11 * SECOND

@@ -16,7 +16,7 @@ from tollgate.cli.program import program
 from tollgate.flows.pay import pay
 from tollgate.operations.app import Call
 from tollgate.vault.keyring import make_keyring, save_keyring
-from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 
 PAYMENTS = 3
 

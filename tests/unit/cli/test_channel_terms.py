@@ -14,7 +14,7 @@ from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms
 from tollgate.cli.program import program
 from tollgate.hosting import list_card_addresses
 from tollgate.payments.merchants import Creditor, ThreeDsTerms, TokenTerms
-from unit.premises import CHANNEL
+from unit.app_fixture import CHANNEL
 
 FLAGS = {
     "creditor_name": "Shop",

@@ -18,8 +18,8 @@ from tollgate.operations.registrations import open_registration
 from tollgate.payments.accounts import CardAccount
 from tollgate.store.opening import open_database
 from tollgate.vault.keyring import KeyringError, archive_keys, load_keyring, make_keyring, save_keyring
+from unit.app_fixture import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 from unit.flows.test_registrations import CARD, keep
-from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 
 
 class Host:

@@ -12,8 +12,8 @@ from tollgate.catalog.wallets import WALLET_SHEETS
 from tollgate.contract.checkout_forms import FormTerms, answer_form
 from tollgate.payments.accounts import WalletPublic
 from tollgate.payments.checkout import CheckoutKind
+from unit.app_fixture import NOW
 from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
-from unit.premises import NOW
 
 APPLES, GOOGLES = (
     {"name": sheet.name, "script": sheet.script_url, "merchantName": "Jones"} for sheet in WALLET_SHEETS.values()

@@ -18,8 +18,8 @@ from tollgate.contract.fields import Fields, read_fields
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
 from tollgate.payments.order import TestMode
 from tollgate.values import CheckoutId, InvalidParameters, Money, Refusal
+from unit.app_fixture import CARD, CHANNEL, MERCHANT, NOW
 from unit.contract.storing import make_stored
-from unit.premises import CARD, CHANNEL, MERCHANT, NOW
 
 ENVELOPE = Envelope("build")
 PREPARED = {"amount": "92.00", "currency": "EUR", "paymentType": "DB"}

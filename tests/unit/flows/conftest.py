@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tollgate.operations.app import App
-from unit.premises import ScriptedWire, open_app
+from unit.app_fixture import ScriptedWire, open_app
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.store.jobs import Event, list_events
 from tollgate.store.registrations import find_registration, find_sealed_registration
 from tollgate.values import to_datetime
+from unit.app_fixture import CHANNEL, MERCHANT
 from unit.flows.shopping import BILLING_FIELDS, tick
-from unit.premises import CHANNEL, MERCHANT
 
 SENT = {
     "amount": "92.00",

@@ -13,7 +13,7 @@ from tollgate.payments.checkout import REMIND_TOPIC, Checkout, CheckoutEnd, Chec
 from tollgate.store import checkouts
 from tollgate.store.jobs import lease_due
 from tollgate.values import DAY, SECOND, CheckoutId, FixedClock, Instant
-from unit.premises import CHANNEL, MERCHANT, NOW
+from unit.app_fixture import CHANNEL, MERCHANT, NOW
 
 SUBJECT_ID = "8a" + "5" * 30
 RETURN_URL = "https://shop.example/result?order=7"

@@ -25,7 +25,7 @@ from tollgate.store.statements import Statement, Write
 from tollgate.values import FixedClock, Instant, RegistrationId, to_datetime, to_instant
 from tollgate.workers.recover import recover_payments, run_recovery_tasks
 from tollgate.workers.schedules import order_runs, pay_runs
-from unit.premises import CARD, CHANNEL, MERCHANT, ORDER, ScriptedWire
+from unit.app_fixture import CARD, CHANNEL, MERCHANT, ORDER, ScriptedWire
 
 REGISTRATION = RegistrationId("8a" + "7" * 30)
 NDC = "trace"

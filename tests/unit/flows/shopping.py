@@ -28,8 +28,8 @@ from tollgate.store.authentications import find_authentication
 from tollgate.store.jobs import Job, lease_due
 from tollgate.store.statements import Statement
 from tollgate.values import SECOND, FixedClock, Instant
+from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
 from unit.flows.telling import read
-from unit.premises import CHANNEL, MERCHANT, ScriptedWire
 
 BASE_URL = "https://gate.example"
 BANK_URL = "https://bank.example/challenge"

@@ -23,7 +23,7 @@ from tollgate.store.jobs import Job, lease_due
 from tollgate.store.payments import find_payment
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, FixedClock
-from unit.premises import CHANNEL, MERCHANT, ORDER
+from unit.app_fixture import CHANNEL, MERCHANT, ORDER
 
 DECLINED = b'{"status":"declined","response_code":"05","message":"No"}'
 PENDING = b'{"status":"pending","response_code":"09","message":"Later"}'

@@ -22,6 +22,7 @@ from tollgate.store.idempotency import find_idempotency_record
 from tollgate.values import MINUTE, InvalidParameters, Secret
 from tollgate.vault.signing import open_once
 from tollgate.wire import Silent, Unsent
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows import shopping
 from unit.flows.shopping import (
     CHALLENGE,
@@ -36,7 +37,6 @@ from unit.flows.shopping import (
     tick,
 )
 from unit.flows.telling import show
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -24,6 +24,7 @@ from tollgate.store.audit import find_entries
 from tollgate.store.jobs import list_events
 from tollgate.values import DAY, HUNDREDTHS_MAX, ChannelId, Conflict, FixedClock, MerchantId, Money, Refusal
 from tollgate.wire import Silent, Unsent
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.telling import (
     DECLINED,
     PENDING,
@@ -37,7 +38,6 @@ from unit.flows.telling import (
     show,
     tell,
 )
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -14,8 +14,8 @@ from tollgate.operations.charging import FateUnknown
 from tollgate.payments.payment import State
 from tollgate.store.database import Damaged, Database
 from tollgate.store.statements import Write
+from unit.app_fixture import CHANNEL, ORDER, ScriptedWire
 from unit.flows.telling import begin, follow, read_chain
-from unit.premises import CHANNEL, ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

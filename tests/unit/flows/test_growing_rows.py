@@ -14,8 +14,8 @@ from tollgate.flows.registrations import reregister
 from tollgate.flows.schedules import reschedule
 from tollgate.operations.app import App, Call
 from tollgate.values import TooLarge
+from unit.app_fixture import CHANNEL
 from unit.flows.scheduling import MONTH_END, NDC, REGISTRATION, plan_payments, register_card
-from unit.premises import CHANNEL
 
 pytestmark = pytest.mark.anyio
 

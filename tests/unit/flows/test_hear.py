@@ -16,6 +16,7 @@ from tollgate.operations.signing import TamperedRow
 from tollgate.payments.authentication import Stage
 from tollgate.payments.payment import RecoveryTask, State
 from tollgate.wire import Silent
+from unit.app_fixture import MERCHANT, ScriptedWire
 from unit.flows.shopping import (
     BROWSER,
     BROWSER_FIELDS,
@@ -32,7 +33,6 @@ from unit.flows.shopping import (
     tick,
 )
 from unit.flows.telling import show
-from unit.premises import MERCHANT, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from tollgate.operations.app import App
 from tollgate.payments.merchants import ThreeDsTerms
+from unit.app_fixture import CHANNEL, ScriptedWire
 from unit.flows.shopping import PROOF, Bank, go_shopping, make_order, open_bank
-from unit.premises import CHANNEL, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from tollgate.payments.reporting import Search, Window
 from tollgate.store.payments import list_overdue
 from tollgate.values import Conflict, FixedClock, MerchantId, Refusal
 from tollgate.wire import Silent, Unsent
-from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -19,6 +19,7 @@ from tollgate.store.instructions import find_instruction
 from tollgate.store.payments import list_overdue
 from tollgate.values import DAY, Money, Refusal, Secret
 from tollgate.wire import Silent
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.keeping import (
     ALONE,
     BANK,
@@ -38,7 +39,6 @@ from unit.flows.keeping import (
 )
 from unit.flows.shopping import tick
 from unit.flows.telling import DECLINED, PENDING, read, run_only_job
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 SHOP = replace(CHANNEL, creditor=CREDITOR)

@@ -14,6 +14,7 @@ from tollgate.operations.app import App
 from tollgate.payments.payment import RecoveryTask, State
 from tollgate.payments.registration import RegistrationState
 from tollgate.values import DAY
+from unit.app_fixture import CHANNEL, ScriptedWire
 from unit.flows.keeping import (
     ALONE,
     CARD,
@@ -41,7 +42,6 @@ from unit.flows.shopping import (
     tick,
 )
 from unit.flows.telling import DECLINED, PENDING, read, run_only_job, show
-from unit.premises import CHANNEL, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 INSISTING = replace(CHANNEL, requires_cvv=True)

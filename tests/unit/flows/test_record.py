@@ -16,8 +16,8 @@ from tollgate.payments.ledger import Balance
 from tollgate.payments.payment import Payment, State
 from tollgate.store.audit import find_entries
 from tollgate.values import Conflict, Refusal
+from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
 from unit.flows.telling import begin, follow, happen, make_request, meddle_with, read, read_answered, read_chain
-from unit.premises import CHANNEL, MERCHANT, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -18,6 +18,7 @@ from tollgate.payments.payment import Payment, RecoveryTask, State
 from tollgate.store.jobs import Job, lease_due
 from tollgate.store.payments import list_overdue
 from tollgate.wire import Silent, Unsent
+from unit.app_fixture import APPROVED, CHANNEL, NOW, ORDER, ScriptedWire
 from unit.flows.telling import (
     DECLINED,
     PENDING,
@@ -33,7 +34,6 @@ from unit.flows.telling import (
     run_only_job,
     show,
 )
-from unit.premises import APPROVED, CHANNEL, NOW, ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -23,7 +23,7 @@ from tollgate.store.audit import walk_jobs
 from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import find_registration
 from tollgate.values import DAY, FixedClock, NotFound, Refusal, add_months, to_datetime, to_instant
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

@@ -16,6 +16,7 @@ from tollgate.wire import Forbidden, Silent, Unsent
 from tollgate.workers import Loop, Worker
 from tollgate.workers.jobs import lease
 from tollgate.workers.reminders import LEASE_S, send_reminders
+from unit.app_fixture import NOW
 from unit.flows.reminding import (
     RETURN_URL,
     ScriptedCourier,
@@ -30,7 +31,6 @@ from unit.flows.reminding import (
     reopen,
     submit,
 )
-from unit.premises import NOW
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from tollgate.operations.app import App, Call
 from tollgate.payments.payment import Payment
 from tollgate.payments.reporting import Period, Search, Window
 from tollgate.values import DAY, InvalidParameters, Refusal
-from unit.premises import CHANNEL, NOW, ORDER, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, NOW, ORDER, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

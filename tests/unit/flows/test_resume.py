@@ -14,6 +14,7 @@ from tollgate.operations.signing import trust
 from tollgate.payments.authentication import Stage
 from tollgate.payments.payment import State
 from tollgate.wire import Silent
+from unit.app_fixture import ScriptedWire
 from unit.flows.shopping import (
     BANK_URL,
     BASE_URL,
@@ -29,7 +30,6 @@ from unit.flows.shopping import (
     open_bank,
 )
 from unit.flows.telling import DECLINED, show
-from unit.premises import ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

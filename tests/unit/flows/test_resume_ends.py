@@ -17,6 +17,7 @@ from tollgate.payments.payment import IdempotencyKey, RecoveryTask, State
 from tollgate.store.payments import list_overdue
 from tollgate.values import HOUR
 from tollgate.wire import Silent
+from unit.app_fixture import APPROVED, CHANNEL, ScriptedWire
 from unit.flows.shopping import (
     BROWSER_FIELDS,
     Bank,
@@ -30,7 +31,6 @@ from unit.flows.shopping import (
     tick,
 )
 from unit.flows.telling import DECLINED, PENDING, REVERSED, follow, meddle_with, read_chain, tell
-from unit.premises import APPROVED, CHANNEL, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -13,9 +13,9 @@ from tollgate.operations.app import App
 from tollgate.operations.signing import TamperedRow
 from tollgate.payments.authentication import Stage
 from tollgate.payments.payment import State
+from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire
 from unit.flows.shopping import Bank, change_row, go_shopping, make_order, open_bank
 from unit.flows.telling import follow, read_answered
-from unit.premises import CHANNEL, MERCHANT, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -14,6 +14,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.flows.resume import Forward, GoHome, Wait
 from tollgate.operations.app import App
 from tollgate.payments.payment import RecoveryTask, State
+from unit.app_fixture import ScriptedWire
 from unit.flows.shopping import (
     BROWSER,
     BROWSER_FIELDS,
@@ -29,7 +30,6 @@ from unit.flows.shopping import (
     tick,
 )
 from unit.flows.telling import meddle_with
-from unit.premises import ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -15,7 +15,7 @@ from tollgate.store.merchants import insert_credential, list_credentials
 from tollgate.store.payments import list_sealed
 from tollgate.vault.sealing import name_owner, open_account, sealed_prefix
 from tollgate.vault.tokens import make_credential, open_token
-from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

@@ -15,6 +15,7 @@ from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
 from tollgate.store.payments import find_payment
 from tollgate.values import DAY, HOUR, SECOND
 from tollgate.workers.schedules import order_runs, pay_runs
+from unit.app_fixture import MERCHANT, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -33,7 +34,6 @@ from unit.flows.scheduling import (
     work,
 )
 from unit.flows.telling import show
-from unit.premises import MERCHANT, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

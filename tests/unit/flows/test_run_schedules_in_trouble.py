@@ -16,6 +16,7 @@ from tollgate.store.schedules import end_schedules_writes
 from tollgate.values import DAY, HOUR, MINUTE, RegistrationId
 from tollgate.wire import Silent, Unsent
 from tollgate.workers.schedules import order_runs, pay_runs
+from unit.app_fixture import APPROVED, CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -33,7 +34,6 @@ from unit.flows.scheduling import (
     work,
 )
 from unit.flows.telling import PENDING, REVERSED
-from unit.premises import APPROVED, CHANNEL, MERCHANT, NOW, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

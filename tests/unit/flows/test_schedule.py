@@ -19,6 +19,7 @@ from tollgate.payments.schedule import RunState, ScheduleState
 from tollgate.store.schedules import find_active_schedule, list_schedules
 from tollgate.values import DAY, Conflict, InvalidParameters, MerchantId, NotFound, Refusal
 from tollgate.workers.schedules import order_runs
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -36,7 +37,6 @@ from unit.flows.scheduling import (
     register_card,
     work,
 )
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -13,6 +13,7 @@ from tollgate.operations.app import App, Call
 from tollgate.payments.schedule import RunState, ScheduleState
 from tollgate.values import HOUR, MINUTE, Instant
 from tollgate.workers.schedules import order_runs, pay_runs
+from unit.app_fixture import CHANNEL, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -29,7 +30,6 @@ from unit.flows.scheduling import (
     spoil,
     work,
 )
-from unit.premises import CHANNEL, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

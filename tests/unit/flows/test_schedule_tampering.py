@@ -8,6 +8,7 @@ from tollgate.operations.app import App
 from tollgate.payments.schedule import RunState
 from tollgate.values import DAY, HOUR
 from tollgate.workers.schedules import pay_runs
+from unit.app_fixture import ScriptedWire
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -21,7 +22,6 @@ from unit.flows.scheduling import (
     spoil,
     work,
 )
-from unit.premises import ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

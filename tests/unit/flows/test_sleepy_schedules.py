@@ -18,6 +18,7 @@ from tollgate.payments.schedule import RUN_TOPIC, RunState, Schedule
 from tollgate.store.jobs import lease_due
 from tollgate.values import HOUR
 from tollgate.workers.schedules import order_runs, pay_runs
+from unit.app_fixture import CHANNEL, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,
     MONTH_END,
@@ -30,7 +31,6 @@ from unit.flows.scheduling import (
     register_card,
     work,
 )
-from unit.premises import CHANNEL, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

@@ -23,8 +23,8 @@ from tollgate.store.payments import start_payment
 from tollgate.store.statements import Statement
 from tollgate.values import DAY, PaymentId
 from tollgate.workers.recover import recover_payments
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
 from unit.flows.telling import begin, follow, read, read_answered
-from unit.premises import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

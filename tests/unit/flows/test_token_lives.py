@@ -16,6 +16,7 @@ from tollgate.sandbox.token_years import Event
 from tollgate.store.registrations import change_registration_writes, find_sealed_registration
 from tollgate.values import DAY, MINUTE, SECOND
 from tollgate.wire import Silent
+from unit.app_fixture import MERCHANT
 from unit.flows.keeping import keep_card, list_announced, look_at, send
 from unit.flows.shopping import tick
 from unit.flows.tokenizing import (
@@ -31,7 +32,6 @@ from unit.flows.tokenizing import (
     open_token_house,
     run_tokens,
 )
-from unit.premises import MERCHANT
 
 pytestmark = pytest.mark.anyio
 

@@ -18,6 +18,7 @@ from tollgate.store.registrations import make_token_job, note_use
 from tollgate.values import DAY, HOUR, SECOND
 from tollgate.vault.sealing import open_account
 from tollgate.wire import Silent, Unsent
+from unit.app_fixture import CHANNEL, MERCHANT
 from unit.flows.keeping import CARD, KEEP, keep_card, look_at, send
 from unit.flows.shopping import tick
 from unit.flows.telling import DECLINED
@@ -32,7 +33,6 @@ from unit.flows.tokenizing import (
     open_token_house,
     run_tokens,
 )
-from unit.premises import CHANNEL, MERCHANT
 
 pytestmark = pytest.mark.anyio
 

@@ -22,8 +22,8 @@ from tollgate.store.registrations import change_registration_writes, find_sealed
 from tollgate.values import DAY, FixedClock
 from tollgate.wire import Wire
 from tollgate.workers.recover import follow_tokens
+from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire, open_app
 from unit.flows.keeping import keep_card, look_at
-from unit.premises import CHANNEL, MERCHANT, ScriptedWire, open_app
 
 TOKENIZING = replace(CHANNEL, uses_network_tokens=True)
 TOKEN_PATHS = frozenset({tokens.PROVISIONS, tokens.CRYPTOGRAMS, tokens.INQUIRIES, tokens.DELETIONS})

@@ -14,7 +14,7 @@ from tollgate.hosting.certificate import get_local_certificate
 from tollgate.payments.merchants import Channel, ThreeDsTerms, TokenTerms
 from tollgate.values import SystemClock
 from tollgate.vault.keyring import make_keyring, save_keyring
-from unit.premises import CHANNEL
+from unit.app_fixture import CHANNEL
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from tollgate.payments.following import Action
 from tollgate.payments.ledger import UNTOUCHED, Balance
 from tollgate.payments.payment import Outcome, State, Verdict
 from tollgate.values import SECOND, Money
+from unit.app_fixture import CHANNEL, NOW, ScriptedWire, open_app
 from unit.flows.telling import begin, follow, happen, make_request, read, read_answered
-from unit.premises import CHANNEL, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

@@ -20,7 +20,7 @@ from tollgate.payments.payment import Outcome, Payment, State, Verdict
 from tollgate.store.payments import find_payment, start_payment
 from tollgate.values import SECOND, FixedClock, PaymentId, Secret, make_id
 from tollgate.wire import Silent
-from unit.premises import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, MERCHANT, ORDER, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

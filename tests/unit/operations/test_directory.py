@@ -12,7 +12,7 @@ from tollgate.store.merchants import insert_credential, revoke_credential
 from tollgate.values import Secret
 from tollgate.vault.keyring import make_keyring
 from tollgate.vault.tokens import make_credential
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire, open_app
 
 MADE = make_credential(MERCHANT.id, make_keyring(), NOW)
 

@@ -9,7 +9,7 @@ from tollgate.connectors import Conversation, Exchange, WireRequest
 from tollgate.operations.dispatch import converse, dispatch
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.wire import Silent, Unsent
-from unit.premises import ScriptedWire
+from unit.app_fixture import ScriptedWire
 
 pytestmark = pytest.mark.anyio
 

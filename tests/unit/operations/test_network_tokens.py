@@ -11,7 +11,7 @@ from tollgate.operations.network_tokens import choose_token_vault, wants_token
 from tollgate.payments.merchants import TokenTerms
 from tollgate.payments.order import TestMode
 from tollgate.wire import Wire
-from unit.premises import CHANNEL, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from tollgate.operations.app import CardRangeCache
 from tollgate.payments.accounts import CardAccount
 from tollgate.values import Instant, Secret
 from tollgate.wire import Silent, Unsent
-from unit.premises import CARD, NOW
+from unit.app_fixture import CARD, NOW
 
 pytestmark = pytest.mark.anyio
 

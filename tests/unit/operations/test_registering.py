@@ -15,10 +15,10 @@ from tollgate.payments.accounts import BankAccount, CardAccount
 from tollgate.payments.payment import State
 from tollgate.values import MerchantId, Refusal, RegistrationId, Secret, to_instant
 from tollgate.vault.sealing import EnvelopeError
+from unit.app_fixture import MERCHANT, ScriptedWire, open_app
 from unit.flows.keeping import ALONE, CARD, INITIAL, keep_card, send
 from unit.flows.shopping import change_row
 from unit.flows.telling import read
-from unit.premises import MERCHANT, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from tollgate.operations.routes import check_reachable, choose_directory_server,
 from tollgate.payments.merchants import Creditor, ThreeDsTerms
 from tollgate.payments.order import TestMode
 from tollgate.values import Refusal
-from unit.premises import CHANNEL, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

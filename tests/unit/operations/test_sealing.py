@@ -14,8 +14,8 @@ from tollgate.operations.signing import TamperedRow, trust
 from tollgate.payments.payment import Payment
 from tollgate.store.statements import Statement
 from tollgate.wire import Silent
+from unit.app_fixture import ScriptedWire, open_app
 from unit.flows.telling import DECLINED, begin, follow, happen, read, read_answered, run_only_job
-from unit.premises import ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

@@ -23,7 +23,7 @@ from tollgate.store.merchants import insert_channel
 from tollgate.values import DAY, HOUR, ChannelId, FixedClock, Secret
 from tollgate.vault.keyring import KeyringError, make_keyring
 from tollgate.workers.upkeep import purge_old_wallet_uses
-from unit.premises import CHANNEL, NOW, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

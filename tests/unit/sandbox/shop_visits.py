@@ -21,7 +21,7 @@ from tollgate.sandbox.tenant import SHOP
 from tollgate.values import MINUTE, FixedClock
 from tollgate.web import Reply, Request, RouteTable
 from tollgate.web.request import OpenHandler
-from unit.premises import NOW, ScriptedWire, open_app
+from unit.app_fixture import NOW, ScriptedWire, open_app
 
 ORIGIN = "http://127.0.0.1:8080"
 CARD = {

@@ -14,7 +14,7 @@ from tollgate.connectors.card.messages import make_charge
 from tollgate.sandbox import SimulatedAcquirer
 from tollgate.values import Secret
 from tollgate.wire import Silent, Unsent
-from unit.premises import CARD, ORDER
+from unit.app_fixture import CARD, ORDER
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from tollgate.sandbox.provider_pages import ROUTES, decide_at_provider, show_pro
 from tollgate.store.simulated_sessions import SimulatedSession, insert_simulated_session
 from tollgate.values import MINUTE, FixedClock
 from tollgate.web import Reply, Request
-from unit.premises import ScriptedWire, open_app
+from unit.app_fixture import ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

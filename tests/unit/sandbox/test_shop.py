@@ -23,7 +23,7 @@ from tollgate.sandbox.shop.trying import LANGUAGES, SAMPLES
 from tollgate.sandbox.tenant import SHOP
 from tollgate.values import NotFound, Refusal
 from tollgate.widget.languages import LANGUAGES as FORM_LANGUAGES
-from unit.premises import NOW, ScriptedWire, open_app
+from unit.app_fixture import NOW, ScriptedWire, open_app
 from unit.sandbox.shop_visits import (
     DECLINED,
     ORIGIN,

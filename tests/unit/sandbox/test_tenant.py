@@ -10,7 +10,7 @@ import pytest
 
 from tollgate.sandbox import ensure_tenant, welcome
 from tollgate.store.merchants import list_channels, list_credentials, list_merchants, update_channel
-from unit.premises import NOW, ScriptedWire, open_app
+from unit.app_fixture import NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

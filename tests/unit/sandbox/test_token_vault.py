@@ -19,7 +19,7 @@ from tollgate.store.database import Database
 from tollgate.store.simulated_sessions import purge_simulated_sessions
 from tollgate.values import DAY, MINUTE, FixedClock
 from tollgate.vault.keyring import Keyring, make_keyring
-from unit.premises import NOW
+from unit.app_fixture import NOW
 
 pytestmark = pytest.mark.anyio
 

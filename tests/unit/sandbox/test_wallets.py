@@ -16,7 +16,7 @@ from tollgate.sandbox import Tenant, TokenRequest, ensure_tenant, make_wallet_to
 from tollgate.store.merchants import list_wallet_keys
 from tollgate.store.opening import get_setting, list_settings, put_setting
 from tollgate.values import MINUTE, ChannelId, Secret
-from unit.premises import CHANNEL, NOW, ScriptedWire, open_app
+from unit.app_fixture import CHANNEL, NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

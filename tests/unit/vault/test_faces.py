@@ -7,7 +7,7 @@ import pytest
 
 from tollgate.payments.accounts import CardSummary, VirtualAccount, make_card_summary
 from tollgate.vault.signing import shows_face
-from unit.premises import CARD
+from unit.app_fixture import CARD
 
 FACE = make_card_summary("4200000000000000", CARD)
 

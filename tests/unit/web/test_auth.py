@@ -14,7 +14,7 @@ from tollgate.vault.keyring import make_keyring
 from tollgate.vault.tokens import make_credential, show_token
 from tollgate.web import Access, Caller, Request
 from tollgate.web.auth import find_credential, recognise
-from unit.premises import CHANNEL, MERCHANT, NOW
+from unit.app_fixture import CHANNEL, MERCHANT, NOW
 
 LENIENT = replace(CHANNEL, id=ChannelId("8a" + "3" * 30), is_lenient=True)
 CLOSED = replace(CHANNEL, id=ChannelId("8a" + "4" * 30), is_closed=True)

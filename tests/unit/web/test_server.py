@@ -26,7 +26,7 @@ from tollgate.web import (
     configure_throttles,
 )
 from tollgate.web.head import HeadReader
-from unit.premises import ScriptedWire, open_app
+from unit.app_fixture import ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

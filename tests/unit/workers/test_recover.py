@@ -21,8 +21,8 @@ from tollgate.values import SECOND, FixedClock, PaymentId
 from tollgate.wire import Silent
 from tollgate.workers.jobs import run_or_put_off
 from tollgate.workers.recover import recover_payments, run_recovery_tasks
+from unit.app_fixture import CHANNEL, ORDER, ScriptedWire, open_app
 from unit.flows.telling import PENDING, begin, follow, read, read_answered
-from unit.premises import CHANNEL, ORDER, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from tollgate.operations.app import App
 from tollgate.store.simulated_sessions import SimulatedSession, find_simulated_session, insert_simulated_session
 from tollgate.values import FixedClock
 from tollgate.workers.upkeep import purge_old_sessions
-from unit.premises import NOW, ScriptedWire, open_app
+from unit.app_fixture import NOW, ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio
 

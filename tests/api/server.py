@@ -11,7 +11,7 @@ from gateway import Client, GatewayProcess
 
 
 @dataclass
-class Premises:
+class SharedServer:
     """A running server; its callers are made once, however often tests change from one database to the other."""
 
     gateway: GatewayProcess

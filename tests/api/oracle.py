@@ -1,4 +1,4 @@
-"""Was it fair? The answers of a volley held against each other, the gateway's rows and the acquirer's ledger.
+"""Was it fair? The answers of a parallel held against each other, the gateway's rows and the acquirer's ledger.
 
 The rules are told here a second time and one after another, because it is the gateway's own that are in doubt.
 """

@@ -40,8 +40,8 @@ from tollgate.values import HOUR, MINUTE, SECOND, Refusal
 from tollgate.vault.keyring import make_keyring
 from tollgate.wire import Silent
 from tollgate.workers import WORKERS
+from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.shopping import ACS_ID, BASE_URL, BILLING_FIELDS, BROWSER_FIELDS, CHALLENGE, DS_ID, PROOF, Bank
-from unit.premises import CHANNEL, MERCHANT, NOW, ScriptedWire
 
 PATIENCE = 21 * SECOND
 CHECKOUTS = 2
@@ -96,7 +96,7 @@ class Away:
 
 
 @dataclass
-class Till:
+class CheckoutWorld:
     app: App
     wire: TillWire
     clock: TickingClock
@@ -227,7 +227,7 @@ class Till:
         assert list(report.findings) == []
 
 
-async def open_till(db: Database) -> Till:
+async def open_checkout_world(db: Database) -> CheckoutWorld:
     for statement in _empty:
         await db.fetch(statement, {})
     wire, clock, merchants = TillWire(), TickingClock(NOW), MerchantCache()
@@ -247,13 +247,13 @@ async def open_till(db: Database) -> Till:
         random_bytes=random.Random(1).randbytes,
     )
     await merchants.refresh(db)
-    till = Till(app, wire, clock)
-    wire.moody.meanwhile = till.meanwhile
+    world = CheckoutWorld(app, wire, clock)
+    wire.moody.meanwhile = world.meanwhile
     for _ in range(CHECKOUTS):
         fields = read_fields(list(PREPARED.items()), Situation("checkout", None, False, False))
         answer = await prepare_checkout(app, fields, Call(CHANNEL, "ndc"))
-        till.checkout_ids.append(json.loads(answer.body)["id"])
-    return till
+        world.checkout_ids.append(json.loads(answer.body)["id"])
+    return world
 
 
 LIFETIME = LIMITS.checkout_lifetime
