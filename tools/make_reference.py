@@ -14,8 +14,8 @@ from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import ALIASES, PARAMETERS
 from tollgate.catalog.parameters.row import Parameter
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals
-from tollgate.catalog.result_causes import CAUSES, Origin
-from tollgate.catalog.results import GROUPS, RESULTS
+from tollgate.catalog.result_rows.row import Origin
+from tollgate.catalog.results import CAUSES, GROUPS, RESULTS
 from tollgate.catalog.return_reasons import RETURN_REASONS
 from tollgate.catalog.rule import Rule
 from tollgate.catalog.rules import RULES

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -12,15 +11,16 @@ import pytest
 
 from tidy.house import SOURCE, parse, source_files, strings
 from tollgate.catalog import codes
-from tollgate.catalog.result_causes import CAUSES, Origin
-from tollgate.catalog.results import RESULTS
+from tollgate.catalog.declines import DECLINES
+from tollgate.catalog.result_rows import ROWS_BY_GROUP
+from tollgate.catalog.result_rows.row import Origin
+from tollgate.catalog.results import CAUSES, RESULTS
 
 CODE = re.compile(r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}")
 
 READERS = {
     "catalog/codes.py": "their names",
-    "catalog/result_causes.py": "the table itself",
-    "catalog/result_rows": "the rows that it tells of",
+    "catalog/result_rows": "the rows themselves",
     "catalog/results.py": "groups of codes",
     "payments/schedule.py": "what a decline means for a series",
 }
@@ -93,23 +93,22 @@ def test_every_result_code_has_a_cause_and_no_other_code_has_one() -> None:
     assert set(CAUSES) == set(RESULTS)
 
 
-def test_no_code_is_listed_under_two_causes() -> None:
-    listed = Counter(re.findall(CODE, (SOURCE / "catalog" / "result_causes.py").read_text("utf-8")))
-    explained = {code for cause in CAUSES.values() for code in CODE.findall(cause.words)}
+def test_a_code_that_a_row_of_declines_causes_has_no_other_cause() -> None:
+    stated = {row.code for rows in ROWS_BY_GROUP.values() for row in rows if row.cause}
 
-    assert {code for code, times in listed.items() if times > 1} <= explained | {"200.300.404"}
+    assert stated.isdisjoint(row.code for row in DECLINES)
 
 
 def test_a_code_that_the_source_answers_is_marked_with_its_origin() -> None:
     wrong = {code: origin for code, origin in find_origins().items() if CAUSES[code].origin is not origin}
 
-    assert wrong == {}, "mend src/tollgate/catalog/result_causes.py and run make docs"
+    assert wrong == {}, "mend the cause in catalog/result_rows and run make docs"
 
 
 def test_a_code_that_is_marked_as_answered_is_named_in_the_source() -> None:
     marked = {code for code, cause in CAUSES.items() if cause.origin.is_answered}
 
-    assert marked - find_origins().keys() == set(), "mend src/tollgate/catalog/result_causes.py and run make docs"
+    assert marked - find_origins().keys() == set(), "mend the cause in catalog/result_rows and run make docs"
 
 
 def test_a_code_that_another_one_replaces_names_one_that_is_answered() -> None:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from tollgate.catalog.declines import DECLINES
 from tollgate.catalog.result_rows import ROWS_BY_GROUP
+from tollgate.catalog.result_rows.row import Cause, Origin
 from tollgate.values import Result
 
 
@@ -88,6 +90,13 @@ def _make_results() -> Iterator[Result]:
 RESULTS: Mapping[str, Result] = MappingProxyType(
     {result.code: result for result in sorted(_make_results(), key=lambda result: result.code)}
 )
+
+
+CAUSES: Mapping[str, Cause] = MappingProxyType(
+    {row.code: row.cause for rows in ROWS_BY_GROUP.values() for row in rows if row.cause}
+    | {row.code: Cause(Origin.GATEWAY, f"{row.text} Strict channels only.") for row in DECLINES}
+)
+"""What makes the gateway answer a code, or why nothing here does; a test compares it with the source."""
 
 
 def get_result(code: str) -> Result:

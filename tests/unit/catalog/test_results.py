@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import groupby
 
 import pytest
 
@@ -120,11 +121,12 @@ def test_every_code_has_three_blocks_of_three_digits() -> None:
 
 
 @pytest.mark.parametrize("group_id", ROWS_BY_GROUP)
-def test_rows_of_a_group_are_written_in_code_order(group_id: str) -> None:
-    codes = [row.code for row in ROWS_BY_GROUP[group_id]]
+def test_rows_of_a_group_with_the_same_cause_are_written_together_and_in_code_order(group_id: str) -> None:
+    runs = [list(rows) for _, rows in groupby(ROWS_BY_GROUP[group_id], key=lambda row: row.cause)]
 
-    assert codes
-    assert codes == sorted(codes)
+    assert runs
+    assert len(runs) == len({rows[0].cause for rows in runs})
+    assert [rows for rows in runs if rows != sorted(rows)] == []
 
 
 def test_every_table_of_rows_belongs_to_exactly_one_group() -> None:

@@ -5,13 +5,12 @@ Rules of our own that count and compare are not here but in `declined`.
 
 from __future__ import annotations
 
-from tollgate.catalog.result_rows.row import Row
+from tollgate.catalog.result_rows.row import Cause, Origin, Row, join_causes
 
-RISK = (
+RISK = join_causes(
+    Cause(Origin.LATER, "risk checks and their providers"),
     Row("100.380.100", "The risk check said no."),
     Row("100.380.110", "The risk check covers addresses in Germany only."),
-    Row("100.380.401", "The shopper did not pass the authentication."),
-    Row("100.380.501", "The risk check did not finish in time."),
     # Each provider of scores has a decade or two of codes, so the same complaint returns under several numbers.
     Row("100.400.000", "Identity check: the address is not the person's."),
     Row("100.400.001", "Identity check: the person could not be identified."),
@@ -96,9 +95,13 @@ RISK = (
     Row("100.400.326", "The risk check of the bank account failed."),
     Row("100.400.327", "The risk report could not be made."),
     Row("100.400.328", "The risk report could not be made from what was sent."),
+    Cause(Origin.PARTNER, "the directory server or the issuer, in 3-D Secure"),
+    Row("100.380.401", "The shopper did not pass the authentication."),
+    Row("100.380.501", "The risk check did not finish in time."),
 )
 
-RISK_REQUEST = (
+RISK_REQUEST = join_causes(
+    Cause(Origin.LATER, "risk checks and their providers"),
     Row("100.380.101", "The request has no risk section."),
     Row("100.380.201", "The request does not say which risk check to run."),
     Row("100.380.305", "A risk check that involves the shopper needs to know where to send the browser."),
