@@ -33,8 +33,8 @@ ASIDE = 4_000_000_000_000_000
 """An instant that no clock of these tests reaches."""
 
 _IS_OPEN = f"state IN ({State.STARTED:d}, {State.UNRESOLVED:d})"
-_PAYMENTS = """SELECT id, kind, state, amount, result_code, coalesce(referenced_id, ''), coalesce(idempotency_key, ''),
- coalesce(action, ''), coalesce(chain_id, ''), position, releases, closes, added, drawn, held, disputed, draws, closed,
+_PAYMENTS = """SELECT id, payment_type, state, amount, result_code, coalesce(referenced_id, ''),
+ coalesce(idempotency_key, ''), coalesce(action, ''), coalesce(chain_id, ''), position, releases, closes, added, drawn, held, disputed, draws, closed,
  chain_length, chain_net, coalesce(length(mac), 0) FROM payments ORDER BY created_at, position"""
 _REGISTRATIONS = """SELECT id, state, coalesce(made_by, ''), coalesce(network_token, ''),
  CASE WHEN sealed_account IS NULL AND fingerprint IS NULL THEN 0 ELSE 1 END,
@@ -141,7 +141,7 @@ class Books:
             time.sleep(0.02)
 
     def list_open(self) -> Rows:
-        waiting = self.query(f"SELECT id, kind, state FROM payments WHERE {_IS_OPEN}")
+        waiting = self.query(f"SELECT id, payment_type, state FROM payments WHERE {_IS_OPEN}")
         return waiting + self.query("SELECT id, topic, tries FROM jobs")
 
     def list_owed(self) -> list[tuple[str, str]]:
