@@ -39,7 +39,7 @@ BASE_URL = "base_url"
 
 
 class Wires:
-    """One wire per configured address, opened when it is first needed; and a courier to all other addresses."""
+    """One wire per configured address, opened when it is first needed; and a notifier to all other addresses."""
 
     def __init__(self, *, is_live: bool, allows_plain_loopback: bool = False) -> None:
         self._wires: dict[str, HttpWire] = {}

@@ -82,7 +82,7 @@ def server(request: pytest.FixtureRequest, gateway: GatewayProcess) -> SharedSer
 def client(server: SharedServer) -> Client:
     """The sandbox merchant on its strict channel.
 
-    Callers are looked up once for every file, because a file may bring premises of its own.
+    Callers are looked up once for every file, because a file may bring a server of its own.
     """
     return server.client
 

@@ -142,7 +142,7 @@ def pay_in_every_way(
     assert codes == {"000.100.110"}
     break_store(gateway, client)
     wait_until(lambda: pay_with_amex(client).status == 200)
-    time.sleep(1)  # The errands of silent payments are run and written, too.
+    time.sleep(1)  # The recovery tasks of silent payments are run and written, too.
     flush()
     key_file = gateway.data / "keys.json"
     return Aftermath(collect(folders, without=key_file.name), gateway.log_path.read_text(), key_file, client)

@@ -79,7 +79,7 @@ CHECKOUT_TAMPERINGS = (
         "payment of told",
     ),
     Tampering(
-        "the errand that gives back what was paid twice",
+        "the recovery task that gives back what was paid twice",
         "DELETE FROM jobs WHERE subject_id = :id AND topic = 'reverse'",
         "owing attempt",
         Proof.JOB,

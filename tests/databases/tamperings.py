@@ -138,7 +138,9 @@ REMOVED = (
         "claims",
         row_id="key",
     ),
-    Tampering("a payment with an errand", "DELETE FROM payments WHERE id = :id", "cd unresolved", Proof.JOB, "jobs"),
+    Tampering(
+        "a payment with a recovery task", "DELETE FROM payments WHERE id = :id", "cd unresolved", Proof.JOB, "jobs"
+    ),
     Tampering("a line", "DELETE FROM book WHERE payment_id = :id", "db", Proof.LEDGER, "book"),
     Tampering(
         "the line of what was released",
@@ -151,9 +153,15 @@ REMOVED = (
     Tampering(
         "the event of a decline", "DELETE FROM outbox WHERE subject_id = :id", "db declined", Proof.EVENT, "outbox"
     ),
-    Tampering("the errand of a refund", "DELETE FROM jobs WHERE subject_id = :id", "rf unresolved", Proof.JOB, "jobs"),
-    Tampering("the errand of a credit", "DELETE FROM jobs WHERE subject_id = :id", "cd unresolved", Proof.JOB, "jobs"),
-    Tampering("the errand of a debit", "DELETE FROM jobs WHERE subject_id = :id", "db waiting", Proof.JOB, "jobs"),
+    Tampering(
+        "the recovery task of a refund", "DELETE FROM jobs WHERE subject_id = :id", "rf unresolved", Proof.JOB, "jobs"
+    ),
+    Tampering(
+        "the recovery task of a credit", "DELETE FROM jobs WHERE subject_id = :id", "cd unresolved", Proof.JOB, "jobs"
+    ),
+    Tampering(
+        "the recovery task of a debit", "DELETE FROM jobs WHERE subject_id = :id", "db waiting", Proof.JOB, "jobs"
+    ),
     Tampering("the reversal owed", "DELETE FROM jobs WHERE subject_id = :id", "db in doubt", Proof.JOB, "jobs"),
 )
 
@@ -262,7 +270,7 @@ DISGUISED = (
         row_id="key",
     ),
     Tampering(
-        "an errand under another name",
+        "a recovery task under another name",
         "UPDATE jobs SET id = 'x' || id WHERE subject_id = :id",
         "rf unresolved",
         Proof.JOB,

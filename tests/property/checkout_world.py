@@ -160,8 +160,8 @@ class CheckoutWorld:
 
     async def work(self) -> None:
         self.clock.at += PATIENCE
-        await _RUN["reconcile"](self.app)
-        await _RUN["errands"](self.app)
+        await _RUN["recover"](self.app)
+        await _RUN["recovery tasks"](self.app)
 
     async def meanwhile(self) -> None:
         """While one is being charged, others approve at the provider and come back."""

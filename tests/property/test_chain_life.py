@@ -42,7 +42,7 @@ deaths = st.sampled_from((None,) * 14 + (0, 1))
 keys = st.sampled_from((None,) * 6 + ("key-1", "key-2"))
 places = st.integers(0, 127)
 pauses = st.sampled_from((SECOND, 11 * SECOND, 11 * SECOND, HOUR, HOUR, 11 * SECOND, 12 * HOUR, DAY, 7 * DAY))
-HAPPENINGS = ("reconcile", "errands", "late messages")
+HAPPENINGS = ("recover", "recovery tasks", "late messages")
 
 
 class Lives(RuleBasedStateMachine):

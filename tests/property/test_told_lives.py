@@ -39,7 +39,7 @@ async def follow(world: World, wanted: Wanted, named: Deed, mood: Mood = Mood.WI
 
 async def let_errands_run(world: World) -> None:
     world.clock.at += PATIENCE
-    await world.work("errands")
+    await world.work("recovery tasks")
     await world.check()
 
 

@@ -1,6 +1,6 @@
 """A small world for whole lives of payments: a house on a real store, a moody wire, a clock, and a memory of its own.
 
-Every request is predicted, made, and compared; what nobody can predict (an errand's turn) is learned and then judged.
+Every request is predicted, made and compared; when a recovery task runs cannot be predicted and is learned.
 """
 
 from __future__ import annotations
@@ -244,15 +244,15 @@ class World:
     async def overtake(self) -> None:
         """Whoever waits for an answer is given up, and what it began is finished by others."""
         self.clock.at += PATIENCE
-        await _RUN["reconcile"](self.app)
-        await _RUN["errands"](self.app)
+        await _RUN["recover"](self.app)
+        await _RUN["recovery tasks"](self.app)
 
     async def finish(self) -> None:
         """Whatever happened: with patience everything becomes final."""
         for _ in range(ROUNDS_MAX):
             self.clock.at += PATIENCE
-            await self.work("reconcile")
-            await self.work("errands")
+            await self.work("recover")
+            await self.work("recovery tasks")
             tables = await self.check()
             if not tables.jobs and all(row.fate in (Fate.DONE, Fate.FAILED) for row in tables.rows.values()):
                 break

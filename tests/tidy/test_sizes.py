@@ -15,7 +15,7 @@ ROW_SHARE_MIN = 0.8
 
 
 def row_share(tree: ast.Module) -> float:
-    """How much of a module is values written down, counted in lines; imports and docstrings weigh for neither side."""
+    """How much of a module is values written down, counted in lines; imports and docstrings count for neither side."""
     weights = {True: 0, False: 0}
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Expr):

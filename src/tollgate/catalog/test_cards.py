@@ -60,7 +60,7 @@ class TestCard:
     has_method_data: bool = False
     """Whether a hidden frame collects device data first."""
     result_code: str = ""
-    """What the simulated acquirer answers where no lever says it, as a shopper has none; empty: it approves."""
+    """What the simulated acquirer answers where no override says it, as a shopper has none; empty: it approves."""
 
     @property
     def charged_code(self) -> str:

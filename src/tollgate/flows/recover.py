@@ -1,4 +1,4 @@
-"""What a process left behind when it died or an acquirer fell silent: settle it, then run the errand that is owed.
+"""Payments that a dead process or a silent acquirer left open: completed, and their recovery tasks run.
 
 There is no second path: the same table decides, the same connector speaks.
 """
@@ -52,7 +52,7 @@ async def complete_overdue(app: App, started: Payment) -> None:
 
 
 async def run_recovery_task(app: App, job: Job) -> bool:
-    """True when the errand is done and its job gone; False asks for another try later."""
+    """True when the recovery task is done and its job gone; False asks for another try later."""
     payment = await find_payment(app.database, job.merchant_id, PaymentId(job.subject_id))
     if payment is None:
         raise LookupError(f"job {job.id} speaks of a payment that does not exist")
@@ -122,7 +122,7 @@ async def expire_waiting(app: App, job: Job, payment: Payment) -> bool:
     """The shopper did not come back in time. What was kept for the way back is wiped, whatever the payment became.
 
     A money message that is under way has its own end; until then it is looked at again. One that the acquirer has not
-    decided yet is waited for by another errand.
+    decided yet is waited for by another recovery task.
     """
     if payment.state is State.STARTED:
         return False

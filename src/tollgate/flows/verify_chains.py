@@ -210,7 +210,7 @@ def check_recovery_tasks(payment: Payment, evidence: Evidence) -> list[Finding]:
     expected = expect_jobs(payment)
     if not expected or not evidence.job_ids.isdisjoint(expected):
         return []
-    text = f"the errand of {payment.payment_type} {payment.id}, whose fate is open, is missing"
+    text = f"the recovery task of {payment.payment_type} {payment.id}, whose fate is open, is missing"
     return [_find_in(Proof.JOB, "jobs", payment, " or ".join(expected), text)]
 
 

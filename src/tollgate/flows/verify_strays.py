@@ -150,7 +150,7 @@ def _find_stray_job(job: Job, payment_row: AuditedPayment | None) -> Finding | N
         return None
     if payment_row is not None and job.id == f"{job.topic}.{job.subject_id}":
         return None
-    text = _say_absent(job.subject_id) if payment_row is None else "its name is not that of its errand"
+    text = _say_absent(job.subject_id) if payment_row is None else "its name is not that of its recovery task"
     return _find(Proof.JOB, "jobs", job.merchant_id, job.id, text)
 
 

@@ -1,7 +1,7 @@
 """May this follow that, and what does it move? Reads the rows of `following`; pure.
 
-What a transaction weighs on balances is said in one place: reserving, settling, releasing and counting again are
-differences of it.
+`balance_effects` is the one place that says how a payment changes balances: reserving, completing, releasing and
+counting again are differences of it.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class RecoveryTask(StrEnum):
 
 
 RECOVERY_DELAYS: dict[RecoveryTask, Instant] = {RecoveryTask.EXPIRE: LIMITS.challenge_lifetime}
-"""How long an errand waits before it is first run; others are run at once."""
+"""How long a recovery task waits before it is first run; others are run at once."""
 
 
 class Move(msgspec.Struct, frozen=True):

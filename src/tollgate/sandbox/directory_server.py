@@ -172,7 +172,7 @@ class SimulatedDirectoryServer:
 
 
 def choose_behaviour(question: threeds.AReq, simulator_overrides: Mapping[str, str]) -> Behaviour:
-    """A lever wins over everything, then the card; a merchant may ask for a challenge where the issuer would not."""
+    """An override wins over everything, then the card; a merchant may ask for a challenge of its own accord."""
     flow = _FLOWS.get(simulator_overrides.get("3DS2_flow", ""))
     if flow is not None:
         return flow

@@ -79,5 +79,5 @@ class Misbehaving:
             return WireReply(200, _write(told))
         reply = await self._wire.send(request, timeout_s)
         answered = msgspec.json.decode(reply.body, type=dict[str, str])
-        # Where the other side objects, that is the truth: no lever makes something happen that did not.
+        # Where the other side objects, that is the truth: no override makes something happen that did not.
         return reply if answered["status"] != "approved" else WireReply(200, _write({**answered, **told}))

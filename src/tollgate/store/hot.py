@@ -148,7 +148,7 @@ START = HotWrite(
     ),
 )
 
-# ---- settle: the result, its event, its line in the book, the errand still owed, the answer of its claim ----
+# ---- settle: the result, its event, its line in the book, the recovery task still owed, the answer of its claim ----
 
 _SETTLED: Columns = (
     ("merchant_id", "text"),

@@ -119,7 +119,7 @@ async def insert_job(db: Database, job: Job) -> bool:
 async def lease_due(
     db: Database, *, now: Instant, wall_now: Instant, owner: str, lease_s: float, limit: int, topic: str | None = None
 ) -> list[Job]:
-    """Due jobs that nobody holds, oldest first, now held by the owner. Without a topic they are errands."""
+    """Due jobs that nobody holds, oldest first, now held by the owner. Without a topic they are recovery tasks."""
     until = wall_now + int(lease_s * SECOND)
     params = {"now": now, "wall_now": wall_now, "owner": owner, "until": until, "limit": limit}
     leasing = (

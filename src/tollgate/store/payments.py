@@ -74,7 +74,7 @@ async def start_payment(
 async def complete_payment(
     db: Database, completion: Completion, answer: Answer | None, *, label: str = "completion"
 ) -> bool:
-    """Result, event, book, errand and the claim's answer in one commit. False: another settled it; nothing was written.
+    """Writes result, event, ledger entry, recovery task and stored answer in one commit; False if another completed it.
 
     For what begins a chain; a later transaction also moves balances and is settled by `complete_follow_up`.
     """
@@ -224,7 +224,7 @@ def get_recovery_due(payment: Payment, recovery_task: RecoveryTask) -> Instant:
 async def complete_follow_up(
     db: Database, completion: Completion, answer: Answer | None = None, *, label: str = "follow-up completion"
 ) -> bool:
-    """Result, balances, book, event, errand and the claim's answer in one commit. False: another settled it."""
+    """Result, balances, book, event, recovery task and the claim's answer in one commit. False: another settled it."""
     return await db.write(completion_writes(completion, answer), label=label)
 
 

@@ -1,6 +1,6 @@
 """Carries requests to a system that the house was configured with, such as an acquirer.
 
-Such an address is trusted; one that a merchant wrote is the courier's.
+Such an address is trusted; one that a merchant wrote is the notifier's.
 """
 
 from __future__ import annotations

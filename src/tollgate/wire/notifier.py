@@ -36,7 +36,7 @@ class Notifier(Protocol):
 
 
 class HttpNotifier:
-    """A connection of its own for every errand: nothing of one receiver is left for the next."""
+    """A connection of its own for every recovery task: nothing of one receiver is left for the next."""
 
     def __init__(self, *, is_live: bool) -> None:
         self._is_live = is_live

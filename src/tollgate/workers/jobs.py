@@ -21,7 +21,7 @@ _AT_ONCE = 16
 
 
 async def run_jobs(app: App, run: RunJob, put_off: PutOff, *, topic: str | None = None) -> int:
-    """Those of one topic that are due, all at once; how many there were. Without a topic they are errands."""
+    """Those of one topic that are due, all at once; how many there were. Without a topic they are recovery tasks."""
     jobs = await lease(app, topic, app.patience_s, _AT_ONCE)
     await run_each(jobs, partial(run_or_put_off, app, run, put_off))
     return len(jobs)

@@ -60,5 +60,5 @@ async def _put_off(app: App, job: Job, failures: int) -> None:
         failures = job.failures + 1
     pause_s = await pause(app, job, _SHORTER_PAUSES_S.get(job.topic, _PAUSES_S), failures=failures)
     level = logging.INFO if job.topic in _PATIENT else logging.WARNING
-    told = {"errand": job.topic, "subject": job.subject_id, "again_in_s": pause_s}
-    _log.log(level, "errand not done yet", extra=told)
+    told = {"task": job.topic, "subject": job.subject_id, "again_in_s": pause_s}
+    _log.log(level, "recovery task not done yet", extra=told)

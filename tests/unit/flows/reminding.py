@@ -1,4 +1,4 @@
-"""Checkouts whose shop has not asked yet, and a courier that follows a script. No test lives here."""
+"""Checkouts whose shop has not asked yet, and a notifier that follows a script. No test lives here."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ async def lease_now(app: App) -> list[Job]:
 
 
 async def run_due(app: App) -> dict[str, bool]:
-    """Topic to whether the errand is done."""
+    """Topic to whether the recovery task is done."""
     tick(app)
     return {job.topic: await run_recovery_task(app, job) for job in await lease_now(app)}
 

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
@@ -55,10 +55,8 @@ def make_key(app: App) -> IdempotencyKey:
 # ---- whether ----
 
 
-async def test_a_challenged_payment_waits_and_nothing_was_charged(
-    premises: tuple[App, Bank], wire: ScriptedWire
-) -> None:
-    app, bank = premises
+async def test_a_challenged_payment_waits_and_nothing_was_charged(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
 
     shopper = await go_shopping(app, bank)
 
@@ -73,9 +71,9 @@ async def test_a_challenged_payment_waits_and_nothing_was_charged(
 
 
 async def test_a_shopper_who_is_known_is_charged_at_once_with_the_proof(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [FRICTIONLESS]
 
     shopper = await go_shopping(app, bank)
@@ -109,9 +107,9 @@ async def test_a_shopper_who_is_known_is_charged_at_once_with_the_proof(
     ids=["refused", "silent", "unsent", "garbled", "a yes without proof", "a challenge without a page"],
 )
 async def test_who_cannot_be_authenticated_is_not_charged(
-    premises: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception, code: str
+    both: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception, code: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [answer]
 
     shopper = await go_shopping(app, bank)
@@ -139,9 +137,9 @@ async def test_who_cannot_be_authenticated_is_not_charged(
     ],
 )
 async def test_nobody_is_asked_where_it_is_not_wished_or_makes_no_sense(
-    premises: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
+    both: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
 ) -> None:
-    app, bank = premises
+    app, bank = both
 
     shopper = await go_shopping(app, bank, order=make_order(changes))
 
@@ -151,9 +149,9 @@ async def test_nobody_is_asked_where_it_is_not_wished_or_makes_no_sense(
 
 
 async def test_a_card_that_takes_no_part_is_charged_unless_a_test_says_that_it_does(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.knows_cards = False
 
     assert (await go_shopping(app, bank)).code == "000.100.110"
@@ -165,9 +163,9 @@ async def test_a_card_that_takes_no_part_is_charged_unless_a_test_says_that_it_d
 
 
 async def test_a_directory_that_does_not_list_its_cards_is_asked_about_the_card_itself(
-    premises: tuple[App, Bank],
+    both: tuple[App, Bank],
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.ranges_fault = Silent()
 
     assert (await go_shopping(app, bank)).code == "000.200.000"
@@ -175,9 +173,9 @@ async def test_a_directory_that_does_not_list_its_cards_is_asked_about_the_card_
 
 
 async def test_a_channel_that_insists_does_not_charge_a_card_that_takes_no_part(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.knows_cards = False
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
 
@@ -188,9 +186,9 @@ async def test_a_channel_that_insists_does_not_charge_a_card_that_takes_no_part(
 
 
 async def test_a_channel_that_insists_is_not_switched_off_by_a_parameter(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
 
     shopper = await go_shopping(app, bank, order=make_order({"threeDSecure.disable": "true"}), channel=insisting)
@@ -199,8 +197,8 @@ async def test_a_channel_that_insists_is_not_switched_off_by_a_parameter(
     assert wire.sent == []
 
 
-async def test_an_objection_is_told_without_asking_anybody(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_an_objection_is_told_without_asking_anybody(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
 
     shopper = await go_shopping(app, bank, order=make_order({"card.expiryYear": "2020"}))
 
@@ -209,9 +207,9 @@ async def test_an_objection_is_told_without_asking_anybody(premises: tuple[App, 
 
 
 async def test_half_a_browser_is_named_field_by_field_before_anything_is_written(
-    premises: tuple[App, Bank],
+    both: tuple[App, Bank],
 ) -> None:
-    app, bank = premises
+    app, bank = both
     absent = dict.fromkeys(("customer.browser.language", "billing.street1", "billing.postcode", "billing.country"))
     half = make_order(absent)
 
@@ -230,9 +228,9 @@ async def test_half_a_browser_is_named_field_by_field_before_anything_is_written
     [("92.00", "EUR", "9200", "2"), ("500", "JPY", "500", "0"), ("1.25", "KWD", "1250", "3")],
 )
 async def test_the_issuer_reads_the_amount_in_minor_units(
-    premises: tuple[App, Bank], amount: str, currency: str, sent: str, exponent: str
+    both: tuple[App, Bank], amount: str, currency: str, sent: str, exponent: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
 
     await go_shopping(app, bank, order=make_order({"amount": amount, "currency": currency}))
 
@@ -242,9 +240,9 @@ async def test_the_issuer_reads_the_amount_in_minor_units(
 
 
 async def test_an_authorisation_of_nothing_is_asked_for_without_an_amount(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [{"transStatus": "Y", "eci": "05"}]
 
     shopper = await go_shopping(app, bank, order=make_order({"paymentType": "PA", "amount": "0"}))
@@ -255,8 +253,8 @@ async def test_an_authorisation_of_nothing_is_asked_for_without_an_amount(
     assert show(wire.sent[0])["amount"] == 0
 
 
-async def test_only_the_directory_learns_where_the_result_goes(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_only_the_directory_learns_where_the_result_goes(both: tuple[App, Bank]) -> None:
+    app, bank = both
 
     shopper = await go_shopping(app, bank)
 
@@ -274,9 +272,9 @@ async def test_only_the_directory_learns_where_the_result_goes(premises: tuple[A
 
 
 async def test_without_a_browser_the_shopper_comes_by_before_the_issuer_is_asked(
-    premises: tuple[App, Bank],
+    both: tuple[App, Bank],
 ) -> None:
-    app, bank = premises
+    app, bank = both
 
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(shopping.BROWSER_FIELDS)))
 
@@ -286,8 +284,8 @@ async def test_without_a_browser_the_shopper_comes_by_before_the_issuer_is_asked
     assert "preconditions" not in shopper.body["redirect"]
 
 
-async def test_an_issuers_hidden_page_is_handed_to_the_shop(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_an_issuers_hidden_page_is_handed_to_the_shop(both: tuple[App, Bank]) -> None:
+    app, bank = both
     bank.method_url = METHOD_URL
 
     shopper = await go_shopping(app, bank)
@@ -303,9 +301,9 @@ async def test_an_issuers_hidden_page_is_handed_to_the_shop(premises: tuple[App,
 
 
 async def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(
-    premises: tuple[App, Bank], tmp_path: Path
+    both: tuple[App, Bank], tmp_path: Path
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, idempotency_key=make_key(app))
     row, shopper_token = await shopper.look_at_case(), read_shopper_token(shopper.shopper_token)
     assert shopper_token is not None
@@ -322,8 +320,8 @@ async def test_the_security_code_waits_under_a_key_that_is_stored_nowhere(
     assert bank.results_ticket[-40:].encode() not in stored
 
 
-async def test_a_replay_tells_that_it_waits_and_not_where(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_a_replay_tells_that_it_waits_and_not_where(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank, idempotency_key=make_key(app))
 
     earlier = await find_earlier_answer(app, make_key(app))
@@ -337,8 +335,8 @@ async def test_a_replay_tells_that_it_waits_and_not_where(premises: tuple[App, B
     assert shopper.shopper_token.encode() not in (idempotency_key.body or b"")
 
 
-async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     tick(app, LIMITS.challenge_lifetime - 1)
@@ -363,9 +361,9 @@ async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(prem
     ids=["frictionless", "refused", "challenge", "elsewhere"],
 )
 async def test_an_authentication_by_itself_never_charges(
-    premises: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str], status: int, code: str
+    both: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str], status: int, code: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [answer]
     alone = make_order({"paymentType": None, "threeDSecure.decoupled": "true"}, operation="three_d_secure")
 
@@ -376,8 +374,8 @@ async def test_an_authentication_by_itself_never_charges(
     assert wire.sent == []
 
 
-async def test_by_itself_a_card_that_takes_no_part_is_told_so(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_by_itself_a_card_that_takes_no_part_is_told_so(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     bank.knows_cards = False
 
     shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
@@ -387,9 +385,9 @@ async def test_by_itself_a_card_that_takes_no_part_is_told_so(premises: tuple[Ap
 
 
 async def test_by_itself_a_channel_without_a_directory_server_is_told_so(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     channel = replace(CHANNEL, test_url="https://acquirer.example", three_ds=None)
     alone = make_order({"paymentType": None, "testMode": "EXTERNAL"}, operation="three_d_secure")
 

@@ -41,7 +41,7 @@ IN_AN_APP = {"threeDSecure.deviceInfo": '{"sdkEncData":"x"}', **dict.fromkeys(BR
 
 
 @pytest.fixture
-def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
@@ -58,8 +58,8 @@ async def go_elsewhere(app: App, bank: Bank, changes: dict[str, str | None] | No
 # ---- the result of a challenge ----
 
 
-async def test_a_result_is_kept_until_the_shopper_is_back(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_a_result_is_kept_until_the_shopper_is_back(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     told = await shopper.tell_result()
@@ -74,8 +74,8 @@ async def test_a_result_is_kept_until_the_shopper_is_back(premises: tuple[App, B
     assert wire.sent == []
 
 
-async def test_of_two_results_the_first_counts(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_of_two_results_the_first_counts(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     first = await shopper.tell_result(transStatus="N", authenticationValue=None, eci=None)
@@ -87,8 +87,8 @@ async def test_of_two_results_the_first_counts(premises: tuple[App, Bank], wire:
     assert wire.sent == []
 
 
-async def test_of_results_at_once_one_counts(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_of_results_at_once_one_counts(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     told = await asyncio.gather(*[shopper.tell_result(transStatus=status) for status in "YNYNY"])
@@ -101,8 +101,8 @@ async def test_of_results_at_once_one_counts(premises: tuple[App, Bank]) -> None
 
 
 @pytest.mark.parametrize("late", [0, 1, 10**9])
-async def test_a_late_result_does_not_count(premises: tuple[App, Bank], late: int) -> None:
-    app, bank = premises
+async def test_a_late_result_does_not_count(both: tuple[App, Bank], late: int) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
     row = await shopper.look_at_case()
     # Telling takes a second of its own.
@@ -129,9 +129,9 @@ async def test_a_late_result_does_not_count(premises: tuple[App, Bank], late: in
     ids=lambda members: next(iter(members)),
 )
 async def test_a_result_about_something_else_or_without_proof_does_not_count(
-    premises: tuple[App, Bank], members: dict[str, str | None]
+    both: tuple[App, Bank], members: dict[str, str | None]
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     assert not is_accepted(await shopper.tell_result(**members))
@@ -139,8 +139,8 @@ async def test_a_result_about_something_else_or_without_proof_does_not_count(
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
 
 
-async def test_a_result_counts_only_at_the_address_it_was_promised_to(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_a_result_counts_only_at_the_address_it_was_promised_to(both: tuple[App, Bank]) -> None:
+    app, bank = both
     other = await go_shopping(app, bank)
     other_ticket = bank.results_ticket
     shopper = await go_shopping(app, bank)
@@ -163,9 +163,9 @@ async def test_a_result_counts_only_at_the_address_it_was_promised_to(premises: 
 
 
 async def test_a_result_before_the_bank_was_asked_or_after_the_end_does_not_count(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     early = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
     shopper = await go_shopping(app, bank)
 
@@ -178,10 +178,8 @@ async def test_a_result_before_the_bank_was_asked_or_after_the_end_does_not_coun
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"null", b"[]", b'{"messageType":"RReq"}'])
-async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(
-    premises: tuple[App, Bank], body: bytes
-) -> None:
-    app, bank = premises
+async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(both: tuple[App, Bank], body: bytes) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     told = json.loads(await hear_result(app, bank.results_ticket, body))
@@ -193,8 +191,8 @@ async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(
 # ---- where nobody comes back ----
 
 
-async def test_who_waits_reads_what_the_issuer_wants_said(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_who_waits_reads_what_the_issuer_wants_said(both: tuple[App, Bank]) -> None:
+    app, bank = both
     bank.answers = [{**ELSEWHERE, "cardholderInfo": "Open your app"}]
     shopper = await go_shopping(app, bank, order=make_order(DECOUPLED))
 
@@ -203,9 +201,9 @@ async def test_who_waits_reads_what_the_issuer_wants_said(premises: tuple[App, B
 
 @pytest.mark.parametrize("changes", [{}, IN_AN_APP], ids=["decoupled", "in an app"])
 async def test_where_the_issuer_asks_elsewhere_its_result_ends_the_wait_at_once(
-    premises: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
+    both: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_elsewhere(app, bank, changes)
     assert await shopper.come() == Wait()
 
@@ -220,8 +218,8 @@ async def test_where_the_issuer_asks_elsewhere_its_result_ends_the_wait_at_once(
     assert isinstance(await shopper.come(), GoHome)
 
 
-async def test_a_no_from_elsewhere_ends_it_too(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_a_no_from_elsewhere_ends_it_too(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_elsewhere(app, bank)
 
     assert is_accepted(await shopper.tell_result(transStatus="N"))
@@ -230,8 +228,8 @@ async def test_a_no_from_elsewhere_ends_it_too(premises: tuple[App, Bank], wire:
     assert wire.sent == []
 
 
-async def test_results_from_elsewhere_at_once_charge_once(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_results_from_elsewhere_at_once_charge_once(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_elsewhere(app, bank)
 
     told = await asyncio.gather(*[shopper.tell_result() for _ in range(5)], shopper.come(), shopper.come())
@@ -242,9 +240,9 @@ async def test_results_from_elsewhere_at_once_charge_once(premises: tuple[App, B
 
 
 async def test_silence_after_a_result_from_elsewhere_owes_a_reversal(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_elsewhere(app, bank)
     wire.script = [Silent(), b'{"status":"reversed"}']
 
@@ -255,9 +253,9 @@ async def test_silence_after_a_result_from_elsewhere_owes_a_reversal(
 
 
 async def test_a_result_from_elsewhere_is_not_built_on_a_changed_payment(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_elsewhere(app, bank)
     await change_row(app, f"UPDATE payments SET amount = 1 WHERE id = '{shopper.body['id']}'")
 
@@ -267,8 +265,8 @@ async def test_a_result_from_elsewhere_is_not_built_on_a_changed_payment(
     assert wire.sent == []
 
 
-async def test_a_shopper_who_stays_away_elsewhere_ends_like_any_other(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_a_shopper_who_stays_away_elsewhere_ends_like_any_other(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_elsewhere(app, bank)
     tick(app, LIMITS.challenge_lifetime)
 
@@ -280,8 +278,8 @@ async def test_a_shopper_who_stays_away_elsewhere_ends_like_any_other(premises: 
 # ---- the hidden page ----
 
 
-async def test_the_hidden_page_is_done_only_for_its_own_authentication(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_the_hidden_page_is_done_only_for_its_own_authentication(both: tuple[App, Bank]) -> None:
+    app, bank = both
     bank.method_url = METHOD_URL
     shopper, other = await go_shopping(app, bank), await go_shopping(app, bank)
     server_id = (await shopper.look_at_case()).body.server_id
@@ -298,8 +296,8 @@ async def test_the_hidden_page_is_done_only_for_its_own_authentication(premises:
     assert (await shopper.look_at_case()).body.is_method_done
 
 
-async def test_the_hidden_page_changes_nothing_once_the_bank_was_asked(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_the_hidden_page_changes_nothing_once_the_bank_was_asked(both: tuple[App, Bank]) -> None:
+    app, bank = both
     bank.method_url = METHOD_URL
     shopper = await go_shopping(app, bank)
     await shopper.report_method()
@@ -313,9 +311,9 @@ async def test_the_hidden_page_changes_nothing_once_the_bank_was_asked(premises:
 
 
 async def test_a_hidden_page_that_comes_back_while_the_bank_is_asked_does_not_undo_the_answer(
-    premises: tuple[App, Bank],
+    both: tuple[App, Bank],
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     async def report() -> None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
@@ -24,9 +24,9 @@ def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     ids=str,
 )
 async def test_a_channel_that_insists_wants_a_proof_and_not_a_word(
-    premises: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
+    both: tuple[App, Bank], wire: ScriptedWire, changes: dict[str, str | None]
 ) -> None:
-    app, bank = premises
+    app, bank = both
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
 
     refused = await go_shopping(app, bank, order=make_order(changes), channel=insisting)
@@ -37,9 +37,9 @@ async def test_a_channel_that_insists_wants_a_proof_and_not_a_word(
 
 
 async def test_a_channel_that_insists_lets_pass_what_no_shopper_is_there_for(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     insisting = replace(CHANNEL, three_ds=ThreeDsTerms(is_required=True))
     agreed = {
         "standingInstruction.source": "MIT",

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
@@ -48,9 +48,9 @@ def decode(field: str) -> dict[str, Any]:
 
 
 async def test_who_passes_the_challenge_is_charged_once_with_code_and_proof(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     home = await shopper.walk()
@@ -68,9 +68,9 @@ async def test_who_passes_the_challenge_is_charged_once_with_code_and_proof(
 
 
 async def test_the_bank_is_shown_again_as_often_as_the_shopper_reloads(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     first, second = await shopper.come(), await shopper.come()
@@ -85,8 +85,8 @@ async def test_the_bank_is_shown_again_as_often_as_the_shopper_reloads(
     assert wire.sent == []
 
 
-async def test_the_window_of_the_challenge_is_the_one_that_the_shop_has(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_the_window_of_the_challenge_is_the_one_that_the_shop_has(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order({"customer.browser.challengeWindow": "2"}))
 
     forward = await shopper.come()
@@ -95,8 +95,8 @@ async def test_the_window_of_the_challenge_is_the_one_that_the_shop_has(premises
     assert decode(forward.fields["creq"])["challengeWindowSize"] == "02"
 
 
-async def test_coming_back_proves_nothing(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_coming_back_proves_nothing(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     assert isinstance(await shopper.come(has_answer=True), GoHome)
@@ -109,9 +109,9 @@ async def test_coming_back_proves_nothing(premises: tuple[App, Bank], wire: Scri
 
 @pytest.mark.parametrize(("status", "code"), [("N", "100.380.401"), ("U", "100.390.112"), ("R", "100.390.114")])
 async def test_who_fails_the_challenge_is_not_charged(
-    premises: tuple[App, Bank], wire: ScriptedWire, status: str, code: str
+    both: tuple[App, Bank], wire: ScriptedWire, status: str, code: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     await shopper.walk(status=status)
@@ -123,9 +123,9 @@ async def test_who_fails_the_challenge_is_not_charged(
 
 
 async def test_a_decline_after_the_challenge_is_told_beside_what_was_proven(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     wire.script = [DECLINED]
 
@@ -137,10 +137,8 @@ async def test_a_decline_after_the_challenge_is_told_beside_what_was_proven(
     assert payment.details["threeDSecure.eci"] == "05"
 
 
-async def test_an_authentication_by_itself_ends_without_a_charge(
-    premises: tuple[App, Bank], wire: ScriptedWire
-) -> None:
-    app, bank = premises
+async def test_an_authentication_by_itself_ends_without_a_charge(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
 
     home = await shopper.walk()
@@ -155,9 +153,9 @@ async def test_an_authentication_by_itself_ends_without_a_charge(
 
 
 async def test_an_authorisation_in_a_currency_without_fractions_is_charged_unchanged(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     yen = make_order({"paymentType": "PA", "amount": "500", "currency": "JPY"})
     shopper = await go_shopping(app, bank, order=yen)
 
@@ -167,10 +165,8 @@ async def test_an_authorisation_in_a_currency_without_fractions_is_charged_uncha
     assert (charge["type"], charge["amount"], charge["currency"]) == ("authorization", 500, "JPY")
 
 
-async def test_what_travels_with_the_money_is_not_lost_on_the_way(
-    premises: tuple[App, Bank], wire: ScriptedWire
-) -> None:
-    app, bank = premises
+async def test_what_travels_with_the_money_is_not_lost_on_the_way(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     order = make_order(
         {
             "card.holder": "Jane Jones",
@@ -206,8 +202,8 @@ async def test_what_travels_with_the_money_is_not_lost_on_the_way(
 # ---- where the browser comes by first ----
 
 
-async def test_our_own_page_asks_the_browser_and_then_the_bank_is_asked(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_our_own_page_asks_the_browser_and_then_the_bank_is_asked(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
     assert await shopper.come() == Collect(None, "", "https://shop.example/back")
@@ -221,9 +217,9 @@ async def test_our_own_page_asks_the_browser_and_then_the_bank_is_asked(premises
 
 
 async def test_a_shopper_whom_the_bank_knows_is_charged_as_soon_as_the_browser_came_by(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [FRICTIONLESS]
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
@@ -235,9 +231,9 @@ async def test_a_shopper_whom_the_bank_knows_is_charged_as_soon_as_the_browser_c
 
 @pytest.mark.parametrize("answer", [REFUSED, Silent(), b"{"], ids=["refused", "silent", "garbled"])
 async def test_whom_the_bank_does_not_know_is_sent_home_uncharged(
-    premises: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception
+    both: tuple[App, Bank], wire: ScriptedWire, answer: dict[str, str] | bytes | Exception
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [answer]
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
@@ -247,8 +243,8 @@ async def test_whom_the_bank_does_not_know_is_sent_home_uncharged(
     assert wire.sent == []
 
 
-async def test_where_the_shop_ran_the_hidden_page_ours_does_not_run_it_again(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_where_the_shop_ran_the_hidden_page_ours_does_not_run_it_again(both: tuple[App, Bank]) -> None:
+    app, bank = both
     bank.method_url = METHOD_URL
     shopper = await go_shopping(app, bank)
 
@@ -260,8 +256,8 @@ async def test_where_the_shop_ran_the_hidden_page_ours_does_not_run_it_again(pre
     assert bank.asked[0]["browserUserAgent"] == "Mozilla/5.0"
 
 
-async def test_where_it_did_not_ours_runs_it_and_tells_whether_it_came_back(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_where_it_did_not_ours_runs_it_and_tells_whether_it_came_back(both: tuple[App, Bank]) -> None:
+    app, bank = both
     bank.method_url = METHOD_URL
     shopper = await go_shopping(app, bank)
 

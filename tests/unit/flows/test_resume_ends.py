@@ -43,7 +43,7 @@ class Killed(Exception):
 
 
 @pytest.fixture
-def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
@@ -73,9 +73,9 @@ async def leave_killed(shopper: Shopper, wire: ScriptedWire) -> None:
 @pytest.mark.parametrize("order", [make_order(), make_order(dict.fromkeys(BROWSER_FIELDS))], ids=["challenged", "open"])
 @pytest.mark.parametrize("late", [0, HOUR])
 async def test_who_comes_in_the_last_minute_or_later_finds_it_over(
-    premises: tuple[App, Bank], wire: ScriptedWire, order: Any, late: int
+    both: tuple[App, Bank], wire: ScriptedWire, order: Any, late: int
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, order=order)
     await wait_until_end(shopper)
     tick(app, late)
@@ -88,8 +88,8 @@ async def test_who_comes_in_the_last_minute_or_later_finds_it_over(
     assert wire.sent == []
 
 
-async def test_who_comes_just_in_time_may_still_go_to_the_bank(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_who_comes_just_in_time_may_still_go_to_the_bank(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
     await wait_until_end(shopper, less=1_000_001)
 
@@ -97,9 +97,9 @@ async def test_who_comes_just_in_time_may_still_go_to_the_bank(premises: tuple[A
 
 
 async def test_a_result_that_was_told_in_time_is_not_acted_upon_too_late(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     await shopper.tell_result()
     await wait_until_end(shopper)
@@ -112,9 +112,9 @@ async def test_a_result_that_was_told_in_time_is_not_acted_upon_too_late(
 
 @pytest.mark.parametrize("kind", ["DB", "PA", None])
 async def test_a_wait_in_vain_ends_by_itself_and_wipes_what_it_kept(
-    premises: tuple[App, Bank], wire: ScriptedWire, kind: str | None
+    both: tuple[App, Bank], wire: ScriptedWire, kind: str | None
 ) -> None:
-    app, bank = premises
+    app, bank = both
     order = make_order({"paymentType": kind}, operation="payment" if kind else "three_d_secure")
     shopper = await go_shopping(app, bank, order=order)
     await wait_until_end(shopper)
@@ -129,8 +129,8 @@ async def test_a_wait_in_vain_ends_by_itself_and_wipes_what_it_kept(
     assert wire.sent == []
 
 
-async def test_a_wait_ends_even_where_what_it_waits_for_was_lost(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_a_wait_ends_even_where_what_it_waits_for_was_lost(both: tuple[App, Bank]) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
     await wait_until_end(shopper)
     await change_row(app, "DELETE FROM authentications")
@@ -142,9 +142,9 @@ async def test_a_wait_ends_even_where_what_it_waits_for_was_lost(premises: tuple
 
 @pytest.mark.parametrize(("script", "state"), [(APPROVED, State.APPROVED), (DECLINED, State.DECLINED)])
 async def test_the_errand_leaves_what_has_ended_as_it_is(
-    premises: tuple[App, Bank], wire: ScriptedWire, script: bytes, state: State
+    both: tuple[App, Bank], wire: ScriptedWire, script: bytes, state: State
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     wire.script = [script]
     await shopper.walk()
@@ -157,8 +157,8 @@ async def test_the_errand_leaves_what_has_ended_as_it_is(
     assert before.state is state
 
 
-async def test_the_errand_waits_for_a_charge_that_is_under_way(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_the_errand_waits_for_a_charge_that_is_under_way(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
     seen: list[dict[str, bool]] = []
 
@@ -177,10 +177,10 @@ async def test_the_errand_waits_for_a_charge_that_is_under_way(premises: tuple[A
 
 
 async def test_the_errand_does_not_end_what_the_acquirer_is_still_deciding(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     """Else a failed answer would leave money taken."""
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     wire.script = [PENDING, PENDING, APPROVED]
     await shopper.walk()
@@ -196,9 +196,9 @@ async def test_the_errand_does_not_end_what_the_acquirer_is_still_deciding(
 
 
 async def test_who_comes_back_while_the_acquirer_decides_neither_ends_nor_repeats_the_charge(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     wire.script = [PENDING]
     home = await shopper.walk()
@@ -211,7 +211,7 @@ async def test_who_comes_back_while_the_acquirer_decides_neither_ends_nor_repeat
 
 
 async def end_late(shopper: Shopper, app: App, how: str) -> None:
-    if how == "errand":
+    if how == "recovery task":
         [job] = await lease_now(app)
         assert job.topic == RecoveryTask.EXPIRE
         await run_recovery_task(app, job)
@@ -220,12 +220,12 @@ async def end_late(shopper: Shopper, app: App, how: str) -> None:
         await stale.come(has_answer=True)
 
 
-@pytest.mark.parametrize("how", ["errand", "tab without a result", "tab with a result", "tab out of time"])
+@pytest.mark.parametrize("how", ["recovery task", "tab without a result", "tab with a result", "tab out of time"])
 async def test_who_read_the_payment_before_another_tab_had_it_charged_changes_nothing(
-    premises: tuple[App, Bank], wire: ScriptedWire, how: str
+    both: tuple[App, Bank], wire: ScriptedWire, how: str
 ) -> None:
     """It waits again, but for the acquirer now, and that is not the same."""
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     moments = iter([True])
 
@@ -241,7 +241,7 @@ async def test_who_read_the_payment_before_another_tab_had_it_charged_changes_no
 
     if how == "tab with a result":
         await shopper.tell_result()
-    if how in ("errand", "tab out of time"):
+    if how in ("recovery task", "tab out of time"):
         await wait_until_end(shopper)
     await end_late(shopper, meddle_with(app, go_first), how)
 
@@ -256,9 +256,9 @@ async def test_who_read_the_payment_before_another_tab_had_it_charged_changes_no
 
 
 async def test_silence_after_the_challenge_fails_and_owes_a_reversal(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     wire.script = [Silent(), REVERSED]
 
@@ -272,9 +272,9 @@ async def test_silence_after_the_challenge_fails_and_owes_a_reversal(
 
 
 async def test_a_process_that_dies_after_the_challenge_leaves_an_attempt_like_any_other(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     await leave_killed(shopper, wire)
     row = await shopper.look_at_case()
@@ -295,9 +295,9 @@ async def test_a_process_that_dies_after_the_challenge_leaves_an_attempt_like_an
 
 @pytest.mark.parametrize("ends", ["home", "killed"])
 async def test_a_key_replays_the_first_answer_whatever_the_payment_became(
-    premises: tuple[App, Bank], wire: ScriptedWire, ends: str
+    both: tuple[App, Bank], wire: ScriptedWire, ends: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, idempotency_key=make_key(app))
     first = await find_earlier_answer(app, make_key(app))
     if ends == "home":
@@ -315,9 +315,9 @@ async def test_a_key_replays_the_first_answer_whatever_the_payment_became(
 
 @pytest.mark.parametrize("kind", ["RF", "RV"])
 async def test_nothing_follows_a_payment_that_waits_for_its_shopper(
-    premises: tuple[App, Bank], wire: ScriptedWire, kind: str
+    both: tuple[App, Bank], wire: ScriptedWire, kind: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     answer = await follow(app, await shopper.look(), kind, 100)
@@ -329,9 +329,9 @@ async def test_nothing_follows_a_payment_that_waits_for_its_shopper(
 
 
 async def test_a_refused_follow_up_of_a_waiting_payment_does_not_disturb_its_end(
-    premises: tuple[App, Bank],
+    both: tuple[App, Bank],
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order({"paymentType": "PA"}))
     await follow(app, await shopper.look(), "CP", 100)
     await shopper.walk()
@@ -343,9 +343,9 @@ async def test_a_refused_follow_up_of_a_waiting_payment_does_not_disturb_its_end
 
 @pytest.mark.parametrize(("kind", "code"), [("RF", "700.400.520"), ("RV", "700.400.530"), ("CP", "700.400.510")])
 async def test_nothing_follows_an_authentication_by_itself(
-    premises: tuple[App, Bank], wire: ScriptedWire, kind: str, code: str
+    both: tuple[App, Bank], wire: ScriptedWire, kind: str, code: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
     await shopper.walk()
 

@@ -21,14 +21,14 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
 async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper, other = await go_shopping(app, bank), await go_shopping(app, bank)
     payment_id, stranger = shopper.body["id"], "8a" + "9" * 30
     shopper_token = read_shopper_token(other.shopper_token)
@@ -63,10 +63,10 @@ async def test_a_ticket_that_opens_nothing_leads_nowhere_and_changes_nothing(
 
 @pytest.mark.parametrize("is_approved", [True, False])
 async def test_a_wrong_key_leads_nowhere_also_after_the_challenge_has_ended(
-    premises: tuple[App, Bank], is_approved: bool
+    both: tuple[App, Bank], is_approved: bool
 ) -> None:
     """The result and the shop's address are told to whoever holds the whole address of the shopper, and nobody else."""
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     if is_approved:
         await shopper.tell_result()
@@ -85,9 +85,9 @@ async def test_a_wrong_key_leads_nowhere_also_after_the_challenge_has_ended(
 
 
 async def test_a_shopper_is_not_sent_to_a_scheme_that_the_channel_does_not_list_any_more(
-    premises: tuple[App, Bank],
+    both: tuple[App, Bank],
 ) -> None:
-    app, bank = premises
+    app, bank = both
     channel = app.merchants.get_channel(CHANNEL.id)
     listing = replace(channel, return_schemes=("shop",))
     app.merchants.fill([listing], [])
@@ -105,9 +105,9 @@ async def test_a_shopper_is_not_sent_to_a_scheme_that_the_channel_does_not_list_
 
 @pytest.mark.parametrize("change", ["amount = 1", "mac = NULL", "echo = '{}'", "currency = 'USD'"])
 async def test_a_waiting_payment_that_somebody_changed_is_not_gone_on_with(
-    premises: tuple[App, Bank], wire: ScriptedWire, change: str
+    both: tuple[App, Bank], wire: ScriptedWire, change: str
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     await shopper.tell_result()
     await change_row(app, f"UPDATE payments SET {change} WHERE id = '{shopper.body['id']}'")
@@ -120,10 +120,10 @@ async def test_a_waiting_payment_that_somebody_changed_is_not_gone_on_with(
 
 
 async def test_an_address_without_a_key_asks_nobody_about_a_follow_up(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     """A question blocks what the acquirer never saw; a follow-up is asked about by its worker, which knows better."""
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order({"threeDSecure.disable": "true"}))
     wire.script = [b'{"status":"pending"}']
     refund = await read_answered(app, await follow(app, await shopper.look(), "RF", 100))

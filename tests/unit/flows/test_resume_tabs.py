@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def premises(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
+def both(app: App, wire: ScriptedWire) -> tuple[App, Bank]:
     return open_bank(app, wire)
 
 
@@ -44,8 +44,8 @@ def decode(field: str) -> dict[str, Any]:
     return message
 
 
-async def test_two_tabs_that_come_back_at_once_charge_once(premises: tuple[App, Bank], wire: ScriptedWire) -> None:
-    app, bank = premises
+async def test_two_tabs_that_come_back_at_once_charge_once(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+    app, bank = both
     shopper = await go_shopping(app, bank)
     await shopper.come()
     await shopper.tell_result()
@@ -58,9 +58,9 @@ async def test_two_tabs_that_come_back_at_once_charge_once(premises: tuple[App, 
 
 
 async def test_while_the_charge_is_under_way_another_tab_is_asked_to_wait(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     seen: list[object] = []
 
@@ -75,9 +75,9 @@ async def test_while_the_charge_is_under_way_another_tab_is_asked_to_wait(
     assert len(wire.sent) == 1
 
 
-async def test_who_reloads_while_the_bank_is_asked_asks_under_another_name(premises: tuple[App, Bank]) -> None:
+async def test_who_reloads_while_the_bank_is_asked_asks_under_another_name(both: tuple[App, Bank]) -> None:
     """A directory refuses a question that it was asked before, and that is no answer about the shopper."""
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
     seen: list[object] = []
 
@@ -97,9 +97,9 @@ async def test_who_reloads_while_the_bank_is_asked_asks_under_another_name(premi
 
 
 async def test_of_two_tabs_that_have_the_bank_asked_the_first_answer_is_the_truth(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [REFUSED, CHALLENGE]
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
     other_ends: list[object] = []
@@ -118,9 +118,9 @@ async def test_of_two_tabs_that_have_the_bank_asked_the_first_answer_is_the_trut
 
 
 async def test_an_answer_of_the_bank_that_comes_after_the_end_changes_nothing(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     bank.answers = [FRICTIONLESS]
     shopper = await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS)))
 
@@ -135,8 +135,8 @@ async def test_an_answer_of_the_bank_that_comes_after_the_end_changes_nothing(
     assert wire.sent == []
 
 
-async def test_who_comes_again_after_a_process_died_asking_the_bank_goes_on(premises: tuple[App, Bank]) -> None:
-    app, bank = premises
+async def test_who_comes_again_after_a_process_died_asking_the_bank_goes_on(both: tuple[App, Bank]) -> None:
+    app, bank = both
     bank.method_url, bank.answers = METHOD_URL, [ZeroDivisionError(), CHALLENGE]
     shopper = await go_shopping(app, bank)
     await shopper.report_method()
@@ -151,9 +151,9 @@ async def test_who_comes_again_after_a_process_died_asking_the_bank_goes_on(prem
 
 
 async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
-    premises: tuple[App, Bank], wire: ScriptedWire
+    both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
     home = await shopper.walk()
 
@@ -164,11 +164,9 @@ async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
     assert len(wire.sent) == 1
 
 
-async def test_a_result_told_while_the_shopper_comes_back_counts(
-    premises: tuple[App, Bank], wire: ScriptedWire
-) -> None:
+async def test_a_result_told_while_the_shopper_comes_back_counts(both: tuple[App, Bank], wire: ScriptedWire) -> None:
     """Whoever told it heard that it was taken, so the payment must not end as if nobody had."""
-    app, bank = premises
+    app, bank = both
     shopper = await go_shopping(app, bank)
 
     told: list[str] = []

@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 import pytest
+from unit.app_and_bank import NOW
 
 from tollgate.contract.checkout_forms import FormTerms, answer_form
 from tollgate.payments.accounts import WalletPublic
 from tollgate.widget.script import FOLDER
 from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
-from unit.premises import NOW
 
 TYPES = (FOLDER.parent / "types.d.ts").read_text("utf-8")
 ENVELOPE_MEMBERS = frozenset({"id", "result", "buildNumber", "timestamp", "ndc"})

@@ -1,4 +1,4 @@
-"""A courier and the receivers it meets: honest, hostile, dead, or where it must not go."""
+"""A notifier and the receivers it meets: honest, hostile, dead, or where it must not go."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Payment, Verdict
 
 FORCED_CODE = "forceResultCode"
-"""The lever by which a test asks the simulator for a result."""
+"""The override by which a test asks the simulator for a result."""
 
 SILENT = Verdict(outcome=Outcome.SILENT, code=codes.ACQUIRER_SILENT)
 _NOT_FOUND = Verdict(outcome=Outcome.DECLINED, code=codes.TIMED_OUT_BEFORE_SENDING)

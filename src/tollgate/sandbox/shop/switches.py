@@ -48,7 +48,7 @@ class Choices(msgspec.Struct, frozen=True):
 
     @property
     def bank_delay_ms(self) -> str:
-        """How late the simulated bank answers, as its lever is written."""
+        """How late the simulated bank answers, as its override is written."""
         return _SLOW_BANK_MS if self.by_key["bank"] == "slow" else "0"
 
     def make_options(self) -> dict[str, object]:
