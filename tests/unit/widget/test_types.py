@@ -15,7 +15,7 @@ from tollgate.payments.accounts import WalletPublic
 from tollgate.widget.script import FOLDER
 from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
 
-TYPES = (FOLDER.parent / "types.d.ts").read_text("utf-8")
+TYPES = (FOLDER.parent / "types" / "service.d.ts").read_text("utf-8")
 ENVELOPE_MEMBERS = frozenset({"id", "result", "buildNumber", "timestamp", "ndc"})
 PARENTS = {"Configuration": "CheckoutNow", "BrandRow": "CardBrand"}
 

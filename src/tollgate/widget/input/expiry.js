@@ -2,7 +2,7 @@
 // The month and year a card ends: how they are read and written while typing, and whether they lie ahead.
 
 import { deleteAcross, placeAfter, readDigit, readDigits } from "./digits.js";
-/** @import { Expiry, FaultKind, Today, Validation } from "../types.d.ts" */
+/** @import { Expiry, FaultKind, Today, Validation } from "../types/frames.d.ts" */
 
 const YEARS_AHEAD_MAX = 50;
 export const EXPIRY_LENGTH_MAX = 20;

@@ -2,7 +2,7 @@
 // The name of a card holder: how it is normalized and validated.
 
 import { readDigits } from "./digits.js";
-/** @import { Validation } from "../types.d.ts" */
+/** @import { Validation } from "../types/frames.d.ts" */
 
 const HOLDER_LENGTH_MIN = 3;
 const HOLDER_LENGTH_MAX = 128;

@@ -1,7 +1,7 @@
 // @ts-check
 // Puts text into an input while somebody types in it, and deletes across the separators that the form writes itself.
 
-/** @import { CardFieldRow, Edit } from "../types.d.ts" */
+/** @import { CardFieldRow, Edit } from "../types/frames.d.ts" */
 
 /**
  * @param {HTMLInputElement} input

@@ -7,7 +7,7 @@ import { getClosest, getParent, make, makeHidden, makeId } from "./dom.js";
 import { openMethod } from "./opening.js";
 import { page } from "./state.js";
 import { chooseStoredCard } from "./storedCards.js";
-/** @import { Method, Place, StoredWidget, Widget } from "../types.d.ts" */
+/** @import { Method, Place, StoredWidget, Widget } from "../types/page.d.ts" */
 
 /**
  * @param {Place} place

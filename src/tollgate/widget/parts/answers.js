@@ -15,7 +15,8 @@ import { showMessage } from "./messages.js";
 import { visitInPopup, wantsPopup } from "./popup.js";
 import { page } from "./state.js";
 import { followAbandoned, followSilence, followUncertain } from "./unfinished.js";
-/** @import { Answer, Attempt, Field, ServiceResult, Widget } from "../types.d.ts" */
+/** @import { Answer, Attempt, Field, Widget } from "../types/page.d.ts" */
+/** @import { ServiceResult } from "../types/service.d.ts" */
 
 const THROTTLED = "800.120.100";
 

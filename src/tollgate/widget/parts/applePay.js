@@ -6,7 +6,8 @@ import { startPaying } from "./payButton.js";
 import { readObject } from "./reading.js";
 import { page } from "./state.js";
 import { NOT_HERE, listNetworks, readWalletOptions } from "./walletOptions.js";
-/** @import { Attempt, Wallet, WalletRow } from "../types.d.ts" */
+/** @import { Attempt, WalletRow } from "../types/page.d.ts" */
+/** @import { Wallet } from "../types/service.d.ts" */
 
 /** @param {Wallet} wallet */
 function makeAppleRequest(wallet) {

@@ -5,7 +5,7 @@ import { removeDialog } from "./dialog.js";
 import { sendToFrame } from "./frames.js";
 import { setBusy, showMessage } from "./messages.js";
 import { page } from "./state.js";
-/** @import { Attempt, Widget } from "../types.d.ts" */
+/** @import { Attempt, Widget } from "../types/page.d.ts" */
 
 /**
  * @param {Widget} widget

@@ -7,7 +7,7 @@ import { INPUTS, findInputName, makeInputField, makeWantedField } from "./inputs
 import { addAsked } from "./methods.js";
 import { isOn } from "./reading.js";
 import { page } from "./state.js";
-/** @import { Field, InputName, Translator, Widget } from "../types.d.ts" */
+/** @import { Field, InputName, Translator, Widget } from "../types/page.d.ts" */
 
 /** @satisfies {Record<string, InputName>} */
 const BILLING_FIELDS = {

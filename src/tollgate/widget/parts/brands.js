@@ -5,7 +5,7 @@ import { make, makeId, setStyles } from "./dom.js";
 import { makeGroup } from "./fields.js";
 import { isAccordion } from "./methods.js";
 import { page } from "./state.js";
-/** @import { BrandField, Translator } from "../types.d.ts" */
+/** @import { BrandField, Translator } from "../types/page.d.ts" */
 
 /** @param {HTMLElement} element */
 export function readBrandCodes(element) {

@@ -3,7 +3,7 @@
 
 import { isJavaEnabled, readBrowserLanguage, readColorDepth } from "../../web/pages/modules/browser.js";
 import { page } from "./state.js";
-/** @import { Parameters } from "../types.d.ts" */
+/** @import { Parameters } from "../types/frames.d.ts" */
 
 /** @returns {Parameters} */
 export function describeBrowser() {

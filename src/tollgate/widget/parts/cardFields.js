@@ -14,7 +14,8 @@ import { startPaying } from "./payButton.js";
 import { readList } from "./reading.js";
 import { source } from "./source.js";
 import { page } from "./state.js";
-/** @import { Attempt, FrameEventMessage, FrameField, FrameFieldName, FrameFieldRow, FrameOptions, Translator, Widget } from "../types.d.ts" */
+/** @import { FrameEventMessage, FrameFieldName, FrameOptions } from "../types/frames.d.ts" */
+/** @import { Attempt, FrameField, FrameFieldRow, Translator, Widget } from "../types/page.d.ts" */
 
 /** @type {Record<FrameFieldName, FrameFieldRow>} */
 const FRAME_FIELDS = {

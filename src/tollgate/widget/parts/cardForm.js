@@ -14,7 +14,7 @@ import { makeInputField, makeWantedField } from "./inputs.js";
 import { isAccordion } from "./methods.js";
 import { addNumberMarks, followMarks } from "./numberMarks.js";
 import { page } from "./state.js";
-/** @import { CardWidget, Field, Place, Widget } from "../types.d.ts" */
+/** @import { CardWidget, Field, Place, Widget } from "../types/page.d.ts" */
 
 /**
  * @param {Place} place

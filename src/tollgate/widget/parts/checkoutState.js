@@ -8,7 +8,8 @@ import { leadToResult } from "./leaving.js";
 import { showMessage } from "./messages.js";
 import { showPaid } from "./paid.js";
 import { wait } from "./state.js";
-/** @import { Attempt, CheckoutNow, Widget } from "../types.d.ts" */
+/** @import { Attempt, Widget } from "../types/page.d.ts" */
+/** @import { CheckoutNow } from "../types/service.d.ts" */
 
 export const BUSY_LOOKS_MAX = 8;
 export const BUSY_LOOK_MS = 1500;

@@ -3,7 +3,8 @@
 
 import { describeBrowser } from "./browser.js";
 import { page } from "./state.js";
-/** @import { Parameters, Widget } from "../types.d.ts" */
+/** @import { Parameters } from "../types/frames.d.ts" */
+/** @import { Widget } from "../types/page.d.ts" */
 
 /**
  * Returns what the page knows of the shopper and no field asks for. What a field says wins, even where it was emptied.

@@ -8,7 +8,9 @@ import { publish } from "./publicApi.js";
 import { SCRIPT_NAME, checkoutAddress, source } from "./source.js";
 import { NOT_CONFIGURED, page } from "./state.js";
 import { offerWallets } from "./wallets.js";
-/** @import { CheckoutNow, CheckoutReply, Configuration, Parameters, ReportedError, ServiceResult } from "../types.d.ts" */
+/** @import { Parameters } from "../types/frames.d.ts" */
+/** @import { ReportedError } from "../types/page.d.ts" */
+/** @import { CheckoutNow, CheckoutReply, Configuration, ServiceResult } from "../types/service.d.ts" */
 
 /** @type {string[]} */
 let brandsAsked = [];

@@ -6,7 +6,8 @@ import { fetchState } from "./configuration.js";
 import { reloadFrame } from "./frames.js";
 import { showMessage } from "./messages.js";
 import { page } from "./state.js";
-/** @import { CheckoutNow, Widget } from "../types.d.ts" */
+/** @import { Widget } from "../types/page.d.ts" */
+/** @import { CheckoutNow } from "../types/service.d.ts" */
 
 const PROBE_MS = 3000;
 const PROBE_MAX_MS = 30000;

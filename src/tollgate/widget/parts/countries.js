@@ -2,7 +2,7 @@
 // The choice of a country. Codes stand here; their names are known to the browser in every language.
 
 import { make } from "./dom.js";
-/** @import { Attributes, Translator } from "../types.d.ts" */
+/** @import { Attributes, Translator } from "../types/page.d.ts" */
 
 const COUNTRIES =
   "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG " +

@@ -2,7 +2,7 @@
 // What the page knows about the shopper beforehand.
 
 import { readObject } from "./reading.js";
-/** @import { Parameters } from "../types.d.ts" */
+/** @import { Parameters } from "../types/frames.d.ts" */
 
 const CUSTOMER_WORDS = [
   "merchantCustomerId",

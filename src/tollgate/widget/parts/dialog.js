@@ -5,7 +5,7 @@
 import { make, makeId, setStyles } from "./dom.js";
 import { callHook } from "./hooks.js";
 import { page } from "./state.js";
-/** @import { Attempt, Dialog, Widget } from "../types.d.ts" */
+/** @import { Attempt, Dialog, Widget } from "../types/page.d.ts" */
 
 /**
  * @param {Attempt} attempt

@@ -9,7 +9,7 @@ import { makeWidget } from "./forms.js";
 import { makeInputField, makeWantedField } from "./inputs.js";
 import { makeMandate } from "./mandate.js";
 import { page } from "./state.js";
-/** @import { Place } from "../types.d.ts" */
+/** @import { Place } from "../types/page.d.ts" */
 
 /**
  * @param {Place} place

@@ -2,7 +2,7 @@
 // Builds elements. Text is set as text and styles through their objects, so that a shop's policy may forbid
 // inline styles and scripts, and so that nothing that somebody typed can become markup.
 
-/** @import { Attributes, MadeElement } from "../types.d.ts" */
+/** @import { Attributes, MadeElement } from "../types/page.d.ts" */
 
 let elementsMade = 0;
 

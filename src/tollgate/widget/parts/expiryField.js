@@ -6,7 +6,7 @@ import { deleteAtCaret, findCaret, readTyping, setInput } from "../input/typing.
 import { make, makeId } from "./dom.js";
 import { makeGroup, validateOnBlur, validateWhileTyping } from "./fields.js";
 import { page } from "./state.js";
-/** @import { InputField, Translator } from "../types.d.ts" */
+/** @import { InputField, Translator } from "../types/page.d.ts" */
 
 /** @param {string} text */
 function validateExpiryText(text) {

@@ -2,7 +2,8 @@
 // Renders what is wrong with a field: it is empty, incomplete, not valid or expired. A page's own text for the field is
 // shown for all of them.
 
-/** @import { FaultKind, Field, Translator } from "../types.d.ts" */
+/** @import { FaultKind } from "../types/frames.d.ts" */
+/** @import { Field, Translator } from "../types/page.d.ts" */
 
 // The error of a field where the field itself names no other. Each is the name of a text that a page may bring along.
 /** @type {Record<string, string>} */

@@ -6,7 +6,7 @@ import { renderFault, usualError } from "./faults.js";
 import { updateFrame } from "./frames.js";
 import { whenReleased } from "./pressing.js";
 import { page } from "./state.js";
-/** @import { Field, FieldGroup, Translator } from "../types.d.ts" */
+/** @import { Field, FieldGroup, Translator } from "../types/page.d.ts" */
 
 /**
  * Makes the group around a control. A label element cannot label a frame, so the label of a frame is plain text.

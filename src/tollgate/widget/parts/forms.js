@@ -7,7 +7,8 @@ import { startPaying } from "./payButton.js";
 import { checkoutAddress } from "./source.js";
 import { page } from "./state.js";
 import { pay } from "./submit.js";
-/** @import { Place, Widget, WidgetKind } from "../types.d.ts" */
+/** @import { Place, Widget } from "../types/page.d.ts" */
+/** @import { WidgetKind } from "../types/service.d.ts" */
 
 /** @type {Record<WidgetKind, string>} */
 export const FORM_HOOKS = {

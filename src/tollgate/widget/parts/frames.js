@@ -6,7 +6,8 @@ import { make } from "./dom.js";
 import { makeIntegrationError, notifyError, notifyMadeError } from "./hooks.js";
 import { source } from "./source.js";
 import { page } from "./state.js";
-/** @import { Answer, Frame, FrameFieldName, FrameOptions, FrameQuestion, FrameRequest, FrameState, FromFrame, ReceiveFromFrame, ToFrame } from "../types.d.ts" */
+/** @import { FrameFieldName, FrameOptions, FrameQuestion, FrameState, FromFrame, ToFrame } from "../types/frames.d.ts" */
+/** @import { Answer, Frame, FrameRequest, ReceiveFromFrame } from "../types/page.d.ts" */
 
 const FRAME_PATIENCE_MS = 20000;
 

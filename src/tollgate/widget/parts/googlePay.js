@@ -4,7 +4,8 @@
 import { startPaying } from "./payButton.js";
 import { page } from "./state.js";
 import { NOT_HERE, listNetworks, readWalletOptions } from "./walletOptions.js";
-/** @import { Configuration, Wallet, WalletRow } from "../types.d.ts" */
+/** @import { WalletRow } from "../types/page.d.ts" */
+/** @import { Configuration, Wallet } from "../types/service.d.ts" */
 
 /**
  * @param {Wallet} wallet

@@ -3,7 +3,7 @@
 // are due, so a page may set them late; an error in one of them goes to the browser's console and stops nothing of ours.
 
 import { page } from "./state.js";
-/** @import { Frame, Permission, ReportedError, Widget } from "../types.d.ts" */
+/** @import { Frame, Permission, ReportedError, Widget } from "../types/page.d.ts" */
 
 /**
  * @param {string} name

@@ -9,7 +9,7 @@ import { usualError } from "./faults.js";
 import { makeGroup, markOptional, validateOnBlur, validateWhileTyping } from "./fields.js";
 import { isPartOfPostcode, isPostcode, spellPostcode } from "./postcodes.js";
 import { page } from "./state.js";
-/** @import { Attributes, InputChoices, InputField, InputName, InputRow, TextControl, Translator } from "../types.d.ts" */
+/** @import { Attributes, InputChoices, InputField, InputName, InputRow, TextControl, Translator } from "../types/page.d.ts" */
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const TAX_NUMBER_LENGTH_MIN = 8;

@@ -10,7 +10,7 @@ import { showPaid } from "./paid.js";
 import { source } from "./source.js";
 import { page } from "./state.js";
 import { showTick } from "./tick.js";
-/** @import { Attempt } from "../types.d.ts" */
+/** @import { Attempt } from "../types/page.d.ts" */
 
 const APP_PATIENCE_MS = 5000;
 

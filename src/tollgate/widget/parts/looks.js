@@ -6,7 +6,8 @@ import { make } from "./dom.js";
 import { readObject } from "./reading.js";
 import { assetAddress } from "./source.js";
 import { onUnload, page, wait } from "./state.js";
-/** @import { FrameFieldName, FrameLooks, Settings } from "../types.d.ts" */
+/** @import { FrameFieldName } from "../types/frames.d.ts" */
+/** @import { FrameLooks, Settings } from "../types/page.d.ts" */
 
 const STYLE_FILES = {
   card: ["widget.css", "marks.css", "dialog.css", "wallets.css"],

@@ -5,7 +5,7 @@
 import { make, makeId } from "./dom.js";
 import { callHook, hookSelf } from "./hooks.js";
 import { page } from "./state.js";
-/** @import { Widget } from "../types.d.ts" */
+/** @import { Widget } from "../types/page.d.ts" */
 
 /**
  * @param {Widget} widget

@@ -3,7 +3,7 @@
 
 import { make, setHidden } from "./dom.js";
 import { disableMethods, isClosed } from "./methods.js";
-/** @import { Widget } from "../types.d.ts" */
+/** @import { Widget } from "../types/page.d.ts" */
 
 /**
  * Shows a message; `isCalm` says that nothing has gone wrong.

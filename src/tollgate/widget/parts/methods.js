@@ -3,7 +3,7 @@
 
 import { getClosest, setHidden } from "./dom.js";
 import { page } from "./state.js";
-/** @import { Widget } from "../types.d.ts" */
+/** @import { Widget } from "../types/page.d.ts" */
 
 export function isAccordion() {
   return page.settings.layout === "accordion";

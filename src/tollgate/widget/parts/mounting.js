@@ -27,7 +27,8 @@ import { page } from "./state.js";
 import { hideOtherForms, makeStoredCards } from "./storedCards.js";
 import { chooseTranslator } from "./texts.js";
 import { makeWallet } from "./walletForm.js";
-/** @import { Configuration, Field, Place, ReportedError, ResultWindow, Widget, WidgetKind } from "../types.d.ts" */
+/** @import { Field, Place, ReportedError, ResultWindow, Widget } from "../types/page.d.ts" */
+/** @import { Configuration, WidgetKind } from "../types/service.d.ts" */
 
 /**
  * @param {HTMLElement} element

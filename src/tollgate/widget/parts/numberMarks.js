@@ -5,7 +5,7 @@
 import { makeMark } from "./brands.js";
 import { make, setHidden } from "./dom.js";
 import { page } from "./state.js";
-/** @import { CardWidget, FieldGroup, FoundBrands } from "../types.d.ts" */
+/** @import { CardWidget, FieldGroup, FoundBrands } from "../types/page.d.ts" */
 
 /**
  * @param {CardWidget} widget

@@ -5,7 +5,7 @@ import { getClosest, getParent, setHidden } from "./dom.js";
 import { revealMessage } from "./messages.js";
 import { isClosed } from "./methods.js";
 import { labelButton, styleButton } from "./payButton.js";
-/** @import { Method, Place, Widget } from "../types.d.ts" */
+/** @import { Method, Place, Widget } from "../types/page.d.ts" */
 
 /**
  * Opens a method, whose form gets the button: the Enter key in a field presses the button of the field's form.

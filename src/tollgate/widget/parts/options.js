@@ -4,7 +4,7 @@
 
 import { readCustomer } from "./customer.js";
 import { isOn, readList, readObject } from "./reading.js";
-/** @import { GivenOptions } from "../types.d.ts" */
+/** @import { GivenOptions } from "../types/page.d.ts" */
 
 /** @type {Record<string, [width: string, height: string]>} */
 const CHALLENGE_SIZES = {

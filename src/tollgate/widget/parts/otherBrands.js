@@ -9,7 +9,7 @@ import { FORM_HOOKS, makeWidget } from "./forms.js";
 import { isAccordion } from "./methods.js";
 import { renderAmount } from "./payButton.js";
 import { page } from "./state.js";
-/** @import { Place } from "../types.d.ts" */
+/** @import { Place } from "../types/page.d.ts" */
 
 const POPUP_KINDS = ["onlineTransfer", "virtualAccount"];
 

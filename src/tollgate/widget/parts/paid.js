@@ -6,7 +6,7 @@ import { make } from "./dom.js";
 import { closeFrame } from "./frames.js";
 import { showAt } from "./places.js";
 import { page } from "./state.js";
-/** @import { Translator } from "../types.d.ts" */
+/** @import { Translator } from "../types/page.d.ts" */
 
 /**
  * @param {Translator} translator

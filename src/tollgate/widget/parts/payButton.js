@@ -4,7 +4,7 @@
 import { getParent, setHidden } from "./dom.js";
 import { isClosed } from "./methods.js";
 import { page } from "./state.js";
-/** @import { Translator, Widget } from "../types.d.ts" */
+/** @import { Translator, Widget } from "../types/page.d.ts" */
 
 /** @param {Translator} translator */
 export function renderAmount(translator) {

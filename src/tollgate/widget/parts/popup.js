@@ -7,7 +7,7 @@ import { fetchState } from "./configuration.js";
 import { make } from "./dom.js";
 import { setBusy } from "./messages.js";
 import { page, wait } from "./state.js";
-/** @import { Attempt, Widget } from "../types.d.ts" */
+/** @import { Attempt, Widget } from "../types/page.d.ts" */
 
 const POPUP_LOOK_MS = 300;
 const CLOSING_MS = 400;

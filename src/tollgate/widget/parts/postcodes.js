@@ -3,7 +3,7 @@
 
 import { isNumberLike, squeeze } from "./accountNumbers.js";
 import { page } from "./state.js";
-/** @import { TextControl } from "../types.d.ts" */
+/** @import { TextControl } from "../types/page.d.ts" */
 
 /** @param {TextControl} control */
 function findPostcodeRow({ form }) {

@@ -7,7 +7,7 @@ import { notifyError } from "./hooks.js";
 import { startPaying } from "./payButton.js";
 import { source } from "./source.js";
 import { page } from "./state.js";
-/** @import { PublicApi } from "../types.d.ts" */
+/** @import { PublicApi } from "../types/page.d.ts" */
 
 /** @type {PublicApi} */
 export const publicApi = {

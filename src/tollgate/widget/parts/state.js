@@ -3,7 +3,8 @@
 // shown, and the one attempt that may be under way. Everything else is read from here.
 
 import { readSettings } from "./options.js";
-/** @import { Configuration, PageState } from "../types.d.ts" */
+/** @import { PageState } from "../types/page.d.ts" */
+/** @import { Configuration } from "../types/service.d.ts" */
 
 /** @type {Configuration} */
 export const NOT_CONFIGURED = Object.freeze({

@@ -7,7 +7,8 @@ import { getParent, make, makeHex, setHidden } from "./dom.js";
 import { addResultUrl, adoptInputs, makeSubmitGroup, makeWidget } from "./forms.js";
 import { renderPayLabel } from "./payButton.js";
 import { page } from "./state.js";
-/** @import { Place, StoredCard, StoredRow, StoredWidget, Widget } from "../types.d.ts" */
+/** @import { Place, StoredRow, StoredWidget, Widget } from "../types/page.d.ts" */
+/** @import { StoredCard } from "../types/service.d.ts" */
 
 /** @param {Place} place */
 export function makeStoredCards(place) {

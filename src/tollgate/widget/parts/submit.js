@@ -19,7 +19,8 @@ import { page } from "./state.js";
 import { sumUp, wasAllowed } from "./summary.js";
 import { followUncertain } from "./unfinished.js";
 import { finishSheet, obtainToken } from "./walletToken.js";
-/** @import { Answer, Attempt, Parameters, Permission, Widget } from "../types.d.ts" */
+/** @import { Parameters } from "../types/frames.d.ts" */
+/** @import { Answer, Attempt, Permission, Widget } from "../types/page.d.ts" */
 
 /** @param {Widget} widget */
 export async function pay(widget) {

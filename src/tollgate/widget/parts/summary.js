@@ -5,7 +5,8 @@
 import { collectFields } from "./collecting.js";
 import { callHook, hookSelf } from "./hooks.js";
 import { page, wait } from "./state.js";
-/** @import { Attempt, Permission, StoredCard, Widget } from "../types.d.ts" */
+/** @import { Attempt, Permission, Widget } from "../types/page.d.ts" */
+/** @import { StoredCard } from "../types/service.d.ts" */
 
 /**
  * @param {Widget} widget

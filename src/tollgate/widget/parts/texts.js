@@ -3,7 +3,7 @@
 
 import { has } from "../input/records.js";
 import { page } from "./state.js";
-/** @import { GivenOptions, Translator } from "../types.d.ts" */
+/** @import { GivenOptions, Translator } from "../types/page.d.ts" */
 
 const DEFAULT_LANGUAGE = "en";
 

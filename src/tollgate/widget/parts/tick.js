@@ -4,7 +4,7 @@
 import { isOfWeb } from "./addresses.js";
 import { make } from "./dom.js";
 import { wait } from "./state.js";
-/** @import { Widget } from "../types.d.ts" */
+/** @import { Widget } from "../types/page.d.ts" */
 
 const TICK_MS = 500;
 

@@ -9,7 +9,8 @@ import { notifyError } from "./hooks.js";
 import { showMessage } from "./messages.js";
 import { checkoutAddress } from "./source.js";
 import { page, wait } from "./state.js";
-/** @import { Attempt, CheckoutNow, ReportedError, Widget } from "../types.d.ts" */
+/** @import { Attempt, ReportedError, Widget } from "../types/page.d.ts" */
+/** @import { CheckoutNow } from "../types/service.d.ts" */
 
 /**
  * Follows an attempt whose bank or provider the shopper has closed. The service gives the attempt up first, so that what is

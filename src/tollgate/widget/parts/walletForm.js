@@ -6,7 +6,9 @@ import { makeWidget } from "./forms.js";
 import { source } from "./source.js";
 import { page } from "./state.js";
 import { WALLETS } from "./wallets.js";
-/** @import { Attempt, Parameters, Place, Wallet } from "../types.d.ts" */
+/** @import { Parameters } from "../types/frames.d.ts" */
+/** @import { Attempt, Place } from "../types/page.d.ts" */
+/** @import { Wallet } from "../types/service.d.ts" */
 
 /**
  * @param {Place} place

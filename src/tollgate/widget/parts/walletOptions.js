@@ -3,7 +3,7 @@
 
 import { readObject } from "./reading.js";
 import { page } from "./state.js";
-/** @import { Configuration } from "../types.d.ts" */
+/** @import { Configuration } from "../types/service.d.ts" */
 
 export const NOT_HERE = "this browser or device cannot pay with it";
 

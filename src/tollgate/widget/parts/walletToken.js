@@ -4,7 +4,7 @@
 import { hold, isCurrent } from "./attempt.js";
 import { fetchState } from "./configuration.js";
 import { followUncertain, showNotCharged } from "./unfinished.js";
-/** @import { Answer, Attempt, Widget } from "../types.d.ts" */
+/** @import { Answer, Attempt, Widget } from "../types/page.d.ts" */
 
 /**
  * Requests a token, and returns whether there is one. The sheet is opened within the shopper's click wherever the page does

@@ -8,7 +8,8 @@ import { readErrorMessage } from "./hooks.js";
 import { SCRIPT_NAME } from "./source.js";
 import { wait } from "./state.js";
 import { NOT_HERE } from "./walletOptions.js";
-/** @import { Attributes, Configuration, Wallet, WalletRow } from "../types.d.ts" */
+/** @import { Attributes, WalletRow } from "../types/page.d.ts" */
+/** @import { Configuration, Wallet } from "../types/service.d.ts" */
 
 const WALLET_PATIENCE_MS = 4000;
 

@@ -4,7 +4,7 @@
 
 import { FOURS, addUp } from "../../input/digits.js";
 import { has } from "../../input/records.js";
-/** @import { FrameOptions, Validation } from "../../types.d.ts" */
+/** @import { FrameOptions, Validation } from "../../types/frames.d.ts" */
 
 const KEY_DIGITS = 8;
 const LENGTH_MIN = 8;

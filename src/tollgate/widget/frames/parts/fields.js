@@ -6,7 +6,7 @@ import { deleteAcross, groupDigits, placeAfter, readDigits } from "../../input/d
 import { deleteAtSlash, setExpiry, validateExpiry } from "../../input/expiry.js";
 import { readHolder, validateHolder } from "../../input/holder.js";
 import { chooseGrouping, findRow, limitLength, validateNumber } from "./brands.js";
-/** @import { CardFieldRow, FrameFieldName, FrameOptions, Today, Validation } from "../../types.d.ts" */
+/** @import { CardFieldRow, FrameFieldName, FrameOptions, Today, Validation } from "../../types/frames.d.ts" */
 
 const CVV_LENGTHS = [3, 4];
 

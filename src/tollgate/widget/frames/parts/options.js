@@ -4,7 +4,7 @@
 
 import { has, isRecord } from "../../input/records.js";
 import { findRow } from "./brands.js";
-/** @import { FrameOptions } from "../../types.d.ts" */
+/** @import { FrameOptions } from "../../types/frames.d.ts" */
 
 export const TEXT_LENGTH_MAX = 300;
 const CODES_MAX = 100;

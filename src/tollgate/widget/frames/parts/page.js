@@ -8,7 +8,7 @@ import { detectAmong } from "./brands.js";
 import { FIELDS, validateField } from "./fields.js";
 import { OPTION_DEFAULTS, listColors, listStyles, mergeOptions } from "./options.js";
 import { sendToPage } from "./port.js";
-/** @import { FrameFieldName, FrameOptions } from "../../types.d.ts" */
+/** @import { FrameFieldName, FrameOptions } from "../../types/frames.d.ts" */
 
 export const input = /** @type {HTMLInputElement} */ (document.querySelector("input"));
 const hint = /** @type {HTMLElement} */ (document.querySelector("[data-hint]"));

@@ -1,7 +1,7 @@
 // @ts-check
 // The channel to the page that this frame was made for. It is opened once.
 
-/** @import { FromFrame } from "../../types.d.ts" */
+/** @import { FromFrame } from "../../types/frames.d.ts" */
 
 /** @type {MessagePort | null} */
 let port = null;

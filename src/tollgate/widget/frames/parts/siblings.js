@@ -7,7 +7,7 @@ import { has, isRecord } from "../../input/records.js";
 import { FIELDS, validateField } from "./fields.js";
 import { mergeOptions } from "./options.js";
 import { clear, field, input, options } from "./page.js";
-/** @import { Collected, FrameFieldName, Parameters, SiblingMessages } from "../../types.d.ts" */
+/** @import { Collected, FrameFieldName, Parameters, SiblingMessages } from "../../types/frames.d.ts" */
 
 const COLLECT_PATIENCE_MS = 3000;
 

@@ -7,7 +7,7 @@ import { catchUp, clear, doWithoutSheet, field, input, listenToInput, options, p
 import { isConnected, openPort, sendToPage } from "./port.js";
 import { joinGroup, receiveFromSibling } from "./siblings.js";
 import { submit } from "./submitting.js";
-/** @import { ToFrame } from "../../types.d.ts" */
+/** @import { ToFrame } from "../../types/frames.d.ts" */
 
 const pageOrigin = new URLSearchParams(location.search).get("origin");
 

@@ -9,7 +9,7 @@ import { TEXT_LENGTH_MAX } from "./options.js";
 import { field, input, options, validate } from "./page.js";
 import { sendToPage } from "./port.js";
 import { clearSpentCode, collect } from "./siblings.js";
-/** @import { Collected, Parameters, ToFrame } from "../../types.d.ts" */
+/** @import { Collected, Parameters, ToFrame } from "../../types/frames.d.ts" */
 
 const SUBMIT_PATIENCE_MS = 60000;
 const FIELDS_MAX = 200;
