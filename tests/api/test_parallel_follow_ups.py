@@ -190,8 +190,8 @@ def begin(client: Client, contest: Contest, *, is_external: bool) -> tuple[str, 
 def read_chain(field: Field, first_id: str) -> dict[str, tuple[Record, Standing]]:
     """Every transaction of it and what stands on each, in the order of their positions."""
     rows = field.query(
-        f"""SELECT id, payment_type, state, result_code, amount, releases, position, amount, added, drawn, held, draws, closed
-        FROM payments WHERE id = '{first_id}' OR chain_id = '{first_id}' ORDER BY position"""
+        f"""SELECT id, payment_type, state, result_code, amount, releases, position, amount, added, drawn, held, draws,
+        closed FROM payments WHERE id = '{first_id}' OR chain_id = '{first_id}' ORDER BY position"""
     )
     return {
         id: (Record(id, kind, State(int(state)), code, *map(int, numbers[:3])), Standing(*map(int, numbers[3:])))
