@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 import pytest
-from unit.app_and_bank import NOW
 
 from tollgate.contract.checkout_forms import FormTerms, answer_form
 from tollgate.payments.accounts import WalletPublic
 from tollgate.widget.script import FOLDER
+from unit.app_fixture import NOW
 from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
 
 TYPES = (FOLDER.parent / "types" / "service.d.ts").read_text("utf-8")
