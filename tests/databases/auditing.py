@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import msgspec
 import pytest
 import sqlalchemy as sa
 
 from postgres import PostgresCluster
+from tollgate.flows import verify as verifying
 from tollgate.flows.verify import verify
-from tollgate.flows.verify_report import AuditReport
+from tollgate.flows.verify_tables import Audit, AuditReport, Table
 from tollgate.store.database import Database
 from tollgate.store.opening import open_database
 from tollgate.store.statements import Dialect, Statement, Write
+from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring
 
 TABLES = (
@@ -110,3 +113,19 @@ async def read_plan(folder: Path, statement: Statement) -> list[str]:
     plan = [str(row[3]) for row in await database.fetch(explain, {})]
     await database.close()
     return plan
+
+
+def act_between_reads(monkeypatch: pytest.MonkeyPatch, name: str, act: Callable[[MerchantId], Awaitable[None]]) -> None:
+    """Lets `act` happen after rows of a table are read and before what they refer to is."""
+
+    def change(table: Table) -> Table:
+        read_first, *others = table.reads
+
+        async def read(audit: Audit, merchant_id: MerchantId, rows: Sequence[Any]) -> Any:
+            await act(merchant_id)
+            return await read_first(audit, merchant_id, rows)
+
+        return msgspec.structs.replace(table, reads=(read, *others))
+
+    tables = tuple(change(table) if table.name == name else table for table in verifying.TABLES)
+    monkeypatch.setattr(verifying, "TABLES", tables)

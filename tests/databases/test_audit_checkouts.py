@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
+from databases.auditing import Stock, act_between_reads, audit, make_stock, put_back, read_plan, tamper
 from databases.checkout_lives import live_through_checkouts
 from databases.checkout_tamperings import CHECKOUT_TAMPERINGS, COLUMNS, NOT_AUDITED
 from databases.lives import NEIGHBOUR
 from databases.tamperings import OTHER, Tampering
-from tollgate.flows import verify_checkouts
 from tollgate.payments.checkout import CheckoutState
 from tollgate.store import audit as walking
 from tollgate.store import audit_checkouts
@@ -81,15 +80,14 @@ async def test_one_whose_payment_ends_while_it_is_read_is_no_finding(
     """The checkout is read as held, then its payment ends, then the payment is read."""
     looks = 0
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, walking.AuditedPayment]:
+    async def end_meanwhile(_merchant_id: MerchantId) -> None:
         nonlocal looks
         looks += 1
         if looks == 1:
             await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=stock.ids["payment of held"])
             await tamper(store, "UPDATE checkouts SET state = 0 WHERE id = :id", id=stock.ids["held"])
-        return await walking.find_audited_payments(db, merchant_id, ids)
 
-    monkeypatch.setattr(verify_checkouts, "find_audited_payments", end_meanwhile)
+    act_between_reads(monkeypatch, "checkouts", end_meanwhile)
 
     report = await audit(store, stock.keyring)
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
+from databases.auditing import Stock, act_between_reads, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR
 from databases.method_lives import live_through_methods
 from databases.method_tamperings import AUTHENTICATIONS, FILES, INSTRUCTIONS, METHOD_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
-from tollgate.flows import verify_methods
 from tollgate.payments.authentication import Stage
 from tollgate.store import audit as walking
 from tollgate.store import audit_methods
@@ -84,13 +83,12 @@ async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
 ) -> None:
     """The row is read with its secret, then the payment ends, then the payment is read."""
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, walking.AuditedPayment]:
+    async def end_meanwhile(merchant_id: MerchantId) -> None:
         waiting = PaymentId(stock.ids["challenged"])
         await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=waiting)
         assert await store.write(close_authentication_writes(merchant_id, waiting), label="test")
-        return await walking.find_audited_payments(db, merchant_id, ids)
 
-    monkeypatch.setattr(verify_methods, "find_audited_payments", end_meanwhile)
+    act_between_reads(monkeypatch, "authentications", end_meanwhile)
 
     report = await audit(store, stock.keyring)
 

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from databases.auditing import Stock, audit, make_stock, put_back, read_plan, tamper
+from databases.auditing import Stock, act_between_reads, audit, make_stock, put_back, read_plan, tamper
 from databases.lives import NEIGHBOUR
 from databases.schedule_tamperings import NOT_AUDITED as NOT_AUDITED_OF_SCHEDULES
 from databases.schedule_tamperings import RUNS, SCHEDULE_TAMPERINGS, SCHEDULES
 from databases.stored_lives import live_through_storing
 from databases.stored_tamperings import COLUMNS, NOT_AUDITED, STORED_TAMPERINGS
 from databases.tamperings import OTHER, Tampering
-from tollgate.flows import verify_registrations
 from tollgate.payments.registration import RegistrationState
 from tollgate.payments.schedule import RunState
 from tollgate.store import audit as walking
@@ -91,16 +90,15 @@ async def test_one_that_is_decided_while_its_payment_is_read_is_no_finding(
     maker = "(SELECT made_by FROM registrations WHERE id = :id)"
     looks = 0
 
-    async def end_meanwhile(db: Database, merchant_id: MerchantId, ids: list[str]) -> dict[str, walking.AuditedPayment]:
+    async def end_meanwhile(_merchant_id: MerchantId) -> None:
         nonlocal looks
         looks += 1
         if looks == 1:
             await tamper(store, f"UPDATE payments SET state = 2 WHERE id = {maker}", id=waiting_id)
             ended = "state = 2, sealed_account = NULL, fingerprint = NULL"
             await tamper(store, f"UPDATE registrations SET {ended} WHERE id = :id", id=waiting_id)
-        return await walking.find_audited_payments(db, merchant_id, ids)
 
-    monkeypatch.setattr(verify_registrations, "find_audited_payments", end_meanwhile)
+    act_between_reads(monkeypatch, "registrations", end_meanwhile)
 
     report = await audit(store, stock.keyring)
 

@@ -17,7 +17,7 @@ from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async,
 from tollgate.config import Settings
 from tollgate.flows.verify import FINDINGS_MAX
 from tollgate.flows.verify import verify as verify_store
-from tollgate.flows.verify_report import AuditReport
+from tollgate.flows.verify_tables import AuditReport
 from tollgate.store.audit import count_rows
 from tollgate.store.database import Database, StoreFault
 from tollgate.store.opening import open_database

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from tollgate.flows.verify_checkouts import find_paid_beside
+from tollgate.flows.verify_checkouts import list_unnamed_payments
 from tollgate.flows.verify_methods import check_instructed, list_instructed
-from tollgate.flows.verify_report import Audit, AuditReport, Purse
+from tollgate.flows.verify_tables import Audit, AuditReport, Purse
 from tollgate.operations.signing import sign_payment
 from tollgate.payments.audit import Finding, Proof, check_chain, check_entries, find_on, tell_accounts
 from tollgate.payments.completion import list_entries, may_have_taken
@@ -80,9 +80,9 @@ async def check_chains(audit: Audit) -> None:
         for key, payment_rows in chains.items():
             report.add(doubtful.get(key, []))
             note_accounts(report, payment_rows)
-        report.add(await find_paid_beside(audit, page))
+        report.add(await list_unnamed_payments(audit, page))
         report.chains_count += len(chains)
-        audit.walk("payments", len(page))
+        audit.count("payments", len(page))
 
 
 def group_chains(page: Iterable[AuditedPayment]) -> dict[Key, list[AuditedPayment]]:
@@ -96,7 +96,7 @@ def note_accounts(report: AuditReport, payment_rows: Sequence[AuditedPayment]) -
     members = sort_members(payment_rows)
     if members and members[0].chain_id is None:
         first = members[0]
-        report.ledger(Purse(first.merchant_id, first.channel_id, first.money.currency), tell_accounts(members))
+        report.add_sums(Purse(first.merchant_id, first.channel_id, first.money.currency), tell_accounts(members))
 
 
 def sort_members(payment_rows: Sequence[AuditedPayment]) -> list[Payment]:

@@ -1,76 +1,54 @@
-"""The fourth part of an audit: stored accounts. What is kept opens where it lies and is what it is shown as.
-
-Whatever ended holds nothing any more, and whatever can be paid with came to be as it should.
-"""
+"""The audit of registrations, of the schedules that charge them, and of the runs of those schedules."""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
-from tollgate.flows.verify_report import Audit, group_by_merchant
+from tollgate.flows.verify_methods import UNREADABLE
+from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
 from tollgate.operations.network_tokens import name_token_owner
 from tollgate.operations.registrations import name_registration_owner
-from tollgate.payments.accounts import Instrument
-from tollgate.payments.audit import Finding, Proof
+from tollgate.operations.schedules import has_schedule_signature, recall_cron
+from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState
-from tollgate.store import audit_stored
+from tollgate.payments.schedule import Run, RunState, ScheduleState, find_next, is_time_of, name_run_payment
+from tollgate.store import audit_schedules, audit_stored
 from tollgate.store.audit import AuditedPayment, find_audited_payments, find_events
-from tollgate.store.database import Database
 from tollgate.store.opening import get_setting
-from tollgate.values import Instant, MerchantId, make_timed_id
+from tollgate.store.schedules import list_runs
+from tollgate.values import MerchantId, make_timed_id
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, open_account
 from tollgate.vault.signing import fingerprint_account, shows_face
 
-_UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
-
 AuditedPayments = Mapping[str, AuditedPayment]
 
-
-async def check_registrations(audit: Audit) -> None:
-    events_kept_since = int(await get_setting(audit.database, EVENTS_KEPT_SINCE, "0"))
-    async for page in audit_stored.walk_registrations(audit.database):
-        for merchant_id, rows in group_by_merchant(page).items():
-            audit.report.add(await judge_registrations(audit, merchant_id, rows))
-            active = [row for row in rows if row.registration and row.registration.state is RegistrationState.ACTIVE]
-            audit.report.add(await check_announced(audit.database, merchant_id, active, events_kept_since))
-        audit.walk("registrations", len(page))
+_UNDECIDED = frozenset({State.STARTED, *OPEN_STATES})
+_OVER = frozenset({ScheduleState.REPLACED, ScheduleState.ENDED})
 
 
-async def judge_registrations(
-    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_stored.AuditedRegistration]
-) -> list[Finding]:
-    """What looks wrong is read again, and then its payment: one that was decided in between looks right by now."""
-    doubtful = await _list_doubtful(audit, merchant_id, rows)
-    again = await audit_stored.find_audited_registrations(
-        audit.database, merchant_id, [finding.row_id for finding in doubtful]
-    )
-    return await _list_doubtful(audit, merchant_id, again)
+# ---- registrations ----
 
 
-async def _list_doubtful(
-    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_stored.AuditedRegistration]
-) -> list[Finding]:
-    makers = sorted({row.registration.made_by for row in rows if row.registration and row.registration.made_by})
-    payment_rows = await find_audited_payments(audit.database, merchant_id, makers)
-    findings = [judge_registration(row, payment_rows, audit.keyring) for row in rows]
-    return [finding for finding in findings if finding is not None]
-
-
-def judge_registration(
-    row: audit_stored.AuditedRegistration, payment_rows: AuditedPayments, keyring: Keyring
-) -> Finding | None:
+def check_registration(
+    keyring: Keyring, row: audit_stored.AuditedRegistration, payments: AuditedPayments, unannounced: set[str]
+) -> Iterator[Flaw]:
     registration = row.registration
     if registration is None:
-        return _find(Proof.ROW, row, "it cannot be read: a word, a number or a text in it is none of ours")
-    text = doubt_end(registration, row) or doubt_maker(registration, payment_rows) or doubt_account(row, keyring)
-    return None if text is None else _find(Proof.REGISTRATION, row, text)
+        yield Proof.ROW, UNREADABLE
+        return
+    text = _check_end(registration, row) or _check_maker(registration, payments)
+    text = text or _check_account(registration, row, keyring)
+    if text is not None:
+        yield Proof.REGISTRATION, text
+    if row.id in unannounced:
+        yield Proof.EVENT, "it can be paid with, and nobody was told that it was made"
 
 
-def doubt_end(registration: Registration, row: audit_stored.AuditedRegistration) -> str | None:
+def _check_end(registration: Registration, row: audit_stored.AuditedRegistration) -> str | None:
     if registration.state in (RegistrationState.PENDING, RegistrationState.ACTIVE):
         return None
     if row.sealed_account is not None or row.sealed_token is not None or registration.fingerprint is not None:
@@ -81,37 +59,29 @@ def doubt_end(registration: Registration, row: audit_stored.AuditedRegistration)
     return None
 
 
-def doubt_maker(registration: Registration, payment_rows: AuditedPayments) -> str | None:
-    """A payment that made it decides about it, in one commit with its own end."""
-    if registration.made_by is None:
+def _check_maker(registration: Registration, payments: AuditedPayments) -> str | None:
+    """A payment decides about the registration that it makes, in the commit of its own end."""
+    row = payments.get(registration.made_by or "")
+    if registration.made_by is None or (row is not None and row.payment is None):
         return None
-    payment_row = payment_rows.get(registration.made_by)
-    if payment_row is None:
+    if row is None or row.payment is None:
         return f"there is no payment {registration.made_by}, which made it"
-    if payment_row.payment is None:
-        return None
-    state = payment_row.payment.state
-    if registration.state is RegistrationState.PENDING and state not in _UNDECIDED:
-        return f"payment {payment_row.id}, which made it, is decided, and it still waits"
-    if registration.state is RegistrationState.ACTIVE and state is not State.APPROVED:
-        return f"payment {payment_row.id}, which made it, did not succeed, and it can be paid with"
+    if registration.state is RegistrationState.PENDING and row.payment.state not in _UNDECIDED:
+        return f"payment {row.id}, which made it, is decided, and it still waits"
+    if registration.state is RegistrationState.ACTIVE and row.payment.state is not State.APPROVED:
+        return f"payment {row.id}, which made it, did not succeed, and it can be paid with"
     return None
 
 
-def doubt_account(row: audit_stored.AuditedRegistration, keyring: Keyring) -> str | None:
-    registration = row.registration
-    if registration is None or row.sealed_account is None:
-        return None if registration is None or registration.fingerprint is None else "its account is gone"
+def _check_account(registration: Registration, row: audit_stored.AuditedRegistration, keyring: Keyring) -> str | None:
+    if row.sealed_account is None:
+        return None if registration.fingerprint is None else "its account is gone"
     try:
         account = open_account(row.sealed_account, owner=name_registration_owner(registration), keyring=keyring)
         if row.sealed_token is not None:
             open_account(row.sealed_token, owner=name_token_owner(registration), keyring=keyring)
     except (EnvelopeError, KeyringError):
         return "what is sealed in it does not open there with the keys at hand"
-    return _doubt_card_summary(registration, account, keyring)
-
-
-def _doubt_card_summary(registration: Registration, account: Instrument, keyring: Keyring) -> str | None:
     # A network that renewed a card behind its token tells the last digits of the new one, and never its number.
     is_renewed = registration.network_token is not None
     if not shows_face(account, registration.card, is_renewed=is_renewed):
@@ -122,36 +92,143 @@ def _doubt_card_summary(registration: Registration, account: Instrument, keyring
     return None
 
 
-async def check_announced(
-    database: Database,
-    merchant_id: MerchantId,
-    active: Sequence[audit_stored.AuditedRegistration],
-    events_kept_since: Instant,
-) -> list[Finding]:
-    """Most were announced when they were stored or when their payment ended; where none was, it is looked for."""
-    owed = [row.registration for row in active if row.registration]
-    owed = [each for each in owed if each.created_at >= events_kept_since]
-    payment_rows = await find_audited_payments(
-        database, merchant_id, sorted({each.made_by for each in owed if each.made_by})
-    )
-    expected = {each.id: expect_event(each, payment_rows) for each in owed}
-    events = await find_events(database, merchant_id, sorted(expected.values()))
+async def read_unannounced(
+    audit: Audit, merchant_id: MerchantId, rows: Sequence[audit_stored.AuditedRegistration]
+) -> set[str]:
+    """Returns the ids of active registrations without an event.
+
+    Most have theirs from when they were stored or their payment ended; for others all events are searched.
+    """
+    since = int(await get_setting(audit.database, EVENTS_KEPT_SINCE, "0"))
+    read = [row.registration for row in rows if row.registration is not None]
+    active = [each for each in read if each.state is RegistrationState.ACTIVE and each.created_at >= since]
+    makers = sorted({each.made_by for each in active if each.made_by})
+    payments = await find_audited_payments(audit.database, merchant_id, makers)
+    expected = {each.id: _make_event_id(each, payments) for each in active}
+    events = await find_events(audit.database, merchant_id, sorted(expected.values()))
     found = {(event.id, event.subject_id) for event in events if event.topic == RegistrationEvent.CREATED}
-    missing = [each for each in owed if (expected[each.id], each.id) not in found]
-    text = "it can be paid with, and nobody was told that it was made"
-    return [
-        Finding(proof=Proof.EVENT, table="registrations", merchant_id=merchant_id, row_id=each.id, text=text)
-        for each in missing
-        if not await audit_stored.is_announced(database, each)
-    ]
+    return {
+        each.id
+        for each in active
+        if (expected[each.id], each.id) not in found and not await audit_stored.is_announced(audit.database, each)
+    }
 
 
-def expect_event(registration: Registration, payment_rows: AuditedPayments) -> str:
-    payment_row = payment_rows.get(registration.made_by or "")
-    if payment_row is None or payment_row.payment is None or payment_row.payment.completed_at is None:
+def _make_event_id(registration: Registration, payments: AuditedPayments) -> str:
+    row = payments.get(registration.made_by or "")
+    if row is None or row.payment is None or row.payment.completed_at is None:
         return make_timed_id(registration.created_at, f"{registration.id}.0")
-    return make_timed_id(payment_row.payment.completed_at, f"{registration.id}.1")
+    return make_timed_id(row.payment.completed_at, f"{registration.id}.1")
 
 
-def _find(proof: Proof, row: audit_stored.AuditedRegistration, text: str) -> Finding:
-    return Finding(proof=proof, table="registrations", merchant_id=row.merchant_id, row_id=row.id, text=text)
+# ---- schedules ----
+
+
+def check_schedule(
+    keyring: Keyring, row: audit_schedules.AuditedSchedule, registration_ids: set[str]
+) -> Iterator[Flaw]:
+    schedule = row.schedule
+    if schedule is None:
+        yield Proof.ROW, UNREADABLE
+    elif not has_schedule_signature(schedule, keyring):
+        yield Proof.SEAL, "its seal does not fit what it says: nothing is paid by it"
+    elif schedule.state in _OVER and schedule.mac is not None:
+        yield Proof.SCHEDULE, "it is over, and carries a seal with which it could go on"
+    elif schedule.registration_id not in registration_ids:
+        yield Proof.SCHEDULE, f"there is no registration {schedule.registration_id}"
+    elif schedule.next_at is not None and not is_time_of(recall_cron(schedule), schedule.next_at):
+        yield Proof.SCHEDULE, "when it is due next is none of the times of its plan"
+
+
+async def check_schedule_goes_on(audit: Audit, row: audit_schedules.AuditedSchedule) -> Flaw | None:
+    """An active schedule without a next time has had all its times, and ends when the last one is paid."""
+    schedule = row.schedule
+    if schedule is None or schedule.state is not ScheduleState.ACTIVE or schedule.next_at is not None:
+        return None
+    last = await list_runs(audit.database, schedule.merchant_id, schedule.id, 1)
+    after = last[0].due_at if last else schedule.starts_at - 1
+    if find_next(recall_cron(schedule), after, schedule.ends_at) is None:
+        return None
+    return Proof.SCHEDULE, "its plan goes on, and it would never be due again"
+
+
+# ---- runs ----
+
+
+def check_run(
+    _keyring: Keyring,
+    row: audit_schedules.AuditedRun,
+    schedules: Mapping[str, audit_schedules.AuditedSchedule],
+    payments: AuditedPayments,
+) -> Iterator[Flaw]:
+    schedule_row = schedules.get(row.schedule_id)
+    if row.run is None:
+        yield Proof.ROW, UNREADABLE
+    elif schedule_row is None:
+        yield Proof.SCHEDULE, f"there is no schedule {row.schedule_id}"
+    elif schedule_row.schedule is not None:
+        text = _check_payments(row.run, payments)
+        if text is None and not is_time_of(recall_cron(schedule_row.schedule), row.run.due_at):
+            text = "it was due at none of the times of its plan"
+        if text is not None:
+            yield Proof.SCHEDULE, text
+
+
+def _list_payment_ids(run: Run) -> list[str]:
+    """Lists the ids of the payments that were tried, and of the one that may come next."""
+    return [name_run_payment(run.schedule_id, run.due_at, attempt) for attempt in range(1, run.tries + 2)]
+
+
+def _check_payments(run: Run, payments: AuditedPayments) -> str | None:
+    """A run names the last of its own tries, and at most that one succeeded."""
+    ids = _list_payment_ids(run)
+    if run.payment_id != (ids[run.tries - 1] if run.tries else None):
+        return f"payment {run.payment_id} is not the one that it tried last"
+    rows = [payments[payment_id] for payment_id in ids if payment_id in payments]
+    approved = [row.id for row in rows if row.payment is not None and row.payment.state is State.APPROVED]
+    if run.payment_id is not None and run.payment_id not in payments:
+        return f"there is no payment {run.payment_id}"
+    if len(approved) > 1:
+        return f"it was paid {len(approved)} times: {', '.join(approved)}"
+    if run.state is RunState.MADE and approved != [run.payment_id]:
+        return f"it was made, and payment {run.payment_id} did not succeed"
+    may_be = [run.payment_id] if run.state is RunState.MADE else ids[-1:] if run.state is RunState.DUE else []
+    return f"payment {approved[0]} succeeded, and it does not say so" if approved and approved != may_be else None
+
+
+TABLES = (
+    Table(
+        name="registrations",
+        walk=audit_stored.walk_registrations,
+        reads=(
+            read_by_ids(find_audited_payments, lambda row: [row.registration and row.registration.made_by]),
+            read_unannounced,
+        ),
+        check=check_registration,
+        read_again=audit_stored.find_audited_registrations,
+    ),
+    Table(
+        name="schedules",
+        walk=audit_schedules.walk_schedules,
+        reads=(
+            read_by_ids(
+                audit_stored.find_registration_ids, lambda row: [row.schedule and row.schedule.registration_id]
+            ),
+        ),
+        check=check_schedule,
+        check_further=check_schedule_goes_on,
+    ),
+    Table(
+        name="schedule_runs",
+        walk=audit_schedules.walk_runs,
+        reads=(
+            read_by_ids(audit_schedules.find_audited_schedules, lambda row: [row.schedule_id]),
+            read_by_ids(
+                find_audited_payments,
+                lambda row: [*_list_payment_ids(row.run), row.run.payment_id] if row.run else [],
+            ),
+        ),
+        check=check_run,
+        get_row_id=lambda row: f"{row.schedule_id}/{row.due_at}",
+    ),
+)
