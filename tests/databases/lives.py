@@ -137,7 +137,7 @@ async def live_through_everything(db: Database) -> Lives:
 
 
 async def _authorise_and_capture(lives: Lives) -> None:
-    await lives.pay("pa", kind="PA")
+    await lives.pay("pa", payment_type="PA")
     await lives.follow("cp 1", "CP", "pa", 3000)
     await lives.follow("increment", "PA", "pa", 1000, practice="INCREMENTAL_AUTH")
     lives.wire.script = [DECLINED]
@@ -147,10 +147,10 @@ async def _authorise_and_capture(lives: Lives) -> None:
     await lives.follow("cp final", "CP", "pa", 4000, is_final=True)
     await lives.follow("rf of cp", "RF", "cp 1", 1000)
     await lives.follow("renewal", "PA", "pa", 500, practice="REAUTHORIZATION")
-    await lives.pay("pa void", kind="PA")
+    await lives.pay("pa void", payment_type="PA")
     await lives.follow("void", "RV", "pa void")
-    await lives.pay("pa open", kind="PA")
-    await lives.pay("pa receipt", kind="PA")
+    await lives.pay("pa open", payment_type="PA")
+    await lives.pay("pa receipt", payment_type="PA")
     await lives.record("receipt", "RC", "pa receipt", 1200)
 
 
@@ -160,9 +160,9 @@ async def _take_and_give_back(lives: Lives) -> None:
     await lives.follow("rb", "RB", "db", 1000)
     await lives.follow("rf 1", "RF", "db", 200)
     await lives.follow("rf 2", "RF", "db", 300)
-    await lives.pay("pa.cp", kind="PA.CP")
+    await lives.pay("pa.cp", payment_type="PA.CP")
     await lives.follow("rv", "RV", "pa.cp")
-    await lives.pay("cd", kind="CD")
+    await lives.pay("cd", payment_type="CD")
     await lives.pay("neighbour", channel=NEIGHBOUR_CHANNEL, money=Money(4200, "USD"))
     lives.wire.script = [DECLINED]
     await lives.pay("db declined")
@@ -185,10 +185,10 @@ async def _fall_silent(lives: Lives) -> None:
     lives.wire.script = [REVERSED]
     await lives.run_recovery_tasks()
     lives.wire.script = [Silent()]
-    await lives.pay("cd resolved", kind="CD")
+    await lives.pay("cd resolved", payment_type="CD")
     await lives.run_recovery_tasks()
     lives.wire.script = [Silent()]
-    await lives.pay("cd unresolved", kind="CD")
+    await lives.pay("cd unresolved", payment_type="CD")
     lives.wire.script = [Silent()]
     await lives.follow("rf unresolved", "RF", "db", 400)
     lives.wire.script = [Silent()]

@@ -25,7 +25,7 @@ SCHEDULES: dict[str, Tampering] = {
     "series_id": _plan("series_id", ":other"),
     "registration_id": _plan("registration_id", ":other"),
     "state": _plan("state", "0", on="over"),
-    "kind": _plan("kind", "'PA'"),
+    "payment_type": _plan("payment_type", "'PA'"),
     "amount": _plan("amount", "amount + 1"),
     "currency": _plan("currency", "'USD'"),
     "plan": _plan("plan", "replace(plan, '10', '11')"),

@@ -37,7 +37,7 @@ FACTS: dict[str, Tampering] = {
     "chain_id": _change_payment("chain_id", ":other", "rf 1"),
     "position": _change_payment("position", "99", "rf 1"),
     "referenced_id": _change_payment("referenced_id", ":other", "rf of cp"),
-    "kind": _change_payment("kind", "'DB'", "pa.cp"),
+    "payment_type": _change_payment("payment_type", "'DB'", "pa.cp"),
     "action": _change_payment("action", "'refund'", "rv"),
     "state": _change_payment("state", "2", "rf 2"),
     "amount": _change_payment("amount", "amount - 1", "cp 1"),
@@ -106,8 +106,8 @@ EVENTS: dict[str, Tampering] = {
 }
 
 _COPIED = (
-    "channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc, created_at, deadline_at,"
-    " test_mode, echo, result_code, details, completed_at"
+    "channel_id, payment_type, state, amount, currency, brand, method, descriptor, short_id, ndc,"
+    " created_at, deadline_at, test_mode, echo, result_code, details, completed_at"
 )
 _INSERT_FIRST = f"INSERT INTO payments (merchant_id, id, {_COPIED}, mac) SELECT merchant_id, :other, {_COPIED}"
 _INSERT_LATER = (

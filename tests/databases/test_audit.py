@@ -195,7 +195,7 @@ async def test_events_that_were_purged_are_not_missed(store: Database, stock: St
 async def test_a_chain_that_moves_while_it_is_read_is_read_again(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first payment is read, then a capture happens, then followers are read: one more than it knows of."""
     lives = await open_lives(db)
-    await lives.pay("pa", kind="PA")
+    await lives.pay("pa", payment_type="PA")
     await lives.follow("cp 1", "CP", "pa", 100)
     walk_entries = walking._walk_audited_payments
     seen: list[walking.AuditedPayment] = []

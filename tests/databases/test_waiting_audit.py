@@ -123,7 +123,7 @@ async def test_nor_are_those_who_came_too_late(db: Database) -> None:
         ("open", "amount = amount + 1"),
         ("challenged", "echo = '{}'"),
         ("answered", "state = 1, result_code = '000.100.110'"),
-        ("alone", "kind = 'DB'"),
+        ("alone", "payment_type = 'DB'"),
         ("pending", "mac = NULL"),
         ("alone and done", "result_code = '000.400.110'"),
         ("killed", "completed_at = created_at"),
