@@ -26,8 +26,8 @@ from tollgate.store.merchants import delete_wallet_key, insert_wallet_key, list_
 from tollgate.store.opening import get_setting
 from tollgate.values import SECOND, ChannelId, Instant, SystemClock, read_hundredths
 from tollgate.vault.keyring import load_keyring
-from tollgate.vault.wallets.door import make_wallet_key
-from tollgate.vault.wallets.failure import WalletKeyError
+from tollgate.vault.wallets.contents import WalletKeyError
+from tollgate.vault.wallets.loading import make_wallet_key
 from tollgate.wiring import make_sandbox_token
 from tollgate.workers import CLOCK_OFFSET
 

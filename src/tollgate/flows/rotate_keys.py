@@ -27,7 +27,7 @@ from tollgate.store.retention import Placed
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, name_owner, rewrap, sealed_prefix
-from tollgate.vault.wallets.door import name_wallet_key_owner
+from tollgate.vault.wallets.contents import get_wallet_key_owner
 
 _log = logging.getLogger("tollgate.keys")
 
@@ -105,7 +105,7 @@ async def _rewrap_wallet_keys(database: Database, keyring: Keyring) -> int:
     for row in await list_wallet_keys(database):
         if row.sealed_key.startswith(sealed_prefix(keyring.active_id)):
             continue
-        fresh = rewrap(row.sealed_key, owner=name_wallet_key_owner(row.channel_id, row.id), keyring=keyring)
+        fresh = rewrap(row.sealed_key, owner=get_wallet_key_owner(row.channel_id, row.id), keyring=keyring)
         done += await rewrap_wallet_key(database, row.id, row.sealed_key, fresh)
     return done
 

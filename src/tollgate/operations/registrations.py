@@ -47,8 +47,8 @@ from tollgate.values import (
 )
 from tollgate.vault.sealing import find_exposed, name_owner, open_account, seal_account
 from tollgate.vault.signing import fingerprint, fingerprint_account
-from tollgate.vault.wallets.door import open_wallet_token
-from tollgate.vault.wallets.failure import WalletTokenError
+from tollgate.vault.wallets.contents import WalletTokenError
+from tollgate.vault.wallets.loading import open_wallet_token
 
 REGISTRATION_NOUN = "registration"
 """Of what is sealed in a registration's row."""

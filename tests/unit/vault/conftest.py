@@ -9,7 +9,7 @@ import pytest
 from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import SigningKey, WalletKey, WalletPublic
 from tollgate.vault.keyring import Keyring, make_keyring
-from tollgate.vault.wallets.door import make_wallet_key
+from tollgate.vault.wallets.loading import make_wallet_key
 from wallet_mint import CHANNEL_ID, MERCHANT, NOW, RECIPIENT, Mint
 
 

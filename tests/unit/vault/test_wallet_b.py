@@ -15,8 +15,8 @@ from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import OpenedWallet, SigningKey, WalletKey
 from tollgate.values import HOUR, SECOND, Secret
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.wallets.door import make_wallet_key, open_wallet_token
-from tollgate.vault.wallets.failure import WalletTokenError
+from tollgate.vault.wallets.contents import WalletTokenError
+from tollgate.vault.wallets.loading import make_wallet_key, open_wallet_token
 from wallet_mint import CHANNEL_ID, CRYPTOGRAM, NOW, NUMBER, Mint
 
 Keys = Mapping[Wallet, WalletKey]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping
 
@@ -14,8 +15,9 @@ from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import OpenedWallet, WalletKey
 from tollgate.values import Secret
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.wallets.door import open_wallet_token
-from tollgate.vault.wallets.failure import WalletTokenError
+from tollgate.vault.wallets import wallet_a
+from tollgate.vault.wallets.contents import WalletTokenError
+from tollgate.vault.wallets.loading import open_wallet_token
 from wallet_mint import NOW, Mint
 
 STRIDE = 7
@@ -30,6 +32,8 @@ JSON_VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=10,
 )
+
+HEADER_MEMBERS = ("alg", "enc", "zip", "crit", "kid", "typ", "cty", "jwk", "jku", "x5c", "x5t", "epk", "tag", "use")
 
 MONSTERS = (
     "",
@@ -104,6 +108,52 @@ def test_a_token_with_one_value_replaced_opens_as_itself_or_not_at_all(
         after = try_to_open(wallet, json.dumps(token), keys, ring)
 
         assert after is None or (before is not None and after.unique == before.unique)
+
+
+@QUIET
+@given(drawn=st.data())
+def test_a_changed_signature_does_not_open_or_is_the_same_token(
+    keys: Keys, ring: Keyring, good: Mapping[Wallet, str], drawn: st.DataObject
+) -> None:
+    """The signature holds certificates, which are parsed before anything is known to be authentic."""
+    token = json.loads(good[Wallet.A])
+    before = try_to_open(Wallet.A, good[Wallet.A], keys, ring)
+    signature = bytearray(base64.b64decode(token["signature"]))
+    for _ in range(drawn.draw(st.integers(1, 3))):
+        place = drawn.draw(st.integers(0, len(signature) - 1))
+        signature[place : place + drawn.draw(st.integers(0, 2))] = drawn.draw(st.binary(max_size=2))
+    token["signature"] = base64.b64encode(bytes(signature)).decode()
+
+    after = try_to_open(Wallet.A, json.dumps(token), keys, ring)
+
+    assert after is None or (before is not None and after.unique == before.unique)
+
+
+@QUIET
+@given(members=st.dictionaries(st.sampled_from(HEADER_MEMBERS), JSON_VALUES, max_size=4), rest=st.text(max_size=40))
+@example(members={"crit": None}, rest="a.b.c.d")
+@example(members={"zip": None}, rest="AAAA.AAAA.AAAA.AAAA")
+def test_a_header_with_odd_members_does_not_open(
+    keys: Keys, ring: Keyring, members: Mapping[str, object], rest: str
+) -> None:
+    header = {"alg": "RSA-OAEP", "enc": "A128GCM", **members}
+    encoded = base64.urlsafe_b64encode(json.dumps(header).encode()).decode().rstrip("=")
+
+    for ending in (rest, "AAAA.AAAA.AAAA.AAAA", "AAAA.AAAAAAAAAAAAAAAA.AAAA.AAAAAAAAAAAAAAAAAAAAAA"):
+        assert try_to_open(Wallet.C, f"{encoded}.{ending}", keys, ring) is None
+
+
+@pytest.mark.parametrize("bug", [AttributeError, AssertionError, TypeError, LookupError])
+def test_a_bug_of_ours_is_not_taken_for_a_forged_token(
+    keys: Keys, ring: Keyring, good: Mapping[Wallet, str], monkeypatch: pytest.MonkeyPatch, bug: type[Exception]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise bug
+
+    monkeypatch.setattr(wallet_a, "make_opened", fail)
+
+    with pytest.raises(bug):
+        try_to_open(Wallet.A, good[Wallet.A], keys, ring)
 
 
 def flip_places(

@@ -13,8 +13,8 @@ from tollgate.payments.accounts import SigningKey, WalletKey, WalletPublic
 from tollgate.values import ChannelId, Secret
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import EnvelopeError, open_sealed
-from tollgate.vault.wallets.door import make_wallet_key, name_wallet_key_owner, open_wallet_token
-from tollgate.vault.wallets.failure import WalletKeyError
+from tollgate.vault.wallets.contents import WalletKeyError, get_wallet_key_owner
+from tollgate.vault.wallets.loading import make_wallet_key, open_wallet_token
 from wallet_mint import CHANNEL_ID, NOW, Mint
 
 Keys = Mapping[Wallet, WalletKey]
@@ -84,10 +84,10 @@ def test_a_root_signing_key_is_a_curve_key(mint: Mint, publics: Publics, ring: K
 def test_a_sealed_key_opens_in_its_own_row_only(keys: Keys, ring: Keyring, wallet: Wallet) -> None:
     key = keys[wallet]
 
-    assert open_sealed(key.sealed_key, owner=name_wallet_key_owner(key.channel_id, key.id), keyring=ring)
+    assert open_sealed(key.sealed_key, owner=get_wallet_key_owner(key.channel_id, key.id), keyring=ring)
     for moved in (replace(key, id="8a01"), replace(key, channel_id=ChannelId("8a02"))):
         with pytest.raises(EnvelopeError):
-            open_sealed(key.sealed_key, owner=name_wallet_key_owner(moved.channel_id, moved.id), keyring=ring)
+            open_sealed(key.sealed_key, owner=get_wallet_key_owner(moved.channel_id, moved.id), keyring=ring)
 
 
 def test_a_broken_envelope_is_our_own_fault_and_not_the_tokens(mint: Mint, keys: Keys, ring: Keyring) -> None:

@@ -18,7 +18,7 @@ from tollgate.store.database import Database
 from tollgate.store.merchants import insert_wallet_key, list_wallet_keys
 from tollgate.values import ChannelId, Instant, RandomBytes, system_random_bytes
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.wallets.door import make_wallet_key
+from tollgate.vault.wallets.loading import make_wallet_key
 
 _SETTING = "sandbox_wallets"
 

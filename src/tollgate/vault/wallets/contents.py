@@ -1,4 +1,4 @@
-"""What the tokens of all wallets hold, in one shape. Whether a token is authentic was decided before."""
+"""What all wallets share: their errors, the owner of a sealed key, and the card that a token holds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,29 @@ from tollgate.catalog.brands import detect_brand
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import CardAccount, OpenedCard, OpenedWallet, make_card_summary
-from tollgate.values import Instant, Secret
-from tollgate.vault.wallets.failure import WalletTokenError
+from tollgate.values import ChannelId, Instant, Secret
 
 _NUMBER = re.compile("[0-9]{8,19}")
 _MONTH = re.compile("0[1-9]|1[0-2]")
 _YEAR = re.compile("20[0-9]{2}")
 _ECI = re.compile("[0-9]{1,2}")
+
+
+class WalletTokenError(Exception):
+    """The token does not open, or it opened and has expired. No other reason is given: it would help a forger."""
+
+    def __init__(self, *, is_expired: bool = False) -> None:
+        super().__init__("the wallet's token is expired" if is_expired else "the wallet's token does not open")
+        self.is_expired = is_expired
+
+
+class WalletKeyError(Exception):
+    """What an operator gave as a wallet's key cannot be used; the message says why, never what the key is."""
+
+
+def get_wallet_key_owner(channel_id: ChannelId, key_id: str) -> str:
+    """Returns the owner that a wallet key is sealed for, so that it opens in its own row only."""
+    return f"wallet_key/{channel_id}/{key_id}"
 
 
 def make_opened(
@@ -28,11 +44,11 @@ def make_opened(
     eci: str | None = None,
     holder: str | None = None,
 ) -> OpenedWallet:
-    """The expiry is (month, year with its century)."""
+    """expiry: the month and the year with its century."""
     month, year = expiry
     shapes = ((_NUMBER, number), (_MONTH, month), (_YEAR, year), (_ECI, eci or "00"))
     if not unique or any(shape.fullmatch(text) is None for shape, text in shapes):
-        raise ValueError("what was opened is no card")
+        raise ValueError("the token holds no card")
     account = CardAccount(
         number=Secret(number),
         expiry_month=month,
@@ -54,6 +70,6 @@ def make_opened(
 
 
 def check_age(made_at: Instant, now: Instant) -> None:
-    """A token from the future is as wrong as an old one: somebody's clock is, or it was made in advance."""
+    """A token from the future is refused like an old one: a clock is wrong, or the token was made in advance."""
     if abs(now - made_at) > LIMITS.wallet_token_age:
         raise WalletTokenError(is_expired=True)

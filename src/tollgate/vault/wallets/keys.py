@@ -1,7 +1,4 @@
-"""The private keys of channels, with which wallets' tokens are opened: checked, sealed, unsealed.
-
-No token is known here.
-"""
+"""The private keys of channels, which open wallet tokens: checked, sealed and unsealed."""
 
 from __future__ import annotations
 
@@ -27,8 +24,7 @@ from tollgate.payments.accounts import WalletKey, WalletPublic
 from tollgate.values import ChannelId, Instant, RandomBytes, make_id
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import open_sealed, seal
-from tollgate.vault.wallets.door import name_wallet_key_owner
-from tollgate.vault.wallets.failure import WalletKeyError
+from tollgate.vault.wallets.contents import WalletKeyError, get_wallet_key_owner
 
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
@@ -36,7 +32,7 @@ _RSA_BITS_MIN = 2048
 
 
 class UnsealedKey(msgspec.Struct, frozen=True):
-    """A channel's key while a token is being opened."""
+    """A channel's key while a token is being opened; the private key is unsealed only when it is needed."""
 
     public: WalletPublic
     unseal: Callable[[], PrivateKey]
@@ -44,24 +40,25 @@ class UnsealedKey(msgspec.Struct, frozen=True):
     def get_curve_key(self) -> ec.EllipticCurvePrivateKey:
         key = self.unseal()
         if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise TypeError("the key is of another kind")
+            raise TypeError("a key of another type was sealed for this wallet")
         return key
 
     def get_rsa_key(self) -> rsa.RSAPrivateKey:
         key = self.unseal()
         if not isinstance(key, rsa.RSAPrivateKey):
-            raise TypeError("the key is of another kind")
+            raise TypeError("a key of another type was sealed for this wallet")
         return key
 
 
 def check_wallet_key(
     wallet: Wallet, pem: bytes, public: WalletPublic, *, is_new: bool
 ) -> tuple[PrivateKey, WalletPublic]:
-    """A key which cannot open anything is refused when it is given, and not when somebody pays."""
+    """A key that could open nothing is refused when an operator imports it, not when a shopper pays."""
     private = _read_private(pem, is_new=is_new)
     _check_key(wallet, private)
     _check_public(wallet, public)
-    return private, msgspec.structs.replace(public, key_hash=_hash_public_key(private))
+    encoded = private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return private, msgspec.structs.replace(public, key_hash=hashlib.sha256(encoded).digest())
 
 
 def seal_wallet_key(
@@ -75,6 +72,7 @@ def seal_wallet_key(
     random_bytes: RandomBytes,
 ) -> WalletKey:
     key_id = make_id(random_bytes)
+    owner = get_wallet_key_owner(channel_id, key_id)
     plain = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     return WalletKey(
         id=key_id,
@@ -82,27 +80,18 @@ def seal_wallet_key(
         wallet=wallet,
         created_at=now,
         public=public,
-        sealed_key=seal(
-            plain, owner=name_wallet_key_owner(channel_id, key_id), keyring=keyring, random_bytes=random_bytes
-        ),
+        sealed_key=seal(plain, owner=owner, keyring=keyring, random_bytes=random_bytes),
     )
 
 
 def unseal_wallet_key(key: WalletKey, keyring: Keyring) -> UnsealedKey:
-    """The key is opened when a token asks for it, not before."""
-
     def unseal() -> PrivateKey:
-        owner = name_wallet_key_owner(key.channel_id, key.id)
+        owner = get_wallet_key_owner(key.channel_id, key.id)
         plain = open_sealed(key.sealed_key, owner=owner, keyring=keyring)
-        # It was checked when it was sealed, and checking an RSA key takes longer than using it.
+        # The key was checked when it was sealed, and checking an RSA key takes longer than using it.
         return _narrow(load_der_private_key(plain, None, unsafe_skip_rsa_key_validation=True))
 
     return UnsealedKey(key.public, unseal)
-
-
-def _hash_public_key(private: PrivateKey) -> bytes:
-    public = private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    return hashlib.sha256(public).digest()
 
 
 def _read_private(pem: bytes, *, is_new: bool) -> PrivateKey:
@@ -114,7 +103,7 @@ def _read_private(pem: bytes, *, is_new: bool) -> PrivateKey:
 
 def _narrow(key: object) -> PrivateKey:
     if not isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
-        raise TypeError("not a key of these kinds")
+        raise TypeError("neither an EC key nor an RSA key")
     return key
 
 

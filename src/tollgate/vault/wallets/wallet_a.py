@@ -1,6 +1,6 @@
 """walletA: tokens of version EC_v1, signed by a chain of certificates and encrypted to the merchant's EC key.
 
-Version RSA_v1 is not taken.
+Version RSA_v1 is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tollgate.vault.wallets.keys import UnsealedKey
 from tollgate.vault.wallets.signed_message import check_signed_message
 
 _VERSION = "EC_v1"
-_PROOF_KIND = "3DSecure"
+_CRYPTOGRAM_TYPE = "3DSecure"
 _ALGORITHM, _SENDER = b"\x0did-aes256-GCM", b"Apple"
 _ZERO_NONCE = bytes(16)
 _HASH_BYTES = 32
@@ -43,7 +43,7 @@ class _Token(msgspec.Struct, frozen=True):
     header: _Header
 
 
-class _Proof(msgspec.Struct, frozen=True, rename="camel"):
+class _Cryptogram(msgspec.Struct, frozen=True, rename="camel"):
     online_payment_cryptogram: str
     eci_indicator: str | None = None
 
@@ -52,7 +52,7 @@ class _Contents(msgspec.Struct, frozen=True, rename="camel"):
     application_primary_account_number: str
     application_expiration_date: str
     payment_data_type: str
-    payment_data: _Proof
+    payment_data: _Cryptogram
     cardholder_name: str | None = None
 
 
@@ -67,18 +67,18 @@ def open_with(text: str, key: UnsealedKey, now: Instant) -> OpenedWallet:
     signed = _join_signed(token)
     signed_at = check_signed_message(token.signature, signed, key.public.roots, now)
     contents = _read_contents(_decrypt(token, key))
-    proof = contents.payment_data
-    if contents.payment_data_type != _PROOF_KIND or not proof.online_payment_cryptogram:
-        raise ValueError("no proof, or one of another kind")
+    sent = contents.payment_data
+    if contents.payment_data_type != _CRYPTOGRAM_TYPE or not sent.online_payment_cryptogram:
+        raise ValueError("no cryptogram, or one of another type")
     expiry = contents.application_expiration_date
     opened = make_opened(
         Wallet.A,
         number=contents.application_primary_account_number,
         expiry=(expiry[2:4], "20" + expiry[:2]),
-        # Not the transaction id: what was signed has no separators, and its bytes could be moved to a neighbour.
+        # Not the transaction id: the signed parts have no separators, so bytes could be moved between neighbours.
         unique=hashlib.sha256(signed).hexdigest(),
-        cryptogram=proof.online_payment_cryptogram,
-        eci=proof.eci_indicator,
+        cryptogram=sent.online_payment_cryptogram,
+        eci=sent.eci_indicator,
         holder=contents.cardholder_name,
     )
     check_age(signed_at, now)
@@ -96,7 +96,7 @@ def _join_signed(token: _Token) -> bytes:
 def _decrypt(token: _Token, key: UnsealedKey) -> bytes:
     sender = load_der_public_key(token.header.ephemeral_public_key)
     if not isinstance(sender, ec.EllipticCurvePublicKey):
-        raise TypeError("the sender's key is of another kind")
+        raise ValueError("the sender's key is of another type")
     shared = key.get_curve_key().exchange(ec.ECDH(), sender)
     parties = _ALGORITHM + _SENDER + hashlib.sha256(key.public.recipient.encode()).digest()
     content_key = X963KDF(hashes.SHA256(), 32, parties).derive(shared)

@@ -1,12 +1,12 @@
-"""walletB: tokens of protocol ECv2, signed by an intermediate key that a root vouches for, encrypted to the recipient.
+"""walletB: tokens of protocol ECv2, signed by an intermediate key that a root signed, encrypted to the recipient.
 
-Older protocols are not taken.
+Older protocols are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hmac import compare_digest
+from typing import Literal
 
 import msgspec
 from cryptography.exceptions import InvalidSignature
@@ -23,13 +23,11 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.wallets import Wallet
 from tollgate.payments.accounts import OpenedWallet, WalletPublic
 from tollgate.values import Instant
-from tollgate.vault.wallets.contents import make_opened
-from tollgate.vault.wallets.failure import WalletTokenError
+from tollgate.vault.wallets.contents import WalletTokenError, make_opened
 from tollgate.vault.wallets.keys import UnsealedKey
 
 _PROTOCOL, _SENDER = "ECv2", "Google"
 _CARD = "CARD"
-_NUMBER_TYPES = {"PAN_ONLY": "PAN", "CRYPTOGRAM_3DS": "DPAN"}
 _SIGNATURES_MAX = 8
 _KEY_BYTES = 32
 _MILLISECOND: Instant = 1000
@@ -62,7 +60,7 @@ class _Card(msgspec.Struct, frozen=True, rename="camel"):
     pan: str
     expiration_month: int
     expiration_year: int
-    auth_method: str
+    auth_method: Literal["PAN_ONLY", "CRYPTOGRAM_3DS"]
     cryptogram: str | None = None
     eci_indicator: str | None = None
 
@@ -96,11 +94,11 @@ def open_with(text: str, key: UnsealedKey, now: Instant) -> OpenedWallet:
 
 
 def _check_intermediate(intermediate: _Intermediate, public: WalletPublic, now: Instant) -> ec.EllipticCurvePublicKey:
-    """The key that signed the message, once a root has vouched for it."""
+    """Returns the key that signed the message; raises unless a root has signed that key."""
     roots = [each.key for each in public.signing_keys if each.expires_at is None or each.expires_at > now]
     pairs = [(root, signature) for root in roots for signature in intermediate.signatures[:_SIGNATURES_MAX]]
     if not any(_is_signed(_load_key(root), signature, intermediate.signed_key) for root, signature in pairs):
-        raise ValueError("no root vouches for the signing key")
+        raise ValueError("no root signed the signing key")
     signed_key = _read_key(intermediate.signed_key)
     if _read_milliseconds(signed_key.key_expiration) <= now:
         raise ValueError("the signing key has expired")
@@ -116,13 +114,10 @@ def _is_signed(root: ec.EllipticCurvePublicKey, signature: bytes, signed_key: st
 
 
 def _verify(key: ec.EllipticCurvePublicKey, signature: bytes, *parts: str) -> None:
-    key.verify(signature, _join(parts), ec.ECDSA(hashes.SHA256()))
-
-
-def _join(parts: Iterable[str]) -> bytes:
-    """Every part is preceded by its length, so that text cannot be shifted between parts."""
+    """Every signed part is preceded by its length, so that text cannot be shifted between parts."""
     encoded = [part.encode() for part in parts]
-    return b"".join(len(part).to_bytes(4, "little") + part for part in encoded)
+    signed = b"".join(len(part).to_bytes(4, "little") + part for part in encoded)
+    key.verify(signature, signed, ec.ECDSA(hashes.SHA256()))
 
 
 def _decrypt(message: _SignedMessage, recipient: ec.EllipticCurvePrivateKey) -> bytes:
@@ -140,18 +135,17 @@ def _decrypt(message: _SignedMessage, recipient: ec.EllipticCurvePrivateKey) -> 
 
 def _make_opened(contents: _Contents) -> OpenedWallet:
     card = contents.payment_method_details
-    number_type = _NUMBER_TYPES[card.auth_method]
-    has_proof = number_type == "DPAN"
-    if has_proof and not card.cryptogram:
-        raise ValueError("a device's number without its proof")
+    is_device = card.auth_method == "CRYPTOGRAM_3DS"
+    if is_device and not card.cryptogram:
+        raise ValueError("a device's card number without its cryptogram")
     return make_opened(
         Wallet.B,
         number=card.pan,
         expiry=(f"{card.expiration_month:02d}", str(card.expiration_year)),
         unique=contents.message_id,
-        number_type=number_type,
-        cryptogram=card.cryptogram if has_proof else None,
-        eci=card.eci_indicator if has_proof else None,
+        number_type="DPAN" if is_device else "PAN",
+        cryptogram=card.cryptogram if is_device else None,
+        eci=card.eci_indicator if is_device else None,
     )
 
 
@@ -159,14 +153,14 @@ def _check_expiration(expires_at: Instant, now: Instant) -> None:
     if expires_at <= now:
         raise WalletTokenError(is_expired=True)
     if expires_at > now + LIMITS.wallet_use_lifetime:
-        # Its use would be forgotten before it expires, and then it could be used again.
-        raise ValueError("it lives too long")
+        # The record of its use is deleted before it expires, and then it could be used again.
+        raise ValueError("the token expires too late")
 
 
 def _load_key(source: bytes) -> ec.EllipticCurvePublicKey:
     key = load_der_public_key(source)
     if not isinstance(key, ec.EllipticCurvePublicKey):
-        raise TypeError("a signing key of another kind")
+        raise ValueError("a signing key of another type")
     return key
 
 

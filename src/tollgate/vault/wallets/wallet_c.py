@@ -1,4 +1,4 @@
-"""walletC: payment data in a JWE, its key encrypted by RSA to the merchant. Other algorithms are not taken."""
+"""walletC: payment data in a JWE, its key encrypted by RSA to the merchant. Other algorithms are refused."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _UTC_DIGITS_MAX = 15
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """What the library will read once more; here it is made sure that it meets no surprise."""
+    """The library reads the header again; members that would lead it elsewhere are refused first."""
 
     alg: Literal["RSA-OAEP", "RSA1_5"]
     enc: Literal["A128GCM"]
-    zip: None = None
-    crit: None = None
+    zip: msgspec.UnsetType = msgspec.UNSET
+    crit: msgspec.UnsetType = msgspec.UNSET
 
 
 class _Envelope(msgspec.Struct, frozen=True):
@@ -58,12 +58,13 @@ def open_with(text: str, key: UnsealedKey, now: Instant) -> OpenedWallet:
     compact = _read_wrapped(text).envelope.data if text.lstrip().startswith("{") else text
     contents = _read_contents(_decrypt(compact, key))
     if not contents.cryptogram:
-        raise ValueError("a device's number without its proof")
+        raise ValueError("a device's card number without its cryptogram")
     opened = make_opened(
         Wallet.C,
         number=contents.number,
         expiry=(contents.expiry[:2], "20" + contents.expiry[2:]),
-        unique=_hash(contents.number, contents.cryptogram),
+        # A cryptogram is made for one payment. The time is left out, or wrapping it again would make a new token.
+        unique=hashlib.sha256(msgspec.json.encode((contents.number, contents.cryptogram))).hexdigest(),
         cryptogram=contents.cryptogram,
         eci=contents.eci_indicator,
         holder=contents.cardholder_name,
@@ -73,7 +74,7 @@ def open_with(text: str, key: UnsealedKey, now: Instant) -> OpenedWallet:
 
 
 def _decrypt(compact: str, key: UnsealedKey) -> bytes:
-    """A padding that is wrong ends like a tag that is wrong.
+    """Decrypts the payment data; a wrong padding fails like a wrong tag.
 
     Decryption by RSA1_5 never fails: for a wrong padding OpenSSL returns bytes made up from the key and the message,
     and the library replaces a content key of the wrong length by a random one. Either way the tag does not fit.
@@ -84,17 +85,12 @@ def _decrypt(compact: str, key: UnsealedKey) -> bytes:
         raise ValueError("not a compact JWE")
     private = key.get_rsa_key()
     with warnings.catch_warnings():
-        # RSA1_5 is warned of; it is what the wallet's devices send.
+        # The library warns of RSA1_5, which is what the wallet's devices send.
         warnings.simplefilter("ignore", SecurityWarning)
         plain = decrypt_compact(compact, RSAKey(private, private), registry=_REGISTRY).plaintext
     if plain is None:
         raise ValueError("nothing was encrypted")
     return plain
-
-
-def _hash(*parts: str) -> str:
-    """The proof is made for one payment. When it was wrapped is left out, or else wrapping it again would renew it."""
-    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
 
 def _read_utc(utc: int | str) -> Instant:
