@@ -8,27 +8,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from browser import widget_shop
 from browser.conftest import OpenContext
 from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.test_widget_looks import FOLLOWS_THE_SHOPPER, MISFITS, OUTER_WIDTH, find_faults_everywhere
 from browser.walks import CHALLENGED
 from browser.watching import Watch
-from browser.widget_shop import (
-    NUMBER,
-    HostedPage,
-    Piece,
-    Prepared,
-    bank_page,
-    cvv_field,
-    fill_card,
-    form,
-    hold_frames,
-    number_field,
-    options,
-    pay_button,
-    stay_open_for_a_moment,
-)
+from browser.widget_shop import NUMBER, HostedPage, Piece, bank_page, cvv_field, fill_card, form, number_field, options
 from gateway import CARD, Client
 from tollgate.widget.languages import LANGUAGES
 
@@ -68,9 +55,9 @@ def show(
     hosted_page: HostedPage,
     *pieces: Piece,
     brands: str = BRANDS,
-    checkout: Prepared | None = None,
+    checkout: widget_shop.Prepared | None = None,
     **wished: object,
-) -> Prepared:
+) -> widget_shop.Prepared:
     prepared = checkout or hosted_page.prepare()
     script = hosted_page.script(prepared)
     hosted_page.show(
@@ -90,28 +77,28 @@ def panel(page: Page, key: str) -> Locator:
 
 def approve(page: Page) -> None:
     with page.expect_popup() as opened:
-        pay_button(page).click()
+        widget_shop.pay_button(page).click()
     opened.value.get_by_role("button", name="Approve").click()
 
 
 def test_one_method_is_open_and_the_one_button_follows_it(page: Page, hosted_page: HostedPage) -> None:
     show(page, hosted_page)
-    expect(pay_button(page)).to_have_count(1)
+    expect(widget_shop.pay_button(page)).to_have_count(1)
     expect(radio(page, "Card")).to_be_checked()
-    expect(pay_button(page)).to_have_text("Pay €92.00")
+    expect(widget_shop.pay_button(page)).to_have_text("Pay €92.00")
     expect(number_field(page)).to_be_visible()
 
     radio(page, "Card").focus()
     page.keyboard.press("ArrowDown")
 
     expect(radio(page, "PayPal")).to_be_checked()
-    expect(pay_button(page)).to_have_text("Pay with PayPal")
+    expect(widget_shop.pay_button(page)).to_have_text("Pay with PayPal")
     expect(page.get_by_text("You will be taken to PayPal to complete your payment.")).to_be_visible()
     expect(panel(page, "card")).to_be_hidden()
 
     page.keyboard.press("ArrowDown")
     expect(page.get_by_label("IBAN")).to_be_visible()
-    expect(pay_button(page)).to_have_text("Pay €92.00")
+    expect(widget_shop.pay_button(page)).to_have_text("Pay €92.00")
     page.keyboard.press("Tab")
     expect(page.get_by_label("Account holder")).to_be_focused()
 
@@ -129,7 +116,7 @@ def test_what_was_typed_stays_while_another_method_is_open(page: Page, hosted_pa
 
     expect(number_field(page)).to_have_value("4200 0000 0000 0000")
     assert len(frames) == loaded
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
     hosted_page.expect_home(page, checkout)
     assert hosted_page.read_code(checkout) == PAID
 
@@ -170,7 +157,7 @@ def test_stored_cards_are_the_first_rows(
     page.get_by_role("radio", name="0000").nth(1).check()
     if requires_cvv:
         cvv_field(page.locator(".wpwl-selected")).press_sequentially("123")
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
 
     hosted_page.expect_home(page, checkout)
     payment = client.get(f"/v1/checkouts/{checkout.id}/payment")
@@ -184,7 +171,7 @@ def test_a_new_card_pays_beside_stored_ones(
     radio(page, "Card").check()
     fill_card(page.locator(".wpwl-container-card"), "5454545454545454")
 
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
 
     hosted_page.expect_home(page, checkout)
     payment = client.get(f"/v1/checkouts/{checkout.id}/payment")
@@ -222,7 +209,7 @@ def test_the_type_is_asked_for_only_where_a_number_is_of_two(
     expect(page.locator(".wpwl-brand-accepted:not(.wpwl-brand-off)")).to_have_class(
         "wpwl-brand wpwl-brand-accepted wpwl-brand-DANKORT"
     )
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
 
     hosted_page.expect_home(page, checkout)
     assert client.get(f"/v1/checkouts/{checkout.id}/payment").json["paymentBrand"] == "DANKORT"
@@ -244,7 +231,7 @@ def test_a_single_method_needs_no_choice(page: Page, hosted_page: HostedPage) ->
     expect(page.get_by_role("radio")).to_have_count(0)
 
     fill_card(page)
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
 
     hosted_page.expect_home(page, checkout)
 
@@ -252,7 +239,7 @@ def test_a_single_method_needs_no_choice(page: Page, hosted_page: HostedPage) ->
 def test_the_note_of_the_test_mode_moves_nothing(page: Page, hosted_page: HostedPage) -> None:
     show(page, hosted_page)
 
-    note, button = page.locator(".wpwl-message-test").bounding_box(), pay_button(page).bounding_box()
+    note, button = page.locator(".wpwl-message-test").bounding_box(), widget_shop.pay_button(page).bounding_box()
     assert note is not None
     assert button is not None
     assert note["y"] > button["y"] + button["height"]
@@ -262,11 +249,11 @@ def test_methods_rest_while_one_is_paid_and_messages_stay_with_theirs(page: Page
     show(page, hosted_page)
     radio(page, "PayPal").check()
     with page.expect_popup() as opened:
-        pay_button(page).click()
+        widget_shop.pay_button(page).click()
     expect(opened.value.get_by_role("button", name="Approve")).to_be_visible()
     expect(radio(page, "Card")).to_be_disabled()
 
-    stay_open_for_a_moment(page)
+    widget_shop.stay_open_for_a_moment(page)
     opened.value.close()
     expect(radio(page, "Card")).to_be_enabled()
     said = page.locator(".wpwl-group-submit [role=alert]").locator("visible=true")
@@ -290,7 +277,7 @@ def test_an_address_that_the_bank_wants_is_asked_for_in_the_open_method(
     if not is_stored:
         fill_card(page, CHALLENGED)
 
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
     expect(page.get_by_label("Country")).to_be_focused()
     assert all("400" in complaint for complaint in watch.take())
     if is_stored:
@@ -303,7 +290,7 @@ def test_an_address_that_the_bank_wants_is_asked_for_in_the_open_method(
     page.get_by_label("Country").select_option("AT")
     for name, text in (("city", "Graz"), ("postcode", "8010"), ("street1", "Ring 7")):
         page.locator(f'[name="billing.{name}"]').fill(text)
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
     bank_page(page).get_by_label("One-time code").fill("1234")
     bank_page(page).get_by_role("button", name="Confirm").click()
 
@@ -325,7 +312,7 @@ def test_pages_pay_with_a_method_that_is_not_open(page: Page, hosted_page: Hoste
 
 
 def test_frames_that_come_while_another_method_is_open_are_there_later(page: Page, hosted_page: HostedPage) -> None:
-    release = hold_frames(page)
+    release = widget_shop.hold_frames(page)
     show(page, hosted_page)
     radio(page, "PayPal").check()
     release()
@@ -344,7 +331,7 @@ def test_every_style_has_the_layout(page: Page, hosted_page: HostedPage, style: 
     radio(page, "Card").check()
 
     fill_card(page)
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
 
     hosted_page.expect_home(page, checkout)
 
@@ -352,7 +339,7 @@ def test_every_style_has_the_layout(page: Page, hosted_page: HostedPage, style: 
 def test_another_name_of_a_layout_is_the_classic_one(page: Page, hosted_page: HostedPage) -> None:
     hosted_page.show(page, options({"layout": "tabs"}), hosted_page.script(hosted_page.prepare()), form(BRANDS))
 
-    expect(pay_button(page)).to_have_count(3)
+    expect(widget_shop.pay_button(page)).to_have_count(3)
     expect(page.locator(".wpwl-accordion")).to_have_count(0)
 
 
@@ -393,13 +380,13 @@ def test_everything_fits_and_nobody_is_kept_out(
     faults = find_faults_everywhere(page)
     for index in range(page.get_by_role("radio").count()):
         page.get_by_role("radio").nth(index).check()
-        pay_button(page).click(trial=True)
+        widget_shop.pay_button(page).click(trial=True)
         # The legend of the stored cards is for those who do not see the list.
         assert set(page.evaluate(MISFITS)) <= {"wpwl-label wpwl-label-registrations"}
         assert page.evaluate(OUTER_WIDTH) == 0
         faults += find_faults_everywhere(page)
     page.locator(".wpwl-method-card .wpwl-method-radio").check()
-    pay_button(page).click()
+    widget_shop.pay_button(page).click()
     expect(page.locator(".wpwl-hint-cardNumberError")).to_be_visible()
 
     assert faults + find_faults_everywhere(page) == []

@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
+from browser.conftest import OpenContext
 from browser.shops import Site
 from browser.widget_shop import TILL, HostedPage, Piece, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
 from tollgate.web import Reply
-
-OpenContext = Callable[..., BrowserContext]
 
 OLD_SHEET = "/old.css"
 COLUMNS = ".wpwl-group-expiry { float: left; width: 48% } .wpwl-group-cvv { float: right; width: 48% }"

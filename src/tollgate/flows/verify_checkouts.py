@@ -1,4 +1,7 @@
-"""The audit of checkouts and payment links, and of payments that a checkout should name."""
+"""The audit of checkouts and payment links, and of payments that a checkout should name.
+
+It reads and changes nothing.
+"""
 
 from __future__ import annotations
 

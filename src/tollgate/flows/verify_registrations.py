@@ -1,4 +1,7 @@
-"""The audit of registrations, of the schedules that charge them, and of the runs of those schedules."""
+"""The audit of registrations, of the schedules that charge them, and of the runs of those schedules.
+
+It reads and changes nothing.
+"""
 
 from __future__ import annotations
 

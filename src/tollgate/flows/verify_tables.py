@@ -1,4 +1,7 @@
-"""The engine of an audit: it walks a table page by page and runs the table's check on every row."""
+"""The engine of an audit: it walks a table page by page and runs the table's check on every row.
+
+The checks themselves live in the other `verify` modules.
+"""
 
 from __future__ import annotations
 

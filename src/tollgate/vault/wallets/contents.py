@@ -1,4 +1,7 @@
-"""What all wallets share: their errors, the owner of a sealed key, and the card that a token holds."""
+"""What all wallets share: their errors, the owner of a sealed key, and the card that a token holds.
+
+No token is opened here.
+"""
 
 from __future__ import annotations
 

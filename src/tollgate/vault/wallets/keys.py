@@ -1,4 +1,7 @@
-"""The private keys of channels, which open wallet tokens: checked, sealed and unsealed."""
+"""The private keys of channels, which open wallet tokens: checked, sealed and unsealed.
+
+The tokens themselves are opened elsewhere.
+"""
 
 from __future__ import annotations
 
