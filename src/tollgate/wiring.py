@@ -27,9 +27,13 @@ from tollgate.store.merchants import list_merchants
 from tollgate.store.opening import get_setting, open_database, put_setting
 from tollgate.values import DAY, Clock, SystemClock
 from tollgate.vault.keyring import Keyring, KeyringError, load_keyring, make_keyring, save_keyring
-from tollgate.web import METRICS, ROUTES, Gateway, Proxies, RouteRow, Throttles, configure_throttles
-from tollgate.widget import ROUTES as WIDGET_ROUTES
-from tollgate.widget import SCRIPT
+from tollgate.web.api import ROUTES
+from tollgate.web.api.host import METRICS
+from tollgate.web.callers import Proxies, Throttles, configure_throttles
+from tollgate.web.request import RouteRow
+from tollgate.web.server import Gateway
+from tollgate.widget.routes import ROUTES as WIDGET_ROUTES
+from tollgate.widget.serving import SCRIPT
 from tollgate.wire import HttpNotifier, HttpWire, Wire, may_carry_cards
 from tollgate.workers import CLOCK_OFFSET, WORKERS, Loop
 
@@ -148,7 +152,7 @@ def join_routes(settings: Settings) -> tuple[RouteRow, ...]:
     routes = (*ROUTES, *WIDGET_ROUTES)
     if settings.is_live:
         return routes
-    from tollgate.sandbox import ROUTES as SANDBOX_ROUTES
+    from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES
 
     return (*routes, *SANDBOX_ROUTES) if settings.metrics_port else (*routes, METRICS, *SANDBOX_ROUTES)
 
@@ -182,20 +186,20 @@ def get_build_number() -> str:
 
 
 def _make_simulator(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Wire:
-    from tollgate.sandbox import make_simulator
+    from tollgate.sandbox.simulator import make_simulator
 
     return make_simulator(database, keyring, base_url, clock)
 
 
 def _find_disturbance() -> Callable[[Wire], Wire]:
-    from tollgate.sandbox import Misbehaving
+    from tollgate.sandbox.acquirer import Misbehaving
 
     return Misbehaving
 
 
 async def make_greeting(database: Database, keyring: Keyring, base_url: str, clock: Clock) -> Greeting:
     """Makes the sandbox merchant where there is none yet."""
-    from tollgate.sandbox import ensure_tenant, welcome
+    from tollgate.sandbox.tenant import ensure_tenant, welcome
 
     tenant = await ensure_tenant(database, keyring, clock.now())
     shown = await welcome(database, keyring, tenant, base_url)
@@ -204,7 +208,8 @@ async def make_greeting(database: Database, keyring: Keyring, base_url: str, clo
 
 async def make_sandbox_token(database: Database, keyring: Keyring, entity_id: str | None, **wish: Any) -> str | None:
     """A wallet's token for a channel of a test host. None: the channel does not have the sandbox's wallet keys."""
-    from tollgate.sandbox import TokenRequest, ensure_tenant, make_wallet_token
+    from tollgate.sandbox.tenant import ensure_tenant
+    from tollgate.sandbox.wallets.issuing import TokenRequest, make_wallet_token
 
     wanted = TokenRequest(**wish)
     tenant = await ensure_tenant(database, keyring, wanted.made_at)

@@ -28,7 +28,7 @@ from api.merchants import find_merchant_id, wait_until
 from api.traces import collect, spell_number
 from api.windows import Window
 from gateway import Answer, Client, GatewayProcess
-from tollgate.sandbox.challenges import ENDINGS
+from tollgate.sandbox.issuer import ENDINGS
 from tollgate.store.authentications import find_authentication
 from tollgate.store.opening import open_database
 from tollgate.values import MerchantId, PaymentId, Secret

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from browser.shops import Site
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 FOLDER = Path(__file__).parents[2] / ".venv" / "npm" / "built"
 CONTENT_TYPES = {".js": b"text/javascript", ".css": b"text/css"}

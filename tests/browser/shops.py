@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
 from listening import Closure, Listener
-from tollgate.web import Reply
-from tollgate.web.pages.assets import ASSETS
+from tollgate.web.pages.rendering import STATIC_FILES
+from tollgate.web.request import Reply
 
 HTML = b"text/html;charset=UTF-8"
 BACK = "/back"
@@ -35,7 +35,7 @@ class Site(Listener):
         return [visit for visit in self.visits if visit.path == path]
 
     def answer(self, visit: Visit) -> Reply:
-        asset = {asset.path: asset for asset in ASSETS.values()}.get(visit.path)
+        asset = {asset.path: asset for asset in STATIC_FILES.assets.values()}.get(visit.path)
         if asset is not None:
             return Reply(200, asset.body, asset.content_type)
         if visit.path == "/favicon.ico":

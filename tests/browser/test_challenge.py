@@ -11,7 +11,7 @@ from browser.shops import BACK, HTML, Site
 from browser.walks import CHALLENGED, CHALLENGED_WITH_FRAME, CHECKOUT, Journey, pay_by_card
 from browser.watching import Watch
 from gateway import Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 APPROVED = "000.100.110"
 FAILED = "100.380.401"

@@ -14,7 +14,7 @@ from playwright.sync_api import Frame, FrameLocator, Locator, Page, Route, expec
 from browser.shops import HTML, Site
 from browser.watching import Watch
 from gateway import GatewayProcess
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 NUMBER = "4200000000000000"
 SECRETS = (NUMBER, NUMBER[:8], NUMBER[-6:], "4200 0000", "737", "Jane Jones", "2034")

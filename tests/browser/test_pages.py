@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 from browser.conftest import OpenContext, Shoot
 from browser.shops import BACK, HTML, Site, Visit, redirect
 from browser.watching import Watch
-from tollgate.web import ANYWHERE, Pages, Reply
+from tollgate.web.pages.rendering import ANYWHERE, Pages
+from tollgate.web.request import Reply
 
 PAGES = Pages()
 WORDS: dict[str, Any] = {"title": "Your bank wants to know you", "text": "You are being brought to your bank."}

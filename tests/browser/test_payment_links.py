@@ -26,7 +26,7 @@ from browser.test_shop import list_faults
 from browser.watching import Watch
 from browser.widget_shop import bank_page
 from gateway import Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 PICTURE = b'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="40"><rect width="80" height="40"/></svg>'
 

@@ -15,7 +15,7 @@ from browser.repeats import keep_rows
 from browser.shops import BACK, HTML, Site
 from browser.widget_shop import TILL, HostedPage, Prepared, fill_card, number_field, pay_button
 from gateway import Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 FRAMEWORKS = ("react", "vue", "angular")
 OURS = "[class*=wpwl-]:visible"

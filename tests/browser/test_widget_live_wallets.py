@@ -30,7 +30,7 @@ from browser.widget_shop import (
 )
 from gateway import Client
 from tollgate.catalog.wallets import WALLET_SHEETS
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 from tollgate.widget.languages import LANGUAGES
 
 ENGLISH = LANGUAGES["en"]

@@ -12,7 +12,7 @@ from browser.shops import BACK, HTML, Site
 from browser.watching import Watch
 from browser.widget_shop import HostedPage, fill_card, form, inline, number_field, options, pay_button
 from gateway import Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 LATE_OPTIONS = inline(
     "document.addEventListener('DOMContentLoaded', () => { window.wpwlOptions = {labels: {submit: 'Order now'}}; });"

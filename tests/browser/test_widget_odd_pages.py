@@ -25,7 +25,7 @@ from browser.widget_shop import (
     pay_button,
 )
 from gateway import CARD, Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 LIST = "/list"
 STYLE = "/shop.css"

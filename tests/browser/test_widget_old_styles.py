@@ -14,7 +14,7 @@ from browser.conftest import OpenContext
 from browser.shops import Site
 from browser.widget_shop import TILL, HostedPage, Piece, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 OLD_SHEET = "/old.css"
 COLUMNS = ".wpwl-group-expiry { float: left; width: 48% } .wpwl-group-cvv { float: right; width: 48% }"

@@ -22,7 +22,7 @@ from browser.widget_shop import (
 from gateway import CARD, Client
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.widget.languages import LANGUAGES
-from tollgate.widget.script import FOLDER
+from tollgate.widget.serving import PARTS_FOLDER as FOLDER
 
 APPROVED = "000.100.110"
 ENGLISH = LANGUAGES["en"]

@@ -28,7 +28,7 @@ from browser.widget_shop import (
     stay_open_for_a_moment,
 )
 from gateway import CARD, Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 PAYING = "**/v1/checkouts/*/payment"
 ASKING = "**/v1/checkouts/*/form?*"

@@ -23,7 +23,7 @@ from browser.widget_shop import (
     pay_button,
 )
 from gateway import Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 WAYS_TO_SAY_NO = {
     "a value": "() => false",

@@ -15,7 +15,7 @@ from browser.repeats import keep_rows
 from browser.shops import Site
 from browser.widget_shop import TILL, HostedPage, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 THEME = """
 label, legend, button, summary { text-transform: uppercase; letter-spacing: 2px; font-style: italic }

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser.shops import BACK, HTML, Site
 from gateway import CARD, Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 CHECKOUT = "/checkout"
 CHALLENGED = "4711100000000000"

@@ -15,7 +15,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, Route, expect
 
 from browser.shops import BACK, HTML, Site
 from gateway import Client
-from tollgate.web import Reply
+from tollgate.web.request import Reply
 
 TILL = "/till"
 NONCE = "c2hvcA"

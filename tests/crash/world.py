@@ -21,7 +21,7 @@ from directory_server import DirectoryServer, Manner
 from gateway import Answer, Client, inherit_variables
 from postgres import PostgresCluster
 from tollgate.payments.merchants import ThreeDsTerms
-from tollgate.sandbox import ensure_tenant, welcome
+from tollgate.sandbox.tenant import ensure_tenant, welcome
 from tollgate.store.merchants import list_channels, update_channel
 from tollgate.store.opening import open_database
 from tollgate.values import SystemClock

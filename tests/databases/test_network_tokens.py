@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from databases.banking import CHANNEL, Bank, open_bank
 from databases.storing import look, order_card, order_debit, read_row, store
 from tollgate.payments.registration import RegistrationEvent, RegistrationState, TokenState, wipe
-from tollgate.sandbox import make_simulator
-from tollgate.sandbox.token_vault import find_standing, let_happen
-from tollgate.sandbox.token_years import Event
+from tollgate.sandbox.simulator import make_simulator
+from tollgate.sandbox.token_vault import Event, find_standing, let_happen
 from tollgate.store.database import Database
 from tollgate.store.jobs import Job, ensure_job_writes, lease_due, list_events
 from tollgate.store.merchants import update_channel

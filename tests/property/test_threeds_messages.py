@@ -17,7 +17,7 @@ from tollgate.catalog.results import RESULTS
 from tollgate.connectors import WireReply, threeds
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
 from tollgate.payments.order import Acceptor, Address, Customer, Details
-from tollgate.sandbox.directory_rules import find_faults
+from tollgate.sandbox.directory_server import find_faults
 from tollgate.values import Money
 from unit.connectors.samples import CARD
 from unit.connectors.threeds_samples import CASE, CHALLENGED, PROOF, SERVER_ID, SHOPPER_ORDER, ask, make_ares, make_rreq

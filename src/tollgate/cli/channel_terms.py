@@ -17,7 +17,7 @@ from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.ibans import find_bic, is_bic, is_iban
 from tollgate.catalog.shape import WEB_SCHEMES, is_unsafe_scheme
 from tollgate.config import Settings
-from tollgate.hosting import PLAIN_ADDRESS, list_card_addresses
+from tollgate.hosting.readiness import PLAIN_ADDRESS, list_card_addresses
 from tollgate.payments.merchants import Channel, Creditor, ThreeDsTerms, TokenTerms
 from tollgate.wire import may_carry_cards
 

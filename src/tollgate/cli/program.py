@@ -13,7 +13,7 @@ import click
 
 from tollgate import __version__
 from tollgate.config import SETTINGS, Settings, load_settings
-from tollgate.web import configure_throttles
+from tollgate.web.callers import configure_throttles
 
 _T = TypeVar("_T")
 _Command = TypeVar("_Command", bound=Callable[..., Any])

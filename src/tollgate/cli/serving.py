@@ -15,7 +15,10 @@ import click
 from tollgate.cli.program import STORE_FLAGS, make_data_folder, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.flows.verify import refuse_wrong_keys
-from tollgate.hosting import bind_all, find_missing, find_unready_channels, find_warnings, run, set_up_logs
+from tollgate.hosting.listener import bind_all
+from tollgate.hosting.log import set_up_logs
+from tollgate.hosting.readiness import find_missing, find_unready_channels, find_warnings
+from tollgate.hosting.server import run
 from tollgate.store.merchants import list_channels, list_merchants
 from tollgate.store.opening import add_to_setting, get_setting, open_database
 from tollgate.values import SECOND, SystemClock, render_timestamp

@@ -1,18 +1,145 @@
-"""Accepts connections on a socket, within the limits, and hands each to the protocol, behind TLS where it is served.
-
-What is served is not known here.
-"""
+"""Opens the sockets of a host, with TLS where a certificate is given, and serves connections on them."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 import logging
+import os
 import socket
 import ssl
+import sys
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.web import Application, Connections, HttpConnection
+from tollgate.config import Settings
+from tollgate.values import Instant, Refusal, to_datetime
+from tollgate.web.connections import Connections
+from tollgate.web.parsing import Head
+from tollgate.web.protocol import Application, HttpConnection
+from tollgate.web.request import Reply, Visit, redirect
+
+
+class Port(StrEnum):
+    """Names the purpose of a listening socket."""
+
+    API = "api"
+    REDIRECT = "redirect"
+    METRICS = "metrics"
+
+
+Sockets = list[tuple[Port, socket.socket]]
+
+
+def bind_all(settings: Settings) -> Sockets:
+    """Binds every port before anything is served; a port in use ends the process with a message."""
+    wanted = [
+        (Port.API, settings.host, settings.port),
+        (Port.REDIRECT, settings.host, settings.http_port),
+        (Port.METRICS, settings.metrics_host, settings.metrics_port),
+    ]
+    sockets: Sockets = []
+    for port, host, number in wanted:
+        try:
+            if number:
+                sockets.append((port, _bind(host, number)))
+        except OSError as error:
+            for _, taken in sockets:
+                taken.close()
+            sys.exit(f"tollgate: cannot listen on {host} port {number}: {error.strerror}")
+    return sockets
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        # Until one of them listens, several processes may bind the same port.
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    listener.set_inheritable(True)
+    return listener
+
+
+_LIFETIME = timedelta(days=365)
+_RENEW_BEFORE = timedelta(days=30)
+
+
+def get_local_certificate(folder: Path, now: Instant) -> tuple[Path, Path]:
+    """Paths of certificate and key; made when there are none or they run out soon."""
+    certificate, key = folder / "localhost.pem", folder / "localhost-key.pem"
+    if not (certificate.exists() and key.exists() and _is_fresh(certificate, now)):
+        _make_certificate(certificate, key, now)
+    return certificate, key
+
+
+def _is_fresh(path: Path, now: Instant) -> bool:
+    expires = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
+    return expires - _RENEW_BEFORE > to_datetime(now)
+
+
+def _make_certificate(certificate: Path, key_path: Path, now: Instant) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    moment = to_datetime(now)
+    addresses = [x509.IPAddress(ipaddress.ip_address(text)) for text in ("127.0.0.1", "::1")]
+    signed = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(moment - timedelta(hours=1))
+        .not_valid_after(moment + _LIFETIME)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost"), *addresses]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    _write_private(key_path, secret)
+    certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+
+
+class Redirector:
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url
+
+    def admit(self, head: Head, peer: str, *, is_secure: bool) -> Visit:  # noqa: ARG002
+        reply = msgspec.structs.replace(redirect(self._base_url, head), is_last=True)
+        return Visit("", "", head.method, head.path, head=head, refused=reply)
+
+    async def answer(self, visit: Visit, body: bytes) -> Reply:  # noqa: ARG002
+        raise LookupError("every request is answered by its head")
+
+    def refuse(self, refusal: Refusal, visit: Visit | None) -> Reply:  # noqa: ARG002
+        """Sends a request that cannot be read to the front page."""
+        return Reply(307, b"", b"text/plain", ((b"location", f"{self._base_url}/".encode()),), is_last=True)
+
+    def conclude(self, visit: Visit, reply: Reply | None) -> None:
+        """Redirects are neither counted nor logged."""
+
 
 _log = logging.getLogger("tollgate.listener")
 

@@ -1,23 +1,190 @@
-"""The simulated issuer's pages: the hidden frame that looks at the device, and the challenge where the shopper decides.
-
-The result goes to the 3DS server first; what the browser carries back only says that it is over.
-"""
+"""The simulated issuer: challenges of shoppers, and the pages on which they are answered."""
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 
+import msgspec
+
+from tollgate.catalog import codes
+from tollgate.catalog.currencies import CURRENCIES
 from tollgate.connectors import threeds
 from tollgate.flows.resume import hear_result
 from tollgate.operations.app import App
-from tollgate.sandbox import challenges
-from tollgate.store.simulated_sessions import move_simulated_session
-from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
+from tollgate.store.database import Database
+from tollgate.store.simulated_sessions import (
+    SimulatedSession,
+    find_simulated_session,
+    insert_simulated_session,
+    move_simulated_session,
+)
+from tollgate.values import Instant, RandomBytes
+from tollgate.vault.keyring import Keyring, KeyringError
+from tollgate.vault.sealing import EnvelopeError, open_sealed, seal
+from tollgate.web.pages.rendering import ANYWHERE, Pages
+from tollgate.web.request import Access, Reply, Request, Routes
+
+OPEN = "open"
+"""The status of a challenge in the store; later it is how often a wrong code was given, or how it ended."""
+ONE_TIME_CODE = "1234"
+TRIES_MAX = 3
+
+_PATH = "/sandbox/acs/challenge/"
+_ID_PREFIX = "acs-"
+_TOKEN_BYTES = 16
+_CURRENCIES_BY_NUMBER = {currency.numeric: currency for currency in CURRENCIES.values()}
+
+
+class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    results_url: str
+    notification_url: str | None = None
+    """None where the shopper is asked outside of the browser."""
+    version: str
+    category: str
+    server_id: str
+    ds_id: str
+    acs_id: str
+    proof: str
+    indicators: tuple[str, ...]
+    merchant: str
+    amount: str
+    """In minor units; empty where nothing is paid."""
+    currency: str
+    """Its number."""
+    last_digits: str
+
+    @property
+    def shopper_token(self) -> str:
+        """Opens the door at which the result is told."""
+        return self.results_url.rpartition("/")[2]
+
+    def render_amount(self) -> str:
+        currency = _CURRENCIES_BY_NUMBER.get(self.currency)
+        if currency is None or not self.amount:
+            return "nothing, only your consent"
+        return f"{Decimal(self.amount).scaleb(-currency.exponent):.{currency.exponent}f} {currency.code}"
+
+
+class Ending(msgspec.Struct, frozen=True):
+    label: str
+    status: str
+    shift: int
+    """As an index into the indicators: authenticated, attempted, neither."""
+    reason: str | None = None
+    cancelled: str | None = None
+
+
+ENDINGS: Mapping[str, Ending] = MappingProxyType(
+    {
+        codes.SUCCEEDED: Ending("Authenticated", "Y", 0),
+        codes.AUTHENTICATION_FAILED: Ending("Failed: not the card holder", "N", 2, "01"),
+        codes.AUTHENTICATION_DECLINED: Ending("Rejected by the issuer", "R", 2, "12"),
+        codes.SUSPECTED_FRAUD: Ending("Rejected: fraud suspected", "R", 2, "11"),
+        codes.AUTHENTICATED_TOO_OFTEN: Ending("Too many tries", "N", 2, "19"),
+        codes.AUTHENTICATION_ERROR: Ending("Unavailable: technical problem", "U", 2, "22"),
+        codes.AUTHENTICATION_CANCELLED: Ending("Cancelled by the shopper", "N", 2, "01", "01"),
+        codes.AUTHENTICATION_EXPIRED: Ending("Timed out", "N", 2, "14", "04"),
+    }
+)
+"""What the page offers, by the result code that the payment ends with; the first lets it go on."""
+
+AUTHENTICATED, TOO_MANY_TRIES = codes.SUCCEEDED, codes.AUTHENTICATED_TOO_OFTEN
+
+_read = msgspec.json.Decoder(Challenge).decode
+
+
+class OpenChallenge(msgspec.Struct, frozen=True):
+    row: SimulatedSession
+    challenge: Challenge
+
+    @property
+    def ending(self) -> str | None:
+        return self.row.status if self.row.status in ENDINGS else None
+
+    @property
+    def tries(self) -> int:
+        return int(self.row.status) if self.row.status.isdigit() else 0
+
+
+async def insert_challenge(
+    database: Database, keyring: Keyring, challenge: Challenge, now: Instant, random_bytes: RandomBytes
+) -> str:
+    """The token that opens its page; nobody can guess it."""
+    token = random_bytes(_TOKEN_BYTES).hex()
+    session_id = _ID_PREFIX + token
+    sealed = seal(msgspec.json.encode(challenge), owner=session_id, keyring=keyring, random_bytes=random_bytes)
+    body = base64.b64encode(sealed).decode()
+    await insert_simulated_session(database, SimulatedSession(id=session_id, status=OPEN, created_at=now, body=body))
+    return token
+
+
+async def find_challenge(database: Database, keyring: Keyring, token: str) -> OpenChallenge | None:
+    row = await find_simulated_session(database, _ID_PREFIX + token)
+    if row is None:
+        return None
+    try:
+        plain = open_sealed(base64.b64decode(row.body), owner=row.id, keyring=keyring)
+    except (EnvelopeError, KeyringError):
+        # Sealed under a key that is gone: nobody waits that long for a challenge.
+        return None
+    return OpenChallenge(row, _read(plain))
+
+
+def locate_challenge(base_url: str, token: str) -> str:
+    return f"{base_url}{_PATH}{token}"
+
+
+def make_result(challenge: Challenge, ending: Ending) -> bytes:
+    """What the 3DS server is told; the same however often it is told."""
+    passed = ending.status in ("Y", "A")
+    return threeds.write_message(
+        threeds.RReq(
+            message_version=challenge.version,
+            message_category=challenge.category,
+            three_ds_server_trans_id=challenge.server_id,
+            ds_trans_id=challenge.ds_id,
+            acs_trans_id=challenge.acs_id,
+            trans_status=ending.status,
+            trans_status_reason=ending.reason,
+            eci=challenge.indicators[ending.shift],
+            authentication_value=challenge.proof if passed else None,
+            authentication_type="02",
+            challenge_cancel=ending.cancelled,
+            interaction_counter="01",
+        )
+    )
+
+
+def make_browser_answer(challenge: Challenge, ending: Ending) -> str:
+    """What the browser carries back: less than the 3DS server is told, and worth nothing without it."""
+    return threeds.wrap(
+        threeds.CRes(
+            message_version=challenge.version,
+            three_ds_server_trans_id=challenge.server_id,
+            acs_trans_id=challenge.acs_id,
+            trans_status="Y" if ending.status in ("Y", "A") else "N",
+        )
+    )
+
 
 _PAGES = Pages(Path(__file__).parent / "pages")
 _SESSION_LENGTH_MAX = 1024
 
 
+ROUTES = Routes()
+
+
+@ROUTES.add(
+    "POST",
+    "/sandbox/acs/method",
+    "visit_method",
+    "The simulated issuer looks at the shopper's device in a hidden frame.",
+    Access.OPEN,
+)
 async def visit_method(request: Request, app: App) -> Reply:
     """A real issuer would run scripts that look at the device; ours has seen enough at once.
 
@@ -31,45 +198,61 @@ async def visit_method(request: Request, app: App) -> Reply:
     return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": told})
 
 
+@ROUTES.add(
+    "GET",
+    "/sandbox/acs/challenge/{token}",
+    "show_challenge",
+    "The simulated issuer's challenge page of one authentication.",
+    Access.OPEN,
+    hides_path=True,
+)
 async def show_challenge(request: Request, app: App) -> Reply:
-    found = await challenges.find_challenge(app.database, app.keyring, request.names[0])
+    found = await find_challenge(app.database, app.keyring, request.names[0])
     return _show_nothing() if found is None else await _show(found, request, app)
 
 
+@ROUTES.add(
+    "POST",
+    "/sandbox/acs/challenge/{token}",
+    "answer_challenge",
+    "Open the simulated issuer's challenge with a `creq`, or end it with a `returnCode` or an `otp`.",
+    Access.OPEN,
+    hides_path=True,
+)
 async def answer_challenge(request: Request, app: App) -> Reply:
     """A post with the request of the 3DS server opens the page; one with the shopper's answer ends it."""
-    found = await challenges.find_challenge(app.database, app.keyring, request.names[0])
+    found = await find_challenge(app.database, app.keyring, request.names[0])
     if found is None or not _is_meant(request, found):
         return _show_nothing()
     status = _choose_status(request, found)
     if status is not None and found.ending is None:
         # Whoever is first decides: another tab or the back button shows the end that was chosen.
         await move_simulated_session(app.database, found.row, status)
-        found = await challenges.find_challenge(app.database, app.keyring, request.names[0]) or found
+        found = await find_challenge(app.database, app.keyring, request.names[0]) or found
     return await _show(found, request, app)
 
 
-def _is_meant(request: Request, found: challenges.OpenChallenge) -> bool:
+def _is_meant(request: Request, found: OpenChallenge) -> bool:
     text = request.find("creq")
     message = threeds.unwrap(text, threeds.CReq)
     named = message and (message.three_ds_server_trans_id, message.acs_trans_id)
     return not text or named == (found.challenge.server_id, found.challenge.acs_id)
 
 
-def _choose_status(request: Request, found: challenges.OpenChallenge) -> str | None:
+def _choose_status(request: Request, found: OpenChallenge) -> str | None:
     """How it ends, or how many wrong codes were given; None: nothing was answered."""
     code, one_time_code = request.find("returnCode"), request.find("otp")
-    if code in challenges.ENDINGS:
+    if code in ENDINGS:
         return code
     if not one_time_code:
         return None
-    if one_time_code.strip() == challenges.ONE_TIME_CODE:
-        return challenges.AUTHENTICATED
+    if one_time_code.strip() == ONE_TIME_CODE:
+        return AUTHENTICATED
     tries = found.tries + 1
-    return challenges.TOO_MANY_TRIES if tries >= challenges.TRIES_MAX else str(tries)
+    return TOO_MANY_TRIES if tries >= TRIES_MAX else str(tries)
 
 
-async def _show(found: challenges.OpenChallenge, request: Request, app: App) -> Reply:
+async def _show(found: OpenChallenge, request: Request, app: App) -> Reply:
     session = request.find("threeDSSessionData")[:_SESSION_LENGTH_MAX]
     if found.ending is not None:
         return await _end(found, found.ending, session, app)
@@ -81,21 +264,21 @@ async def _show(found: challenges.OpenChallenge, request: Request, app: App) -> 
         merchant=challenge.merchant,
         amount=challenge.render_amount(),
         last_digits=challenge.last_digits,
-        endings=challenges.ENDINGS,
-        code=challenges.ONE_TIME_CODE,
-        tries_left=challenges.TRIES_MAX - found.tries,
+        endings=ENDINGS,
+        code=ONE_TIME_CODE,
+        tries_left=TRIES_MAX - found.tries,
         is_wrong=found.tries > 0,
         session=session,
     )
 
 
-async def _end(found: challenges.OpenChallenge, code: str, session: str, app: App) -> Reply:
+async def _end(found: OpenChallenge, code: str, session: str, app: App) -> Reply:
     """The result is told again whenever the end is shown: a process may have died before, and twice counts once."""
-    challenge, ending = found.challenge, challenges.ENDINGS[code]
-    await hear_result(app, challenge.shopper_token, challenges.make_result(challenge, ending))
+    challenge, ending = found.challenge, ENDINGS[code]
+    await hear_result(app, challenge.shopper_token, make_result(challenge, ending))
     if challenge.notification_url is None:
         return _show_end(ending.label, "You may close this window.")
-    fields = {"cres": challenges.make_browser_answer(challenge, ending)}
+    fields = {"cres": make_browser_answer(challenge, ending)}
     if session:
         fields["threeDSSessionData"] = session
     return _forward(ending.label, "You are brought back to the shop.", challenge.notification_url, fields)
@@ -120,33 +303,3 @@ def _show_end(title: str, text: str, status: int = 200) -> Reply:
 
 def _show_nothing() -> Reply:
     return _show_end("No such challenge", "The address is not complete, or the challenge is long over.", 404)
-
-
-ROUTES = (
-    RouteRow(
-        method="POST",
-        path="/sandbox/acs/method",
-        operation="visit_method",
-        summary="The simulated issuer looks at the shopper's device in a hidden frame.",
-        access=Access.OPEN,
-        handler=visit_method,
-    ),
-    RouteRow(
-        method="GET",
-        path="/sandbox/acs/challenge/{token}",
-        operation="show_challenge",
-        summary="The simulated issuer's challenge page of one authentication.",
-        access=Access.OPEN,
-        handler=show_challenge,
-        hides_path=True,
-    ),
-    RouteRow(
-        method="POST",
-        path="/sandbox/acs/challenge/{token}",
-        operation="answer_challenge",
-        summary="Open the simulated issuer's challenge with a `creq`, or end it with a `returnCode` or an `otp`.",
-        access=Access.OPEN,
-        handler=answer_challenge,
-        hides_path=True,
-    ),
-)

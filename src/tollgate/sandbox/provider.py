@@ -1,11 +1,8 @@
-"""The simulated bank or provider: opens sessions, remembers what the shopper decided on its page, and tells it.
-
-What it knows stands in the store, because the page may be served by another process than the payment. Exists on test
-hosts only; the page itself is in provider_pages.
-"""
+"""The simulated payment provider to which shoppers are redirected."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
 
@@ -17,11 +14,55 @@ from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import WireReply, WireRequest, card, redirect
 from tollgate.payments.payment import Outcome
-from tollgate.sandbox.misbehaving import misbehave
-from tollgate.sandbox.provider_accounts import SHOPPERS_BANK_ACCOUNT, make_collecting_account, make_shoppers_account
+from tollgate.sandbox.acquirer import misbehave
 from tollgate.store import simulated_sessions
 from tollgate.store.database import Database
-from tollgate.values import Clock, RandomBytes, system_random_bytes
+from tollgate.values import DAY, Clock, Instant, RandomBytes, system_random_bytes, to_datetime
+
+_BANK_CODE = "10000000"
+_BIC = "MARKDEF1100"
+_BANK_NAME = "Test Bank"
+_HOLDER = "Test Holder"
+_SHOPPERS_ID = "shopper@example.com"
+
+SHOPPERS_BANK_ACCOUNT = redirect.ProviderAccount(
+    holder=_HOLDER, iban="DE23100000001234567890", bic=_BIC, bank_name=_BANK_NAME
+)
+
+_ACCOUNT_DIGITS = 10
+_DUE_AFTER = 7 * DAY
+
+_BARCODE_LENGTHS = {"BOLETO": 47, "OXXO": 14}
+"""Brands whose shoppers pay with a slip of paper, and how many digits it has."""
+
+
+def make_collecting_account(key: str, brand: str, reference: str, created_at: Instant) -> redirect.ProviderAccount:
+    """Always the same for one session, so that whoever asks again hears the same."""
+    digits = _make_digits(key)
+    return redirect.ProviderAccount(
+        holder="Tollgate Simulator",
+        iban=make_german_iban(_BANK_CODE, digits[:_ACCOUNT_DIGITS]),
+        bic=_BIC,
+        bank_name=_BANK_NAME,
+        reference=reference,
+        due=to_datetime(created_at + _DUE_AFTER).date().isoformat(),
+        barcode=digits[_ACCOUNT_DIGITS:][: _BARCODE_LENGTHS.get(brand, 0)],
+    )
+
+
+def make_shoppers_account(account_id: str) -> redirect.ProviderAccount:
+    """The shopper's account at the provider: the one the merchant named, or else the simulated shopper's own."""
+    return redirect.ProviderAccount(holder=_HOLDER, account_id=account_id or _SHOPPERS_ID)
+
+
+def make_german_iban(bank_code: str, number: str) -> str:
+    """The check digits make the whole, moved to the end and read as a number, leave 1 when divided by 97."""
+    rest = int(f"{bank_code}{number}131400") % 97
+    return f"DE{98 - rest:02d}{bank_code}{number}"
+
+
+def _make_digits(key: str) -> str:
+    return str(int.from_bytes(hashlib.sha256(key.encode()).digest(), "big")).zfill(78)
 
 
 class Status(StrEnum):

@@ -16,18 +16,38 @@ from tollgate.operations.app import App
 from tollgate.sandbox.provider import MESSAGES, Session, Status, find_session
 from tollgate.store.simulated_sessions import move_simulated_session
 from tollgate.values import MINUTE
-from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
+from tollgate.web.pages.rendering import ANYWHERE, Pages
+from tollgate.web.request import Access, Reply, Request, Routes
 
 _PAGES = Pages(Path(__file__).parent / "pages")
 
 _DECISIONS = {"approve": Status.APPROVED, "decline": Status.DECLINED, "cancel": Status.CANCELLED}
 
 
+ROUTES = Routes()
+
+
+@ROUTES.add(
+    "GET",
+    "/sandbox/provider/{token}",
+    "show_provider",
+    "The simulated provider's page of one payment.",
+    Access.OPEN,
+    hides_path=True,
+)
 async def show_provider(request: Request, app: App) -> Reply:
     session = await _find(request, app)
     return _show_nothing() if session is None else _show(session)
 
 
+@ROUTES.add(
+    "POST",
+    "/sandbox/provider/{token}",
+    "decide_at_provider",
+    "Approve, decline or cancel on the simulated provider's page; without a `decision`, open it.",
+    Access.OPEN,
+    hides_path=True,
+)
 async def decide_at_provider(request: Request, app: App) -> Reply:
     """A post without a decision comes from a shop that opens the page that way."""
     session = await _find(request, app)
@@ -89,25 +109,3 @@ def _show_nothing() -> Reply:
 def _render_amount(amount: int, currency: str) -> str:
     exponent = CURRENCIES[currency].exponent
     return f"{Decimal(amount).scaleb(-exponent):.{exponent}f} {currency}"
-
-
-ROUTES = (
-    RouteRow(
-        method="GET",
-        path="/sandbox/provider/{token}",
-        operation="show_provider",
-        summary="The simulated provider's page of one payment.",
-        access=Access.OPEN,
-        hides_path=True,
-        handler=show_provider,
-    ),
-    RouteRow(
-        method="POST",
-        path="/sandbox/provider/{token}",
-        operation="decide_at_provider",
-        summary="Approve, decline or cancel on the simulated provider's page; without a `decision`, open it.",
-        access=Access.OPEN,
-        hides_path=True,
-        handler=decide_at_provider,
-    ),
-)

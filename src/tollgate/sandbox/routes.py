@@ -1,13 +1,6 @@
-"""The routes of a test host, joined. Each file keeps its own rows."""
+"""The routes of a test host, joined. Each module declares its own rows."""
 
-from tollgate.sandbox import clock, disputes, issuer, provider_pages, shop, token_events, wallet_sheets
+from tollgate.sandbox import controls, issuer, provider_pages, wallet_sheets
+from tollgate.sandbox.shop import pages
 
-ROUTES = (
-    *clock.ROUTES,
-    *disputes.ROUTES,
-    *issuer.ROUTES,
-    *provider_pages.ROUTES,
-    *shop.ROUTES,
-    *token_events.ROUTES,
-    *wallet_sheets.ROUTES,
-)
+ROUTES = tuple(row for module in (controls, issuer, provider_pages, pages, wallet_sheets) for row in module.ROUTES)

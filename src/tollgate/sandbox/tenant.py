@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from tollgate.payments.merchants import Channel, Creditor, Merchant
-from tollgate.sandbox.wallets import ensure_wallets
+from tollgate.sandbox.wallets.issuing import ensure_wallets
 from tollgate.store import merchants
 from tollgate.store.database import Database
 from tollgate.store.opening import get_setting, put_setting

@@ -1,27 +1,57 @@
-"""The simulated networks' token vault: issues tokens by the year in which a card expires, and lets things happen.
-
-What it knows stands in the store, because events are fired by other processes than those that pay. Exists on test hosts
-only; no card number is kept, and a token's own number follows from its key and the host's keys.
-"""
+"""The simulated vault of network tokens, which behaves by the expiry year of the card."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
 
 from tollgate.connectors import WireReply, WireRequest, tokens
 from tollgate.contract.shopper_urls import read_shopper_token
-from tollgate.sandbox.token_years import YEARS, Event, Year
 from tollgate.store import simulated_sessions
 from tollgate.store.database import Database
 from tollgate.store.jobs import ensure_job_writes
 from tollgate.store.registrations import make_token_job
-from tollgate.values import Clock, Instant, RandomBytes, RegistrationId, get_month_end, system_random_bytes
+from tollgate.values import MINUTE, Clock, Instant, RandomBytes, RegistrationId, get_month_end, system_random_bytes
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.signing import make_mac
+
+
+class Event(StrEnum):
+    """What may happen to a token."""
+
+    SUSPENDED = "SUSPENDED"
+    RESUMED = "RESUMED"
+    DELETED = "DELETED"
+    CARD_UPDATED = "CARD_UPDATED"
+    """The issuer renewed the card: another number, a later expiry, the same token."""
+
+
+@dataclass(frozen=True)
+class Year:
+    refusal: str = ""
+    """Why no token is issued, in the vault's words."""
+    proof_refusal: str = ""
+    """Why no cryptogram is."""
+    planned: tuple[tuple[Instant, Event], ...] = ()
+    """What happens by itself, and how long after the token was issued."""
+
+
+YEARS: Mapping[str, Year] = {
+    "2032": Year(refusal="not_eligible"),
+    "2033": Year(refusal="issuer_unsupported"),
+    "2034": Year(
+        planned=((MINUTE, Event.SUSPENDED), (2 * MINUTE, Event.RESUMED), (3 * MINUTE, Event.DELETED)),
+    ),
+    "2035": Year(planned=((MINUTE, Event.CARD_UPDATED),)),
+    "2036": Year(refusal="not_tokenizable"),
+    "2041": Year(proof_refusal="wrong_state"),
+}
+"""Cards of any other year get a token that stays as it is until an event is fired by hand."""
+
 
 _ID_PREFIX = "token-"
 _NUMBER_LENGTH = 16

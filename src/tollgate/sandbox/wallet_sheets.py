@@ -20,9 +20,10 @@ from tollgate.contract.orders import name_merchant
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import get_open_checkout, open_prepared
 from tollgate.payments.checkout import Checkout
-from tollgate.sandbox.wallets import TokenRequest, make_wallet_token
+from tollgate.sandbox.wallets.issuing import TokenRequest, make_wallet_token
 from tollgate.values import Money, NotFound, Refusal
-from tollgate.web import ANYWHERE, Access, Pages, Reply, Request, RouteRow
+from tollgate.web.pages.rendering import ANYWHERE, Pages
+from tollgate.web.request import Access, Reply, Request, Routes
 
 _PAGES = Pages(Path(__file__).parent / "pages")
 _PATH = "/sandbox/wallets/{name}"
@@ -30,6 +31,9 @@ _BRANDS = {sheet.name: BRANDS[code] for code, sheet in WALLET_SHEETS.items()}
 _EXPIRY_MONTH, _EXPIRY_YEAR = "05", "2034"
 _NO_CARD = "Choose one of the cards."
 _NO_KEY = "The channel of this checkout has no wallet keys of this test host, so it cannot be paid from here."
+
+
+ROUTES = Routes()
 
 
 class SheetCard(msgspec.Struct, frozen=True):
@@ -47,11 +51,25 @@ CARDS: Mapping[str, SheetCard] = {
 }
 
 
+@ROUTES.add(
+    "GET",
+    _PATH,
+    "show_wallet_sheet",
+    "The simulated sheet of a mobile wallet, for the payment form of one checkout.",
+    Access.OPEN,
+)
 async def show_sheet(request: Request, app: App) -> Reply:
     checkout = await _find_checkout(request, app)
     return _show_nothing() if checkout is None else _show(request, app, checkout)
 
 
+@ROUTES.add(
+    "POST",
+    _PATH,
+    "confirm_on_wallet_sheet",
+    "Confirm on the simulated sheet of a wallet: hands a token of the chosen card to the payment form.",
+    Access.OPEN,
+)
 async def confirm_on_sheet(request: Request, app: App) -> Reply:
     """Answers with a page that hands the token to the page around it."""
     checkout = await _find_checkout(request, app)
@@ -116,23 +134,3 @@ def _show(request: Request, app: App, checkout: Checkout, *, token: str = "", fa
 def _show_nothing() -> Reply:
     text = "The checkout of this sheet is over, or its address is not complete."
     return _PAGES.render("end.html", framed_by=ANYWHERE, title="Nothing to pay", text=text, link="", status=404)
-
-
-ROUTES = (
-    RouteRow(
-        method="GET",
-        path=_PATH,
-        operation="show_wallet_sheet",
-        summary="The simulated sheet of a mobile wallet, for the payment form of one checkout.",
-        access=Access.OPEN,
-        handler=show_sheet,
-    ),
-    RouteRow(
-        method="POST",
-        path=_PATH,
-        operation="confirm_on_wallet_sheet",
-        summary="Confirm on the simulated sheet of a wallet: hands a token of the chosen card to the payment form.",
-        access=Access.OPEN,
-        handler=confirm_on_sheet,
-    ),
-)

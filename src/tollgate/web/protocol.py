@@ -15,12 +15,9 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.values import Refusal, TooSlow
-from tollgate.web.body import ChunkedBody, SizedBody
-from tollgate.web.connections import Connections
-from tollgate.web.head import CHUNKED, Head, HeadReader
-from tollgate.web.outgoing import CONTINUE, render_reply
-from tollgate.web.request import Reply
-from tollgate.web.visit import Visit
+from tollgate.web.connections import CONTINUE, Connections, render_reply
+from tollgate.web.parsing import CHUNKED, ChunkedBody, Head, HeadReader, SizedBody
+from tollgate.web.request import Reply, Visit
 
 _block = memoryview(bytearray(LIMITS.read_block_bytes))
 """Every read of this process goes here and is copied out before the next one."""

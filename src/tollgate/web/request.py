@@ -1,19 +1,20 @@
-"""A request as handlers see it, and an answer as they give it. Neither knows how it is carried."""
+"""Requests, callers and replies as handlers see them, the rows of the route table, and the exchange of one request."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
+from typing import Any, TypeVar
 
 import msgspec
 
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Pairs
 from tollgate.operations.app import App
-from tollgate.payments.merchants import Channel
+from tollgate.payments.merchants import Channel, Credential
 from tollgate.values import MerchantId
-from tollgate.web.head import Head
+from tollgate.web.parsing import Head
 
 JSON = b"application/json;charset=UTF-8"
 _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -108,6 +109,38 @@ class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its body is not a form but bytes for the handler to read."""
 
 
+class Match(msgspec.Struct, frozen=True):
+    row: RouteRow
+    names: tuple[str, ...]
+
+
+_H = TypeVar("_H", bound=Handler | OpenHandler)
+
+
+class Routes(list[RouteRow]):
+    """The rows of a module's endpoints, each declared as a decorator of its handler."""
+
+    def add(
+        self, method: str, path: str, operation: str, summary: str, access: Access = Access.ENTITY, **rest: Any
+    ) -> Callable[[_H], _H]:
+        """rest: the other members of a RouteRow. A handler may be declared for several paths."""
+
+        def declare(handler: _H) -> _H:
+            row = RouteRow(
+                method=method,
+                path=path,
+                operation=operation,
+                summary=summary,
+                access=access,
+                handler=handler,
+                **rest,
+            )
+            self.append(row)
+            return handler
+
+        return declare
+
+
 def get_channel(caller: Caller) -> Channel:
     if caller.channel is None:
         raise LookupError("a route that needs an entity let a caller in without one")
@@ -122,3 +155,32 @@ def redirect(base_url: str, head: Head) -> Reply:
     """307 to the same path at the https address; whatever is not a path of this host leads to its front page."""
     target = head.target if head.target.startswith(b"/") else b"/"
     return Reply(307, b"", b"text/plain", ((b"location", base_url.encode() + target),))
+
+
+class Visit(msgspec.Struct):
+    trace: str
+    ndc: str
+    method: str
+    path: str
+    """Returns the form that a log may show."""
+    operation: str = "unknown"
+    is_for_any_origin: bool = False
+    checkout_id: str = ""
+    """The ndc of refusals of a checkout's form. Whoever has this id can pay the checkout, so no log shows it."""
+    head: Head | None = None
+    match: Match | None = None
+    address: str = ""
+    is_secure: bool = False
+    body_bytes_max: int = 0
+    credential: Credential | None = None
+    """Found by the Authorization header, before the body is read."""
+    began: float = 0.0
+    warning: bytes = b""
+    """On a test host: the parameters that have no row in the catalogue."""
+    refused: Reply | None = None
+    """The answer if the head alone was reason to refuse; the body is then not read."""
+
+    @property
+    def refusal_ndc(self) -> str:
+        """Returns the ndc of a refusal: the checkout's id for a payment form, the request's own trace otherwise."""
+        return self.checkout_id or self.ndc

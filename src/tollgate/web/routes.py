@@ -1,26 +1,17 @@
-"""Finds the row for a method and a path in the joined route table.
-
-The rows themselves belong to the doors that serve them.
-"""
+"""The route table: finds the row for a method and a path, and answers what browsers ask before a cross-origin call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
-
-import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.results import get_result
+from tollgate.operations.app import App
 from tollgate.values import NotFound, WrongMethod
-from tollgate.web.request import RouteRow
+from tollgate.web.request import Access, Match, Reply, Request, RouteRow
 
 _Shape = tuple[str | None, ...]
-
-
-class Match(msgspec.Struct, frozen=True):
-    row: RouteRow
-    names: tuple[str, ...]
 
 
 class RouteTable:
@@ -100,3 +91,39 @@ def _cut_before_gap(path: str) -> tuple[str, ...]:
 def _cut_after_gap(path: str) -> str:
     """Rows that share the words before a secret are told apart by their operation, which a log shows too."""
     return path.partition("}")[0] + "}"
+
+
+ANY_ORIGIN = (
+    (b"access-control-allow-origin", b"*"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+)
+_MAY_BE_SENT = (
+    (b"access-control-allow-methods", b"GET, HEAD, POST"),
+    (b"access-control-allow-headers", b"*"),
+    (b"access-control-max-age", b"7200"),
+)
+
+
+async def answer_preflight(request: Request, app: App) -> Reply:  # noqa: ARG001
+    return Reply(204, b"", b"text/plain", _MAY_BE_SENT)
+
+
+def open_to_all_origins(rows: Iterable[RouteRow]) -> Iterator[RouteRow]:
+    """The rows, and beside each that any origin may read what a browser or a proxy asks about it first."""
+    asked: set[str] = set()
+    for row in rows:
+        yield row
+        if not row.is_for_any_origin:
+            continue
+        if row.path not in asked:
+            asked.add(row.path)
+            yield RouteRow(
+                method="OPTIONS",
+                path=row.path,
+                operation="preflight",
+                summary="",
+                access=Access.OPEN,
+                handler=answer_preflight,
+                hides_path=row.hides_path,
+                is_for_any_origin=True,
+            )

@@ -1,11 +1,12 @@
-"""The application of the API: finds the route, recognises the caller, throttles, lets the handler answer.
+"""Answers requests: finds the route, authenticates and throttles the caller, runs the handler.
 
-Knows no payment.
+Refusals and breakage become answers here and nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from time import perf_counter
 from typing import cast
@@ -16,23 +17,95 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.throttles import WRONG_TOKEN
+from tollgate.contract.answers import Envelope, answer_refusal
 from tollgate.contract.fields import Pairs, is_identity_name, read_form
 from tollgate.operations.app import App
-from tollgate.values import Forbidden, Overloaded, Refusal, Unauthenticated, WrongToken, find_node
-from tollgate.web.access import tell_access
-from tollgate.web.addresses import name_network
-from tollgate.web.auth import find_credential, recognise
-from tollgate.web.body import check_form_type, make_body_too_large
-from tollgate.web.guard import guard, guard_head, render_refusal
-from tollgate.web.head import Head
-from tollgate.web.metrics import count_request
-from tollgate.web.origins import ANY_ORIGIN, open_to_all_origins
-from tollgate.web.proxies import Proxies
-from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow, redirect
-from tollgate.web.routes import RouteTable
-from tollgate.web.throttle import Throttles
-from tollgate.web.unknown_names import HEADER, warn_of_unknown
-from tollgate.web.visit import Visit
+from tollgate.store.database import Damaged, Unavailable
+from tollgate.values import (
+    Clock,
+    Forbidden,
+    Overloaded,
+    Refusal,
+    TemporarilyUnavailable,
+    TooMany,
+    Unauthenticated,
+    WrongMethod,
+    WrongToken,
+    find_node,
+)
+from tollgate.web.callers import Proxies, Throttles, find_credential, name_network, recognise
+from tollgate.web.parsing import Head, check_form_type, make_body_too_large
+from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow, Visit, redirect
+from tollgate.web.routes import ANY_ORIGIN, RouteTable, open_to_all_origins
+from tollgate.web.telemetry import HEADER, count_request, tell_access, warn_of_unknown
+
+_log = logging.getLogger("tollgate.guard")
+
+RETRY_AFTER_S = 5
+"""How soon a client may try again while the database takes no writes."""
+
+_CHALLENGE = b'Bearer realm="tollgate", error="invalid_token", error_description="Invalid Authorization header!"'
+
+
+async def guard(work: Awaitable[Reply], visit: Visit, envelope: Envelope, clock: Clock) -> Reply:
+    try:
+        return await work
+    except Refusal as refusal:
+        return render_refusal(refusal, visit.refusal_ndc, envelope, clock)
+    except (Unavailable, Damaged) as fault:
+        # Nothing was begun: a payment that was started and could not be completed raises another exception.
+        facts = {"ndc": visit.ndc, "operation": visit.operation, "why": str(fault)}
+        _log.error("database unavailable", extra=facts)
+        later = TemporarilyUnavailable(get_result(codes.UNAVAILABLE), RETRY_AFTER_S)
+        return render_refusal(later, visit.ndc, envelope, clock)
+    except Exception:
+        return _answer_breakage(visit, envelope, clock)
+
+
+def guard_head(check: Callable[[], None], visit: Visit, envelope: Envelope, clock: Clock) -> Reply | None:
+    """Runs the check of a request's head, and returns the answer to one that does not pass."""
+    try:
+        check()
+    except Refusal as refusal:
+        return render_refusal(refusal, visit.refusal_ndc, envelope, clock)
+    except Exception:
+        return _answer_breakage(visit, envelope, clock)
+    return None
+
+
+def guard_upkeep(work: Callable[[], None]) -> bool:
+    """Runs work that no request waits for; returns False, and logs the error, if it failed."""
+    try:
+        work()
+    except Exception:
+        _log.exception("breakage")
+        return False
+    return True
+
+
+def _answer_breakage(visit: Visit, envelope: Envelope, clock: Clock) -> Reply:
+    """Logs the exception that is being handled, and answers without its details."""
+    _log.exception("breakage", extra={"ndc": visit.ndc, "operation": visit.operation})
+    # The answer carries the ndc of the log line, by which an operator finds the reason.
+    return render_refusal(Refusal(get_result(codes.INTERNAL_ERROR)), visit.ndc, envelope, clock)
+
+
+def render_refusal(refusal: Refusal, ndc: str, envelope: Envelope, clock: Clock) -> Reply:
+    answer = answer_refusal(refusal, envelope, ndc, clock.now())
+    return Reply(answer.status, answer.body, headers=_headers_of(refusal), is_last=refusal.leaves_body_unread)
+
+
+def _headers_of(refusal: Refusal) -> tuple[tuple[bytes, bytes], ...]:
+    match refusal:
+        case Unauthenticated():
+            return ((b"www-authenticate", _CHALLENGE),)
+        case TooMany() | Overloaded() | TemporarilyUnavailable():
+            return ((b"retry-after", str(refusal.retry_after_s).encode()),)
+        case WrongMethod():
+            return ((b"allow", ", ".join(refusal.allowed).encode()),)
+        case _:
+            return ()
+
 
 _DECISIVE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type"})
 

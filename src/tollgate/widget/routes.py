@@ -1,5 +1,6 @@
-"""The rows of this room in the route table. What each row does is told beside its handler."""
+"""The routes of the payment form and of payment links, joined. Each module declares its own rows."""
 
-from tollgate.widget import frames, link_pages, serving
+from tollgate.widget import serving
+from tollgate.widget.link_pages import page
 
-ROUTES = (*serving.ROUTES, *frames.ROUTES, *link_pages.ROUTES)
+ROUTES = (*serving.ROUTES, *page.ROUTES)

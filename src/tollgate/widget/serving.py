@@ -1,22 +1,195 @@
-"""Serves the shop's script and the files it loads, to pages of any shop.
-
-Which script a checkout was promised is decided in `flows`.
-"""
+"""Builds and serves the payment form: the shop's script, the frames that hold card data, and their files."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
+import json
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from pathlib import Path
+
+import msgspec
 
 from tollgate.catalog import codes
+from tollgate.catalog.brand_rows import Brand
+from tollgate.catalog.brands import CARD_BRANDS
 from tollgate.catalog.results import get_result
 from tollgate.flows.checkouts import find_promised_script
 from tollgate.operations.app import App
 from tollgate.values import NotFound
-from tollgate.web import Access, Reply, Request, RouteRow
-from tollgate.widget.assets import ASSETS
-from tollgate.widget.frames import FRAME_VERSION
-from tollgate.widget.script import SCRIPT, Script, make_script
+from tollgate.web.pages.rendering import Pages
+from tollgate.web.pages.scripts import join_modules, wrap_modules
+from tollgate.web.request import Access, Reply, Request, Routes
+from tollgate.widget.languages import ALIASES, LANGUAGES
+from tollgate.widget.marks import MARK_STYLE, MARKS
+
+FRAMES_FOLDER = Path(__file__).parent / "frames"
+
+ORIGINS_MAX = 5
+_ORIGIN_LENGTH_MAX = 270
+_LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+# Exactly as browsers spell an origin; what a policy has no word for (such as IPv6) cannot be fenced in and is refused.
+_ORIGIN = re.compile(rf"https?://{_LABEL}(?:\.{_LABEL})*(?::[1-9][0-9]{{0,4}})?")
+_PORT_MAX = 65535
+_VERSION_LENGTH = 16
+_ACCEPT_LENGTH_MAX = 2048
+
+_pages = Pages(FRAMES_FOLDER)
+
+
+ROUTES = Routes()
+
+
+class Field(msgspec.Struct, frozen=True):
+    label: str
+    """Until the shop's script has told a text in the shopper's language."""
+    keyboard: str
+    completion: str
+
+
+FIELDS: Mapping[str, Field] = {
+    "number": Field("Card number", "numeric", "cc-number"),
+    "cvv": Field("CVV", "numeric", "cc-csc"),
+    "holder": Field("Card holder", "text", "cc-name"),
+    "expiry": Field("Expiry date", "numeric", "cc-exp"),
+}
+
+
+def _describe(brand: Brand) -> dict[str, object]:
+    return {
+        "prefixes": brand.prefixes,
+        "lengths": brand.lengths,
+        "cvvLength": brand.cvv_length,
+        "luhn": brand.luhn,
+        "grouping": brand.grouping,
+        "shares": brand.shares,
+    }
+
+
+BRAND_ROWS = "const BRAND_ROWS = {};\n".format(
+    json.dumps({brand.code: _describe(brand) for brand in CARD_BRANDS}, separators=(",", ":"))
+)
+"""The facts by which a number is validated, as the script's first statement."""
+
+FRAME_ASSETS: Mapping[str, bytes] = {
+    "frame.css": (FRAMES_FOLDER / "frame.css").read_bytes(),
+    "frame.js": wrap_modules(BRAND_ROWS + join_modules(FRAMES_FOLDER / "parts" / "start.js")),
+}
+
+FRAME_VERSION = hashlib.sha256(b"\0".join(FRAME_ASSETS.values())).hexdigest()[:_VERSION_LENGTH]
+
+
+def is_origin(text: str) -> bool:
+    if len(text) > _ORIGIN_LENGTH_MAX or not _ORIGIN.fullmatch(text):
+        return False
+    port = text.rpartition(":")[2]
+    return not port.isdecimal() or int(port) <= _PORT_MAX
+
+
+@ROUTES.add(
+    "GET",
+    "/v1/paymentWidgets/frame/{field}",
+    "payment_form_frame",
+    "A field of the payment form that the shop's page cannot read; `origin` names that page.",
+    Access.OPEN,
+)
+async def read_frame(request: Request, _app: App) -> Reply:
+    (key,) = request.names
+    field = FIELDS.get(key)
+    if field is None:
+        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such field")
+    origins = [value for name, value in request.pairs if name == "origin"]
+    if not 1 <= len(origins) <= ORIGINS_MAX or not all(map(is_origin, origins)):
+        title, text = "No page to show this in", "The address does not name the shop's page as its origin."
+        return _pages.render("end.html", status=400, title=title, text=text, link=None)
+    return _pages.render(
+        "frame.html",
+        form_targets=None,
+        framed_by=origins,
+        connects=("/",),
+        key=key,
+        field=field,
+        folder=f"/v1/paymentWidgets/{FRAME_VERSION}",
+        accept="".join(filter(str.isprintable, request.header(b"accept") or ""))[:_ACCEPT_LENGTH_MAX],
+    )
+
+
+STYLES = Path(__file__).parent / "styles"
+
+_CONTENT_TYPES = {
+    ".css": b"text/css;charset=UTF-8",
+    ".js": b"text/javascript;charset=UTF-8",
+    ".svg": b"image/svg+xml",
+}
+
+
+class Asset(msgspec.Struct, frozen=True):
+    body: bytes
+    gzipped: bytes
+    content_type: bytes
+
+
+def _make_asset(name: str, body: bytes) -> Asset:
+    return Asset(body, gzip.compress(body, 9, mtime=0), _CONTENT_TYPES[Path(name).suffix])
+
+
+def _gather() -> dict[str, Asset]:
+    styles = {path.name: path.read_bytes() for path in sorted(STYLES.glob("*.css"))}
+    files = {**styles, "marks.css": MARK_STYLE, **FRAME_ASSETS, **MARKS}
+    return {name: _make_asset(name, body) for name, body in sorted(files.items())}
+
+
+ASSETS: Mapping[str, Asset] = _gather()
+
+
+PARTS_FOLDER = Path(__file__).parent / "parts"
+
+
+class Script(msgspec.Struct, frozen=True):
+    body: bytes
+    gzipped: bytes
+    integrity: str
+    """As the integrity attribute of a script tag spells the hash."""
+    version: str
+
+
+def make_script(body: bytes, version: str) -> Script:
+    digest = base64.b64encode(hashlib.sha384(body).digest()).decode()
+    return Script(body, gzip.compress(body, 9, mtime=0), f"sha384-{digest}", version)
+
+
+def make_version(contents: Iterable[bytes]) -> str:
+    """One name for all files of a release; browsers keep them under it for good."""
+    digest = hashlib.sha256()
+    for content in contents:
+        digest.update(len(content).to_bytes(8, "big") + content)
+    return digest.hexdigest()[:_VERSION_LENGTH]
+
+
+def _render_languages() -> str:
+    """Texts in the order of one list of keys, so that no key is sent once for every language."""
+    keys = sorted(LANGUAGES["en"])
+    table = {code: [texts[key] for key in keys] for code, texts in sorted(LANGUAGES.items())}
+    return f"const TEXT_KEYS = {_render(keys)};\nconst TEXTS = {_render(table)};\nconst ALIASES = {_render(ALIASES)};"
+
+
+def _render(value: object) -> str:
+    """Such JSON is JavaScript too, in an order that does not depend on chance."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=isinstance(value, Mapping))
+
+
+def _join() -> Script:
+    modules, languages = join_modules(PARTS_FOLDER / "start.js"), _render_languages()
+    assets = (text for name in sorted(ASSETS) for text in (name.encode(), ASSETS[name].body))
+    version = make_version((modules.encode(), languages.encode(), *assets))
+    return make_script(wrap_modules(f'const VERSION = "{version}";\n{languages}\n{modules}'), version)
+
+
+SCRIPT = _join()
+
 
 _JAVASCRIPT = b"text/javascript;charset=UTF-8"
 
@@ -35,6 +208,14 @@ Headers = tuple[tuple[bytes, bytes], ...]
 _VERSIONS = frozenset({SCRIPT.version, FRAME_VERSION})
 
 
+@ROUTES.add(
+    "GET",
+    "/v1/paymentWidgets.js",
+    "payment_form_script",
+    "The script that shows the payment form in a shop's page; `checkoutId` names the checkout.",
+    Access.OPEN,
+    is_for_any_origin=True,
+)
 async def read_script(request: Request, app: App) -> Reply:
     """A page from before a release holds the script against the hash that its checkout was promised then."""
     named = next((text for name, text in request.pairs if name == "checkoutId"), "")
@@ -54,6 +235,14 @@ def _serve(request: Request, script: Script) -> Reply:
     return _pack(request, script.body, script.gzipped, _JAVASCRIPT, headers)
 
 
+@ROUTES.add(
+    "GET",
+    "/v1/paymentWidgets/{version}/{name}",
+    "payment_form_files",
+    "A style, a mark or a script of the payment form.",
+    Access.OPEN,
+    is_for_any_origin=True,
+)
 async def read_widget_asset(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     asset = ASSETS.get(name)
@@ -78,25 +267,3 @@ def _takes_gzip(accepted: bytes) -> bool:
 
 def _split(header: bytes) -> list[bytes]:
     return [part.strip().removeprefix(b"W/") for part in header.split(b",")]
-
-
-ROUTES = (
-    RouteRow(
-        method="GET",
-        path="/v1/paymentWidgets.js",
-        operation="payment_form_script",
-        summary="The script that shows the payment form in a shop's page; `checkoutId` names the checkout.",
-        access=Access.OPEN,
-        handler=read_script,
-        is_for_any_origin=True,
-    ),
-    RouteRow(
-        method="GET",
-        path="/v1/paymentWidgets/{version}/{name}",
-        operation="payment_form_files",
-        summary="A style, a mark or a script of the payment form.",
-        access=Access.OPEN,
-        handler=read_widget_asset,
-        is_for_any_origin=True,
-    ),
-)

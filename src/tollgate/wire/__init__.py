@@ -3,9 +3,8 @@
 Timeouts, size caps and the guard over addresses are enforced here; what an answer means is not decided here.
 """
 
-from tollgate.wire.acquirer import HttpWire, Wire
+from tollgate.wire.acquirer import Forbidden, HttpWire, Silent, Unsent, Wire
 from tollgate.wire.addresses import may_carry_cards
-from tollgate.wire.faults import Forbidden, Silent, Unsent
 from tollgate.wire.notifier import HttpNotifier, Notifier
 
 __all__ = ["Forbidden", "HttpNotifier", "HttpWire", "Notifier", "Silent", "Unsent", "Wire", "may_carry_cards"]

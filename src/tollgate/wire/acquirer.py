@@ -1,7 +1,4 @@
-"""Carries requests to a system that the house was configured with, such as an acquirer.
-
-Such an address is trusted; one that a merchant wrote is the notifier's.
-"""
+"""Sends requests to acquirers, and tells a request that never left from one that was never answered."""
 
 from __future__ import annotations
 
@@ -12,7 +9,18 @@ import aiohttp
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.wire.faults import Forbidden, Silent, Unsent
+
+
+class Unsent(Exception):
+    """The request never left this machine, so nothing can have happened."""
+
+
+class Forbidden(Unsent):
+    """Nobody may be sent to this address from here, today or later."""
+
+
+class Silent(Exception):
+    """The request left and no usable answer came back: anything may have happened."""
 
 
 class Wire(Protocol):

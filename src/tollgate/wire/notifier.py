@@ -17,8 +17,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.wire.acquirer import Forbidden, Silent, Unsent
 from tollgate.wire.addresses import find_closed
-from tollgate.wire.faults import Forbidden, Silent, Unsent
 
 _HEADERS = {"User-Agent": "Tollgate", "Accept": "*/*", "Accept-Encoding": "identity"}
 _SCHEMES = frozenset({"http", "https"})

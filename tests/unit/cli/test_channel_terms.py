@@ -12,7 +12,7 @@ from msgspec.structs import replace
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
 from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms
 from tollgate.cli.program import program
-from tollgate.hosting import list_card_addresses
+from tollgate.hosting.readiness import list_card_addresses
 from tollgate.payments.merchants import Creditor, ThreeDsTerms, TokenTerms
 from unit.app_fixture import CHANNEL
 

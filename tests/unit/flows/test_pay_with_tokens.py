@@ -15,7 +15,7 @@ from tollgate.operations.app import App
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import State
 from tollgate.payments.registration import TokenState
-from tollgate.sandbox.token_years import Event
+from tollgate.sandbox.token_vault import Event
 from tollgate.store.jobs import finish_job
 from tollgate.store.registrations import change_registration_writes
 from tollgate.values import MINUTE, SECOND, FixedClock

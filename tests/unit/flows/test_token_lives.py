@@ -12,7 +12,7 @@ from tollgate.connectors import tokens
 from tollgate.flows.tokenize import hear_token_event, make_events_url
 from tollgate.operations.app import App
 from tollgate.payments.registration import RegistrationEvent, RegistrationState, TokenState
-from tollgate.sandbox.token_years import Event
+from tollgate.sandbox.token_vault import Event
 from tollgate.store.registrations import change_registration_writes, find_sealed_registration
 from tollgate.values import DAY, MINUTE, SECOND
 from tollgate.wire import Silent

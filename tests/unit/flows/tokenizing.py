@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from tollgate.connectors import WireReply, WireRequest, tokens
 from tollgate.operations.app import App
 from tollgate.payments import registration
-from tollgate.sandbox.token_vault import SimulatedTokenVault, find_standing, let_happen
-from tollgate.sandbox.token_years import Event
+from tollgate.sandbox.token_vault import Event, SimulatedTokenVault, find_standing, let_happen
 from tollgate.store.jobs import Job, lease_due
 from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import change_registration_writes, find_sealed_registration

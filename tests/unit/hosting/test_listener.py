@@ -12,12 +12,13 @@ import pytest
 import uvloop
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.hosting.certificate import get_local_certificate
-from tollgate.hosting.listener import Listener
-from tollgate.hosting.redirect import Redirector
+from tollgate.hosting.listener import Listener, Redirector, get_local_certificate
 from tollgate.values import SystemClock
-from tollgate.web import Connections, Head, Proxies, Reply
-from tollgate.web import Visit as AdmittedVisit
+from tollgate.web.callers import Proxies
+from tollgate.web.connections import Connections
+from tollgate.web.parsing import Head
+from tollgate.web.request import Reply
+from tollgate.web.request import Visit as AdmittedVisit
 
 ROOM = 3
 Visit = Callable[[int, Connections], Awaitable[None]]

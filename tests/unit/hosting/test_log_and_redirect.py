@@ -9,10 +9,10 @@ import sys
 import pytest
 
 from tollgate.catalog.results import get_result
+from tollgate.hosting.listener import Redirector
 from tollgate.hosting.log import JsonLines
-from tollgate.hosting.redirect import Redirector
 from tollgate.values import Refusal
-from tollgate.web.head import HeadReader
+from tollgate.web.parsing import HeadReader
 
 BASE_URL = "https://gateway.example"
 

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.config import Environment, Settings
-from tollgate.hosting import NEEDS, find_missing, find_unready_channels, find_warnings
-from tollgate.hosting.certificate import get_local_certificate
+from tollgate.hosting.listener import get_local_certificate
+from tollgate.hosting.readiness import NEEDS, find_missing, find_unready_channels, find_warnings
 from tollgate.payments.merchants import Channel, ThreeDsTerms, TokenTerms
 from tollgate.values import SystemClock
 from tollgate.vault.keyring import make_keyring, save_keyring

@@ -15,10 +15,16 @@ from contextlib import contextmanager
 import pytest
 
 from tollgate.config import LogFormat
-from tollgate.hosting.log import TerminalFormatter, hide_secrets, set_up_logs, wants_colours
-from tollgate.hosting.terminal_log import TerminalLines, escape_controls
-from tollgate.web.access import tell_access
-from tollgate.web.visit import Visit
+from tollgate.hosting.log import (
+    TerminalFormatter,
+    TerminalLines,
+    escape_controls,
+    hide_secrets,
+    set_up_logs,
+    wants_colours,
+)
+from tollgate.web.request import Visit
+from tollgate.web.telemetry import tell_access
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 REQUEST = {"level": "info", "log": "x", "event": "request", "ndc": "8a01_ff", "method": "POST", "path": "/v1/payments"}
@@ -121,7 +127,7 @@ def keep_logging(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the test set up logs of its own, and the next test find them as they were."""
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     monkeypatch.setattr(logging.getLogger(), "level", logging.INFO)
-    monkeypatch.setattr("tollgate.web.access._render", None)
+    monkeypatch.setattr("tollgate.web.telemetry._render", None)
 
 
 @pytest.mark.parametrize(

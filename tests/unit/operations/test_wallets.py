@@ -17,8 +17,7 @@ from tollgate.operations.registrations import open_wallet
 from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
 from tollgate.payments.accounts import CardAccount, OpenedCard
 from tollgate.payments.payment import IdempotencyKey
-from tollgate.sandbox import TokenRequest, make_wallet_token
-from tollgate.sandbox.wallets import ensure_wallets
+from tollgate.sandbox.wallets.issuing import TokenRequest, ensure_wallets, make_wallet_token
 from tollgate.store.merchants import insert_channel
 from tollgate.values import DAY, HOUR, ChannelId, FixedClock, Secret
 from tollgate.vault.keyring import KeyringError, make_keyring

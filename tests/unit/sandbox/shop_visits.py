@@ -15,12 +15,12 @@ from tollgate.contract.checkouts import Submission
 from tollgate.flows.submit import submit_checkout
 from tollgate.operations.app import App
 from tollgate.payments.checkout import CheckoutKind, Script
-from tollgate.sandbox import ensure_tenant, make_simulator
-from tollgate.sandbox.shop import ROUTES
-from tollgate.sandbox.tenant import SHOP
+from tollgate.sandbox.shop.pages import ROUTES
+from tollgate.sandbox.simulator import make_simulator
+from tollgate.sandbox.tenant import SHOP, ensure_tenant
 from tollgate.values import MINUTE, FixedClock
-from tollgate.web import Reply, Request, RouteTable
-from tollgate.web.request import OpenHandler
+from tollgate.web.request import OpenHandler, Reply, Request
+from tollgate.web.routes import RouteTable
 from unit.app_fixture import NOW, ScriptedWire, open_app
 
 ORIGIN = "http://127.0.0.1:8080"

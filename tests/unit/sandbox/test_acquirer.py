@@ -11,7 +11,7 @@ from tollgate.connectors import WireRequest
 from tollgate.connectors.acquiring import encode_message
 from tollgate.connectors.card import CHARGES, FOLLOW_UP_TYPES, FOLLOW_UPS, INQUIRIES, REVERSALS, FollowUpMessage
 from tollgate.connectors.card.messages import make_charge
-from tollgate.sandbox import SimulatedAcquirer
+from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.values import Secret
 from tollgate.wire import Silent, Unsent
 from unit.app_fixture import CARD, ORDER

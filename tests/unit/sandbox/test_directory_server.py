@@ -13,9 +13,8 @@ from tollgate.catalog.results import RESULTS
 from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
 from tollgate.connectors import WireRequest, threeds
 from tollgate.payments.authentication import AuthenticationCase
-from tollgate.sandbox.challenges import ENDINGS, OPEN, find_challenge, make_browser_answer, make_result
-from tollgate.sandbox.directory_rules import ELEMENTS, SCRIPTED
-from tollgate.sandbox.directory_server import ANSWERS, SimulatedDirectoryServer
+from tollgate.sandbox.directory_server import ANSWERS, ELEMENTS, SCRIPTED, SimulatedDirectoryServer
+from tollgate.sandbox.issuer import ENDINGS, OPEN, find_challenge, make_browser_answer, make_result
 from tollgate.store.database import Database
 from tollgate.store.opening import open_database
 from tollgate.values import FixedClock, to_instant

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tollgate.connectors import WireReply, WireRequest
-from tollgate.sandbox.misbehaving import Misbehaving
+from tollgate.sandbox.acquirer import Misbehaving
 from tollgate.wire import Silent, Unsent
 
 pytestmark = pytest.mark.anyio

@@ -16,8 +16,7 @@ from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.ibans import is_iban
 from tollgate.connectors import WireRequest, redirect
-from tollgate.sandbox import SimulatedProvider
-from tollgate.sandbox.provider import POSTED_BRANDS, Status, find_session
+from tollgate.sandbox.provider import POSTED_BRANDS, SimulatedProvider, Status, find_session
 from tollgate.store.database import Database
 from tollgate.store.simulated_sessions import move_simulated_session
 from tollgate.values import MINUTE, FixedClock, to_instant

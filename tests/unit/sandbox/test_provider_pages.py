@@ -10,12 +10,11 @@ import pytest
 
 from tollgate.connectors import WireRequest, redirect
 from tollgate.operations.app import App
-from tollgate.sandbox import SimulatedProvider
-from tollgate.sandbox.provider import Status, find_session
+from tollgate.sandbox.provider import SimulatedProvider, Status, find_session
 from tollgate.sandbox.provider_pages import ROUTES, decide_at_provider, show_provider
 from tollgate.store.simulated_sessions import SimulatedSession, insert_simulated_session
 from tollgate.values import MINUTE, FixedClock
-from tollgate.web import Reply, Request
+from tollgate.web.request import Reply, Request
 from unit.app_fixture import ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio

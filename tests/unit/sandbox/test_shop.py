@@ -15,12 +15,19 @@ from tollgate.contract.fields import read_fields
 from tollgate.flows.checkouts import prepare_checkout
 from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
-from tollgate.sandbox import ensure_tenant, welcome
-from tollgate.sandbox.shop.goods import PRODUCTS, USUAL_CART, read_cart, render_price
-from tollgate.sandbox.shop.receipt import make_receipt
-from tollgate.sandbox.shop.till import Ending, ask_ending, find_order, get_channel_of_shop
-from tollgate.sandbox.shop.trying import LANGUAGES, SAMPLES
-from tollgate.sandbox.tenant import SHOP
+from tollgate.sandbox.shop.options import LANGUAGES, SAMPLES
+from tollgate.sandbox.shop.orders import (
+    PRODUCTS,
+    USUAL_CART,
+    Ending,
+    ask_ending,
+    find_order,
+    get_channel_of_shop,
+    make_receipt,
+    read_cart,
+    render_price,
+)
+from tollgate.sandbox.tenant import SHOP, ensure_tenant, welcome
 from tollgate.values import NotFound, Refusal
 from tollgate.widget.languages import LANGUAGES as FORM_LANGUAGES
 from unit.app_fixture import NOW, ScriptedWire, open_app

@@ -10,8 +10,8 @@ import pytest
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.payments.registration import WIPED
-from tollgate.sandbox.shop.till import get_channel_of_shop
-from tollgate.sandbox.shop.visitor import CARDS_MAX, read_cards, remember_cards
+from tollgate.sandbox.shop.options import CARDS_MAX, read_cards, remember_cards
+from tollgate.sandbox.shop.orders import get_channel_of_shop
 from tollgate.sandbox.tenant import SHOP
 from tollgate.store.registrations import find_registration
 from tollgate.values import make_id

@@ -8,7 +8,7 @@ import pytest
 
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
-from tollgate.sandbox.shop.switches import COOKIE, SWITCHES, read_choices, recall_choices
+from tollgate.sandbox.shop.options import COOKIE, SWITCHES, read_choices, recall_choices
 from tollgate.sandbox.tenant import SHOP
 from unit.sandbox.shop_visits import header, name_result, open_shop_house, order, pay, says, visit
 

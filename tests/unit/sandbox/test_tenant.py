@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tollgate.sandbox import ensure_tenant, welcome
+from tollgate.sandbox.tenant import ensure_tenant, welcome
 from tollgate.store.merchants import list_channels, list_credentials, list_merchants, update_channel
 from unit.app_fixture import NOW, ScriptedWire, open_app
 

@@ -13,8 +13,7 @@ import pytest
 from empty_store import open_empty_store
 from tollgate.catalog.brands import passes_luhn
 from tollgate.connectors import WireRequest, tokens
-from tollgate.sandbox.token_vault import SimulatedTokenVault, Status, find_standing, let_happen
-from tollgate.sandbox.token_years import YEARS, Event
+from tollgate.sandbox.token_vault import YEARS, Event, SimulatedTokenVault, Status, find_standing, let_happen
 from tollgate.store.database import Database
 from tollgate.store.simulated_sessions import purge_simulated_sessions
 from tollgate.values import DAY, MINUTE, FixedClock

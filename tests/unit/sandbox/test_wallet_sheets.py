@@ -14,12 +14,11 @@ from tollgate.contract.checkouts import Submission
 from tollgate.flows.submit import submit_checkout
 from tollgate.operations.app import App
 from tollgate.payments.checkout import CheckoutKind
-from tollgate.sandbox.shop.goods import USUAL_CART
-from tollgate.sandbox.shop.till import get_channel_of_shop, place_order
+from tollgate.sandbox.shop.orders import USUAL_CART, get_channel_of_shop, place_order
 from tollgate.sandbox.wallet_sheets import CARDS, ROUTES
 from tollgate.values import NotFound
-from tollgate.web import Reply, RouteTable
-from tollgate.web.request import OpenHandler
+from tollgate.web.request import OpenHandler, Reply
+from tollgate.web.routes import RouteTable
 from unit.sandbox.shop_visits import BROWSER, make_request, open_shop_house, says
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,8 @@ from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.operations.app import Call
 from tollgate.operations.registrations import open_wallet
 from tollgate.payments.accounts import OpenedCard
-from tollgate.sandbox import Tenant, TokenRequest, ensure_tenant, make_wallet_token
+from tollgate.sandbox.tenant import Tenant, ensure_tenant
+from tollgate.sandbox.wallets.issuing import TokenRequest, make_wallet_token
 from tollgate.store.merchants import list_wallet_keys
 from tollgate.store.opening import get_setting, list_settings, put_setting
 from tollgate.values import MINUTE, ChannelId, Secret

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tollgate.web.access import tell_access
-from tollgate.web.visit import Visit
+from tollgate.web.request import Visit
+from tollgate.web.telemetry import tell_access
 
 pytestmark = pytest.mark.anyio
 

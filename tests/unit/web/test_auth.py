@@ -12,8 +12,8 @@ from tollgate.payments.merchants import Channel
 from tollgate.values import ChannelId, Forbidden, InvalidParameters, MerchantId, Refusal, Unauthenticated
 from tollgate.vault.keyring import make_keyring
 from tollgate.vault.tokens import make_credential, show_token
-from tollgate.web import Access, Caller, Request
-from tollgate.web.auth import find_credential, recognise
+from tollgate.web.callers import find_credential, recognise
+from tollgate.web.request import Access, Caller, Request
 from unit.app_fixture import CHANNEL, MERCHANT, NOW
 
 LENIENT = replace(CHANNEL, id=ChannelId("8a" + "3" * 30), is_lenient=True)

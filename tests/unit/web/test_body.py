@@ -6,7 +6,7 @@ import pytest
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.values import Malformed, Refusal, TooLarge
-from tollgate.web.body import ChunkedBody, SizedBody, check_form_type
+from tollgate.web.parsing import ChunkedBody, SizedBody, check_form_type
 
 CHUNKS = b"3\r\na=1\r\n4\r\n&b=2\r\n0\r\n\r\n"
 

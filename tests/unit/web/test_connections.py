@@ -8,7 +8,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.web import Connections, Proxies
+from tollgate.web.callers import Proxies
+from tollgate.web.connections import Connections
 
 MANY = LIMITS.connections_per_peer_max + 1
 

@@ -12,9 +12,8 @@ from tollgate.contract.answers import Envelope
 from tollgate.operations.charging import FateUnknown
 from tollgate.store.database import Damaged, Unavailable, Unconfirmed, Unwritable
 from tollgate.values import FixedClock, Overloaded, Refusal, TooLarge, TooMany, TooSlow, Unauthenticated, WrongMethod
-from tollgate.web.guard import guard
-from tollgate.web.request import Reply
-from tollgate.web.visit import Visit
+from tollgate.web.request import Reply, Visit
+from tollgate.web.server import guard
 
 pytestmark = pytest.mark.anyio
 

@@ -6,7 +6,7 @@ import pytest
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.values import Malformed, TooLarge
-from tollgate.web.head import CHUNKED, Head, HeadReader
+from tollgate.web.parsing import CHUNKED, Head, HeadReader
 
 
 def read(data: bytes, step: int = 1 << 20) -> Head:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.web.outgoing import render_reply
+from tollgate.web.connections import render_reply
 from tollgate.web.request import Reply
 
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from tollgate.web.pages.assets import ASSETS
+from tollgate.web.pages.rendering import STATIC_FILES
 
-STYLE = ASSETS["page.css"].body.decode()
+STYLE = STATIC_FILES.assets["page.css"].body.decode()
 LIGHT, DARK = (
     dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", part)) for part in STYLE.split("prefers-color-scheme: dark")
 )

@@ -11,9 +11,9 @@ from jinja2 import TemplateNotFound, UndefinedError
 
 from tollgate.operations.app import App
 from tollgate.values import NotFound
-from tollgate.web import ANYWHERE, ROUTES, Pages, Reply, Request
-from tollgate.web.pages.assets import ASSETS, read_asset
-from tollgate.web.pages.policy import UnsafeAddress, check_address, name_source
+from tollgate.web.api import ROUTES
+from tollgate.web.pages.rendering import ANYWHERE, STATIC_FILES, Pages, UnsafeAddress, check_address, name_source
+from tollgate.web.request import Reply, Request
 
 HOSTILE = "\"'><script>alert(1)</script>{{ 7 * 7 }}&amp;"
 SHOP = "https://shop.example:8443/back?order=1&b=2"
@@ -91,7 +91,7 @@ def test_a_page_loads_only_files_of_ours_that_exist_and_runs_nothing_inline(name
     loaded = [attributes["src"] for attributes in reader.all("script")]
     loaded += [attributes["href"] for attributes in reader.all("link")]
     assert len(loaded) >= 2
-    assert set(loaded) <= {asset.path for asset in ASSETS.values()}
+    assert set(loaded) <= {asset.path for asset in STATIC_FILES.assets.values()}
     assert reader.all("style") == []
     names = {attribute for _, attributes in reader.tags for attribute in attributes}
     assert [attribute for attribute in names if attribute == "style" or attribute.startswith("on")] == []
@@ -241,12 +241,12 @@ NO_HOUSE = cast(App, None)
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("name", sorted(ASSETS))
+@pytest.mark.parametrize("name", sorted(STATIC_FILES.assets))
 async def test_a_file_is_served_from_the_path_that_pages_name_and_may_be_kept(name: str) -> None:
-    asset = ASSETS[name]
+    asset = STATIC_FILES.assets[name]
     _, _, _, hash_named, file_named = asset.path.split("/")
 
-    reply = await read_asset(ask(hash_named, file_named), NO_HOUSE)
+    reply = await STATIC_FILES.answer(ask(hash_named, file_named), NO_HOUSE)
 
     assert (reply.status, reply.body, reply.content_type) == (200, asset.body, asset.content_type)
     assert reply.headers == ((b"cache-control", b"public, max-age=31536000, immutable"),)
@@ -255,7 +255,7 @@ async def test_a_file_is_served_from_the_path_that_pages_name_and_may_be_kept(na
 
 @pytest.mark.anyio
 async def test_a_file_asked_for_by_an_older_hash_is_served_and_not_kept() -> None:
-    reply = await read_asset(ask("0" * 16, "page.css"), NO_HOUSE)
+    reply = await STATIC_FILES.answer(ask("0" * 16, "page.css"), NO_HOUSE)
 
     assert (reply.status, reply.headers) == (200, ())
 
@@ -264,4 +264,4 @@ async def test_a_file_asked_for_by_an_older_hash_is_served_and_not_kept() -> Non
 @pytest.mark.parametrize("name", ["other.css", "..", "page.css%00", ""])
 async def test_no_other_file_is_served(name: str) -> None:
     with pytest.raises(NotFound):
-        await read_asset(ask("0" * 16, name), NO_HOUSE)
+        await STATIC_FILES.answer(ask("0" * 16, name), NO_HOUSE)

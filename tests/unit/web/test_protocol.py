@@ -11,8 +11,11 @@ import pytest
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.values import Refusal
-from tollgate.web import Connections, Head, HttpConnection, Proxies, Reply, Visit
-from tollgate.web.protocol import _block
+from tollgate.web.callers import Proxies
+from tollgate.web.connections import Connections
+from tollgate.web.parsing import Head
+from tollgate.web.protocol import HttpConnection, _block
+from tollgate.web.request import Reply, Visit
 
 pytestmark = pytest.mark.anyio
 

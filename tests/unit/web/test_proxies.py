@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.web import Head, Proxies
-from tollgate.web.proxies import Origin, read_networks
+from tollgate.web.callers import Origin, Proxies, read_networks
+from tollgate.web.parsing import Head
 
 PROXIES = Proxies("10.0.0.5, 10.1.0.0/16,2001:db8::/32")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tollgate.web import Request
+from tollgate.web.request import Request
 
 
 def test_of_a_name_sent_twice_the_first_value_is_found_and_of_none_nothing() -> None:

@@ -7,10 +7,13 @@ import re
 import pytest
 
 from tollgate.catalog.throttles import THROTTLES, WRONG_TOKEN
-from tollgate.sandbox import ROUTES as SANDBOX_ROUTES
+from tollgate.sandbox.routes import ROUTES as SANDBOX_ROUTES
 from tollgate.values import NotFound, WrongMethod
-from tollgate.web import METRICS, ROUTES, Access, RouteRow, RouteTable
-from tollgate.widget import ROUTES as WIDGET_ROUTES
+from tollgate.web.api import ROUTES
+from tollgate.web.api.host import METRICS
+from tollgate.web.request import Access, RouteRow
+from tollgate.web.routes import RouteTable
+from tollgate.widget.routes import ROUTES as WIDGET_ROUTES
 
 TABLE = RouteTable([*ROUTES, METRICS, *SANDBOX_ROUTES])
 HOLE = re.compile(r"\{[a-z]+\}")

@@ -13,19 +13,11 @@ import pytest
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.operations.app import App
-from tollgate.web import (
-    ROUTES,
-    Access,
-    Gateway,
-    Proxies,
-    Reply,
-    Request,
-    RouteRow,
-    Throttles,
-    Visit,
-    configure_throttles,
-)
-from tollgate.web.head import HeadReader
+from tollgate.web.api import ROUTES
+from tollgate.web.callers import Proxies, Throttles, configure_throttles
+from tollgate.web.parsing import HeadReader
+from tollgate.web.request import Access, Reply, Request, RouteRow, Visit
+from tollgate.web.server import Gateway
 from unit.app_fixture import ScriptedWire, open_app
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,8 @@ import pytest
 
 from tollgate.catalog.throttles import THROTTLES, Throttle
 from tollgate.values import SECOND, FixedClock, TooMany
-from tollgate.web import Throttles, configure_throttles
-from tollgate.web import throttle as module
+from tollgate.web import callers as module
+from tollgate.web.callers import Throttles, configure_throttles
 
 BY_ENTITY = Throttle("pay", "entity", 2, 60, is_on=True)
 BY_ID = Throttle("read", "id", 1, 60, is_on=True)

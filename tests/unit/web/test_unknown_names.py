@@ -8,9 +8,8 @@ import pytest
 
 from tollgate.catalog.suggestions import suggest_name
 from tollgate.operations.app import App
-from tollgate.web.request import Access, Reply, Request, RouteRow
-from tollgate.web.unknown_names import warn_of_unknown
-from tollgate.web.visit import Visit
+from tollgate.web.request import Access, Reply, Request, RouteRow, Visit
+from tollgate.web.telemetry import warn_of_unknown
 
 NUMBER = "4539148803436467"
 

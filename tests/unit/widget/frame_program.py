@@ -8,8 +8,9 @@ import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tollgate.web import join_modules
-from tollgate.widget.frames import BRAND_ROWS, FOLDER
+from tollgate.web.pages.scripts import join_modules
+from tollgate.widget.serving import BRAND_ROWS
+from tollgate.widget.serving import FRAMES_FOLDER as FOLDER
 
 NOW = {"year": 2026, "month": 11}
 

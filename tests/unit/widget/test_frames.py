@@ -10,8 +10,9 @@ import pytest
 from tollgate.catalog.brands import CARD_BRANDS
 from tollgate.operations.app import App
 from tollgate.values import NotFound
-from tollgate.web import Reply, Request, join_modules
-from tollgate.widget import frames
+from tollgate.web.pages.scripts import join_modules
+from tollgate.web.request import Reply, Request
+from tollgate.widget import serving as frames
 
 pytestmark = pytest.mark.anyio
 
@@ -134,7 +135,7 @@ def test_the_script_is_one_strict_closure_over_all_modules_and_the_rows_of_all_c
     script = frames.FRAME_ASSETS["frame.js"].decode()
 
     assert script.startswith('(() => {\n"use strict";\n')
-    assert frames.BRAND_ROWS + join_modules(frames.FOLDER / "parts" / "start.js") in script
+    assert frames.BRAND_ROWS + join_modules(frames.FRAMES_FOLDER / "parts" / "start.js") in script
     assert not re.search(r"^\s|^//|^/\*", script, re.MULTILINE), "margins and comments are not for browsers"
     assert all(f'"{brand.code}":{{' in script for brand in CARD_BRANDS)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tollgate.web import join_modules
+from tollgate.web.pages.scripts import join_modules
 from tollgate.widget.languages import ALIASES, CODES, FALLBACK, FOLDER, KEYS, LANGUAGES, check_languages
 
 PARTS = FOLDER.parent / "parts"

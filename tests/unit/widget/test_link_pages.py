@@ -8,8 +8,7 @@ import re
 import pytest
 
 from tollgate.widget.languages import LANGUAGES
-from tollgate.widget.link_pages.colours import choose_ink, measure_contrast, render_colours
-from tollgate.widget.link_pages.texts import TEXTS, choose_language
+from tollgate.widget.link_pages.page import TEXTS, choose_ink, choose_language, measure_contrast, render_colours
 
 HOLE = re.compile(r"\{[a-z]+\}")
 

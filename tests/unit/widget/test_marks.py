@@ -8,8 +8,20 @@ from xml.etree import ElementTree
 import pytest
 
 from tollgate.catalog.brands import BRANDS
-from tollgate.widget.mark_rows import MARK_ROWS, NEUTRAL_INK, NEUTRAL_PANEL, Mark
-from tollgate.widget.marks import HEIGHT, MARK_STYLE, MARKS, SHAPES, TEXT_WIDTH_MAX, WIDTH, render_mark, split_label
+from tollgate.widget.marks import (
+    HEIGHT,
+    MARK_ROWS,
+    MARK_STYLE,
+    MARKS,
+    NEUTRAL_INK,
+    NEUTRAL_PANEL,
+    SHAPES,
+    TEXT_WIDTH_MAX,
+    WIDTH,
+    Mark,
+    render_mark,
+    split_label,
+)
 from unit.widget.contrast import contrast
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,13 +19,11 @@ import tollgate.widget.serving as serving
 from tollgate.operations.app import App
 from tollgate.payments.checkout import Script as Promised
 from tollgate.values import NotFound
-from tollgate.web import Reply, Request
 from tollgate.web.pages.scripts import Module, list_modules, read_module
-from tollgate.widget import SCRIPT
-from tollgate.widget.assets import ASSETS
-from tollgate.widget.frames import FOLDER as FRAMES
-from tollgate.widget.frames import FRAME_VERSION
-from tollgate.widget.script import FOLDER, make_script, make_version
+from tollgate.web.request import Reply, Request
+from tollgate.widget.serving import ASSETS, FRAME_VERSION, SCRIPT, make_script, make_version
+from tollgate.widget.serving import FRAMES_FOLDER as FRAMES
+from tollgate.widget.serving import PARTS_FOLDER as FOLDER
 
 GZIPPED_MAX = 65_000
 NO_HOUSE = cast(App, None)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.hosting.certificate import get_local_certificate
+from tollgate.hosting.listener import get_local_certificate
 from tollgate.values import SystemClock
 from tollgate.wire import Forbidden, HttpNotifier, Silent, Unsent
 from tollgate.wire.addresses import CLOSED, Closed

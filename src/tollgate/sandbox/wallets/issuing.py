@@ -1,6 +1,6 @@
-"""The simulated wallet provider: made once with the sandbox merchant, and asked for tokens ever after.
+"""The simulated wallet provider: stored with the sandbox merchant, and asked for tokens.
 
-Keys, certificates and signatures stand in the files beside this one, which are slow to import and rarely needed.
+Keys and signatures are slow to import, so that module is loaded when it is first needed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,40 @@ import msgspec
 from tollgate.catalog.wallets import Wallet
 from tollgate.operations.settings import find_sealed_setting, put_sealed_setting
 from tollgate.payments.accounts import SigningKey, WalletPublic
-from tollgate.sandbox.wallets.request import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
 from tollgate.store.database import Database
 from tollgate.store.merchants import insert_wallet_key, list_wallet_keys
 from tollgate.values import ChannelId, Instant, RandomBytes, system_random_bytes
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.wallets.loading import make_wallet_key
+
+MERCHANT_IDENTIFIER = "merchant.tollgate-sandbox"
+GATEWAY_IDENTIFIER = "gateway:tollgate-sandbox"
+
+
+class TokenRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The number is that of a test card, so it is no secret."""
+
+    wallet: Wallet
+    made_at: Instant
+    number: str
+    expiry_month: str
+    expiry_year: str
+    amount_hundredths: int
+    currency: str
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True):
+    """The secrets of the simulated provider, and the public halves of the channels' keys."""
+
+    roots: tuple[str, ...]
+    """As PEM, for the channels to trust."""
+    certificates: tuple[bytes, bytes]
+    """Leaf and intermediate."""
+    leaf_key: bytes
+    signing_key: bytes
+    recipients: dict[str, bytes]
+    """By wallet, to whom tokens are encrypted."""
+
 
 _SETTING = "sandbox_wallets"
 
@@ -27,7 +55,7 @@ async def ensure_wallets(database: Database, keyring: Keyring, entity_ids: Itera
     """The secrets are stored last: whoever died halfway makes new ones, and leftover keys do no harm."""
     if await _find_provider(database, keyring) is not None:
         return
-    from tollgate.sandbox.wallets.secrets import make_secrets
+    from tollgate.sandbox.wallets.tokens import make_secrets
 
     made = make_secrets()
     publics = {

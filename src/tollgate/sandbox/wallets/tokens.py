@@ -1,16 +1,18 @@
-"""Makes one token of each wallet, as the wallets' devices do. Which keys are used, the provider knows."""
+"""Makes the simulated wallet provider's keys, certificates, signatures and tokens."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
@@ -20,19 +22,174 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
+    NoEncryption,
+    PrivateFormat,
     PublicFormat,
     load_der_private_key,
     load_der_public_key,
 )
+from cryptography.x509.oid import NameOID
 from joserfc.jwe import encrypt_compact
 from joserfc.jwk import RSAKey
 
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.wallets import Wallet
-from tollgate.sandbox.wallets.request import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
-from tollgate.sandbox.wallets.signature import sign_message
-from tollgate.values import DAY, Instant, RandomBytes
+from tollgate.sandbox.wallets.issuing import GATEWAY_IDENTIFIER, MERCHANT_IDENTIFIER, Provider, TokenRequest
+from tollgate.values import DAY, Instant, RandomBytes, to_datetime
+
+_Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+
+# However far the clock of a test host is moved, its certificates are valid.
+_BEGIN, _END = datetime(2000, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+_LEAF_MARK, _INTERMEDIATE_MARK = "1.2.840.113635.100.6.29", "1.2.840.113635.100.6.2.14"
+_NOTHING = b"\x05\x00"
+
+
+class Secrets(msgspec.Struct, frozen=True):
+    provider: Provider
+    signing_public: bytes
+    private_keys: dict[Wallet, bytes]
+    """By wallet, as PEM, what the channels open tokens with."""
+
+
+def make_secrets() -> Secrets:
+    root_key, intermediate_key, leaf_key, signing_key = (_make_curve_key() for _ in range(4))
+    keys: dict[Wallet, _Key] = {
+        Wallet.A: _make_curve_key(),
+        Wallet.B: _make_curve_key(),
+        Wallet.C: rsa.generate_private_key(65537, 2048),
+    }
+    root = _issue("Tollgate Sandbox Root", root_key, root_key)
+    intermediate = _issue(
+        "Tollgate Sandbox Intermediate", intermediate_key, root_key, issuer=root, mark=_INTERMEDIATE_MARK
+    )
+    leaf = _issue("Tollgate Sandbox Wallet", leaf_key, intermediate_key, issuer=intermediate, mark=_LEAF_MARK)
+    provider = Provider(
+        roots=(root.public_bytes(Encoding.PEM).decode(),),
+        certificates=(leaf.public_bytes(Encoding.DER), intermediate.public_bytes(Encoding.DER)),
+        leaf_key=_spell(leaf_key, Encoding.DER),
+        signing_key=_spell(signing_key, Encoding.DER),
+        recipients={wallet: _spell_public(key) for wallet, key in keys.items()},
+    )
+    private_keys = {wallet: _spell(key, Encoding.PEM) for wallet, key in keys.items()}
+    return Secrets(provider, _spell_public(signing_key), private_keys)
+
+
+def _issue(
+    name: str,
+    key: ec.EllipticCurvePrivateKey,
+    issuer_key: ec.EllipticCurvePrivateKey,
+    *,
+    issuer: x509.Certificate | None = None,
+    mark: str | None = None,
+) -> x509.Certificate:
+    """Without an issuer it is the root; whatever is not marked as a leaf may issue others."""
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(_BEGIN)
+        .not_valid_after(_END)
+        .add_extension(x509.BasicConstraints(ca=mark != _LEAF_MARK, path_length=None), critical=True)
+    )
+    if mark:
+        extension = x509.UnrecognizedExtension(x509.ObjectIdentifier(mark), _NOTHING)
+        builder = builder.add_extension(extension, critical=False)
+    return builder.sign(issuer_key, hashes.SHA256())
+
+
+def _make_curve_key() -> ec.EllipticCurvePrivateKey:
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def _spell(key: _Key, encoding: Encoding) -> bytes:
+    return key.private_bytes(encoding, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _spell_public(key: _Key) -> bytes:
+    return key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+_INTEGER, _OCTETS, _NAME, _UTC_TIME, _GENERALIZED_TIME = 0x02, 0x04, 0x06, 0x17, 0x18
+_SEQUENCE, _SET, _FIRST = 0x30, 0x31, 0xA0
+
+# Object names as they stand in the bytes.
+_SIGNED_MESSAGE, _PLAIN_BYTES = bytes.fromhex("2a864886f70d010702"), bytes.fromhex("2a864886f70d010701")
+_CONTENT_TYPE, _MESSAGE_DIGEST = bytes.fromhex("2a864886f70d010903"), bytes.fromhex("2a864886f70d010904")
+_SIGNING_TIME = bytes.fromhex("2a864886f70d010905")
+_SHA256, _ECDSA_SHA256 = bytes.fromhex("608648016503040201"), bytes.fromhex("2a8648ce3d040302")
+
+_SHORT_YEAR_END = 2050
+"""Times from then on have four digits for the year."""
+
+
+def sign_message(
+    message: bytes, certificates: Sequence[bytes], key: ec.EllipticCurvePrivateKey, signed_at: Instant
+) -> bytes:
+    """The first certificate is the signer's."""
+    leaf = x509.load_der_x509_certificate(certificates[0])
+    serial = leaf.serial_number.to_bytes(leaf.serial_number.bit_length() // 8 + 1, "big")
+    attributes = _spell_attributes(message, signed_at)
+    signature = key.sign(_element(_SET, attributes), ec.ECDSA(hashes.SHA256()))
+    signer = _element(
+        _SEQUENCE,
+        _element(_INTEGER, b"\x01"),
+        _element(_SEQUENCE, leaf.issuer.public_bytes(), _element(_INTEGER, serial)),
+        _name(_SHA256),
+        _element(_FIRST, attributes),
+        _name(_ECDSA_SHA256),
+        _element(_OCTETS, signature),
+    )
+    body = _element(
+        _SEQUENCE,
+        _element(_INTEGER, b"\x01"),
+        _element(_SET, _name(_SHA256)),
+        _name(_PLAIN_BYTES),
+        _element(_FIRST, *certificates),
+        _element(_SET, signer),
+    )
+    return _element(_SEQUENCE, _element(_NAME, _SIGNED_MESSAGE), _element(_FIRST, body))
+
+
+def _spell_attributes(message: bytes, signed_at: Instant) -> bytes:
+    """A set is written in the order of its bytes."""
+    return b"".join(
+        sorted(
+            (
+                _attribute(_CONTENT_TYPE, _element(_NAME, _PLAIN_BYTES)),
+                _attribute(_SIGNING_TIME, _spell_time(signed_at)),
+                _attribute(_MESSAGE_DIGEST, _element(_OCTETS, hashlib.sha256(message).digest())),
+            )
+        )
+    )
+
+
+def _attribute(name: bytes, value: bytes) -> bytes:
+    return _element(_SEQUENCE, _element(_NAME, name), _element(_SET, value))
+
+
+def _spell_time(instant: Instant) -> bytes:
+    moment = to_datetime(instant)
+    if moment.year < _SHORT_YEAR_END:
+        return _element(_UTC_TIME, f"{moment:%y%m%d%H%M%SZ}".encode())
+    return _element(_GENERALIZED_TIME, f"{moment:%Y%m%d%H%M%SZ}".encode())
+
+
+def _name(name: bytes) -> bytes:
+    return _element(_SEQUENCE, _element(_NAME, name))
+
+
+def _element(tag: int, *parts: bytes) -> bytes:
+    content = b"".join(parts)
+    if len(content) < 0x80:
+        return bytes([tag, len(content)]) + content
+    digits = len(content).to_bytes((len(content).bit_length() + 7) // 8, "big")
+    return bytes([tag, 0x80 | len(digits)]) + digits + content
+
 
 _CRYPTOGRAM_BYTES = 20
 _MILLISECOND: Instant = 1000

@@ -1,37 +1,10 @@
-"""The merchant's endpoints. Each file exports its rows of the route table; the rows are joined here.
+"""The endpoints of the API. Each module declares its rows beside its handlers; they are joined here."""
 
-So are the rows of the files that the shopper's pages load.
-"""
+from tollgate.web.api import authentications, checkouts, host, payments, registrations, reports
+from tollgate.web.pages import rendering
 
-from tollgate.web.api import (
-    authentications,
-    checkouts,
-    host,
-    links,
-    network_tokens,
-    payments,
-    queries,
-    reconciliations,
-    registrations,
-    schedules,
-    shopper,
+ROUTES = tuple(
+    row
+    for module in (payments, checkouts, registrations, authentications, reports, host, rendering)
+    for row in module.ROUTES
 )
-from tollgate.web.api.host import METRICS
-from tollgate.web.pages import ROUTES as PAGE_ROUTES
-
-ROUTES = (
-    *payments.ROUTES,
-    *checkouts.ROUTES,
-    *links.ROUTES,
-    *registrations.ROUTES,
-    *schedules.ROUTES,
-    *authentications.ROUTES,
-    *network_tokens.ROUTES,
-    *shopper.ROUTES,
-    *queries.ROUTES,
-    *reconciliations.ROUTES,
-    *host.ROUTES,
-    *PAGE_ROUTES,
-)
-
-__all__ = ["METRICS", "ROUTES"]

@@ -1,7 +1,4 @@
-"""3-D Secure's endpoints: an authentication by itself and its status, and the two doors for the issuer's side.
-
-What a message means is known to the connector.
-"""
+"""Endpoints of 3-D Secure, and the address by which a shopper's browser comes back to a payment."""
 
 from __future__ import annotations
 
@@ -10,23 +7,41 @@ from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
 from tollgate.connectors import threeds
 from tollgate.contract.answers import answer_payment
+from tollgate.contract.authentications import BROWSER_FIELDS, read_collected_browser
 from tollgate.contract.shopper_urls import METHOD_FIELD
 from tollgate.flows.pay import look_up
-from tollgate.flows.resume import hear_method, hear_result
+from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Wait, arrive, hear_method, hear_result
 from tollgate.operations.app import App
+from tollgate.payments.authentication import Browser
 from tollgate.values import NotFound
 from tollgate.web.api.payments import begin
-from tollgate.web.pages import Pages
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, reply_with
+from tollgate.web.pages.rendering import ANYWHERE, Pages
+from tollgate.web.request import Access, Caller, Reply, Request, Routes, reply_with
 
 _pages = Pages()
 _JSON = b"application/json;charset=UTF-8"
 
 
+ROUTES = Routes()
+
+
+@ROUTES.add(
+    "POST",
+    "/v1/threeDSecure",
+    "authenticate",
+    "Authenticate a shopper without paying; the result may be sent along with a payment later.",
+)
 async def create_authentication(request: Request, caller: Caller, app: App) -> Reply:
     return await begin(request, caller, app, "three_d_secure", "/v1/threeDSecure")
 
 
+@ROUTES.add(
+    "GET",
+    "/v1/threeDSecure/{id}",
+    "read_authentication",
+    "Read an authentication; 404 where there is none.",
+    Access.TOKEN,
+)
 async def read_authentication(request: Request, caller: Caller, app: App) -> Reply:
     payment = await look_up(app, caller.merchant_id, request.names[0])
     if payment is None or payment.payment_type != AUTHENTICATION:
@@ -34,51 +49,139 @@ async def read_authentication(request: Request, caller: Caller, app: App) -> Rep
     return reply_with(answer_payment(payment, app.envelope))
 
 
+@ROUTES.add(
+    "POST",
+    "/v1/threeDSecure/results/{ticket}",
+    "take_result",
+    "The directory server tells the result of a challenge (RReq, answered by RRes).",
+    Access.OPEN,
+    hides_path=True,
+    takes_bytes=True,
+)
 async def take_result(request: Request, app: App) -> Reply:
     """What is wrong with a message is said in the protocol's own words, so the status is always the same."""
     return Reply(200, await hear_result(app, request.names[0], request.body), _JSON)
 
 
+@ROUTES.add(
+    "POST",
+    "/v1/threeDSecure/method/{ticket}",
+    "take_method",
+    "The issuer's hidden page (3DS method) is done.",
+    Access.OPEN,
+    hides_path=True,
+)
 async def take_method(request: Request, app: App) -> Reply:
     sent = dict(request.pairs).get(METHOD_FIELD)
     await hear_method(app, request.names[0], None if sent is None else threeds.read_method_data(sent))
     return _pages.end("Done", "")
 
 
-ROUTES = (
-    RouteRow(
-        method="POST",
-        path="/v1/threeDSecure",
-        operation="authenticate",
-        summary="Authenticate a shopper without paying; the result may be sent along with a payment later.",
-        access=Access.ENTITY,
-        handler=create_authentication,
-    ),
-    RouteRow(
-        method="GET",
-        path="/v1/threeDSecure/{id}",
-        operation="read_authentication",
-        summary="Read an authentication; 404 where there is none.",
-        access=Access.TOKEN,
-        handler=read_authentication,
-    ),
-    RouteRow(
-        method="POST",
-        path="/v1/threeDSecure/results/{ticket}",
-        operation="take_result",
-        summary="The directory server tells the result of a challenge (RReq, answered by RRes).",
-        access=Access.OPEN,
-        handler=take_result,
-        hides_path=True,
-        takes_bytes=True,
-    ),
-    RouteRow(
-        method="POST",
-        path="/v1/threeDSecure/method/{ticket}",
-        operation="take_method",
-        summary="The issuer's hidden page (3DS method) is done.",
-        access=Access.OPEN,
-        handler=take_method,
-        hides_path=True,
-    ),
-)
+_SHOPPER_PATH = "/v1/shopper/{ticket}"
+_SUMMARY = "The shopper's browser comes back to a payment; `redirect.url` of an answer leads here."
+
+_COLLECTED = "collected"
+_ANSWER = "cres"
+_ASKS = {member.replace("screen_color_depth", "color_depth"): name for name, member in BROWSER_FIELDS.items()}
+_ONE_MOMENT = "We are checking this with your bank. Please do not close this page."
+
+
+@ROUTES.add("POST", _SHOPPER_PATH, "shopper_submits", _SUMMARY, Access.OPEN, hides_path=True)
+@ROUTES.add("GET", _SHOPPER_PATH, "shopper_arrives", _SUMMARY, Access.OPEN, hides_path=True)
+async def receive_shopper(request: Request, app: App) -> Reply:
+    shopper_token = request.names[0]
+    arrival = Arrival(
+        page_url=f"{app.base_url}/v1/shopper/{shopper_token}",
+        shopper_token=shopper_token,
+        browser=_read_browser(request),
+        has_answer=any(name == _ANSWER for name, _ in request.pairs),
+    )
+    match await arrive(app, arrival):
+        case GoHome(url=url, checkout_id=checkout_id) as home if url and checkout_id:
+            return _bring_home(url, checkout_id, home)
+        case GoHome(url=url):
+            return _go(request, url) if url else _pages.end("Thank you", "You can close this page now.")
+        case Forward(url=url, fields=fields, is_nested=is_nested):
+            return _pages.render(
+                "forward.html",
+                form_targets=ANYWHERE,
+                framed_by=ANYWHERE,
+                frames=ANYWHERE if is_nested else (),
+                permits=("payment",) if is_nested else (),
+                nested=is_nested,
+                title="On to your bank",
+                text="Your bank wants to know that it is you who pays.",
+                url=url,
+                method="post",
+                fields=fields,
+            )
+        case Collect() as collect:
+            return _collect(app, shopper_token, collect)
+        case Wait(note=note):
+            return _pages.render(
+                "wait.html",
+                framed_by=ANYWHERE,
+                title="One moment",
+                text=_ONE_MOMENT,
+                note=note,
+                url=f"/v1/shopper/{shopper_token}",
+            )
+        case Lost():
+            return _pages.lose()
+
+
+def _go(request: Request, url: str) -> Reply:
+    """A browser that came by a form would hold a redirect against the policy of the page that had the form."""
+    if request.method != "POST":
+        return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
+    return _pages.render(
+        "leave.html", framed_by=ANYWHERE, title="Back to the shop", text="You are being taken back.", url=url
+    )
+
+
+def _bring_home(url: str, checkout_id: str, home: GoHome) -> Reply:
+    """The shop's page may stand around this one, or have opened it."""
+    return _pages.render(
+        "home.html",
+        framed_by=ANYWHERE,
+        title="Back to the shop",
+        text="You are being taken back.",
+        url=url,
+        checkout_id=checkout_id,
+        origin=home.shop_origin,
+        is_paid=home.is_paid,
+    )
+
+
+def _collect(app: App, shopper_token: str, collect: Collect) -> Reply:
+    frame = None
+    if collect.method_url is not None:
+        frame = {
+            "url": collect.method_url,
+            "name": METHOD_FIELD,
+            "value": collect.method_data,
+            "until": "/v1/threeDSecure/method/",
+            "done_name": "done",
+        }
+    return _pages.render(
+        "collect.html",
+        form_targets=ANYWHERE if frame else (),
+        framed_by=ANYWHERE,
+        frames=ANYWHERE if frame else (),
+        title="One moment",
+        text=_ONE_MOMENT,
+        action=f"{app.base_url}/v1/shopper/{shopper_token}",
+        fields={_COLLECTED: "1"},
+        asks=_ASKS,
+        frame=frame,
+    )
+
+
+def _read_browser(request: Request) -> Browser | None:
+    """Only from our own page: a shop may post here too, with fields of its own."""
+    sent = dict(request.pairs)
+    if request.method != "POST" or _COLLECTED not in sent:
+        return None
+    return read_collected_browser(
+        sent, accept=request.header(b"accept"), user_agent=request.header(b"user-agent"), ip=None
+    )

@@ -8,22 +8,28 @@ from tollgate.catalog import codes
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.contract.answers import encode_answer
 from tollgate.operations.app import App
-from tollgate.web.metrics import CONTENT_TYPE, render_metrics
-from tollgate.web.request import Access, Reply, Request, RouteRow, reply_with
+from tollgate.web.request import Access, Reply, Request, RouteRow, Routes, reply_with
+from tollgate.web.telemetry import CONTENT_TYPE, render_metrics
 
 _CODES = [{"code": row.code, "description": row.description} for row in RESULTS.values()]
 
 
+ROUTES = Routes()
+
+
+@ROUTES.add("GET", "/v1/resultcodes", "result_codes", "The whole catalogue of result codes.", Access.OPEN)
 async def read_result_codes(request: Request, app: App) -> Reply:
     result = get_result(codes.REQUEST_SUCCEEDED)
     body = app.envelope.wrap(result, request.trace, app.clock.now(), resultCodes=_CODES)
     return reply_with(encode_answer(200, body))
 
 
+@ROUTES.add("GET", "/healthz", "healthz", "Is the process alive?", Access.OPEN, is_for_probes=True)
 async def tell_alive(_request: Request, _app: App) -> Reply:
     return Reply(200, orjson.dumps({"status": "alive"}))
 
 
+@ROUTES.add("GET", "/readyz", "readyz", "Can it take payments?", Access.OPEN, is_for_probes=True)
 async def tell_ready(_request: Request, app: App) -> Reply:
     """Ready means that the database takes writes; a load balancer sends nobody here while it does not."""
     trouble = await app.database.find_trouble()
@@ -35,35 +41,6 @@ async def tell_ready(_request: Request, app: App) -> Reply:
 async def tell_metrics(_request: Request, _app: App) -> Reply:
     return Reply(200, render_metrics(), CONTENT_TYPE)
 
-
-ROUTES = (
-    RouteRow(
-        method="GET",
-        path="/v1/resultcodes",
-        operation="result_codes",
-        summary="The whole catalogue of result codes.",
-        access=Access.OPEN,
-        handler=read_result_codes,
-    ),
-    RouteRow(
-        method="GET",
-        path="/healthz",
-        operation="healthz",
-        summary="Is the process alive?",
-        access=Access.OPEN,
-        handler=tell_alive,
-        is_for_probes=True,
-    ),
-    RouteRow(
-        method="GET",
-        path="/readyz",
-        operation="readyz",
-        summary="Can it take payments?",
-        access=Access.OPEN,
-        handler=tell_ready,
-        is_for_probes=True,
-    ),
-)
 
 METRICS = RouteRow(
     method="GET",

@@ -1,8 +1,9 @@
-"""The merchant's payments: make one, read it again. What happens in between is told in `flows`."""
+"""Endpoints of payments and follow-ups, and what all endpoints with an Idempotency-Key share."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
@@ -20,13 +21,22 @@ from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
 from tollgate.operations.registrations import open_registration, open_wallet, refuse_exposed
 from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
-from tollgate.web.metrics import count_payment
-from tollgate.web.request import Access, Caller, Reply, Request, RouteRow, get_channel, reply_with
+from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
+from tollgate.web.telemetry import count_payment
 
 _REPLAYED = ((b"idempotency-replayed", b"true"),)
 _KEY = re.compile(r"[\x21-\x7e]+")
 
 
+ROUTES = Routes()
+
+
+@ROUTES.add(
+    "POST",
+    "/v1/payments",
+    "create_payment",
+    "Make a payment: PA, DB, CD or PA.CP; with `referenceUuid`, raise or renew an authorisation.",
+)
 async def create_payment(request: Request, caller: Caller, app: App) -> Reply:
     return await begin(request, caller, app, "payment", "/v1/payments")
 
@@ -62,6 +72,12 @@ async def begin(
     return count(order.payment_type, await pay(app, order, call))
 
 
+@ROUTES.add(
+    "POST",
+    "/v1/payments/{id}",
+    "follow_up",
+    "Follow a payment up: CP, RV, RF, RB, or PA to raise or renew an authorisation.",
+)
 async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
     channel, named_id = get_channel(caller), request.names[0]
     situation = app.make_situation("follow_up", channel)
@@ -102,6 +118,13 @@ def replay(earlier: Answer) -> Reply:
     return Reply(earlier.status, earlier.body, headers=_REPLAYED)
 
 
+@ROUTES.add(
+    "GET",
+    "/v1/payments/{id}",
+    "read_payment",
+    "Read a payment, or a registration; 404 where there is none.",
+    Access.TOKEN,
+)
 async def read_payment(request: Request, caller: Caller, app: App) -> Reply:
     """Some clients read a registration at this address as well."""
     subject_id = request.names[0]
@@ -124,29 +147,45 @@ def read_key(request: Request) -> str | None:
     return key
 
 
-ROUTES = (
-    RouteRow(
-        method="POST",
-        path="/v1/payments",
-        operation="create_payment",
-        summary="Make a payment: PA, DB, CD or PA.CP; with `referenceUuid`, raise or renew an authorisation.",
-        access=Access.ENTITY,
-        handler=create_payment,
-    ),
-    RouteRow(
-        method="POST",
-        path="/v1/payments/{id}",
-        operation="follow_up",
-        summary="Follow a payment up: CP, RV, RF, RB, or PA to raise or renew an authorisation.",
-        access=Access.ENTITY,
-        handler=create_follow_up,
-    ),
-    RouteRow(
-        method="GET",
-        path="/v1/payments/{id}",
-        operation="read_payment",
-        summary="Read a payment, or a registration; 404 where there is none.",
-        access=Access.TOKEN,
-        handler=read_payment,
-    ),
-)
+Flow = Callable[[App, Fields, Call], Awaitable[Answer]]
+Change = Callable[[App, Fields, str, Call], Awaitable[Answer]]
+"""A flow that changes what the path names by its id."""
+
+
+async def answer_once(
+    request: Request,
+    caller: Caller,
+    app: App,
+    path: str,
+    flow: Flow,
+    *,
+    operation: str,
+    payment_type: str | None = None,
+) -> Reply:
+    """Runs a flow once for an Idempotency-Key; a repeated request gets the first answer.
+
+    An answer without a code was stored for the key by a request that came at the same time.
+    """
+    channel = get_channel(caller)
+    fields = read_fields(request.pairs, app.make_situation(operation, channel, payment_type))
+    idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, path, fields)
+    answer = await find_earlier_answer(app, idempotency_key)
+    if answer is None:
+        answer = await flow(app, fields, Call(channel, caller.ndc, idempotency_key))
+    return reply_with(answer) if answer.code else replay(answer)
+
+
+async def change_named(
+    request: Request,
+    caller: Caller,
+    app: App,
+    path: str,
+    change: Change,
+    *,
+    operation: str,
+    payment_type: str | None = None,
+) -> Reply:
+    def flow(app: App, fields: Fields, call: Call) -> Awaitable[Answer]:
+        return change(app, fields, request.names[0], call)
+
+    return await answer_once(request, caller, app, path, flow, operation=operation, payment_type=payment_type)

@@ -1,14 +1,12 @@
-"""Shows a payment link to its shopper: the form while it can be paid, a receipt afterwards, and else why it cannot.
-
-Nothing that the browser brings along is believed: it names the link, and the store says how it stands.
-"""
+"""The page of a payment link: the form while it can be paid, a receipt afterwards, or why it cannot be paid."""
 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -21,11 +19,107 @@ from tollgate.payments.checkout import LinkStatus
 from tollgate.payments.completion import may_have_taken
 from tollgate.payments.payment import Payment, State
 from tollgate.values import Money, render_hundredths, to_datetime
-from tollgate.web import Access, Pages, Reply, Request, RouteRow
-from tollgate.widget.link_pages.colours import render_colours
-from tollgate.widget.link_pages.files import ROUTES as FILE_ROUTES
-from tollgate.widget.link_pages.files import name_link_file
-from tollgate.widget.link_pages.texts import TEXTS, choose_language
+from tollgate.web.pages.rendering import Pages, StaticFiles, get_origin, make_form_page_headers
+from tollgate.web.request import Access, Reply, Request, Routes
+from tollgate.widget.languages import ALIASES, FALLBACK, LANGUAGES
+
+_PAPERS = {"light": "#ffffff", "dark": "#1a212c"}
+"""Texts stand on these; link.css has the same colours."""
+_BUTTONS = {"light": "#1f5fbf", "dark": "#8ab8ff"}
+"""The form's own button."""
+_BLACK, _WHITE = "#000000", "#ffffff"
+_READABLE = 4.5
+_VISIBLE = 3.0
+_TEXTS = {"merchant": "--merchant", "amount": "--amount"}
+
+
+def render_colours(given: Mapping[str, str]) -> str:
+    """Returns a style sheet; a text colour that cannot be read on its ground is left out or made black or white."""
+    rules = {scheme: _list_rules(given, scheme) for scheme in _PAPERS}
+    light, dark = rules["light"], rules["dark"]
+    return light + (f"@media (prefers-color-scheme: dark) {{{dark}}}" if dark else "")
+
+
+def _list_rules(given: Mapping[str, str], scheme: str) -> str:
+    paper = _PAPERS[scheme]
+    texts = [
+        f"{name}:{given[role]}"
+        for role, name in _TEXTS.items()
+        if role in given and measure_contrast(given[role], paper) >= _READABLE
+    ]
+    root = f":root{{{';'.join(texts)}}}" if texts else ""
+    button, text = given.get("button"), given.get("button_text")
+    if button is None and (text is None or measure_contrast(text, _BUTTONS[scheme]) < _READABLE):
+        return root
+    ground = button or _BUTTONS[scheme]
+    ink = text if text and measure_contrast(text, ground) >= _READABLE else choose_ink(ground)
+    edge = ground if measure_contrast(ground, paper) >= _VISIBLE else ink
+    return f"{root}.link .wpwl-button-pay{{background:{ground};color:{ink};border:1px solid {edge}}}"
+
+
+def choose_ink(ground: str) -> str:
+    return max((_BLACK, _WHITE), key=lambda ink: measure_contrast(ink, ground))
+
+
+def measure_contrast(one: str, other: str) -> float:
+    """Returns the contrast ratio of two colours as WCAG defines it, from 1 to 21."""
+    lighter, darker = sorted((_measure_light(one), _measure_light(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _measure_light(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(each * 2 for each in colour[1:])
+    red, green, blue = (_straighten(int(digits[at : at + 2], 16) / 255) for at in (0, 2, 4))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _straighten(part: float) -> float:
+    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+
+
+FOLDER = Path(__file__).parent / "texts"
+
+_REQUESTS_MAX = 20
+
+
+def _read_texts(code: str) -> Mapping[str, str]:
+    texts: dict[str, str] = json.loads((FOLDER / f"{code}.json").read_text("utf-8"))
+    # What the form says in the same words is not written twice.
+    shared = {key: LANGUAGES[code][key] for key in ("tag", "dir", "testMode")}
+    return {**shared, **texts}
+
+
+TEXTS: Mapping[str, Mapping[str, str]] = {code: _read_texts(code) for code in LANGUAGES}
+
+
+def choose_language(*wishes: str) -> str:
+    """Takes the first wish that is known: a code, or the Accept-Language header of a browser."""
+    return next((found for wish in wishes if (found := _find_language(wish))), FALLBACK)
+
+
+def _find_language(header: str) -> str:
+    tags = [_read_request(wish) for wish in header.split(",")[:_REQUESTS_MAX]]
+    in_order = sorted((tag for tag in tags if tag[1] > 0), key=lambda tag: -tag[1])
+    return next((code for name, _ in in_order if (code := _find_code(name))), "")
+
+
+def _read_request(wish: str) -> tuple[str, float]:
+    """Returns the name of a language and its weight; a weight that cannot be read counts as none."""
+    name, _, weight = wish.partition(";")
+    try:
+        return name.strip().lower().replace("_", "-"), float(weight.strip().removeprefix("q=") or "1")
+    except ValueError:
+        return "", 0.0
+
+
+def _find_code(name: str) -> str:
+    """Looks for `zh-hans-cn` as a whole first, then without its last words."""
+    while name:
+        if name in LANGUAGES or name in ALIASES:
+            return ALIASES.get(name, name)
+        name = name.rpartition("-")[0]
+    return ""
+
 
 _PAGES = Pages(Path(__file__).parent / "pages")
 _NONCE_BYTES = 16
@@ -34,6 +128,18 @@ _USUAL_BRANDS = "VISA MASTER AMEX DINERS DISCOVER JCB MAESTRO PAYPAL IDEAL EPS D
 _NO_INDEX = (b"x-robots-tag", b"noindex, nofollow")
 _STATUS = {LinkStatus.EXPIRED: 410, LinkStatus.ENDED: 410}
 _TITLES = {LinkStatus.EXPIRED: "expired", LinkStatus.ENDED: "ended"}
+
+
+_FILES = StaticFiles(Path(__file__).parent / "files", f"{LINK_PATH}/files")
+
+ROUTES = Routes()
+ROUTES.add(
+    "GET",
+    f"{LINK_PATH}/files/{{hash}}/{{name}}",
+    "payment_link_files",
+    "The style or the script of a payment link's page.",
+    Access.OPEN,
+)(_FILES.answer)
 
 
 class Here(msgspec.Struct, frozen=True):
@@ -45,7 +151,7 @@ class Here(msgspec.Struct, frozen=True):
     is_test: bool
 
     def file(self, name: str) -> str:
-        return name_link_file(name)
+        return _FILES.get_path(name)
 
     def say(self, key: str, **values: str) -> str:
         text = self.texts[key]
@@ -57,6 +163,15 @@ class Here(msgspec.Struct, frozen=True):
         return render_hundredths(money.hundredths)
 
 
+@ROUTES.add(
+    "POST",
+    f"{LINK_PATH}/{{id}}",
+    "leave_link_attempt",
+    "The shopper gives up an `attempt` that waits at a provider, to pay another way.",
+    Access.OPEN,
+    hides_path=True,
+    also_takes=frozenset({"attempt"}),
+)
 async def leave_attempt(request: Request, app: App) -> Reply:
     """Takes the shopper back to the link's page, which says what became of the attempt."""
     link = await leave_link_attempt(app, request.names[0], request.find("attempt"))
@@ -66,6 +181,15 @@ async def leave_attempt(request: Request, app: App) -> Reply:
     return Reply(303, b"", b"text/plain", ((b"location", url.encode()),))
 
 
+@ROUTES.add(
+    "GET",
+    f"{LINK_PATH}/{{id}}",
+    "payment_link_page",
+    "The page of a payment link, for its shopper.",
+    Access.OPEN,
+    hides_path=True,
+    also_takes=frozenset({"id", "resourcePath", "lang"}),
+)
 async def show_link(request: Request, app: App) -> Reply:
     """Shows how a link stands. Programs that preview links ask for the head alone, and that makes no checkout."""
     opened = await open_link(app, request.names[0], makes_checkout=request.method != "HEAD")
@@ -74,8 +198,8 @@ async def show_link(request: Request, app: App) -> Reply:
     nonce = base64.b64encode(app.random_bytes(_NONCE_BYTES)).decode()
     here = Here(TEXTS[language], nonce, not app.is_live)
     if opened is None:
-        return _fence(_show_end(here, "unknown", here.say("askSender"), 404), app, here)
-    return _fence(_show(request, app, here, opened, language), app, here, opened)
+        return _add_headers(_show_end(here, "unknown", here.say("askSender"), 404), app, here)
+    return _add_headers(_show(request, app, here, opened, language), app, here, opened)
 
 
 def _show(request: Request, app: App, here: Here, opened: OpenedLink, language: str) -> Reply:
@@ -172,48 +296,19 @@ def _show_end(here: Here, key: str, text: str, status: int) -> Reply:
     return _PAGES.render("over.html", status=status, here=here, title=here.say(key), text=text)
 
 
-def _fence(reply: Reply, app: App, here: Here, opened: OpenedLink | None = None) -> Reply:
-    parts = urlsplit(app.base_url)
-    gateway = f"{parts.scheme}://{parts.netloc}"
-    pictures = " ".join(["'self'", gateway, *_list_picture_hosts(opened)])
-    policy = (
-        f"default-src 'none'; script-src 'self' {gateway} 'nonce-{here.nonce}'; "
-        f"style-src 'self' {gateway} 'nonce-{here.nonce}'; img-src {pictures}; connect-src 'self' {gateway}; "
-        f"frame-src {gateway}; form-action 'self' {gateway}; frame-ancestors 'none'; base-uri 'none'"
+def _add_headers(reply: Reply, app: App, here: Here, opened: OpenedLink | None = None) -> Reply:
+    headers = make_form_page_headers(
+        app.base_url,
+        here.nonce,
+        style_sources=(f"'nonce-{here.nonce}'",),
+        pictures=_list_picture_hosts(opened),
+        form_targets=(get_origin(app.base_url),),
     )
-    permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), usb=()"
-    headers = ((b"content-security-policy", policy.encode()), (b"permissions-policy", permissions.encode()), _NO_INDEX)
-    return msgspec.structs.replace(reply, headers=headers)
+    return msgspec.structs.replace(reply, headers=(*headers, _NO_INDEX))
 
 
 def _list_picture_hosts(opened: OpenedLink | None) -> list[str]:
     """Lists the hosts that the merchant named, and no others: whatever a page loads can track its shopper."""
     if opened is None or opened.page is None:
         return []
-    parts = [urlsplit(url) for url in (opened.page.logo, opened.page.background) if url]
-    return list(dict.fromkeys(f"{each.scheme}://{each.netloc.lower()}" for each in parts))
-
-
-ROUTES = (
-    RouteRow(
-        method="GET",
-        path=f"{LINK_PATH}/{{id}}",
-        operation="payment_link_page",
-        summary="The page of a payment link, for its shopper.",
-        access=Access.OPEN,
-        handler=show_link,
-        hides_path=True,
-        also_takes=frozenset({"id", "resourcePath", "lang"}),
-    ),
-    RouteRow(
-        method="POST",
-        path=f"{LINK_PATH}/{{id}}",
-        operation="leave_link_attempt",
-        summary="The shopper gives up an `attempt` that waits at a provider, to pay another way.",
-        access=Access.OPEN,
-        handler=leave_attempt,
-        hides_path=True,
-        also_takes=frozenset({"attempt"}),
-    ),
-    *FILE_ROUTES,
-)
+    return [get_origin(url) for url in (opened.page.logo, opened.page.background) if url]

@@ -1,19 +1,18 @@
-"""What the demo shop's server does: prepares a checkout, knows it again, and asks how it ended.
-
-It speaks to the flows as a merchant's request does, on the sandbox merchant's channel, and decides nothing of its own.
-"""
+"""The demo shop's products, orders and receipts, as a merchant's server would handle them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 import msgspec
 import orjson
 
 from tollgate.catalog import codes
-from tollgate.catalog.results import get_result
+from tollgate.catalog.brands import find_brand
+from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract.answers import answer_payment, answer_refusal
 from tollgate.contract.fields import read_fields
 from tollgate.contract.shopper_urls import name_checkout_path
@@ -24,9 +23,72 @@ from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.payments.checkout import Checkout, CheckoutKind
 from tollgate.payments.merchants import Channel
-from tollgate.sandbox.shop.goods import CURRENCY, Cart, fill_cart, render_price
+from tollgate.payments.payment import ABANDONED_DETAIL, LATE_DETAIL, SILENT_CODE
 from tollgate.sandbox.tenant import find_tenant
 from tollgate.values import Refusal
+
+CURRENCY = "EUR"
+QUANTITY_MAX = 9
+
+
+class Product(msgspec.Struct, frozen=True):
+    key: str
+    name: str
+    text: str
+    price: int
+    usual_quantity: int
+    """How many are in the cart of somebody who has just come in."""
+
+
+PRODUCTS = (
+    Product("mug", "Enamel mug", "Survives the office kitchen.", 1450, 2),
+    Product("notebook", "Dotted notebook", "Ninety-six pages for drafts.", 950, 1),
+    Product("bag", "Canvas bag", "Carries both of the others.", 1900, 0),
+)
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One row of a cart."""
+
+    product: Product
+    quantity: int
+
+    @property
+    def sum(self) -> int:
+        return self.product.price * self.quantity
+
+
+class Cart(msgspec.Struct, frozen=True):
+    lines: tuple[Line, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(line.sum for line in self.lines)
+
+    @property
+    def bought(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.quantity)
+
+
+def fill_cart(quantities: Mapping[str, int]) -> Cart:
+    return Cart(tuple(Line(product, quantities.get(product.key, 0)) for product in PRODUCTS))
+
+
+USUAL_CART = fill_cart({product.key: product.usual_quantity for product in PRODUCTS})
+
+
+def read_cart(pairs: Iterable[tuple[str, str]]) -> Cart:
+    """What a visitor has typed; anything but a small number counts as nothing."""
+    return fill_cart({name: int(text) for name, text in pairs if _is_quantity(text)})
+
+
+def _is_quantity(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) == 1 and int(text) <= QUANTITY_MAX
+
+
+def render_price(hundredths: int) -> str:
+    return f"{hundredths // 100}.{hundredths % 100:02}"
+
 
 SHOP_NAME = "Gatehouse Goods"
 
@@ -85,7 +147,7 @@ async def get_channel_of_shop(app: App) -> Channel:
 
 
 async def place_order(
-    app: App, channel: Channel, cart: Cart, stored_ids: Sequence[str], bank_delay_ms: str = "0"
+    app: App, channel: Channel, cart: Cart, stored_ids: Sequence[str], ndc: str, bank_delay_ms: str = "0"
 ) -> str:
     """The id of the checkout that was made for it."""
     said = {
@@ -107,7 +169,7 @@ async def place_order(
         }
     said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
     fields = read_fields(list(said.items()), app.make_situation("checkout", channel))
-    answer = orjson.loads((await checkouts.prepare_checkout(app, fields, Call(channel, "ndc"))).body)
+    answer = orjson.loads((await checkouts.prepare_checkout(app, fields, Call(channel, ndc))).body)
     checkout_id: str = answer["id"]
     return checkout_id
 
@@ -181,3 +243,72 @@ async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> N
     except Refusal:
         # Somebody has removed it already, and that is all that was wished.
         return
+
+
+_ANSWER_TIME = "%Y-%m-%d %H:%M:%S%z"
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    mood: str
+    """good, open or bad: how the page looks."""
+    title: str
+    text: str
+    amount: str
+    facts: tuple[tuple[str, str], ...]
+    """Label and value, in the order in which they are read."""
+
+
+def make_receipt(order: Order, ending: Ending) -> Receipt:
+    mood, title, text = _tell(order, ending)
+    facts = (
+        ("Merchant", SHOP_NAME),
+        ("Paid with" if mood == "good" else "Payment method", _name_method(ending.body)),
+        ("Date", _render_time(ending.body)),
+        ("Order number", order.reference),
+        ("Transaction number", ending.body.get("id", "") if _is_payment(ending.body) else ""),
+    )
+    return Receipt(
+        mood=mood,
+        title=title,
+        text=text,
+        amount=f"{render_price(order.cart.total)} {CURRENCY}",
+        facts=tuple((label, value) for label, value in facts if value),
+    )
+
+
+def _tell(order: Order, ending: Ending) -> tuple[str, str, str]:
+    if is_success(ending.code):
+        return "good", "Thank you, it is paid", "Your order is on its way to you, or would be if this were a real shop."
+    if is_pending(ending.code):
+        if order.checkout.subject_id:
+            return "open", "Not decided yet", "Your payment is being processed. It may be paid any moment."
+        return "open", "Nothing is paid yet", "You have not been charged."
+    if _may_have_taken(ending):
+        return "bad", "It was not paid", "The payment was not completed. If anything was taken, you will get it back."
+    return "bad", "It was not paid", "You have not been charged."
+
+
+def _may_have_taken(ending: Ending) -> bool:
+    details = ending.body.get("resultDetails", {})
+    return ending.code == SILENT_CODE or not details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
+
+
+def _is_payment(body: Mapping[str, Any]) -> bool:
+    return "paymentBrand" in body
+
+
+def _name_method(body: Mapping[str, Any]) -> str:
+    brand = find_brand(body.get("paymentBrand", ""))
+    if brand is None:
+        return ""
+    card, bank = body.get("card", {}), body.get("bankAccount", {})
+    tail = card.get("last4Digits") or bank.get("iban", "")[-4:]
+    return f"{brand.label} •••• {tail}" if tail else brand.label
+
+
+def _render_time(body: Mapping[str, Any]) -> str:
+    """Renders a time like `17 November 2026, 14:05 UTC`."""
+    if not _is_payment(body):
+        return ""
+    moment = datetime.strptime(body["timestamp"], _ANSWER_TIME)
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"

@@ -1,14 +1,11 @@
-"""The demo shop's pages: cart, payment form, result. They carry the strict policy that merchants are advised to send.
-
-What the shop's server does behind them is told in `till`.
-"""
+"""The demo shop's pages: cart, payment form and result, with the headers that merchants are advised to send."""
 
 from __future__ import annotations
 
 import base64
 import re
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import msgspec
 import orjson
@@ -16,21 +13,38 @@ import orjson
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import is_success
 from tollgate.operations.app import App
-from tollgate.sandbox.shop import till
-from tollgate.sandbox.shop.files import name_file, read_shop_file
-from tollgate.sandbox.shop.goods import CURRENCY, QUANTITY_MAX, USUAL_CART, Cart, read_cart, render_price
-from tollgate.sandbox.shop.receipt import make_receipt
-from tollgate.sandbox.shop.switches import COOKIE, SWITCHES, Choices, read_choices, recall_choices
-from tollgate.sandbox.shop.trying import BRANDS, LANGUAGES, SAMPLES, render_steps
-from tollgate.sandbox.shop.visitor import find_cookie, read_cards, remember_cards
+from tollgate.sandbox.shop import orders as till
+from tollgate.sandbox.shop.options import (
+    BRANDS,
+    COOKIE,
+    LANGUAGES,
+    SAMPLES,
+    SWITCHES,
+    Choices,
+    find_cookie,
+    read_cards,
+    read_choices,
+    recall_choices,
+    remember_cards,
+    render_steps,
+)
+from tollgate.sandbox.shop.orders import CURRENCY, QUANTITY_MAX, USUAL_CART, Cart, make_receipt, read_cart, render_price
 from tollgate.sandbox.tenant import SHOP
 from tollgate.values import MINUTE
-from tollgate.web import Access, Pages, Reply, Request, RouteRow
+from tollgate.web.pages.rendering import Pages, StaticFiles, make_form_page_headers
+from tollgate.web.request import Access, Reply, Request, Routes
 
 _CHECKOUT, _RESULT = f"{SHOP}/checkout", f"{SHOP}/result"
 _PAGES = Pages(Path(__file__).parent / "pages")
+_FILES = StaticFiles(Path(__file__).parent / "files", f"{SHOP}/files")
 _NONCE_BYTES = 16
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+
+
+ROUTES = Routes()
+ROUTES.add(
+    "GET", f"{SHOP}/files/{{hash}}/{{name}}", "shop_files", "A picture, style or script of the demo shop.", Access.OPEN
+)(_FILES.answer)
 
 
 class Here(msgspec.Struct, frozen=True):
@@ -43,7 +57,7 @@ class Here(msgspec.Struct, frozen=True):
     currency: str = CURRENCY
 
     def file(self, name: str) -> str:
-        return name_file(name)
+        return _FILES.get_path(name)
 
     def price(self, hundredths: int) -> str:
         return render_price(hundredths)
@@ -52,20 +66,31 @@ class Here(msgspec.Struct, frozen=True):
 # ---- the cart ----
 
 
+@ROUTES.add("GET", SHOP, "shop_cart", "The cart of the demo shop.", Access.OPEN)
 async def show_cart(request: Request, app: App) -> Reply:
     return _show_cart(request, app, USUAL_CART, fault="")
 
 
+@ROUTES.add("POST", _CHECKOUT, "shop_order", "Order the cart of the demo shop: prepares a checkout.", Access.OPEN)
 async def order_cart(request: Request, app: App) -> Reply:
     """Answered by a redirect, so that a reload does not order again."""
     cart = read_cart(request.pairs)
     if not cart.bought:
         return _show_cart(request, app, cart, fault="The cart is empty. Choose at least one thing.")
     channel, choices = await till.get_channel_of_shop(app), _recall_choices(request)
-    checkout_id = await till.place_order(app, channel, cart, read_cards(request, app), choices.bank_delay_ms)
+    checkout_id = await till.place_order(
+        app, channel, cart, read_cards(request, app), request.trace, choices.bank_delay_ms
+    )
     return _go(_CHECKOUT, id=checkout_id, lang=_read_language(request))
 
 
+@ROUTES.add(
+    "POST",
+    f"{SHOP}/forget",
+    "shop_forget",
+    "Forget the cards that this visitor of the demo shop has stored.",
+    Access.OPEN,
+)
 async def forget_cards(request: Request, app: App) -> Reply:
     channel = await till.get_channel_of_shop(app)
     for stored_id in read_cards(request, app):
@@ -86,12 +111,13 @@ def _show_cart(request: Request, app: App, cart: Cart, fault: str) -> Reply:
         cards=len(read_cards(request, app)),
         language=_read_language(request),
     )
-    return _fence(page, app, here)
+    return _add_headers(page, app, here)
 
 
 # ---- the form ----
 
 
+@ROUTES.add("GET", _CHECKOUT, "shop_checkout", "The demo shop's page with the payment form.", Access.OPEN)
 async def show_checkout(request: Request, app: App) -> Reply:
     channel = await till.get_channel_of_shop(app)
     order = await till.find_order(app, channel, request.find("id"))
@@ -124,9 +150,16 @@ async def show_checkout(request: Request, app: App) -> Reply:
         choices=choices.by_key,
         steps=render_steps(order, channel.id, app.base_url),
     )
-    return _fence(page, app, here)
+    return _add_headers(page, app, here)
 
 
+@ROUTES.add(
+    "POST",
+    f"{SHOP}/switches",
+    "shop_switches",
+    "Choose how the demo shop shows its form and how its bank behaves, or let a checkout expire.",
+    Access.OPEN,
+)
 async def switch(request: Request, app: App) -> Reply:
     """Keeps the visitor's choices, and ends the checkout where that was asked for."""
     channel, choices = await till.get_channel_of_shop(app), read_choices(request.pairs)
@@ -158,6 +191,9 @@ def _guess_language(request: Request) -> str:
 # ---- the result ----
 
 
+@ROUTES.add(
+    "GET", _RESULT, "shop_result", "The demo shop's result page, which asks how the checkout ended.", Access.OPEN
+)
 async def show_result(request: Request, app: App) -> Reply:
     """Nothing that the browser brings along is believed: it names the checkout, and the gateway says how it ended."""
     channel = await till.get_channel_of_shop(app)
@@ -180,7 +216,7 @@ async def show_result(request: Request, app: App) -> Reply:
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
         steps=render_steps(order, channel.id, app.base_url),
     )
-    reply = _fence(page, app, here)
+    reply = _add_headers(page, app, here)
     if ending.stored_id is None or not is_success(ending.code):
         return reply
     cookie = remember_cards([ending.stored_id, *read_cards(request, app)], app)
@@ -194,7 +230,7 @@ def _may_try_again(app: App, order: till.Order, ending: till.Ending) -> bool:
 def _show_over(app: App, status: int) -> Reply:
     minutes = LIMITS.checkout_lifetime // MINUTE
     here, title = _look_around(app), "This checkout is over"
-    return _fence(
+    return _add_headers(
         _PAGES.render("over.html", status=status, here=here, title=title, step="", minutes=minutes), app, here
     )
 
@@ -206,21 +242,8 @@ def _look_around(app: App) -> Here:
     return Here(base64.b64encode(app.random_bytes(_NONCE_BYTES)).decode())
 
 
-def _fence(reply: Reply, app: App, here: Here) -> Reply:
-    return msgspec.structs.replace(reply, headers=_make_headers(app, here.nonce))
-
-
-def _make_headers(app: App, nonce: str) -> tuple[tuple[bytes, bytes], ...]:
-    """As on a merchant's page: the gateway's host wherever the form needs it, and nothing inline without the nonce."""
-    parts = urlsplit(app.base_url)
-    gateway = f"{parts.scheme}://{parts.netloc}"
-    policy = (
-        f"default-src 'none'; script-src 'self' {gateway} 'nonce-{nonce}'; style-src 'self' {gateway}; "
-        f"img-src 'self' {gateway}; connect-src 'self' {gateway}; frame-src {gateway}; "
-        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-    )
-    permissions = "camera=(), display-capture=(), geolocation=(), microphone=(), usb=()"
-    return ((b"content-security-policy", policy.encode()), (b"permissions-policy", permissions.encode()))
+def _add_headers(reply: Reply, app: App, here: Here) -> Reply:
+    return msgspec.structs.replace(reply, headers=make_form_page_headers(app.base_url, here.nonce))
 
 
 def _name(path: str, **query: str) -> str:
@@ -230,63 +253,3 @@ def _name(path: str, **query: str) -> str:
 
 def _go(path: str, headers: tuple[tuple[bytes, bytes], ...] = (), **query: str) -> Reply:
     return Reply(303, b"", b"text/plain", ((b"location", _name(path, **query).encode()), *headers))
-
-
-ROUTES = (
-    RouteRow(
-        method="GET",
-        path=SHOP,
-        operation="shop_cart",
-        summary="The cart of the demo shop.",
-        access=Access.OPEN,
-        handler=show_cart,
-    ),
-    RouteRow(
-        method="POST",
-        path=_CHECKOUT,
-        operation="shop_order",
-        summary="Order the cart of the demo shop: prepares a checkout.",
-        access=Access.OPEN,
-        handler=order_cart,
-    ),
-    RouteRow(
-        method="GET",
-        path=_CHECKOUT,
-        operation="shop_checkout",
-        summary="The demo shop's page with the payment form.",
-        access=Access.OPEN,
-        handler=show_checkout,
-    ),
-    RouteRow(
-        method="GET",
-        path=_RESULT,
-        operation="shop_result",
-        summary="The demo shop's result page, which asks how the checkout ended.",
-        access=Access.OPEN,
-        handler=show_result,
-    ),
-    RouteRow(
-        method="POST",
-        path=f"{SHOP}/switches",
-        operation="shop_switches",
-        summary="Choose how the demo shop shows its form and how its bank behaves, or let a checkout expire.",
-        access=Access.OPEN,
-        handler=switch,
-    ),
-    RouteRow(
-        method="POST",
-        path=f"{SHOP}/forget",
-        operation="shop_forget",
-        summary="Forget the cards that this visitor of the demo shop has stored.",
-        access=Access.OPEN,
-        handler=forget_cards,
-    ),
-    RouteRow(
-        method="GET",
-        path=f"{SHOP}/files/{{version}}/{{name}}",
-        operation="shop_files",
-        summary="A picture, style or script of the demo shop.",
-        access=Access.OPEN,
-        handler=read_shop_file,
-    ),
-)

@@ -1,0 +1,184 @@
+"""Endpoints that control a test host: its clock, chargebacks, and events of network tokens."""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+
+from tollgate.catalog import codes
+from tollgate.catalog.results import RESULTS, get_result
+from tollgate.connectors import tokens
+from tollgate.contract.answers import Answer, answer_payment, encode_answer
+from tollgate.contract.fields import Fields, read_fields
+from tollgate.contract.follow_ups import read_follow_up
+from tollgate.flows.follow_up import record
+from tollgate.flows.tokenize import hear_token_event
+from tollgate.operations.app import SUCCESS_CODES, App, Call
+from tollgate.operations.registrations import get_registration
+from tollgate.payments.following import SYSTEM_ONLY
+from tollgate.payments.registration import Registration
+from tollgate.sandbox.token_vault import Event, Standing, find_standing, let_happen
+from tollgate.store.opening import add_to_setting
+from tollgate.values import (
+    SECOND,
+    Fault,
+    Instant,
+    InvalidParameters,
+    NotFound,
+    SystemClock,
+    make_id,
+    make_short_id,
+    to_datetime,
+)
+from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
+from tollgate.workers import CLOCK_OFFSET
+
+_ADVANCE_S_MAX = 100 * 366 * 24 * 3600
+
+
+ROUTES = Routes()
+
+
+@ROUTES.add("GET", "/sandbox/clock", "read_clock", "What time it is on this test host.", Access.OPEN)
+async def read_clock(_request: Request, app: App) -> Reply:
+    return _answer_time(app.clock.now())
+
+
+@ROUTES.add(
+    "POST",
+    "/sandbox/clock",
+    "advance_clock",
+    "Move the time of this test host forward by `advance` seconds.",
+    Access.TOKEN,
+)
+async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
+    advance_s = _read_advance(request)
+    offset = await add_to_setting(app.database, CLOCK_OFFSET, advance_s * SECOND)
+    if isinstance(app.clock, SystemClock):
+        app.clock.offset = offset
+    return _answer_time(app.clock.now())
+
+
+def _read_advance(request: Request) -> int:
+    sent = [value for name, value in request.pairs if name == "advance"]
+    if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > _ADVANCE_S_MAX:
+        message = f"must be a whole number of seconds from 0 to {_ADVANCE_S_MAX}"
+        raise InvalidParameters(
+            get_result(codes.INVALID_PARAMETERS), [Fault("advance", message, sent[0] if sent else None)]
+        )
+    return int(sent[0])
+
+
+def _answer_time(now: Instant) -> Reply:
+    return Reply(200, orjson.dumps({"now": to_datetime(now).isoformat().replace("+00:00", "Z")}))
+
+
+_NOTICES = frozenset(code for code, result in RESULTS.items() if result.group == "chargeback")
+
+
+@ROUTES.add(
+    "POST",
+    "/sandbox/payments/{id}",
+    "record_fact",
+    "Let a receipt (RC), a chargeback (CB) or its reversal (CR) happen to a payment of this test host.",
+    also_takes=frozenset({"resultCode"}),
+)
+async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
+    channel = get_channel(caller)
+    fields = read_fields(request.pairs, app.make_situation("follow_up", channel))
+    notice = (_read_notice(request) or codes.CHARGED_BACK) if _read_payment_type(fields) == "CB" else None
+    fact = read_follow_up(fields, channel, short_id=make_short_id(app.random_bytes), is_live=app.is_live)
+    payment = await record(app, fact, request.names[0], Call(channel, caller.ndc), notice)
+    return reply_with(answer_payment(payment, app.envelope))
+
+
+def _read_payment_type(fields: Fields) -> str:
+    payment_type = fields.values["paymentType"]
+    if payment_type not in SYSTEM_ONLY:
+        _refuse("paymentType", f"must be one of [{', '.join(SYSTEM_ONLY)}]", payment_type)
+    return payment_type
+
+
+def _read_notice(request: Request) -> str | None:
+    """The bank's reason. Not a parameter of the interface, so it has no row in the catalogue."""
+    code = next((value for name, value in request.pairs if name == "resultCode" and value), None)
+    if code is not None and code not in _NOTICES:
+        _refuse("resultCode", "must be a chargeback code such as 000.100.203", code)
+    return code
+
+
+def _refuse(name: str, message: str, value: str) -> None:
+    raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault(name, message, value)])
+
+
+_TOKEN_PATH = "/sandbox/registrations/{id}/networkToken"
+_EVENT_ID = re.compile("[A-Za-z0-9._-]{1,64}")
+
+
+@ROUTES.add(
+    "GET",
+    _TOKEN_PATH,
+    "show_network_token",
+    "How the network token of a registration of this test host stands.",
+    Access.TOKEN,
+)
+async def show_token(request: Request, caller: Caller, app: App) -> Reply:
+    registration = await get_registration(app, caller.merchant_id, request.names[0])
+    standing = await find_standing(app.database, registration.id, app.clock.now())
+    return reply_with(_answer_token(app, caller, registration, standing))
+
+
+@ROUTES.add(
+    "POST",
+    _TOKEN_PATH,
+    "fire_token_event",
+    "Let an `event` happen to the network token of a registration.",
+    Access.TOKEN,
+)
+async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
+    event, event_id = _read_event(request), request.find("eventId") or make_id(app.random_bytes)
+    if _EVENT_ID.fullmatch(event_id) is None:
+        raise InvalidParameters(
+            get_result(codes.INVALID_PARAMETERS),
+            [Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)],
+        )
+    registration = await get_registration(app, caller.merchant_id, request.names[0])
+    standing = await let_happen(app.database, registration.id, event, event_id, app.clock.now())
+    if standing is None:
+        raise NotFound(get_result(codes.NETWORK_TOKEN_UNKNOWN))
+    message = tokens.EventMessage(id=event_id, key=registration.id, event=event)
+    await hear_token_event(app, standing.shopper_token, tokens.write_message(message))
+    return reply_with(_answer_token(app, caller, registration, standing))
+
+
+def _read_event(request: Request) -> Event:
+    text = request.find("event")
+    if text not in set(Event):
+        message = f"must be one of [{', '.join(Event)}]"
+        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("event", message, text)])
+    return Event(text)
+
+
+def _answer_token(app: App, caller: Caller, registration: Registration, standing: Standing | None) -> Answer:
+    """Both sides: what the gateway knows, and what the vault does."""
+    known = registration.network_token
+    token = None
+    if known is not None:
+        token = {
+            "state": known.state,
+            "resultCode": known.code,
+            "last4Digits": known.last_digits,
+            "expiryMonth": known.expiry_month,
+            "expiryYear": known.expiry_year,
+        }
+    result = get_result(SUCCESS_CODES[registration.test_mode])
+    body = app.envelope.wrap(
+        result,
+        caller.ndc,
+        app.clock.now(),
+        id=registration.id,
+        networkToken=token,
+        vaultStatus=None if standing is None else standing.status,
+    )
+    return encode_answer(200, body)

@@ -1,0 +1,204 @@
+"""Who calls: addresses and trusted proxies, credentials and entities, and how often each may call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+import msgspec
+
+from tollgate.catalog import codes
+from tollgate.catalog.results import get_result
+from tollgate.catalog.throttles import THROTTLES, Throttle
+from tollgate.contract.fields import Identity, check_entity_id, read_identity
+from tollgate.operations.app import MerchantCache
+from tollgate.payments.merchants import Channel, Credential
+from tollgate.values import SECOND, Clock, Forbidden, Refusal, Secret, TooMany, Unauthenticated, WrongToken
+from tollgate.vault.tokens import make_token
+from tollgate.web.parsing import Head
+from tollgate.web.request import Access, Caller, Request
+
+_ADDRESSES_KEPT = 1024
+"""Shops call from the same few, and reading one costs more than routing the request."""
+_OWN_BITS = 64
+"""Whoever has one address of IPv6 has a whole network of them."""
+
+
+@lru_cache(_ADDRESSES_KEPT)
+def read_address(sent: str) -> str:
+    """In its usual spelling. Empty for what is none: a socket of this machine, or what a proxy says of who hides."""
+    try:
+        found = ip_address(sent)
+    except ValueError:
+        return ""
+    if isinstance(found, IPv6Address):
+        return str(found.ipv4_mapped or IPv6Address(int(found)))
+    return str(found)
+
+
+def name_network(address: str) -> str:
+    """Of an address that was read so; who cannot be told from others has none."""
+    if ":" not in address:
+        return address
+    return str(ip_network(f"{address}/{_OWN_BITS}", strict=False))
+
+
+_PEERS_KEPT = 1024
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The caller's address, empty where it has none, and how the request came."""
+
+    address: str
+    is_secure: bool
+    is_through_proxy: bool = False
+
+
+class Proxies:
+    """The proxies that end TLS in front of this process, by their addresses and networks."""
+
+    def __init__(self, text: str = "") -> None:
+        self._networks = read_networks(text)
+        # A process talks to the same few proxies, and comparing addresses costs more than routing a request.
+        self.trusts = lru_cache(_PEERS_KEPT)(self._trusts)
+
+    def find_origin(self, head: Head, peer: str, *, is_secure: bool) -> Origin:
+        if not self._networks or not self.trusts(peer):
+            return Origin(read_address(peer), is_secure)
+        forwarded = head.headers.get(b"x-forwarded-proto", b"")
+        # Where several proxies have written down a scheme, all of them must have seen https.
+        is_secure = is_secure or {word.strip().lower() for word in forwarded.split(b",")} == {b"https"}
+        return Origin(self._find_address(head, peer), is_secure, is_through_proxy=True)
+
+    def _find_address(self, head: Head, peer: str) -> str:
+        """Returns the last address that is no trusted proxy; the caller may have invented everything before it."""
+        chain = head.headers.get(b"x-forwarded-for", b"").decode("latin-1")
+        if not chain:
+            return read_address(peer)
+        address = ""
+        for sent in reversed(chain.split(",")):
+            address = read_address(sent.strip())
+            if not address or not self.trusts(address):
+                break
+        return address
+
+    def _trusts(self, peer: str) -> bool:
+        found = read_address(peer)
+        return bool(found) and any(ip_address(found) in network for network in self._networks)
+
+
+def read_networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Reads a text such as `10.0.0.5, 10.1.0.0/16`; anything else is a ValueError."""
+    return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
+
+
+_BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9+/=._~-]{1,1024})")
+
+
+def find_credential(header: bytes | None, merchants: MerchantCache) -> Credential | None:
+    """Finds the credential by the Authorization header alone, before the body is read; None without a header."""
+    if header is None:
+        return None
+    match = _BEARER.fullmatch(header.decode("latin-1").strip())
+    if match is None:
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
+    return _look_up(Secret(match[1]), merchants)
+
+
+def recognise(request: Request, access: Access, merchants: MerchantCache, credential: Credential | None) -> Caller:
+    """Identifies the caller by the header's credential; without one, by the login that the parameters name."""
+    identity = read_identity(request.pairs)
+    named = merchants.find_channel(identity.entity_id or "")
+    has_header = credential is not None
+    credential = credential or _find_login(identity, merchants)
+    if identity.entity_id is None and access is Access.TOKEN and has_header:
+        return Caller(merchant_id=credential.merchant_id, channel=None, ndc=request.trace)
+    channel = _check_entity(identity, named, credential)
+    if identity.user_id is not None and not has_header and not channel.is_lenient:
+        # Only now, so that a stranger's login learns nothing about which channels are lenient.
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED), "this channel takes an Authorization header only")
+    return Caller(merchant_id=credential.merchant_id, channel=channel, ndc=f"{channel.id}_{request.trace}")
+
+
+def _find_login(identity: Identity, merchants: MerchantCache) -> Credential:
+    if not identity.user_id or not identity.password:
+        raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
+    return _look_up(make_token(identity.user_id, identity.password), merchants)
+
+
+def _look_up(token: Secret, merchants: MerchantCache) -> Credential:
+    credential = merchants.find_credential(token)
+    if credential is None:
+        raise WrongToken(get_result(codes.UNAUTHENTICATED))
+    return credential
+
+
+def _check_entity(identity: Identity, channel: Channel | None, credential: Credential) -> Channel:
+    check_entity_id(identity)
+    if channel is None or channel.merchant_id != credential.merchant_id:
+        raise Forbidden(get_result(codes.UNKNOWN_CHANNEL), "the entity is not one this token reaches")
+    if channel.is_closed:
+        raise Refusal(get_result(codes.CHANNEL_CLOSED))
+    return channel
+
+
+_COUNTERS_MAX = 100_000
+_ROW = re.compile("([a-z_]{1,40}) *= *([1-9][0-9]{0,7})/([1-9][0-9]{0,7})")
+
+
+class Throttles:
+    """A window opens with the first call and lets `count` of them through."""
+
+    def __init__(self, rows: Iterable[Throttle], clock: Clock) -> None:
+        self._rows: Mapping[str, Throttle] = {
+            row.operation: row for row in rows if row.is_on and row.counted_by != "row"
+        }
+        self._clock = clock
+        self._counters: dict[tuple[str, str], tuple[int, int]] = {}
+        """(operation, who) to (window's end, calls so far)."""
+
+    def check(self, operation: str, caller: str, subject_id: str | None) -> None:
+        row = self._rows.get(operation)
+        # Whoever comes from nowhere cannot be told from others, and is not counted with all of them.
+        if row is None or (row.counted_by == "address" and not caller):
+            return
+        # The caller is part of the name: whoever asks for another's id must not use up its owner's calls.
+        who = f"{caller}/{subject_id}" if row.counted_by == "id" and subject_id else caller
+        now = self._clock.now()
+        ends_at, calls = self._counters.get((operation, who), (0, 0))
+        if ends_at <= now:
+            ends_at, calls = now + row.window_s * SECOND, 0
+        if calls >= row.count:
+            wait_s = -(-(ends_at - now) // SECOND)
+            raise TooMany(get_result(codes.TOO_MANY_REQUESTS), retry_after_s=wait_s, subject_id=subject_id)
+        if not calls and len(self._counters) >= _COUNTERS_MAX:
+            self._forget_closed(now)
+        self._counters[operation, who] = (ends_at, calls + 1)
+
+    def _forget_closed(self, now: int) -> None:
+        self._counters = {key: counter for key, counter in self._counters.items() if counter[0] > now}
+        if len(self._counters) > _COUNTERS_MAX // 2:
+            # A flood of new names must neither grow the table nor have it searched for each of them; starting over
+            # forgives, it never refuses wrongly.
+            self._counters.clear()
+
+
+def configure_throttles(text: str, *, is_live: bool = False) -> list[Throttle]:
+    """Switches rows on with the numbers of `create_payment=200/60,query=2/60`; the rest stay as they are."""
+    changes: dict[str, tuple[int, int]] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        match = _ROW.fullmatch(part)
+        if match is None:
+            raise ValueError("--throttles is written OPERATION=COUNT/SECONDS,... with numbers from 1 to 99999999")
+        if match[1] not in THROTTLES:
+            raise ValueError(f"--throttles names {match[1]}, which is not in the throttle table")
+        changes[match[1]] = int(match[2]), int(match[3])
+    rows = [replace(row, is_on=row.is_on or is_live) for row in THROTTLES.values()]
+    return [_change(row, changes.get(row.operation)) for row in rows]
+
+
+def _change(row: Throttle, numbers: tuple[int, int] | None) -> Throttle:
+    return row if numbers is None else replace(row, count=numbers[0], window_s=numbers[1], is_on=True)

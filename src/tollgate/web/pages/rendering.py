@@ -1,0 +1,216 @@
+"""Renders pages from templates, with their security headers and the static files that they load."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tollgate.catalog import codes
+from tollgate.catalog.results import get_result
+from tollgate.catalog.shape import is_unsafe_scheme
+from tollgate.operations.app import App
+from tollgate.values import NotFound
+from tollgate.web.pages.scripts import read_browser_file
+from tollgate.web.request import Access, Reply, Request, Routes
+
+ANYWHERE = ("*",)
+"""For pages that shops of any address show in their frames, and for frames that may lead on to any address."""
+
+_FIXED_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'"
+_PERMISSIONS = ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
+_SPELLABLE_HOST = re.compile(r"[a-z0-9.-]+(?::[0-9]{1,5})?")
+# A browser drops controls, and reads a backslash as a slash.
+_MISREAD = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+
+
+class UnsafeAddress(ValueError):
+    """An address that no page may lead to; a bug of the caller, because addresses are checked when they arrive."""
+
+
+def check_address(url: str) -> str:
+    """The same address, if a page may lead there: a path of our own, the web, or the scheme of an app."""
+    is_own = url.startswith("/") and not url.startswith("//")
+    scheme, slashes, _rest = url.partition("://")
+    if _MISREAD.search(url) or not (is_own or (slashes and not is_unsafe_scheme(scheme))):
+        raise UnsafeAddress("a page cannot lead to an address of this scheme")
+    return url
+
+
+def name_source(url: str) -> str:
+    """An address as a policy spells it: its origin alone, or its scheme where the policy has no word for the host."""
+    if url in ANYWHERE:
+        return url
+    parts = urlsplit(check_address(url))
+    if not parts.scheme:
+        return "'self'"
+    if parts.scheme in ("http", "https") and _SPELLABLE_HOST.fullmatch(parts.netloc.lower()):
+        return f"{parts.scheme}://{parts.netloc.lower()}"
+    return f"{parts.scheme}:"
+
+
+def make_headers(
+    form_targets: Sequence[str] | None,
+    framed_by: Sequence[str],
+    frames: Sequence[str],
+    connects: Sequence[str] = (),
+    permits: Sequence[str] = (),
+) -> tuple[tuple[bytes, bytes], ...]:
+    """Without a list of `form_targets` the page has no form at all; `permits` may be handed on to its frames."""
+    own_forms = () if form_targets is None else ("'self'", *map(name_source, form_targets))
+    directives = [
+        _FIXED_POLICY,
+        _directive("form-action", own_forms),
+        _directive("frame-ancestors", tuple(map(name_source, framed_by))),
+        _directive("frame-src", tuple(map(name_source, frames))),
+    ]
+    if connects:
+        directives.append(_directive("connect-src", tuple(map(name_source, connects))))
+    policy = "; ".join(directives)
+    permissions = ", ".join(f"{name}=()" for name in _PERMISSIONS if name not in permits)
+    return ((b"content-security-policy", policy.encode()), (b"permissions-policy", permissions.encode()))
+
+
+def get_origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def make_form_page_headers(
+    base_url: str,
+    nonce: str,
+    *,
+    style_sources: Sequence[str] = (),
+    pictures: Sequence[str] = (),
+    form_targets: Sequence[str] = (),
+) -> tuple[tuple[bytes, bytes], ...]:
+    """Returns the headers of a page with the payment form, as a merchant's page is advised to send them.
+
+    The gateway is allowed wherever the form needs it, and no inline script runs without the nonce.
+    """
+    gateway = get_origin(base_url)
+    directives = (
+        "default-src 'none'",
+        _directive("script-src", ("'self'", gateway, f"'nonce-{nonce}'")),
+        _directive("style-src", ("'self'", gateway, *style_sources)),
+        _directive("img-src", ("'self'", gateway, *pictures)),
+        _directive("connect-src", ("'self'", gateway)),
+        _directive("frame-src", (gateway,)),
+        _directive("form-action", ("'self'", *form_targets)),
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    )
+    # The page hands the permission for payments on to the frames of the form.
+    permissions = ", ".join(f"{name}=()" for name in _PERMISSIONS if name != "payment")
+    return ((b"content-security-policy", "; ".join(directives).encode()), (b"permissions-policy", permissions.encode()))
+
+
+def _directive(name: str, sources: Sequence[str]) -> str:
+    return " ".join((name, *(dict.fromkeys(sources) or ("'none'",))))
+
+
+_CONTENT_TYPES = {
+    ".css": b"text/css;charset=UTF-8",
+    ".js": b"text/javascript;charset=UTF-8",
+    ".svg": b"image/svg+xml",
+}
+_KEPT_FOR_GOOD = ((b"cache-control", b"public, max-age=31536000, immutable"),)
+_HASH_LENGTH = 16
+
+
+class Asset(msgspec.Struct, frozen=True):
+    path: str
+    body: bytes
+    content_type: bytes
+    hash: str
+
+
+class StaticFiles:
+    """The files of one folder, served at `prefix/{hash}/{name}`."""
+
+    def __init__(self, folder: Path, prefix: str) -> None:
+        self.assets: Mapping[str, Asset] = {path.name: _read_asset(path, prefix) for path in sorted(folder.iterdir())}
+
+    def get_path(self, name: str) -> str:
+        """Returns the path from which a page loads a file."""
+        return self.assets[name].path
+
+    async def answer(self, request: Request, _app: App) -> Reply:
+        hash_asked, name = request.names
+        asset = self.assets.get(name)
+        if asset is None:
+            raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such file")
+        # A page from before a release still gets a file, but nobody keeps it under the hash of the older one.
+        headers = _KEPT_FOR_GOOD if hash_asked == asset.hash else ()
+        return Reply(200, asset.body, asset.content_type, headers)
+
+
+def _read_asset(path: Path, prefix: str) -> Asset:
+    body = read_browser_file(path)
+    digest = hashlib.sha256(body).hexdigest()[:_HASH_LENGTH]
+    return Asset(f"{prefix}/{digest}/{path.name}", body, _CONTENT_TYPES[path.suffix], digest)
+
+
+STATIC_FILES = StaticFiles(Path(__file__).parent / "assets", "/v1/static")
+ROUTES = Routes()
+ROUTES.add("GET", "/v1/static/{hash}/{name}", "static", "A script or a style of the shopper's pages.", Access.OPEN)(
+    STATIC_FILES.answer
+)
+
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+_HTML = b"text/html;charset=UTF-8"
+
+
+class Pages:
+    """The templates of one room, which may build upon ours and use them; each is compiled once, when first shown."""
+
+    def __init__(self, folder: Path = TEMPLATES) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader([folder, TEMPLATES]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        # An address is checked where it is written into a page: escaping does not make `javascript:` harmless.
+        self._environment.filters["address"] = check_address
+        self._environment.globals["asset"] = STATIC_FILES.get_path
+
+    def render(
+        self,
+        name: str,
+        *,
+        form_targets: Sequence[str] | None = (),
+        framed_by: Sequence[str] = (),
+        frames: Sequence[str] = (),
+        connects: Sequence[str] = (),
+        permits: Sequence[str] = (),
+        status: int = 200,
+        **values: object,
+    ) -> Reply:
+        """Addresses in `form_targets`, `framed_by`, `frames` and `connects` are reduced to their origins.
+
+        A page whose `form_targets` are None has no form; `connects` are the addresses its scripts may ask, `permits`
+        what of a browser's powers its frames may be given.
+        A browser holds `form_targets` against every redirect that follows a form as well. A form that ends at an
+        address unknown to its page therefore must be answered by a page that goes on by itself (`leave.html`),
+        not by a redirect.
+        """
+        text = self._environment.get_template(name).render(values)
+        return Reply(status, text.encode(), _HTML, make_headers(form_targets, framed_by, frames, connects, permits))
+
+    def end(self, title: str, text: str, *, status: int = 200) -> Reply:
+        """The last page of a way, in whatever frame or window it ends."""
+        return self.render("end.html", framed_by=ANYWHERE, status=status, title=title, text=text, link=None)
+
+    def lose(self) -> Reply:
+        """For a shopper whose link leads nowhere any more."""
+        return self.end("This link has ended", "Please go back to the shop and look at your order there.", status=404)

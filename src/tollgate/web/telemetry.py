@@ -1,0 +1,165 @@
+"""What operators see of requests: metrics for Prometheus, the access log, warnings about unknown parameters."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import orjson
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from tollgate.catalog.card_numbers import hide_card_numbers
+from tollgate.catalog.suggestions import suggest_name
+from tollgate.contract.fields import Pairs, list_unknown
+from tollgate.values import find_checkout_id, hide_checkout_ids
+from tollgate.web.request import Access, RouteRow, Visit
+
+CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
+
+_REQUESTS = Counter("tollgate_requests", "Requests answered.", ("operation", "status"))
+_SECONDS = Histogram("tollgate_request_seconds", "Time from request to answer.", ("operation",), buckets=_BUCKETS)
+_LIMITS = Counter("tollgate_connection_limits", "Connections refused or cut off at a limit.", ("limit",))
+_RESULTS = Counter("tollgate_payments", "Payments answered, by type and result group.", ("kind", "group"))
+
+
+_children: dict[tuple[str, ...], Counter] = {}
+_timers: dict[str, Histogram] = {}
+
+
+def count_request(operation: str, status: int, seconds: float) -> None:
+    """Children are kept, because looking one up by label costs more than counting."""
+    key = ("request", operation, str(status))
+    counter = _children.get(key)
+    if counter is None:
+        counter = _children[key] = _REQUESTS.labels(operation, str(status))
+    counter.inc()
+    timer = _timers.get(operation)
+    if timer is None:
+        timer = _timers[operation] = _SECONDS.labels(operation)
+    timer.observe(seconds)
+
+
+def count_payment(kind: str, group: str) -> None:
+    key = ("payment", kind, group)
+    counter = _children.get(key)
+    if counter is None:
+        counter = _children[key] = _RESULTS.labels(kind, group)
+    counter.inc()
+
+
+def count_limit(limit: str) -> None:
+    """`peer` and `host` are the caps on connections; `unread` is a client that did not read its answer."""
+    _LIMITS.labels(limit).inc()
+
+
+def render_metrics() -> bytes:
+    """Of this process, or of all workers of a host where they share a folder for it."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return generate_latest(REGISTRY)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
+
+
+# Its level says whether lines are wanted, as for every other log.
+_access_log = logging.getLogger("tollgate.access")
+
+_lines: list[bytes] = []
+"""Of this turn of the loop. They are written together, because every write is a visit to the kernel, and payments that
+share a commit are answered in one turn."""
+
+
+_render: Callable[[Mapping[str, object]], str] | None = None
+"""Renders a line for a terminal; without it lines are JSON."""
+
+
+def write_access_lines(render: Callable[[Mapping[str, object]], str] | None) -> None:
+    """Chooses how lines are written from now on: by this function, or as JSON."""
+    global _render
+    _render = render
+
+
+def tell_access(visit: Visit, status: int, seconds: float) -> None:
+    if not _access_log.isEnabledFor(logging.INFO):
+        return
+    told = {
+        "level": "info",
+        "log": _access_log.name,
+        "event": "request",
+        "ndc": visit.ndc if find_checkout_id(visit.ndc) is None else hide_checkout_ids(visit.ndc),
+        "method": visit.method,
+        # Without its query, which may carry what a log must not; the path itself is the caller's text too.
+        "path": hide_card_numbers(visit.path),
+        "operation": visit.operation,
+        "status": status,
+        "ms": round(seconds * 1000, 2),
+    }
+    if _render is None:
+        line = orjson.dumps({"time": datetime.now(UTC), **told}, option=orjson.OPT_APPEND_NEWLINE)
+    else:
+        line = _render(told).encode("utf-8", "backslashreplace") + b"\n"
+    if not _lines:
+        asyncio.get_running_loop().call_soon(_write)
+    _lines.append(line)
+
+
+def _write() -> None:
+    # A log that cannot be written must not fail a payment that was made.
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.buffer.write(b"".join(_lines))
+        sys.stderr.buffer.flush()
+    _lines.clear()
+
+
+HEADER = b"tollgate-warning"
+_parameter_log = logging.getLogger("tollgate.parameters")
+
+_NAMES_MAX = 5
+_NAME_LENGTH_MAX = 64
+_DIGITS_MAX = 4
+"""A name with more digits may hold the number of an account, so it is shown without them."""
+_UNSAFE_REST = re.compile(r"[^A-Za-z0-9._\[\]-].*", re.DOTALL)
+_DIGIT = re.compile(r"\d")
+
+
+def warn_of_unknown(pairs: Pairs, row: RouteRow, visit: Visit) -> bytes:
+    """Returns the value of the header, empty if every name is known, and writes the log line."""
+    if row.access is not Access.ENTITY and not row.takes_parameters:
+        return b""
+    unknown = [name for name in list_unknown(pairs) if name not in row.also_takes]
+    if not unknown:
+        return b""
+    names = list(dict.fromkeys(unknown))
+    described = [_describe(name) for name in names[:_NAMES_MAX]]
+    if len(names) > _NAMES_MAX:
+        described.append(f"and {len(names) - _NAMES_MAX} more")
+    warning = f"unknown parameters ignored: {', '.join(described)}"
+    _parameter_log.warning(
+        "unknown parameters ignored", extra={"ndc": visit.ndc, "operation": visit.operation, "parameters": described}
+    )
+    return warning.encode("ascii")
+
+
+def _describe(name: str) -> str:
+    nearest = suggest_name(name)
+    return f"{_clean(name)} (did you mean {nearest}?)" if nearest else _clean(name)
+
+
+def _clean(name: str) -> str:
+    """Shows the name up to the first character that no parameter has.
+
+    A body of another format, JSON for one, arrives as one long name, and what follows such a character may be a value.
+    """
+    start = _UNSAFE_REST.sub("", name)[:_NAME_LENGTH_MAX]
+    if len(_DIGIT.findall(name)) > _DIGITS_MAX:
+        start = _DIGIT.sub("#", start)
+    return start if start == name else f"{start}..."
