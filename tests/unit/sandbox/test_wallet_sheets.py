@@ -40,7 +40,7 @@ async def visit(app: App, method: str, name: str, **fields: str) -> Reply:
 
 
 async def order(app: App) -> str:
-    return await place_order(app, await get_channel_of_shop(app), USUAL_CART, [])
+    return await place_order(app, await get_channel_of_shop(app), USUAL_CART, [], "ndc")
 
 
 async def pay(app: App, checkout_id: str, brand: str, name: str, token: str) -> str:

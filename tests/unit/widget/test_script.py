@@ -77,7 +77,7 @@ def test_the_script_is_well_formed(tmp_path: Path) -> None:
 
 def test_the_bytes_do_not_depend_on_chance() -> None:
     """Several processes serve one page, and each must serve what the others have promised."""
-    code = "from tollgate.widget import SCRIPT; print(SCRIPT.integrity, SCRIPT.version)"
+    code = "from tollgate.widget.serving import SCRIPT; print(SCRIPT.integrity, SCRIPT.version)"
     told = subprocess.run(
         [sys.executable, "-c", code],
         check=True,
@@ -209,7 +209,9 @@ async def test_no_other_file_is_served() -> None:
 
 
 def test_scripts_of_any_shop_may_load_them() -> None:
-    assert all(row.is_for_any_origin for row in serving.ROUTES)
+    loaded = {row.operation for row in serving.ROUTES if row.is_for_any_origin}
+
+    assert loaded == {"payment_form_script", "payment_form_files"}
 
 
 def test_options_that_the_guide_calls_without_effect_are_not_read() -> None:
