@@ -1,4 +1,7 @@
-"""Opens the sockets of a host, with TLS where a certificate is given, and serves connections on them."""
+"""Opens the sockets of a host, with TLS where a certificate is given, and serves connections on them.
+
+What is said on a connection is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Logs as JSON lines, or as text on a terminal."""
+"""Logs as JSON lines, or as text on a terminal.
+
+What is logged is decided elsewhere.
+"""
 
 from __future__ import annotations
 

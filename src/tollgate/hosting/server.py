@@ -1,4 +1,7 @@
-"""Runs a host in one process or several, until a signal ends it."""
+"""Runs a host in one process or several, until a signal ends it.
+
+It decides nothing about payments.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The simulated acquirer, and simulated partners that answer late, wrongly or not at all."""
+"""The simulated acquirer, and simulated partners that answer late, wrongly or not at all.
+
+Which partner a request is for is decided in `simulator`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Endpoints that control a test host: its clock, chargebacks, and events of network tokens."""
+"""Endpoints that control a test host: its clock, chargebacks, and events of network tokens.
+
+What a payment may do is decided in `flows`.
+"""
 
 from __future__ import annotations
 

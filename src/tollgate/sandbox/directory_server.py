@@ -1,4 +1,7 @@
-"""The simulated 3-D Secure directory server: checks a request and decides by the test card."""
+"""The simulated 3-D Secure directory server: checks a request and decides by the test card.
+
+The pages of a challenge belong to the issuer.
+"""
 
 from __future__ import annotations
 

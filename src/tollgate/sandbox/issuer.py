@@ -1,4 +1,7 @@
-"""The simulated issuer: challenges of shoppers, and the pages on which they are answered."""
+"""The simulated issuer: challenges of shoppers, and the pages on which they are answered.
+
+Which cards are challenged is decided by the directory server.
+"""
 
 from __future__ import annotations
 

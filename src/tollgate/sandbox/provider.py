@@ -1,4 +1,7 @@
-"""The simulated payment provider to which shoppers are redirected."""
+"""The simulated payment provider to which shoppers are redirected.
+
+Its pages are in `provider_pages`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The simulated vault of network tokens, which behaves by the expiry year of the card."""
+"""The simulated vault of network tokens, which behaves by the expiry year of the card.
+
+The gateway learns of events as it would from a real vault.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who calls: addresses and trusted proxies, credentials and entities, and how often each may call."""
+"""Who calls: addresses and trusted proxies, credentials and entities, and how often each may call.
+
+What a caller may do with a payment is not decided here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Counts and closes the open connections of a process, and writes replies as HTTP/1.1."""
+"""Counts and closes the open connections of a process, and writes replies as HTTP/1.1.
+
+What is said on a connection is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Requests, callers and replies as handlers see them, the rows of the route table, and the exchange of one request."""
+"""Requests, callers and replies as handlers see them, the rows of the route table, and the exchange of one request.
+
+How they are carried is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The route table: finds the row for a method and a path, and answers what browsers ask before a cross-origin call."""
+"""The route table: finds the row for a method and a path, and answers what browsers ask before a cross-origin call.
+
+The rows are declared beside their handlers.
+"""
 
 from __future__ import annotations
 

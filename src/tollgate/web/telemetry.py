@@ -1,4 +1,7 @@
-"""What operators see of requests: metrics for Prometheus, the access log, warnings about unknown parameters."""
+"""What operators see of requests: metrics for Prometheus, the access log, warnings about unknown parameters.
+
+Labels come from tables only, so that no caller can invent a series.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The marks of brands: small pictures in SVG, and the style that shows them."""
+"""The marks of brands: small pictures in SVG, and the style that shows them.
+
+Which brands exist is said in the catalogue.
+"""
 
 from __future__ import annotations
 

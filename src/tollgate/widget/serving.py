@@ -1,4 +1,7 @@
-"""Builds and serves the payment form: the shop's script, the frames that hold card data, and their files."""
+"""Builds and serves the payment form: the shop's script, the frames that hold card data, and their files.
+
+The bytes must not depend on a host or a checkout: a shop holds the script against its hash.
+"""
 
 from __future__ import annotations
 

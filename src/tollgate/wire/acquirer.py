@@ -1,4 +1,7 @@
-"""Sends requests to acquirers, and tells a request that never left from one that was never answered."""
+"""Sends requests to acquirers, and tells a request that never left from one that was never answered.
+
+What an answer means is not decided here.
+"""
 
 from __future__ import annotations
 

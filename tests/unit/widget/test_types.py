@@ -11,7 +11,7 @@ import pytest
 
 from tollgate.contract.checkout_forms import FormTerms, answer_form
 from tollgate.payments.accounts import WalletPublic
-from tollgate.widget.script import FOLDER
+from tollgate.widget.serving import PARTS_FOLDER as FOLDER
 from unit.app_fixture import NOW
 from unit.contract.test_checkouts import CHECKOUT, ENVELOPE, PREPARED
 

@@ -1,4 +1,7 @@
-"""What a visitor of the demo shop may choose and try, and the cookies that remember it."""
+"""What a visitor of the demo shop may choose and try, and the cookies that remember it.
+
+Orders are placed elsewhere.
+"""
 
 from __future__ import annotations
 

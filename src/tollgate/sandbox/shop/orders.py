@@ -1,4 +1,7 @@
-"""The demo shop's products, orders and receipts, as a merchant's server would handle them."""
+"""The demo shop's products, orders and receipts, as a merchant's server would handle them.
+
+No page is rendered here.
+"""
 
 from __future__ import annotations
 

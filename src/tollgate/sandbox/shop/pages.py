@@ -1,4 +1,7 @@
-"""The demo shop's pages: cart, payment form and result, with the headers that merchants are advised to send."""
+"""The demo shop's pages: cart, payment form and result, with the headers that merchants are advised to send.
+
+Orders are placed and read in `orders`.
+"""
 
 from __future__ import annotations
 

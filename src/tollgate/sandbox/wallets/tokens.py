@@ -1,4 +1,7 @@
-"""Makes the simulated wallet provider's keys, certificates, signatures and tokens."""
+"""Makes the simulated wallet provider's keys, certificates, signatures and tokens.
+
+Where they are stored is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Endpoints of 3-D Secure, and the address by which a shopper's browser comes back to a payment."""
+"""Endpoints of 3-D Secure, and the address by which a shopper's browser comes back to a payment.
+
+What a message means is known to the connector.
+"""
 
 from __future__ import annotations
 

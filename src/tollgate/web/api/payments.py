@@ -1,4 +1,7 @@
-"""Endpoints of payments and follow-ups, and what all endpoints with an Idempotency-Key share."""
+"""Endpoints of payments and follow-ups, and what all endpoints with an Idempotency-Key share.
+
+What a payment does is decided in `flows`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Endpoints of registrations, their schedules and their network tokens."""
+"""Endpoints of registrations, their schedules and their network tokens.
+
+What a change does is decided in `flows`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Renders pages from templates, with their security headers and the static files that they load."""
+"""Renders pages from templates, with their security headers and the static files that they load.
+
+What a page says is written in its template.
+"""
 
 from __future__ import annotations
 

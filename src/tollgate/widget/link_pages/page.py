@@ -1,4 +1,7 @@
-"""The page of a payment link: the form while it can be paid, a receipt afterwards, or why it cannot be paid."""
+"""The page of a payment link: the form while it can be paid, a receipt afterwards, or why it cannot be paid.
+
+Nothing that the browser sends is believed: it names the link, and the store says how it stands.
+"""
 
 from __future__ import annotations
 
