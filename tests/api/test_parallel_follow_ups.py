@@ -16,7 +16,7 @@ from api.contests import FAMILIES, Contest, draw_contest, render_amount
 from api.merchants import add_channel, run_command, wait_until
 from api.oracle import Outcome, Record, Standing, find_disagreement, find_unfairness
 from api.parallel import Shot, fire, insist
-from crash.books import Rows, open_books
+from crash.store_reader import Rows, open_store_reader
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
 from tollgate.connectors.card import FOLLOW_UPS
@@ -56,14 +56,14 @@ def two_servers(
         client = add_channel(first, first.client(), "Contests", "--test-url", acquirer_apart.url)
         other = replace(client, base_url=second.base_url)
         wait_until(lambda: other.get("/v1/query/none").code == "700.400.580")
-        yield Field((first, second), (client, other), acquirer_apart, open_books(database, cluster).query)
+        yield Field((first, second), (client, other), acquirer_apart, open_store_reader(database, cluster).query)
 
 
 @pytest.fixture(scope="module")
 def embedded(acquirer_apart: AcquirerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     with GatewayProcess(tmp_path_factory.mktemp("embedded")) as gateway:
         client = add_channel(gateway, gateway.client(), "Contests", "--test-url", acquirer_apart.url)
-        query = open_books(f"sqlite:///{gateway.data}/tollgate.db", None).query
+        query = open_store_reader(f"sqlite:///{gateway.data}/tollgate.db", None).query
         yield Field((gateway,), (client,), acquirer_apart, query)
 
 
@@ -114,8 +114,8 @@ TAMPERINGS: dict[str, Callable[[Outcome], Outcome]] = {
 
 
 def test_the_umpire_notices_whatever_is_unfair(embedded: Field) -> None:
-    random_bytes = Random(0)
-    fair = hold_contest(embedded, draw_contest("refunds", 2, random_bytes), random_bytes, is_external=False)
+    rng = Random(0)
+    fair = hold_contest(embedded, draw_contest("refunds", 2, rng), rng, is_external=False)
 
     assert find_unfairness(fair) == []
     assert [name for name, tamper in TAMPERINGS.items() if find_unfairness(tamper(fair)) == []] == []
@@ -140,9 +140,9 @@ def test_after_all_contests_no_two_units_have_locked_each_other_out(two_servers:
 
 
 def check_contest(field: Field, family: str, seed: int) -> None:
-    random_bytes = Random(f"{family} {seed}")
-    contest, is_external = draw_contest(family, seed, random_bytes), seed % 2 == 1
-    outcome = hold_contest(field, contest, random_bytes, is_external=is_external)
+    rng = Random(f"{family} {seed}")
+    contest, is_external = draw_contest(family, seed, rng), seed % 2 == 1
+    outcome = hold_contest(field, contest, rng, is_external=is_external)
 
     assert find_unfairness(outcome) == []
     if is_external:
@@ -150,11 +150,11 @@ def check_contest(field: Field, family: str, seed: int) -> None:
         assert find_disagreement(outcome, account, ledger) == []
 
 
-def hold_contest(field: Field, contest: Contest, random_bytes: Random, *, is_external: bool) -> Outcome:
+def hold_contest(field: Field, contest: Contest, rng: Random, *, is_external: bool) -> Outcome:
     first_id, named_id = begin(field.clients[0], contest, is_external=is_external)
     field.acquirer.behave(FOLLOW_UPS, Manner.DECLINE, contest.declines if is_external else 0)
     shots = [
-        Shot(random_bytes.choice(field.clients), named_id, wanted.fields, wanted.key and f"{named_id}-{wanted.key}")
+        Shot(rng.choice(field.clients), named_id, wanted.fields, wanted.key and f"{named_id}-{wanted.key}")
         for wanted in contest.wanted
     ]
     answers = [insist(shot, answer) for shot, answer in zip(shots, fire(shots), strict=True)]

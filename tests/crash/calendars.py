@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from crash.books import Books
-from crash.schedule_books import Timetable
+from crash.schedule_checks import Timetable
+from crash.store_reader import StoreReader
 from gateway import Client
 from tollgate.values import to_instant
 
@@ -62,13 +62,13 @@ def read_calendar(client: Client) -> Calendar:
     return Calendar(datetime.fromisoformat(client.send("GET", "/sandbox/clock").json["now"]))
 
 
-def pass_deadlines(books: Books) -> None:
+def pass_deadlines(store: StoreReader) -> None:
     """Whatever waits for an acquirer has waited long enough, and nobody has to sit it out."""
-    books.query("INSERT INTO settings (name, value) VALUES ('clock_offset', '0') ON CONFLICT (name) DO NOTHING")
-    let_time_fly(books, DEADLINE_S)
+    store.query("INSERT INTO settings (name, value) VALUES ('clock_offset', '0') ON CONFLICT (name) DO NOTHING")
+    move_clock(store, DEADLINE_S)
 
 
-def let_time_fly(books: Books, seconds: int = STEP_S) -> None:
+def move_clock(store: StoreReader, seconds: int = STEP_S) -> None:
     """On the clock that all gateways share, dead or alive."""
     moved = f"CAST(CAST(value AS BIGINT) + {seconds * 1_000_000} AS TEXT)"
-    books.query(f"UPDATE settings SET value = {moved} WHERE name = 'clock_offset'")
+    store.query(f"UPDATE settings SET value = {moved} WHERE name = 'clock_offset'")

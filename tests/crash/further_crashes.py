@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crash.journeys import Write
+from crash.crashes import Ending, Kill
+from crash.method_cases import MethodCrash
 from crash.method_crashes import (
     ACCOUNT,
     ANSWERED,
@@ -32,155 +33,152 @@ from crash.method_crashes import (
     TAKEN,
     TIMED_OUT,
 )
-from crash.method_wreckage import MethodCrash
-from crash.wreckage import Ending, Kill
+from crash.scenarios import Step
 
 AUTHENTICATION_CRASHES = (
-    MethodCrash(102, CARD, Kill("amid the authentication request"), (Ending(NEVER_TAKEN, FAILED),)),
+    MethodCrash(102, CARD, Kill("during authentication request"), (Ending(NEVER_TAKEN, FAILED),)),
     MethodCrash(
         104,
         CARD,
-        Kill("amid the write that lets the shopper go", (STARTED, CHALLENGED)),
+        Kill("during authentication pending", (STARTED, CHALLENGED)),
         (Ending(NEVER_TAKEN, FAILED), Ending(TIMED_OUT, PENDING)),
     ),
     MethodCrash(
         106,
         CARD,
-        Kill("amid the note of the issuer's result", (CHALLENGED, ANSWERED)),
+        Kill("during challenge result", (CHALLENGED, ANSWERED)),
         (Ending(TAKEN, "heard"), Ending(TAKEN, "awaited no more")),
-        step=Write.TELL,
+        step=Step.TELL,
     ),
     MethodCrash(
         108,
         LEFT,
-        Kill("after the note of the issuer's result"),
+        Kill("after challenge result"),
         (Ending(TIMED_OUT, "awaited no more"),),
-        step=Write.TELL,
+        step=Step.TELL,
         is_left=True,
     ),
     MethodCrash(
         122,
         ASKED_LATE,
-        Kill("amid the note that the issuer is asked"),
+        Kill("during issuer asked"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Write.COLLECT,
+        step=Step.COLLECT,
     ),
     MethodCrash(
         123,
         ASKED_LATE,
-        Kill("after the note that the issuer is asked"),
+        Kill("after issuer asked"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Write.COLLECT,
+        step=Step.COLLECT,
     ),
     MethodCrash(
         109,
         ASKED_LATE,
-        Kill("after the directory's answer"),
+        Kill("after authentication request"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Write.COLLECT,
+        step=Step.COLLECT,
     ),
     MethodCrash(
         110,
         ASKED_LATE,
-        Kill("amid the note that the issuer asks", ("DB waiting, authentication open, its end is set", CHALLENGED)),
+        Kill("during issuer answered", ("DB waiting, authentication open, its end is set", CHALLENGED)),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Write.COLLECT,
+        step=Step.COLLECT,
     ),
     MethodCrash(
         111,
         ASKED_LATE,
-        Kill("after the note that the issuer asks"),
+        Kill("after issuer answered"),
         (Ending(TAKEN, "sent to the issuer"),),
-        step=Write.COLLECT,
+        step=Step.COLLECT,
     ),
-    MethodCrash(112, CARD, Kill("before the reopening"), (Ending(TAKEN, HOME),), step=Write.RETURN),
+    MethodCrash(112, CARD, Kill("before payment resumed"), (Ending(TAKEN, HOME),), step=Step.RETURN),
     MethodCrash(
         113,
         CARD,
-        Kill("amid the reopening", (ANSWERED, REOPENED)),
+        Kill("during payment resumed", (ANSWERED, REOPENED)),
         (Ending(TAKEN, HOME), Ending(NEVER_TAKEN, HOME)),
-        step=Write.RETURN,
+        step=Step.RETURN,
     ),
     MethodCrash(
         115,
         CARD,
-        Kill("amid the sending"),
+        Kill("during charge request"),
         (Ending(NEVER_TAKEN, HOME), Ending(GIVEN_BACK, HOME)),
-        step=Write.RETURN,
+        step=Step.RETURN,
     ),
-    MethodCrash(116, CARD, Kill("after the acquirer's answer"), (Ending(GIVEN_BACK, HOME),), step=Write.RETURN),
+    MethodCrash(116, CARD, Kill("after charge request"), (Ending(GIVEN_BACK, HOME),), step=Step.RETURN),
     MethodCrash(
         117,
         CARD,
-        Kill("amid the write of what the charge came to", (REOPENED, APPROVED)),
+        Kill("during completion", (REOPENED, APPROVED)),
         (Ending(TAKEN, HOME), Ending(GIVEN_BACK, HOME)),
-        step=Write.RETURN,
+        step=Step.RETURN,
     ),
-    MethodCrash(
-        118, CARD, Kill("after the write of what the charge came to"), (Ending(TAKEN, HOME),), step=Write.RETURN
-    ),
-    MethodCrash(119, REFUSED, Kill("before the end without a charge"), (Ending(NOT_PROVEN, HOME),), step=Write.RETURN),
+    MethodCrash(118, CARD, Kill("after completion"), (Ending(TAKEN, HOME),), step=Step.RETURN),
+    MethodCrash(119, REFUSED, Kill("before closed without charge"), (Ending(NOT_PROVEN, HOME),), step=Step.RETURN),
     MethodCrash(
         120,
         REFUSED,
-        Kill("amid the end without a charge", (ANSWERED, "DB declined, authentication closed, its end is set")),
+        Kill("during closed without charge", (ANSWERED, "DB declined, authentication closed, its end is set")),
         (Ending(NOT_PROVEN, HOME),),
-        step=Write.RETURN,
+        step=Step.RETURN,
     ),
-    MethodCrash(121, REFUSED, Kill("after the end without a charge"), (Ending(NOT_PROVEN, HOME),), step=Write.RETURN),
+    MethodCrash(121, REFUSED, Kill("after closed without charge"), (Ending(NOT_PROVEN, HOME),), step=Step.RETURN),
 )
 
 PROVIDER_CRASHES = (
-    MethodCrash(141, PROVIDER, Kill("after the first write"), (Ending(NEVER_OPENED, FAILED),)),
-    MethodCrash(142, PROVIDER, Kill("amid the sending"), (Ending(NEVER_OPENED, FAILED), Ending(CALLED_OFF, FAILED))),
+    MethodCrash(141, PROVIDER, Kill("after payment started"), (Ending(NEVER_OPENED, FAILED),)),
+    MethodCrash(
+        142, PROVIDER, Kill("during charge request"), (Ending(NEVER_OPENED, FAILED), Ending(CALLED_OFF, FAILED))
+    ),
     MethodCrash(
         144,
         PROVIDER,
-        Kill("amid the second write", (STARTED, AT_PROVIDER)),
+        Kill("during completion", (STARTED, AT_PROVIDER)),
         (Ending(CALLED_OFF, FAILED), Ending(PAID, PENDING)),
     ),
-    MethodCrash(145, PROVIDER, Kill("after the second write"), (Ending(PAID, PENDING),)),
-    MethodCrash(146, PROVIDER, Kill("before the inquiry of a return"), (Ending(PAID, HOME),), step=Write.RETURN),
+    MethodCrash(145, PROVIDER, Kill("after completion"), (Ending(PAID, PENDING),)),
+    MethodCrash(146, PROVIDER, Kill("before inquiry on return"), (Ending(PAID, HOME),), step=Step.RETURN),
     MethodCrash(
         148,
         PROVIDER,
-        Kill("amid the write of what the return learned", (AT_PROVIDER, "DB approved, an inquiry is owed")),
+        Kill("during completion on return", (AT_PROVIDER, "DB approved, an inquiry is owed")),
         (Ending(PAID, HOME),),
-        step=Write.RETURN,
+        step=Step.RETURN,
     ),
-    MethodCrash(
-        149, PROVIDER, Kill("after the write of what the return learned"), (Ending(PAID, HOME),), step=Write.RETURN
-    ),
+    MethodCrash(149, PROVIDER, Kill("after completion on return"), (Ending(PAID, HOME),), step=Step.RETURN),
 )
 
 ACCOUNT_CRASHES = (
-    MethodCrash(162, ACCOUNT, Kill("after the acquirer's answer"), (Ending(IN_NO_FILE, FAILED),)),
+    MethodCrash(162, ACCOUNT, Kill("after charge request"), (Ending(IN_NO_FILE, FAILED),)),
     MethodCrash(
         163,
         ACCOUNT,
-        Kill("amid the second write", (NOTED, "DB approved, instruction open")),
+        Kill("during completion", (NOTED, "DB approved, instruction open")),
         (Ending(FILED, "`000.100.112`, replayed"), Ending(IN_NO_FILE, FAILED)),
     ),
-    MethodCrash(164, ACCOUNT, Kill("after the second write"), (Ending(FILED, "`000.100.112`, replayed"),)),
-    MethodCrash(165, ACCOUNT, Kill("amid the desk's note", (STARTED, NOTED)), (Ending(IN_NO_FILE, FAILED),)),
+    MethodCrash(164, ACCOUNT, Kill("after completion"), (Ending(FILED, "`000.100.112`, replayed"),)),
+    MethodCrash(165, ACCOUNT, Kill("during instruction queued", (STARTED, NOTED)), (Ending(IN_NO_FILE, FAILED),)),
 )
 
 RECOVERIES = (
     MethodCrash(
         152,
         PROVIDER,
-        Kill("after the acquirer's answer"),
+        Kill("after charge request"),
         (Ending(CALLED_OFF, FAILED),),
-        recoveries=(Kill("after the answer to the errand"), Kill("after the errand")),
+        recoveries=(Kill("after reversal request"), Kill("after decided completion")),
     ),
     MethodCrash(
         171,
         ACCOUNT,
-        Kill("after the desk's note"),
+        Kill("after instruction queued"),
         (Ending(IN_NO_FILE, FAILED),),
         recoveries=(
             Kill(
-                "amid the desk's cancellation",
+                "during instruction cancelled",
                 (
                     "DB declined, instruction open, a reversal is owed",
                     "DB declined, instruction cancelled, a reversal is owed",
@@ -194,11 +192,11 @@ LATE_CRASHES = (
     MethodCrash(
         182,
         ACCOUNT,
-        Kill("amid the file's write", ("DB approved, instruction open", "DB approved, instruction filed")),
+        Kill("during bank file", ("DB approved, instruction open", "DB approved, instruction filed")),
         (COLLECTED,),
         step=None,
     ),
-    MethodCrash(184, LEFT, Kill("after the end of a wait"), (Ending(TIMED_OUT, "`000.200.000`"),), step=None),
+    MethodCrash(184, LEFT, Kill("after waiting expired"), (Ending(TIMED_OUT, "`000.200.000`"),), step=None),
 )
 
 SECTIONS: dict[str, tuple[MethodCrash, ...]] = {

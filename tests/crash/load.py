@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from acquirer import DECLINED_CENTS
-from crash.books import PENDING, Books, find_lies
+from crash.store_reader import PENDING, StoreReader, find_contradictions
 from crash.world import World, insist
 from gateway import Answer, Client
 from tollgate.payments.payment import State
@@ -81,20 +81,20 @@ class Load:
             return Order(next(self._numbers), self._random_bytes.choice(PAYMENT_TYPES), cents)
 
 
-def pause(random_bytes: random.Random, least_s: float, most_s: float) -> None:
-    time.sleep(random_bytes.uniform(least_s, most_s))
+def pause(rng: random.Random, least_s: float, most_s: float) -> None:
+    time.sleep(rng.uniform(least_s, most_s))
 
 
 def check_aftermath(world: World, load: Load, client: Client) -> None:
     """Everything settles by itself, and then every answer that any shop was given is still true."""
-    world.books.wait_until_quiet()
-    assert find_lies(world.books, world.acquirer.read_ledger()) == []
-    assert _find_broken_promises(world.books, load) == []
+    world.store.wait_until_nothing_is_open()
+    assert find_contradictions(world.store, world.acquirer.read_ledger()) == []
+    assert _find_broken_promises(world.store, load) == []
     assert _find_changed_answers(client, load) == []
 
 
-def _find_broken_promises(books: Books, load: Load) -> list[str]:
-    records = {record.key: record for record in books.read_payments() if record.key}
+def _find_broken_promises(store: StoreReader, load: Load) -> list[str]:
+    records = {record.key: record for record in store.read_payments() if record.key}
     broken = []
     for order, answer in load.answers.items():
         record = records.get(order.key)

@@ -5,17 +5,17 @@ Those of every run; further moments, which only the long run takes the time for,
 
 from __future__ import annotations
 
-from crash.journeys import Method, Write
-from crash.method_wreckage import MethodCrash, MethodDeed
+from crash.crashes import Ending, Kill
+from crash.method_cases import MethodCrash, MethodRequest
 from crash.payment_crashes import REVERSED
-from crash.wreckage import Ending, Kill
+from crash.scenarios import Method, Step
 
-CARD = MethodDeed("DB", title="DB with a challenge")
-ASKED_LATE = MethodDeed("DB", title="DB whose page asks the browser first", brings_browser=False)
-LEFT = MethodDeed("DB", title="DB with a challenge, whose shopper walks away")
-REFUSED = MethodDeed("DB", title="DB with a challenge that fails", status="N")
-PROVIDER = MethodDeed("DB", title="DB by PAYPAL", method=Method.PROVIDER)
-ACCOUNT = MethodDeed("DB", title="DB by direct debit", method=Method.ACCOUNT)
+CARD = MethodRequest("DB", title="DB with a challenge")
+ASKED_LATE = MethodRequest("DB", title="DB whose page asks the browser first", brings_browser=False)
+LEFT = MethodRequest("DB", title="DB with a challenge, whose shopper walks away")
+REFUSED = MethodRequest("DB", title="DB with a challenge that fails", status="N")
+PROVIDER = MethodRequest("DB", title="DB by PAYPAL", method=Method.PROVIDER)
+ACCOUNT = MethodRequest("DB", title="DB by direct debit", method=Method.ACCOUNT)
 
 HOME, PENDING, FAILED = "sent to the shop", "`000.200.000`, replayed", "`900.100.300`, replayed"
 
@@ -43,65 +43,65 @@ NOTED = "DB started, instruction open"
 COLLECTED = Ending(FILED, "`000.100.112`")
 
 AUTHENTICATION_CRASHES = (
-    MethodCrash(101, CARD, Kill("before the authentication request"), (Ending(NEVER_TAKEN, FAILED),)),
-    MethodCrash(103, CARD, Kill("after the directory's answer"), (Ending(NEVER_TAKEN, FAILED),)),
-    MethodCrash(105, CARD, Kill("after the write that lets the shopper go"), (Ending(TIMED_OUT, PENDING),)),
+    MethodCrash(101, CARD, Kill("before authentication request"), (Ending(NEVER_TAKEN, FAILED),)),
+    MethodCrash(103, CARD, Kill("after authentication request"), (Ending(NEVER_TAKEN, FAILED),)),
+    MethodCrash(105, CARD, Kill("after authentication pending"), (Ending(TIMED_OUT, PENDING),)),
     MethodCrash(
         107,
         CARD,
-        Kill("after the note of the issuer's result"),
+        Kill("after challenge result"),
         (Ending(TAKEN, "awaited no more"),),
-        step=Write.TELL,
+        step=Step.TELL,
     ),
-    MethodCrash(114, CARD, Kill("after the reopening"), (Ending(NEVER_TAKEN, HOME),), step=Write.RETURN),
+    MethodCrash(114, CARD, Kill("after payment resumed"), (Ending(NEVER_TAKEN, HOME),), step=Step.RETURN),
 )
 
 AUTHENTICATION_RECOVERIES = (
     MethodCrash(
         131,
         CARD,
-        Kill("after the acquirer's answer"),
+        Kill("after charge request"),
         (Ending(GIVEN_BACK, HOME),),
-        recoveries=(Kill("after settling an overdue attempt"), Kill("after the answer to the errand")),
-        step=Write.RETURN,
+        recoveries=(Kill("after overdue completion"), Kill("after reversal request")),
+        step=Step.RETURN,
     ),
 )
 
 PROVIDER_CRASHES = (
-    MethodCrash(143, PROVIDER, Kill("after the acquirer's answer"), (Ending(CALLED_OFF, FAILED),)),
-    MethodCrash(147, PROVIDER, Kill("after the inquiry of a return"), (Ending(PAID, HOME),), step=Write.RETURN),
+    MethodCrash(143, PROVIDER, Kill("after charge request"), (Ending(CALLED_OFF, FAILED),)),
+    MethodCrash(147, PROVIDER, Kill("after inquiry on return"), (Ending(PAID, HOME),), step=Step.RETURN),
 )
 
 PROVIDER_RECOVERIES = (
     MethodCrash(
         151,
         PROVIDER,
-        Kill("after the inquiry of a return"),
+        Kill("after inquiry on return"),
         (Ending(PAID, HOME),),
         recoveries=(
-            Kill("after the answer to the errand"),
-            Kill("amid the write of what the errand learned", (AT_PROVIDER, "DB approved")),
+            Kill("after recovery request"),
+            Kill("during recovery completion", (AT_PROVIDER, "DB approved")),
         ),
-        step=Write.RETURN,
+        step=Step.RETURN,
     ),
 )
 
-ACCOUNT_CRASHES = (MethodCrash(161, ACCOUNT, Kill("after the desk's note"), (Ending(IN_NO_FILE, FAILED),)),)
+ACCOUNT_CRASHES = (MethodCrash(161, ACCOUNT, Kill("after instruction queued"), (Ending(IN_NO_FILE, FAILED),)),)
 
 ACCOUNT_RECOVERIES = (
     MethodCrash(
         172,
         ACCOUNT,
-        Kill("after the acquirer's answer"),
+        Kill("after charge request"),
         (Ending(IN_NO_FILE, FAILED),),
-        recoveries=(Kill("after the desk's cancellation"), Kill("before the reversal's first write")),
+        recoveries=(Kill("after instruction cancelled"), Kill("before reversal recorded")),
     ),
     MethodCrash(
         173,
         ACCOUNT,
-        Kill("before the desk's note"),
+        Kill("before instruction queued"),
         (Ending(IN_NO_FILE, FAILED),),
-        recoveries=(Kill("after the desk's note"),),
+        recoveries=(Kill("after instruction queued"),),
     ),
 )
 
@@ -109,9 +109,9 @@ LATE_COLLECTIONS = (
     MethodCrash(
         181,
         ACCOUNT,
-        Kill("before the file's write"),
+        Kill("before bank file"),
         (COLLECTED,),
-        recoveries=(Kill("after the file's write"),),
+        recoveries=(Kill("after bank file"),),
         step=None,
     ),
 )
@@ -120,9 +120,9 @@ LATE_SHOPPERS = (
     MethodCrash(
         183,
         LEFT,
-        Kill("before the end of a wait"),
+        Kill("before waiting expired"),
         (Ending(TIMED_OUT, "`000.200.000`"),),
-        recoveries=(Kill("amid the end of a wait", (CHALLENGED, "DB declined, authentication closed")),),
+        recoveries=(Kill("during waiting expired", (CHALLENGED, "DB declined, authentication closed")),),
         step=None,
     ),
 )

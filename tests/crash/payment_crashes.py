@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from acquirer import DECLINED_CENTS, Manner
-from crash.wreckage import Crash, Deed, Ending, Kill
+from crash.crashes import Crash, Ending, Kill, Request
 
-DB, PA, CD = Deed("DB"), Deed("PA"), Deed("CD")
+DB, PA, CD = Request("DB"), Request("PA"), Request("CD")
 _STORE = (("createRegistration", "true"),)
-STORING = Deed("DB", extra=_STORE, title="DB that stores its card")
-STORING_IN_VAIN = Deed("DB", extra=_STORE, title="declined DB that stores its card", cents=DECLINED_CENTS)
+STORING = Request("DB", extra=_STORE, title="DB that stores its card")
+STORING_IN_VAIN = Request("DB", extra=_STORE, title="declined DB that stores its card", cents=DECLINED_CENTS)
 
 UNHEARD = Ending("nothing", "`000.100.112`")
 """Nothing was recorded, so nobody was ever asked for money; the next try is the first."""
@@ -34,16 +34,16 @@ NEVER_PAID_OUT = Ending("CD declined `900.100.310`, never executed", "`000.200.0
 _INQUIRY_OWED = "CD unresolved, an inquiry is owed"
 
 PAYMENT_CRASHES = (
-    Crash(1, DB, Kill("before the first write"), (UNHEARD,)),
-    Crash(2, DB, Kill("amid the first write", ("nothing", "DB started")), (UNHEARD, never_taken("DB"))),
-    Crash(3, DB, Kill("after the first write"), (never_taken("DB"),)),
-    Crash(4, DB, Kill("amid the sending"), (never_taken("DB"), given_back("DB"))),
-    Crash(5, DB, Kill("amid the wait for an acquirer that has not acted"), (never_taken("DB"),), Manner.HOLD),
-    Crash(6, DB, Kill("amid the wait for an acquirer that has acted"), (given_back("DB"),), Manner.ACT_AND_HOLD),
-    Crash(7, DB, Kill("after the acquirer's answer"), (given_back("DB"),)),
-    Crash(8, DB, Kill("amid the second write", ("DB started", "DB approved")), (taken("DB"), given_back("DB"))),
-    Crash(9, DB, Kill("after the second write"), (taken("DB"),)),
-    Crash(10, CD, Kill("after the first write"), (NEVER_PAID_OUT,)),
+    Crash(1, DB, Kill("before payment started"), (UNHEARD,)),
+    Crash(2, DB, Kill("during payment started", ("nothing", "DB started")), (UNHEARD, never_taken("DB"))),
+    Crash(3, DB, Kill("after payment started"), (never_taken("DB"),)),
+    Crash(4, DB, Kill("during charge request"), (never_taken("DB"), given_back("DB"))),
+    Crash(5, DB, Kill("during the wait for an acquirer that has not acted"), (never_taken("DB"),), Manner.HOLD),
+    Crash(6, DB, Kill("during the wait for an acquirer that has acted"), (given_back("DB"),), Manner.ACT_AND_HOLD),
+    Crash(7, DB, Kill("after charge request"), (given_back("DB"),)),
+    Crash(8, DB, Kill("during completion", ("DB started", "DB approved")), (taken("DB"), given_back("DB"))),
+    Crash(9, DB, Kill("after completion"), (taken("DB"),)),
+    Crash(10, CD, Kill("after payment started"), (NEVER_PAID_OUT,)),
 )
 
 PAYMENT_RECOVERIES = (
@@ -51,30 +51,30 @@ PAYMENT_RECOVERIES = (
     Crash(
         11,
         PA,
-        Kill("after the acquirer's answer"),
+        Kill("after charge request"),
         (given_back("PA"),),
         recoveries=(
-            Kill("before settling an overdue attempt"),
-            Kill("after settling an overdue attempt"),
-            Kill("before the errand's sending"),
-            Kill("after the answer to the errand"),
-            Kill("after the errand"),
+            Kill("before overdue completion"),
+            Kill("after overdue completion"),
+            Kill("before reversal request"),
+            Kill("after reversal request"),
+            Kill("after decided completion"),
         ),
     ),
     Crash(
         12,
         CD,
-        Kill("after the acquirer's answer"),
+        Kill("after charge request"),
         (PAID_OUT,),
         # The worker that runs errands may be done with this one before the knife falls, so nothing can follow here.
-        recoveries=(Kill("amid settling an overdue attempt", ("CD started", _INQUIRY_OWED, "CD approved")),),
+        recoveries=(Kill("during overdue completion", ("CD started", _INQUIRY_OWED, "CD approved")),),
     ),
     Crash(
         13,
         CD,
-        Kill("after the acquirer's answer"),
+        Kill("after charge request"),
         (PAID_OUT,),
-        recoveries=(Kill("amid the errand", (_INQUIRY_OWED, "CD approved")),),
+        recoveries=(Kill("during recovery completion", (_INQUIRY_OWED, "CD approved")),),
     ),
 )
 
@@ -96,28 +96,28 @@ _IN_VAIN_AND_UNSURE = Ending(
 )
 
 STORING_CRASHES = (
-    Crash(21, STORING, Kill("before the first write with a registration"), (UNHEARD,)),
+    Crash(21, STORING, Kill("before payment started"), (UNHEARD,)),
     Crash(
         22,
         STORING,
-        Kill("amid the first write with a registration", ("nothing", PENDING)),
+        Kill("during payment started", ("nothing", PENDING)),
         (UNHEARD, STORED_NOTHING),
     ),
-    Crash(23, STORING, Kill("after the first write with a registration"), (STORED_NOTHING,)),
-    Crash(24, STORING, Kill("amid the sending"), (STORED_NOTHING, STORED_AND_UNDONE)),
-    Crash(25, STORING, Kill("after the acquirer's answer"), (STORED_AND_UNDONE,)),
+    Crash(23, STORING, Kill("after payment started"), (STORED_NOTHING,)),
+    Crash(24, STORING, Kill("during charge request"), (STORED_NOTHING, STORED_AND_UNDONE)),
+    Crash(25, STORING, Kill("after charge request"), (STORED_AND_UNDONE,)),
     Crash(
         26,
         STORING,
-        Kill("amid the second write", (PENDING, "DB approved, registration active")),
+        Kill("during completion", (PENDING, "DB approved, registration active")),
         (STORED, STORED_AND_UNDONE),
     ),
-    Crash(27, STORING, Kill("after the second write"), (STORED,)),
+    Crash(27, STORING, Kill("after completion"), (STORED,)),
     Crash(
         28,
         STORING_IN_VAIN,
-        Kill("amid the second write", (PENDING, "DB declined, registration rejected")),
+        Kill("during completion", (PENDING, "DB declined, registration rejected")),
         (_STORED_IN_VAIN, _IN_VAIN_AND_UNSURE),
     ),
-    Crash(29, STORING_IN_VAIN, Kill("after the second write"), (_STORED_IN_VAIN,)),
+    Crash(29, STORING_IN_VAIN, Kill("after completion"), (_STORED_IN_VAIN,)),
 )

@@ -1,11 +1,11 @@
-"""Servers that die on command: at a seam by their own knife, or by the power cord."""
+"""Gateways that are killed on command: by themselves at a crash point, or from outside."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
 
-from crash.knife import CUTS, hone
+from crash.crash_point import arm, read_point
 from gateway import GatewayProcess
 from warm import Prepare
 
@@ -14,11 +14,11 @@ DEATH_S = 300.0
 
 @dataclass
 class Server(GatewayProcess):
-    seam: str = ""
+    point: str = ""
 
     @property
     def prepare(self) -> Prepare | None:
-        return partial(hone, CUTS[self.seam]) if self.seam else None
+        return partial(arm, read_point(self.point)) if self.point else None
 
     @property
     def pid(self) -> int:
@@ -30,11 +30,11 @@ class Server(GatewayProcess):
         self.process.terminate()
 
     def wait_for_death(self) -> None:
-        """By its own hand; anything but SIGKILL was an accident."""
+        """The gateway kills itself; any other exit code than that of SIGKILL is an accident."""
         assert self.process is not None
         code = self.process.wait(timeout=DEATH_S)
         self.process = None
-        assert code == -9, f"{self.read_log()}\nended with {code} instead of its knife {self.seam}"
+        assert code == -9, f"{self.read_log()}\nended with {code} instead of being killed {self.point}"
 
     def find_exit_code(self) -> int | None:
         assert self.process is not None

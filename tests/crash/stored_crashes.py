@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from acquirer import DECLINED_CENTS, Manner
 from crash.calendars import Plan
+from crash.crashes import Ending, Kill
 from crash.payment_crashes import REVERSED
-from crash.schedule_wrecks import RunDeed
-from crash.stored_wreckage import StoredCrash, StoredKill
-from crash.token_wrecks import TokenDeed
-from crash.wreckage import Ending, Kill
+from crash.schedule_cases import RunRequest
+from crash.stored_cases import StoredCrash, StoredKill
+from crash.token_cases import TokenRequest
 from tollgate.connectors.card import REVERSALS
 from tollgate.payments.payment import RecoveryTask
 from tollgate.payments.schedule import RUN_TOPIC
 
-RUN = RunDeed("DB", title="run of a schedule")
-LATE_RUN = RunDeed("DB", title="run after two that nobody was there for", plan=Plan.MONTHLY)
-DECLINED_RUN = RunDeed("DB", title="run that is declined", cents=DECLINED_CENTS)
-ENDED_RUN = RunDeed("DB", title="run of a schedule that ends meanwhile", is_ended=True)
-TOKEN = TokenDeed("RG", title="stored card that gets a network token")
-REMOVAL = TokenDeed("RG", title="removal of a card with a network token", is_removal=True)
+RUN = RunRequest("DB", title="run of a schedule")
+LATE_RUN = RunRequest("DB", title="run after two that nobody was there for", plan=Plan.MONTHLY)
+DECLINED_RUN = RunRequest("DB", title="run that is declined", cents=DECLINED_CENTS)
+ENDED_RUN = RunRequest("DB", title="run of a schedule that ends meanwhile", is_ended=True)
+TOKEN = TokenRequest("RG", title="stored card that gets a network token")
+REMOVAL = TokenRequest("RG", title="removal of a card with a network token", is_removal=True)
 
 PAID = "DB approved `000.100.112`, executed once"
 NEVER_TAKEN = f"DB declined `900.100.300`, never executed{REVERSED}"
@@ -48,39 +48,39 @@ DUE, STARTED, APPROVED = "run due", "DB started, run due", "DB approved, run due
 REVERSAL_OWED = "DB declined, run due, a reversal is owed"
 NO_TOKEN, TOKEN_KEPT = "registration active, no token", "registration active, token active"
 
-_ANSWERED = Kill("after the acquirer's answer")
-_OVERDUE = StoredKill("after settling an overdue attempt", asleep=RUN_TOPIC)
-_NOTED = StoredKill("after the note on a run", asleep=RecoveryTask.REVERSE)
+_ANSWERED = Kill("after charge request")
+_OVERDUE = StoredKill("after overdue completion", asleep=RUN_TOPIC)
+_NOTED = StoredKill("after run result", asleep=RecoveryTask.REVERSE)
 
 RUN_CRASHES = (
     # Who makes its payment is another worker, who may be faster than the knife.
     StoredCrash(
         202,
         RUN,
-        Kill("amid the order of a run", ("nothing", DUE, STARTED)),
+        Kill("during run due", ("nothing", DUE, STARTED)),
         (MADE, MADE_AFTER_NOTHING, MADE_AFTER_UNDOING),
     ),
     StoredCrash(
         205,
         LATE_RUN,
-        Kill("amid the order of a run", ("nothing", f"{DUE}{MISSED}", f"{STARTED}{MISSED}")),
+        Kill("during run due", ("nothing", f"{DUE}{MISSED}", f"{STARTED}{MISSED}")),
         (MADE_LATE, ends(NEVER_TAKEN, PAID, run=f"run made{MISSED}"), ends(GIVEN_BACK, PAID, run=f"run made{MISSED}")),
     ),
-    StoredCrash(209, RUN, Kill("amid the sending"), (MADE_AFTER_NOTHING, MADE_AFTER_UNDOING)),
+    StoredCrash(209, RUN, Kill("during charge request"), (MADE_AFTER_NOTHING, MADE_AFTER_UNDOING)),
     StoredCrash(
         210,
         RUN,
-        StoredKill("amid the wait for an acquirer that has not acted", manner=Manner.HOLD),
+        StoredKill("during the wait for an acquirer that has not acted", manner=Manner.HOLD),
         (MADE_AFTER_NOTHING,),
     ),
     StoredCrash(
         211,
         RUN,
-        StoredKill("amid the wait for an acquirer that has acted", manner=Manner.ACT_AND_HOLD),
+        StoredKill("during the wait for an acquirer that has acted", manner=Manner.ACT_AND_HOLD),
         (MADE_AFTER_UNDOING,),
     ),
-    StoredCrash(213, RUN, Kill("amid the second write", (STARTED, APPROVED)), (MADE, MADE_AFTER_UNDOING)),
-    StoredCrash(216, RUN, Kill("amid the note on a run", (APPROVED, "DB approved, run made")), (MADE,)),
+    StoredCrash(213, RUN, Kill("during completion", (STARTED, APPROVED)), (MADE, MADE_AFTER_UNDOING)),
+    StoredCrash(216, RUN, Kill("during run result", (APPROVED, "DB approved, run made")), (MADE,)),
 )
 
 RUN_RECOVERIES = (
@@ -94,63 +94,64 @@ RUN_RECOVERIES = (
             _OVERDUE,
             _NOTED,
             # Nobody has undone the first try yet, so that the second has to wait although its time has come.
-            StoredKill("after the postponement of a run", (REVERSAL_OWED,), asleep=RecoveryTask.REVERSE),
-            StoredKill("amid the wait for an acquirer that has undone it", manner=Manner.ACT_AND_HOLD, path=REVERSALS),
-            StoredKill("after the answer to the errand", asleep=RUN_TOPIC),
-            StoredKill("after the errand", asleep=RUN_TOPIC),
-            Kill("before the first write of a run"),
+            StoredKill("after job postponed", (REVERSAL_OWED,), asleep=RecoveryTask.REVERSE),
+            StoredKill(
+                "during the wait for an acquirer that has undone it", manner=Manner.ACT_AND_HOLD, path=REVERSALS
+            ),
+            StoredKill("after reversal request", asleep=RUN_TOPIC),
+            StoredKill("after decided completion", asleep=RUN_TOPIC),
+            Kill("before payment started"),
             _ANSWERED,
         ),
     ),
     StoredCrash(
         233,
         ENDED_RUN,
-        Kill("after the order of a run"),
+        Kill("after run due"),
         (DROPPED,),
-        recoveries=(Kill("amid the drop of a run", (DUE, "run dropped")),),
+        recoveries=(Kill("during run dropped", (DUE, "run dropped")),),
     ),
 )
 
 TOKEN_CRASHES = (
-    StoredCrash(242, TOKEN, Kill("after the vault's answer"), (HAS_TOKEN,)),
-    StoredCrash(243, TOKEN, Kill("amid the write of a token", (NO_TOKEN, TOKEN_KEPT)), (HAS_TOKEN,)),
+    StoredCrash(242, TOKEN, Kill("after token request"), (HAS_TOKEN,)),
+    StoredCrash(243, TOKEN, Kill("during token stored", (NO_TOKEN, TOKEN_KEPT)), (HAS_TOKEN,)),
 )
 
 FURTHER_RUN_CRASHES = (
-    StoredCrash(201, RUN, Kill("before the order of a run"), (MADE,)),
-    StoredCrash(203, RUN, Kill("after the order of a run"), (MADE,)),
-    StoredCrash(204, LATE_RUN, Kill("before the order of a run"), (MADE_LATE,)),
-    StoredCrash(206, RUN, Kill("before the first write of a run"), (MADE,)),
-    StoredCrash(207, RUN, Kill("amid the first write of a run", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
-    StoredCrash(208, RUN, Kill("after the first write of a run"), (MADE_AFTER_NOTHING,)),
+    StoredCrash(201, RUN, Kill("before run due"), (MADE,)),
+    StoredCrash(203, RUN, Kill("after run due"), (MADE,)),
+    StoredCrash(204, LATE_RUN, Kill("before run due"), (MADE_LATE,)),
+    StoredCrash(206, RUN, Kill("before payment started"), (MADE,)),
+    StoredCrash(207, RUN, Kill("during payment started", (DUE, STARTED)), (MADE, MADE_AFTER_NOTHING)),
+    StoredCrash(208, RUN, Kill("after payment started"), (MADE_AFTER_NOTHING,)),
     StoredCrash(212, RUN, _ANSWERED, (MADE_AFTER_UNDOING,)),
-    StoredCrash(214, RUN, Kill("after the second write"), (MADE,)),
-    StoredCrash(215, RUN, Kill("before the note on a run"), (MADE,)),
-    StoredCrash(217, RUN, Kill("after the note on a run"), (MADE,)),
-    StoredCrash(218, DECLINED_RUN, Kill("amid the note on a run", ("DB declined, run due",)), (FAILED,)),
+    StoredCrash(214, RUN, Kill("after completion"), (MADE,)),
+    StoredCrash(215, RUN, Kill("before run result"), (MADE,)),
+    StoredCrash(217, RUN, Kill("after run result"), (MADE,)),
+    StoredCrash(218, DECLINED_RUN, Kill("during run result", ("DB declined, run due",)), (FAILED,)),
 )
 
 FURTHER_RECOVERIES = (
     StoredCrash(
         232,
         DECLINED_RUN,
-        Kill("after the note on a run"),
+        Kill("after run result"),
         (FAILED,),
         recoveries=(
-            Kill("before the first write of a run"),
-            Kill("after the second write"),
-            Kill("after the note on a run"),
+            Kill("before payment started"),
+            Kill("after completion"),
+            Kill("after run result"),
         ),
     ),
-    StoredCrash(
-        234, ENDED_RUN, Kill("after the order of a run"), (DROPPED,), recoveries=(Kill("after the drop of a run"),)
-    ),
+    StoredCrash(234, ENDED_RUN, Kill("after run due"), (DROPPED,), recoveries=(Kill("after run dropped"),)),
 )
 
 FURTHER_TOKEN_CRASHES = (
-    StoredCrash(241, TOKEN, Kill("before the question to the vault"), (HAS_TOKEN,)),
-    StoredCrash(244, TOKEN, Kill("after the write of a token"), (HAS_TOKEN,)),
-    StoredCrash(245, REMOVAL, Kill("after the vault's answer"), (HAS_NONE,)),
+    StoredCrash(241, TOKEN, Kill("before token request"), (HAS_TOKEN,)),
+    StoredCrash(244, TOKEN, Kill("after token stored"), (HAS_TOKEN,)),
+    StoredCrash(245, REMOVAL, Kill("after token removal"), (HAS_NONE,)),
+    StoredCrash(246, REMOVAL, Kill("before token removal"), (HAS_NONE,)),
 )
 
 Sections = dict[str, tuple[StoredCrash, ...]]

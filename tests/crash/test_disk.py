@@ -8,8 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from crash.books import find_lies
 from crash.server import Server
+from crash.store_reader import find_contradictions
 from crash.world import PATIENCE_S, World, insist, try_to_pay
 from gateway import Answer, Client
 
@@ -73,6 +73,6 @@ def test_a_full_disk_breaks_payments_and_not_the_truth(sqlite_world: World) -> N
     wait_for(lambda: client.send("GET", "/readyz").status == 200)
     for number in range(1, broken + 9):
         insist(client, f"{number}.00", f"disk-{number:06d}")
-    sqlite_world.books.wait_until_quiet()
-    assert find_lies(sqlite_world.books, sqlite_world.acquirer.read_ledger()) == []
+    sqlite_world.store.wait_until_nothing_is_open()
+    assert find_contradictions(sqlite_world.store, sqlite_world.acquirer.read_ledger()) == []
     assert gateway.stop() == 0

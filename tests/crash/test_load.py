@@ -28,9 +28,9 @@ def gateway(disk_world: World) -> Server:
 def test_a_server_killed_again_and_again_under_load_keeps_every_promise_on_disk(
     disk_world: World, gateway: Server, seed: int
 ) -> None:
-    def kill_again_and_again(random_bytes: random.Random) -> None:
+    def kill_again_and_again(rng: random.Random) -> None:
         for _ in range(KILLS):
-            pause(random_bytes, 0.1, 0.6)
+            pause(rng, 0.1, 0.6)
             gateway.kill()
             gateway.start()
 
@@ -49,10 +49,10 @@ def test_one_of_two_servers_on_a_database_dies_and_the_other_finishes_its_work(
     for gateway in gateways:
         gateway.start()
 
-    def kill_the_first(random_bytes: random.Random) -> None:
-        pause(random_bytes, 0.5, 1.5)
+    def kill_the_first(rng: random.Random) -> None:
+        pause(rng, 0.5, 1.5)
         gateways[0].kill()
-        pause(random_bytes, 0.5, 1.0)
+        pause(rng, 0.5, 1.0)
 
     clients = [postgres_disk_world.make_client(gateway) for gateway in gateways]
     load = Load(clients, seed)
@@ -69,13 +69,13 @@ def test_a_database_that_crashes_under_load_leaves_nothing_in_doubt_on_disk(
     cluster = postgres_disk_world.cluster
     assert cluster is not None
 
-    def crash_the_database(random_bytes: random.Random) -> None:
+    def crash_the_database(rng: random.Random) -> None:
         for _ in range(2):
-            pause(random_bytes, 0.3, 1.0)
+            pause(rng, 0.3, 1.0)
             cluster.stop("immediate")
-            pause(random_bytes, 0.0, 0.5)
+            pause(rng, 0.0, 0.5)
             cluster.start()
-        pause(random_bytes, 0.3, 1.0)
+        pause(rng, 0.3, 1.0)
 
     client = postgres_disk_world.make_client(gateway)
     load = Load([client], seed)

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from acquirer import Manner
-from crash.books import find_lies
+from crash.store_reader import find_contradictions
 from crash.world import World, pay
 from tollgate.connectors.card import CHARGES
 
@@ -25,5 +25,5 @@ def test_a_server_asked_to_stop_answers_the_payment_it_is_working_on(sqlite_worl
         sqlite_world.acquirer.release()
     assert paying.result().code == "000.100.112"
     assert gateway.stop() == 0
-    assert sqlite_world.books.is_quiet()
-    assert find_lies(sqlite_world.books, sqlite_world.acquirer.read_ledger()) == []
+    assert sqlite_world.store.has_nothing_open()
+    assert find_contradictions(sqlite_world.store, sqlite_world.acquirer.read_ledger()) == []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from acquirer import Entry, Fate, Manner
-from crash.books import find_lies
+from crash.store_reader import find_contradictions
 from crash.world import World, insist, pay
 from gateway import Answer, Client
 from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS
@@ -77,13 +77,13 @@ class Story:
         return [payment["paymentType"] for payment in report["payments"]]
 
 
-def suffer(world: World) -> Story:
+def run(world: World) -> Story:
     world.make_gateway().start()
     story = Story(world, {})
     for case in CASES:
         world.acquirer.behave(CHARGES, case.manner, times=1)
         story.heard[case] = pay(story.client, case.amount, case.key, case.kind)
-    world.books.wait_until_quiet()
+    world.store.wait_until_nothing_is_open()
     world.acquirer.release()
     return story
 
@@ -91,7 +91,7 @@ def suffer(world: World) -> Story:
 @pytest.fixture(scope="module")
 def stories(worlds: dict[str, World]) -> dict[str, Story]:
     with ThreadPoolExecutor(len(worlds)) as pool:
-        return dict(zip(worlds, pool.map(suffer, worlds.values()), strict=True))
+        return dict(zip(worlds, pool.map(run, worlds.values()), strict=True))
 
 
 @pytest.fixture
@@ -103,12 +103,12 @@ def story(database: str, stories: dict[str, Story]) -> Story:
 def new_story(story: Story) -> Iterator[Story]:
     """For tests that go on paying: afterwards everything settles and the books still agree with the acquirer."""
     yield story
-    story.world.books.wait_until_quiet()
+    story.world.store.wait_until_nothing_is_open()
     check_books(story)
 
 
 def check_books(story: Story) -> None:
-    assert find_lies(story.world.books, story.world.acquirer.read_ledger()) == []
+    assert find_contradictions(story.world.store, story.world.acquirer.read_ledger()) == []
 
 
 def test_gateway_and_acquirer_tell_the_same_story(story: Story) -> None:
@@ -145,7 +145,7 @@ def test_a_reversal_is_repeated_until_the_acquirer_confirms_it(new_story: Story)
     new_story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
     new_story.world.acquirer.behave(REVERSALS, Manner.GARBAGE, times=1)
     answer = pay(new_story.client, f"{FIRST_FREE_AMOUNT}.00", "stubborn-reversal")
-    new_story.world.books.wait_until_quiet()
+    new_story.world.store.wait_until_nothing_is_open()
     entry = new_story.find_entry(answer.json["id"])
     assert (entry.fate, entry.reversals_seen) == (Fate.REVERSED, 2)
     assert new_story.list_payment_types("stubborn-reversal") == ["DB", "RV"]
@@ -155,7 +155,7 @@ def test_a_credit_is_asked_about_again_while_the_acquirer_does_not_know_yet(new_
     new_story.world.acquirer.behave(CHARGES, Manner.ACT_AND_DROP, times=1)
     new_story.world.acquirer.behave(INQUIRIES, Manner.PENDING, times=1)
     answer = pay(new_story.client, f"{FIRST_FREE_AMOUNT + 1}.00", "slow-credit", "CD")
-    new_story.world.books.wait_until_quiet()
+    new_story.world.store.wait_until_nothing_is_open()
     assert new_story.client.get(f"/v1/payments/{answer.json['id']}").code == APPROVED
 
 
@@ -166,7 +166,7 @@ def test_an_acquirer_that_is_away_takes_no_money_and_is_owed_nothing(new_story: 
     finally:
         new_story.world.acquirer.open()
     assert answer.code == UNREACHABLE
-    assert new_story.world.books.is_quiet()
+    assert new_story.world.store.has_nothing_open()
     assert new_story.list_payment_types("acquirer-away") == ["DB"]
 
 
@@ -182,9 +182,9 @@ def test_what_is_owed_to_an_acquirer_waits_until_it_is_back(new_story: Story) ->
         answer = paying.result()
         assert answer.code == SILENT
         time.sleep(1.2)
-        assert not new_story.world.books.is_quiet()
+        assert not new_story.world.store.has_nothing_open()
         assert new_story.find_entry(answer.json["id"]).fate is Fate.APPROVED
     finally:
         acquirer.open()
-    new_story.world.books.wait_until_quiet()
+    new_story.world.store.wait_until_nothing_is_open()
     assert new_story.find_entry(answer.json["id"]).fate is Fate.REVERSED

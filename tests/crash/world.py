@@ -15,8 +15,8 @@ from types import MappingProxyType
 import msgspec
 
 from acquirer import AcquirerProcess
-from crash.books import Books, open_books
 from crash.server import Server
+from crash.store_reader import StoreReader, open_store_reader
 from directory_server import DirectoryServer, Manner
 from gateway import Answer, Client, inherit_variables
 from postgres import PostgresCluster
@@ -31,7 +31,7 @@ from warm import run_warm
 PATIENCE_S = 300.0
 VERIFY_S = 300.0
 
-HASTE = {
+QUICK_SETTINGS = {
     "TOLLGATE_ACQUIRER_TIMEOUT_S": "5",
     "TOLLGATE_COMPLETION_MARGIN_S": "3",
     "TOLLGATE_SCHEDULE_RETRY_DAYS": "0.01",
@@ -52,15 +52,15 @@ class World:
     database: str
     acquirer: AcquirerProcess
     merchants: DirectoryServer
-    books: Books
+    store: StoreReader
     token: str
     entity_id: str
     cluster: PostgresCluster | None
     gateways: list[Server] = field(default_factory=list)
 
-    def make_gateway(self, seam: str = "", name: str = "gateway") -> Server:
-        environment = {**HASTE, "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")}
-        gateway = Server(self.folder / name, self.database, environment=environment, seam=seam)
+    def make_gateway(self, point: str = "", name: str = "gateway") -> Server:
+        environment = {**QUICK_SETTINGS, "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")}
+        gateway = Server(self.folder / name, self.database, environment=environment, point=point)
         self.gateways.append(gateway)
         return gateway
 
@@ -75,7 +75,7 @@ class World:
         return Client(gateway.base_url, self.token, self.entity_id, timeout_s=timeout_s)
 
 
-async def _furnish(database_url: str, key_path: Path, test_url: str, directory_url: str) -> tuple[str, str]:
+async def _set_up(database_url: str, key_path: Path, test_url: str, directory_url: str) -> tuple[str, str]:
     """(token, entity id) of a merchant whose test systems are the acquirer and the directory server."""
     keyring = make_keyring()
     save_keyring(keyring, key_path)
@@ -96,9 +96,9 @@ def open_world(folder: Path, cluster: PostgresCluster | None) -> Iterator[World]
     database = cluster.create_database() if cluster else f"sqlite:///{folder}/store.db"
     with AcquirerProcess() as acquirer, DirectoryServer() as merchants:
         merchants.manner = Manner.CHALLENGE
-        token, entity_id = asyncio.run(_furnish(database, folder / "keys.json", acquirer.url, merchants.url))
-        books = open_books(database, cluster)
-        world = World(folder, database, acquirer, merchants, books, token, entity_id, cluster)
+        token, entity_id = asyncio.run(_set_up(database, folder / "keys.json", acquirer.url, merchants.url))
+        store = open_store_reader(database, cluster)
+        world = World(folder, database, acquirer, merchants, store, token, entity_id, cluster)
         try:
             yield world
         finally:

@@ -17,16 +17,16 @@ import pytest
 from acquirer import Fate, Manner
 from api.token_vaults import RecordingVault
 from crash import stored_crashes
-from crash.books import find_lies
-from crash.chain_books import find_chain_lies
+from crash.chain_checks import find_chain_contradictions
 from crash.conftest import DATABASES
-from crash.points import compare_with_document, render_section
-from crash.schedule_books import Timetable, find_run_lies
-from crash.schedule_wrecks import RunDeed, RunWreck
-from crash.stored_wreckage import StoredCrash, StoredKill, StoredWreck, wreck_stored
-from crash.token_wrecks import TokenWreck
+from crash.crashes import Kill
+from crash.document import compare_with_document, render_section
+from crash.schedule_cases import RunCase, RunRequest
+from crash.schedule_checks import Timetable, find_run_lies
+from crash.store_reader import find_contradictions
+from crash.stored_cases import StoredCase, StoredCrash, StoredKill, run_stored_crashes
+from crash.token_cases import TokenCase
 from crash.world import World, open_world
-from crash.wreckage import Kill
 from postgres import PostgresCluster
 from tollgate.payments.merchants import TokenTerms
 from tollgate.store.merchants import insert_channel, list_channels
@@ -68,21 +68,21 @@ of_every_crash = pytest.mark.parametrize(
 
 
 @dataclass(frozen=True)
-class Shore:
+class CrashRun:
     """What was washed up on one database: the worlds, every wreck by its crash, and what the audits found."""
 
     worlds: list[World] = field(default_factory=list)
     timetables: list[dict[str, Timetable]] = field(default_factory=list)
     """What was promised to the schedules of each world."""
-    wrecks: dict[StoredCrash, StoredWreck] = field(default_factory=dict)
+    cases: dict[StoredCrash, StoredCase] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 
 
-Shores = dict[str, Shore]
+Shores = dict[str, CrashRun]
 
 
-def make_wreck(crash: StoredCrash) -> StoredWreck:
-    return RunWreck(crash) if isinstance(crash.deed, RunDeed) else TokenWreck(crash)
+def make_wreck(crash: StoredCrash) -> StoredCase:
+    return RunCase(crash) if isinstance(crash.request, RunRequest) else TokenCase(crash)
 
 
 async def add_token_channel(world: World, vault_url: str) -> None:
@@ -95,9 +95,9 @@ async def add_token_channel(world: World, vault_url: str) -> None:
     await database.close()
 
 
-def wreck_and_audit(world: World, vault: RecordingVault, share: Sequence[StoredCrash]) -> tuple[list[StoredWreck], str]:
+def wreck_and_audit(world: World, vault: RecordingVault, share: Sequence[StoredCrash]) -> tuple[list[StoredCase], str]:
     asyncio.run(add_token_channel(world, vault.url))
-    return wreck_stored(world, vault, TOKEN_ENTITY_ID, share, make_wreck), world.verify()
+    return run_stored_crashes(world, vault, TOKEN_ENTITY_ID, share, make_wreck), world.verify()
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def find_shores(
     found: dict[str, Shores] = {}
     with ExitStack() as stack:
 
-        def wreck(batch: Batch) -> Shores:
+        def case(batch: Batch) -> Shores:
             places = [(name, share) for name in DATABASES for share in batch.shares]
             worlds = [
                 stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name, _ in places
@@ -117,73 +117,73 @@ def find_shores(
             vaults = [stack.enter_context(RecordingVault()) for _ in places]
             with ThreadPoolExecutor(len(places)) as pool:
                 made = [*pool.map(wreck_and_audit, worlds, vaults, [share for _, share in places])]
-            shores = {name: Shore() for name in DATABASES}
-            for (name, _), world, (wrecks, findings) in zip(places, worlds, made, strict=True):
-                fill_shore(shores[name], world, wrecks, findings)
-            return shores
+            crash_runs = {name: CrashRun() for name in DATABASES}
+            for (name, _), world, (cases, findings) in zip(places, worlds, made, strict=True):
+                fill_shore(crash_runs[name], world, cases, findings)
+            return crash_runs
 
         def find(batch: Batch) -> Shores:
             if batch.name not in found:
-                found[batch.name] = wreck(batch)
+                found[batch.name] = case(batch)
             return found[batch.name]
 
         yield find
 
 
-def fill_shore(shore: Shore, world: World, wrecks: Sequence[StoredWreck], findings: str) -> None:
-    shore.worlds.append(world)
-    shore.timetables.append({wreck.schedule_id: wreck.timetable for wreck in wrecks if isinstance(wreck, RunWreck)})
-    for wreck in wrecks:
-        assert isinstance(wreck.crash, StoredCrash)
-        shore.wrecks[wreck.crash] = wreck
-    shore.findings.append(findings)
+def fill_shore(crash_run: CrashRun, world: World, cases: Sequence[StoredCase], findings: str) -> None:
+    crash_run.worlds.append(world)
+    crash_run.timetables.append({case.schedule_id: case.timetable for case in cases if isinstance(case, RunCase)})
+    for case in cases:
+        assert isinstance(case.crash, StoredCrash)
+        crash_run.cases[case.crash] = case
+    crash_run.findings.append(findings)
 
 
 @pytest.fixture
-def shores(batch: Batch, find_shores: Callable[[Batch], Shores]) -> Shores:
+def crash_runs(batch: Batch, find_shores: Callable[[Batch], Shores]) -> Shores:
     return find_shores(batch)
 
 
 @pytest.fixture
-def shore(database: str, shores: Shores) -> Shore:
-    return shores[database]
+def crash_run(database: str, crash_runs: Shores) -> CrashRun:
+    return crash_runs[database]
 
 
 @of_every_crash
-def test_what_is_cut_off_anywhere_ends_as_the_seam_allows(shore: Shore, crash: StoredCrash) -> None:
-    assert shore.wrecks[crash].ending in crash.endings
+def test_what_is_cut_off_anywhere_ends_as_the_seam_allows(crash_run: CrashRun, crash: StoredCrash) -> None:
+    assert crash_run.cases[crash].ending in crash.endings
 
 
 @of_every_crash
-def test_a_write_that_is_cut_off_is_whole_or_absent(shore: Shore, crash: StoredCrash) -> None:
-    for kill, held in zip((crash.kill, *crash.recoveries), shore.wrecks[crash].held, strict=True):
-        assert held in (kill.leaves or (held,)), kill.seam
+def test_a_write_that_is_cut_off_is_whole_or_absent(crash_run: CrashRun, crash: StoredCrash) -> None:
+    for kill, held in zip((crash.kill, *crash.recoveries), crash_run.cases[crash].held, strict=True):
+        assert held in (kill.leaves or (held,)), kill.point
 
 
 @of_every_batch
-def test_every_due_time_is_there_once_and_is_paid_once_or_not_at_all(shore: Shore) -> None:
-    for world, timetables in zip(shore.worlds, shore.timetables, strict=True):
+def test_every_due_time_is_there_once_and_is_paid_once_or_not_at_all(crash_run: CrashRun) -> None:
+    for world, timetables in zip(crash_run.worlds, crash_run.timetables, strict=True):
         assert timetables
-        assert find_run_lies(world.books, world.acquirer.read_ledger(), timetables) == []
+        assert find_run_lies(world.store, world.acquirer.read_ledger(), timetables) == []
 
 
 @of_every_batch
-def test_gateway_and_acquirer_tell_the_same_story_afterwards(shore: Shore) -> None:
-    assert shore.findings == [""] * len(shore.worlds)
-    for world in shore.worlds:
-        assert world.books.is_quiet()
-        assert find_lies(world.books, world.acquirer.read_ledger()) == []
-        assert find_chain_lies(world.books, world.acquirer) == []
+def test_gateway_and_acquirer_tell_the_same_story_afterwards(crash_run: CrashRun) -> None:
+    assert crash_run.findings == [""] * len(crash_run.worlds)
+    for world in crash_run.worlds:
+        assert world.store.has_nothing_open()
+        assert find_contradictions(world.store, world.acquirer.read_ledger()) == []
+        assert find_chain_contradictions(world.store, world.acquirer) == []
 
 
 @pytest.mark.parametrize("batch", BATCHES[:1], ids=lambda batch: batch.name)
-def test_what_the_acquirer_was_still_holding_takes_no_money_when_it_is_let_go(shore: Shore) -> None:
-    held = [wreck for crash, wreck in shore.wrecks.items() if is_held(crash.kill)]
-    acquirer = shore.worlds[0].acquirer
+def test_what_the_acquirer_was_still_holding_takes_no_money_when_it_is_let_go(crash_run: CrashRun) -> None:
+    held = [case for crash, case in crash_run.cases.items() if is_held(crash.kill)]
+    acquirer = crash_run.worlds[0].acquirer
     acquirer.release()
-    fates = [acquirer.wait_for_charge(wreck.records[0].id).fate for wreck in held]
+    fates = [acquirer.wait_for_charge(case.records[0].id).fate for case in held]
     assert fates == [Fate.BLOCKED, Fate.REVERSED]
-    assert find_run_lies(shore.worlds[0].books, acquirer.read_ledger(), shore.timetables[0]) == []
+    assert find_run_lies(crash_run.worlds[0].store, acquirer.read_ledger(), crash_run.timetables[0]) == []
 
 
 def is_held(kill: Kill) -> bool:
@@ -191,9 +191,11 @@ def is_held(kill: Kill) -> bool:
 
 
 @of_every_batch
-def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, shores: Shores) -> None:
+def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: Shores) -> None:
     fresh = {
-        title: render_section({name: [shore.wrecks[crash] for crash in crashes] for name, shore in shores.items()})
+        title: render_section(
+            {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}
+        )
         for title, crashes in batch.sections.items()
     }
     written, true = compare_with_document(fresh)

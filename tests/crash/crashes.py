@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from acquirer import Entry, Fate, Manner
-from crash.books import Books, Record
 from crash.calendars import pass_deadlines
 from crash.server import Server
+from crash.store_reader import Record, StoreReader
 from crash.world import PATIENCE_S, World, follow, insist_on, pay, record_fact, try_to
 from gateway import Answer, Client
 from tollgate.connectors.card import CHARGES, FOLLOW_UPS
@@ -31,7 +31,7 @@ class Share(StrEnum):
 
 
 @dataclass(frozen=True)
-class Deed:
+class Request:
     """A request, and the payments that have to come before it: none for a payment itself."""
 
     kind: str
@@ -57,7 +57,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Kill:
-    seam: str
+    point: str
     leaves: tuple[str, ...] = ()
     """What the store may hold then, where that is chance; where it is not, the document tells what it was."""
 
@@ -68,7 +68,7 @@ class Crash:
 
     number: int
     """Its own, and its amounts are made of it, so that money moved twice shows."""
-    deed: Deed
+    request: Request
     kill: Kill
     endings: tuple[Ending, ...]
     manner: Manner = Manner.ANSWER
@@ -82,7 +82,7 @@ class Crash:
 
     @property
     def name(self) -> str:
-        return " ".join([self.deed.name, self.kill.seam, *(kill.seam for kill in self.recoveries[:1])])
+        return " ".join([self.request.name, self.kill.point, *(kill.point for kill in self.recoveries[:1])])
 
     @property
     def key(self) -> str:
@@ -94,17 +94,17 @@ class Crash:
 
     @property
     def amount(self) -> str | None:
-        if not self.deed.after or self.deed.share is Share.PART:
-            return f"{self.number}.{self.deed.cents:02d}"
-        return None if self.deed.share is Share.REST else f"{self.number * 100 + 1}.00"
+        if not self.request.after or self.request.share is Share.PART:
+            return f"{self.number}.{self.request.cents:02d}"
+        return None if self.request.share is Share.REST else f"{self.number * 100 + 1}.00"
 
     @property
     def path(self) -> str:
-        return FOLLOW_UPS if self.deed.after else CHARGES
+        return FOLLOW_UPS if self.request.after else CHARGES
 
 
 @dataclass
-class Wreck:
+class CrashCase:
     """What is known of one crash."""
 
     crash: Crash
@@ -121,7 +121,7 @@ class Wreck:
         own = {self.before[0]} if self.before else {each.id for each in records if each.key == self.crash.key}
         return [each for each in records if (each.id in own or each.chain_id in own) and each.id not in self.before]
 
-    def tell_more(self, books: Books) -> list[str]:  # noqa: ARG002
+    def tell_more(self, store: StoreReader) -> list[str]:  # noqa: ARG002
         """What the store holds of it besides its payments."""
         return []
 
@@ -132,34 +132,34 @@ class Wreck:
         return Ending(self.rows, f"`{self.heard.code}`" + (", replayed" if is_replayed else ""))
 
 
-def wreck_everything(world: World, crashes: Sequence[Crash]) -> list[Wreck]:
+def run_payment_crashes(world: World, crashes: Sequence[Crash]) -> list[CrashCase]:
     """Dies at every seam, then lets a gateway live that finishes everything, and asks again for all of it."""
-    wrecks = prepare(world, crashes)
-    for wreck in wrecks:
-        _wreck(world, wreck)
+    cases = prepare(world, crashes)
+    for case in cases:
+        _run_case(world, case)
     gateway = world.make_gateway()
     gateway.start()
-    pass_deadlines(world.books)
-    world.books.wait_until_quiet(PATIENCE_S)
-    _look_at_the_end(world, wrecks)
-    for wreck in wrecks:
-        wreck.heard = insist_on(_make_request(world.make_client(gateway), wreck), wreck.crash.name)
-    world.books.wait_until_quiet(PATIENCE_S)
-    return wrecks
+    pass_deadlines(world.store)
+    world.store.wait_until_nothing_is_open(PATIENCE_S)
+    _look_at_the_end(world, cases)
+    for case in cases:
+        case.heard = insist_on(_make_request(world.make_client(gateway), case), case.crash.name)
+    world.store.wait_until_nothing_is_open(PATIENCE_S)
+    return cases
 
 
-def prepare(world: World, crashes: Sequence[Crash]) -> list[Wreck]:
+def prepare(world: World, crashes: Sequence[Crash]) -> list[CrashCase]:
     gateway = world.make_gateway()
     gateway.start()
     client = world.make_client(gateway)
-    wrecks = [Wreck(crash, _prepare_one(client, crash)) for crash in crashes]
+    cases = [CrashCase(crash, _prepare_one(client, crash)) for crash in crashes]
     gateway.kill()
-    return wrecks
+    return cases
 
 
 def _prepare_one(client: Client, crash: Crash) -> tuple[str, ...]:
     ids: list[str] = []
-    for kind in crash.deed.after:
+    for kind in crash.request.after:
         key = f"{crash.key}-{kind}"
         fields = {"paymentType": kind, "amount": crash.first_amount, "currency": "EUR"}
         answer = follow(client, ids[-1], fields, key) if ids else pay(client, crash.first_amount, key, kind)
@@ -168,48 +168,48 @@ def _prepare_one(client: Client, crash: Crash) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _make_request(client: Client, wreck: Wreck) -> Callable[[], Answer]:
-    crash, deed, amount = wreck.crash, wreck.crash.deed, wreck.crash.amount
-    if not wreck.before:
-        return lambda: pay(client, amount or "", crash.key, deed.kind, dict(deed.extra))
+def _make_request(client: Client, case: CrashCase) -> Callable[[], Answer]:
+    crash, request, amount = case.crash, case.crash.request, case.crash.amount
+    if not case.before:
+        return lambda: pay(client, amount or "", crash.key, request.kind, dict(request.extra))
     currency = None if amount is None else "EUR"
-    fields = {"paymentType": deed.kind, "amount": amount, "currency": currency, **dict(deed.extra)}
-    if deed.kind in FACTS:
-        return lambda: record_fact(client, wreck.before[-1], fields)
-    return lambda: follow(client, wreck.before[-1], fields, crash.key)
+    fields = {"paymentType": request.kind, "amount": amount, "currency": currency, **dict(request.extra)}
+    if request.kind in FACTS:
+        return lambda: record_fact(client, case.before[-1], fields)
+    return lambda: follow(client, case.before[-1], fields, crash.key)
 
 
 # ---- dying ----
 
 
-def _wreck(world: World, wreck: Wreck) -> None:
-    crash = wreck.crash
-    gateway = world.make_gateway("" if crash.manner is not Manner.ANSWER else crash.kill.seam)
+def _run_case(world: World, case: CrashCase) -> None:
+    crash = case.crash
+    gateway = world.make_gateway("" if crash.manner is not Manner.ANSWER else crash.kill.point)
     gateway.start()
     if crash.recoveries or crash.manner is not Manner.ANSWER:
         # Knives at seams of the recovery, and an acquirer's bad manners, are meant for this request alone, not for what
         # an earlier one left behind.
-        pass_deadlines(world.books)
-        world.books.wait_until_quiet(PATIENCE_S)
-    ask = _make_request(world.make_client(gateway), wreck)
+        pass_deadlines(world.store)
+        world.store.wait_until_nothing_is_open(PATIENCE_S)
+    ask = _make_request(world.make_client(gateway), case)
     if crash.manner is Manner.ANSWER:
         assert try_to(ask) is None, f"{crash.name}: the gateway survived"
         gateway.wait_for_death()
     else:
-        _kill_while_held(world, wreck, gateway, ask)
-    wreck.held.append(describe_store(world, wreck))
+        _kill_while_held(world, case, gateway, ask)
+    case.held.append(describe_store(world, case))
     for kill in crash.recoveries:
-        pass_deadlines(world.books)
-        recovery = world.make_gateway(kill.seam)
+        pass_deadlines(world.store)
+        recovery = world.make_gateway(kill.point)
         recovery.launch()
         recovery.wait_for_death()
-        wreck.held.append(describe_store(world, wreck))
+        case.held.append(describe_store(world, case))
 
 
-def _kill_while_held(world: World, wreck: Wreck, gateway: Server, ask: Callable[[], Answer]) -> None:
-    path = wreck.crash.path
+def _kill_while_held(world: World, case: CrashCase, gateway: Server, ask: Callable[[], Answer]) -> None:
+    path = case.crash.path
     seen = world.acquirer.count_requests(path)
-    world.acquirer.behave(path, wreck.crash.manner, times=1)
+    world.acquirer.behave(path, case.crash.manner, times=1)
     with ThreadPoolExecutor(1) as shopper:
         answer = shopper.submit(try_to, ask)
         world.acquirer.wait_for_requests(path, seen + 1)
@@ -233,31 +233,31 @@ _DONE = {
 }
 
 
-def describe_store(world: World, wreck: Wreck) -> str:
-    world.books.wait_until_alone()
-    records = world.books.read_payments()
-    found = wreck.find_records(records)
-    ids = {*wreck.before, *(each.id for each in found)}
-    told, more = "; ".join(f"{each.kind} {each.state.name.lower()}" for each in found), wreck.tell_more(world.books)
+def describe_store(world: World, case: CrashCase) -> str:
+    world.store.wait_until_alone()
+    records = world.store.read_payments()
+    found = case.find_records(records)
+    ids = {*case.before, *(each.id for each in found)}
+    told, more = "; ".join(f"{each.kind} {each.state.name.lower()}" for each in found), case.tell_more(world.store)
     parts = [*([told] if told else []), *more] or ["nothing"]
     if any(each.held for each in records if each.id in ids):
         parts.append("money reserved")
-    stages, instructions = world.books.read_stages(), world.books.read_instructions()
+    stages, instructions = world.store.read_stages(), world.store.read_instructions()
     parts += [f"authentication {stages[id].name.lower()}" for id in ids if id in stages]
     parts += [f"instruction {instructions[id].name.lower()}" for id in ids if id in instructions]
-    parts += [each.told for each in world.books.read_registrations() if each.made_by in ids]
-    parts += sorted(_OWED[topic] for id, topic in world.books.list_owed() if id in ids)
+    parts += [each.told for each in world.store.read_registrations() if each.made_by in ids]
+    parts += sorted(_OWED[topic] for id, topic in world.store.list_owed() if id in ids)
     return ", ".join(parts)
 
 
-def _look_at_the_end(world: World, wrecks: Iterable[Wreck]) -> None:
-    records, ledger = world.books.read_payments(), world.acquirer.read_ledger()
-    registrations = world.books.read_registrations()
-    for wreck in wrecks:
-        wreck.records = wreck.find_records(records)
-        ids = {each.id for each in wreck.records}
-        told = [describe_end(each, ledger.get(each.id)) for each in wreck.records]
-        wreck.rows = "; ".join([*told, *(each.told for each in registrations if each.made_by in ids)]) or "nothing"
+def _look_at_the_end(world: World, cases: Iterable[CrashCase]) -> None:
+    records, ledger = world.store.read_payments(), world.acquirer.read_ledger()
+    registrations = world.store.read_registrations()
+    for case in cases:
+        case.records = case.find_records(records)
+        ids = {each.id for each in case.records}
+        told = [describe_end(each, ledger.get(each.id)) for each in case.records]
+        case.rows = "; ".join([*told, *(each.told for each in registrations if each.made_by in ids)]) or "nothing"
 
 
 def describe_end(record: Record, entry: Entry | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from acquirer import Entry, Fate
-from crash.books import ASIDE, Books, Record
+from crash.store_reader import ASIDE, Record, StoreReader
 from tollgate.payments.payment import State
 from tollgate.payments.schedule import RunState, name_run_payment
 from tollgate.values import PaymentId, ScheduleId
@@ -50,10 +50,10 @@ class Timetable:
     next_at: int
 
 
-def read_runs(books: Books) -> dict[str, list[RunRow]]:
+def read_runs(store: StoreReader) -> dict[str, list[RunRow]]:
     """By schedule, oldest first."""
     runs: dict[str, list[RunRow]] = defaultdict(list)
-    for schedule_id, due_at, state, tries, payment_id in books.query(_RUNS):
+    for schedule_id, due_at, state, tries, payment_id in store.query(_RUNS):
         row = RunRow(ScheduleId(schedule_id), int(due_at), RunState(int(state)), int(tries), payment_id)
         runs[schedule_id].append(row)
     return runs
@@ -62,37 +62,37 @@ def read_runs(books: Books) -> dict[str, list[RunRow]]:
 # ---- time that stands still for some ----
 
 
-def set_aside(books: Books) -> None:
+def set_aside(store: StoreReader) -> None:
     """No worker looks at anything that waits now, until it is brought back as it was."""
     for table, column, where in _WAITING:
-        books.query(f"UPDATE {table} SET {column} = {column} + {ASIDE} WHERE {where} AND {column} < {ASIDE}")
+        store.query(f"UPDATE {table} SET {column} = {column} + {ASIDE} WHERE {where} AND {column} < {ASIDE}")
 
 
-def bring_back(books: Books) -> None:
+def bring_back(store: StoreReader) -> None:
     for table, column, _ in _WAITING:
-        books.query(f"UPDATE {table} SET {column} = {column} - {ASIDE} WHERE {column} >= {ASIDE}")
+        store.query(f"UPDATE {table} SET {column} = {column} - {ASIDE} WHERE {column} >= {ASIDE}")
 
 
-def wake(books: Books, schedule_id: str) -> None:
-    books.query(f"UPDATE schedules SET next_at = next_at - {ASIDE} WHERE id = '{schedule_id}' AND next_at >= {ASIDE}")
+def wake(store: StoreReader, schedule_id: str) -> None:
+    store.query(f"UPDATE schedules SET next_at = next_at - {ASIDE} WHERE id = '{schedule_id}' AND next_at >= {ASIDE}")
 
 
-def put_to_sleep(books: Books, topic: str) -> None:
-    books.query(f"UPDATE jobs SET due_at = due_at + {ASIDE} WHERE topic = '{topic}' AND due_at < {ASIDE}")
+def put_to_sleep(store: StoreReader, topic: str) -> None:
+    store.query(f"UPDATE jobs SET due_at = due_at + {ASIDE} WHERE topic = '{topic}' AND due_at < {ASIDE}")
 
 
-def wake_jobs(books: Books, subjects: Iterable[str]) -> None:
+def wake_jobs(store: StoreReader, subjects: Iterable[str]) -> None:
     named = ", ".join(f"'{subject}'" for subject in subjects)
-    books.query(f"UPDATE jobs SET due_at = due_at - {ASIDE} WHERE subject_id IN ({named}) AND due_at >= {ASIDE}")
+    store.query(f"UPDATE jobs SET due_at = due_at - {ASIDE} WHERE subject_id IN ({named}) AND due_at >= {ASIDE}")
 
 
 # ---- what must be true in the end ----
 
 
-def find_run_lies(books: Books, ledger: Mapping[str, Entry], timetables: Mapping[str, Timetable]) -> list[str]:
+def find_run_lies(store: StoreReader, ledger: Mapping[str, Entry], timetables: Mapping[str, Timetable]) -> list[str]:
     """Empty when no due time is lost or doubled, and each is paid once or, where it failed, not at all."""
-    runs = read_runs(books)
-    next_times = {schedule_id: int(next_at) for schedule_id, next_at in books.query(_NEXT)}
+    runs = read_runs(store)
+    next_times = {schedule_id: int(next_at) for schedule_id, next_at in store.query(_NEXT)}
     return [
         *(f"runs of {each}, which nobody made" for each in runs.keys() - timetables.keys()),
         *(
@@ -100,14 +100,14 @@ def find_run_lies(books: Books, ledger: Mapping[str, Entry], timetables: Mapping
             for schedule_id, timetable in timetables.items()
             for lie in _compare_times(schedule_id, timetable, runs.get(schedule_id, []), next_times[schedule_id])
         ),
-        *find_run_charges(books, ledger),
+        *find_run_charges(store, ledger),
     ]
 
 
-def find_run_charges(books: Books, ledger: Mapping[str, Entry]) -> list[str]:
+def find_run_charges(store: StoreReader, ledger: Mapping[str, Entry]) -> list[str]:
     """What was charged for a due time beside what its run says."""
-    records = {record.id: record for record in books.read_payments()}
-    rows = [row for rows in read_runs(books).values() for row in rows]
+    records = {record.id: record for record in store.read_payments()}
+    rows = [row for rows in read_runs(store).values() for row in rows]
     return [lie for row in rows for lie in _compare_money(row, records, ledger)]
 
 

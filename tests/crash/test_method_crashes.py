@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from crash import further_crashes, method_crashes
-from crash.books import find_lies
-from crash.chain_books import find_chain_lies
+from crash.chain_checks import find_chain_contradictions
 from crash.conftest import DATABASES
-from crash.method_wreckage import MethodCrash, MethodWreck, read_ledgers, wreck_methods
-from crash.points import compare_with_document, render_section
+from crash.document import compare_with_document, render_section
+from crash.method_cases import MethodCase, MethodCrash, read_ledgers, run_method_crashes
+from crash.store_reader import find_contradictions
 from crash.world import World, open_world
 from postgres import PostgresCluster
 from tollgate.store.instructions import InstructionState
@@ -54,20 +54,20 @@ of_every_crash = pytest.mark.parametrize(
 
 
 @dataclass(frozen=True)
-class Shore:
+class CrashRun:
     """What was washed up on one database: the worlds, every wreck by its crash, and what the audits found."""
 
     worlds: list[World] = field(default_factory=list)
-    wrecks: dict[MethodCrash, MethodWreck] = field(default_factory=dict)
+    cases: dict[MethodCrash, MethodCase] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 
 
-Shores = dict[str, Shore]
+Shores = dict[str, CrashRun]
 
 
-def wreck_and_audit(world: World, share: Sequence[MethodCrash]) -> tuple[list[MethodWreck], str]:
+def wreck_and_audit(world: World, share: Sequence[MethodCrash]) -> tuple[list[MethodCase], str]:
     """The audit here too, because others are still waiting for deadlines meanwhile."""
-    return wreck_methods(world, share), world.verify()
+    return run_method_crashes(world, share), world.verify()
 
 
 @pytest.fixture(scope="module")
@@ -79,82 +79,84 @@ def find_shores(
     found: dict[str, Shores] = {}
     with ExitStack() as stack:
 
-        def wreck(batch: Batch) -> Shores:
+        def case(batch: Batch) -> Shores:
             places = [(name, share) for name in DATABASES for share in batch.shares]
             worlds = [
                 stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name, _ in places
             ]
             with ThreadPoolExecutor(len(places)) as pool:
                 made = [*pool.map(wreck_and_audit, worlds, [share for _, share in places])]
-            shores = {name: Shore() for name in DATABASES}
-            for (name, share), world, (wrecks, findings) in zip(places, worlds, made, strict=True):
-                shores[name].worlds.append(world)
-                shores[name].wrecks.update(zip(share, wrecks, strict=True))
-                shores[name].findings.append(findings)
-            return shores
+            crash_runs = {name: CrashRun() for name in DATABASES}
+            for (name, share), world, (cases, findings) in zip(places, worlds, made, strict=True):
+                crash_runs[name].worlds.append(world)
+                crash_runs[name].cases.update(zip(share, cases, strict=True))
+                crash_runs[name].findings.append(findings)
+            return crash_runs
 
         def find(batch: Batch) -> Shores:
             if batch.name not in found:
-                found[batch.name] = wreck(batch)
+                found[batch.name] = case(batch)
             return found[batch.name]
 
         yield find
 
 
 @pytest.fixture
-def shores(batch: Batch, find_shores: Callable[[Batch], Shores]) -> Shores:
+def crash_runs(batch: Batch, find_shores: Callable[[Batch], Shores]) -> Shores:
     return find_shores(batch)
 
 
 @pytest.fixture
-def shore(database: str, shores: Shores) -> Shore:
-    return shores[database]
+def crash_run(database: str, crash_runs: Shores) -> CrashRun:
+    return crash_runs[database]
 
 
 @of_every_crash
-def test_whoever_is_cut_off_anywhere_ends_as_the_seam_allows(shore: Shore, crash: MethodCrash) -> None:
-    assert shore.wrecks[crash].ending in crash.endings
+def test_whoever_is_cut_off_anywhere_ends_as_the_seam_allows(crash_run: CrashRun, crash: MethodCrash) -> None:
+    assert crash_run.cases[crash].ending in crash.endings
 
 
 @of_every_crash
-def test_a_write_that_is_cut_off_is_whole_or_absent(shore: Shore, crash: MethodCrash) -> None:
-    for kill, held in zip((crash.kill, *crash.recoveries), shore.wrecks[crash].held, strict=True):
-        assert held in (kill.leaves or (held,)), kill.seam
+def test_a_write_that_is_cut_off_is_whole_or_absent(crash_run: CrashRun, crash: MethodCrash) -> None:
+    for kill, held in zip((crash.kill, *crash.recoveries), crash_run.cases[crash].held, strict=True):
+        assert held in (kill.leaves or (held,)), kill.point
 
 
 @of_every_crash
-def test_one_order_is_one_payment_however_often_it_was_repeated(shore: Shore, crash: MethodCrash) -> None:
-    wreck = shore.wrecks[crash]
-    recorded = wreck.walk.world.books.find_by_key(crash.key)
-    assert [record.id for record in recorded] == [wreck.records[0].id]
+def test_one_order_is_one_payment_however_often_it_was_repeated(crash_run: CrashRun, crash: MethodCrash) -> None:
+    case = crash_run.cases[crash]
+    recorded = case.scenario.world.store.find_by_key(crash.key)
+    assert [record.id for record in recorded] == [case.records[0].id]
 
 
 @of_every_batch
-def test_gateway_acquirer_and_bank_tell_the_same_story_afterwards(shore: Shore) -> None:
-    assert shore.findings == [""] * len(shore.worlds)
-    for world in shore.worlds:
-        assert world.books.is_quiet()
-        assert find_lies(world.books, read_ledgers(world)) == []
-        assert find_chain_lies(world.books, world.acquirer) == []
+def test_gateway_acquirer_and_bank_tell_the_same_story_afterwards(crash_run: CrashRun) -> None:
+    assert crash_run.findings == [""] * len(crash_run.worlds)
+    for world in crash_run.worlds:
+        assert world.store.has_nothing_open()
+        assert find_contradictions(world.store, read_ledgers(world)) == []
+        assert find_chain_contradictions(world.store, world.acquirer) == []
 
 
 @of_every_batch
-def test_no_security_code_is_kept_after_the_end(shore: Shore) -> None:
-    assert [world.books.count_secrets() for world in shore.worlds] == [0] * len(shore.worlds)
-    assert any(world.books.read_stages() for world in shore.worlds)
+def test_no_security_code_is_kept_after_the_end(crash_run: CrashRun) -> None:
+    assert [world.store.count_secrets() for world in crash_run.worlds] == [0] * len(crash_run.worlds)
+    assert any(world.store.read_stages() for world in crash_run.worlds)
 
 
 @of_every_batch
-def test_no_instruction_is_left_that_a_later_file_could_take(shore: Shore) -> None:
-    states = {state for world in shore.worlds for state in world.books.read_instructions().values()}
+def test_no_instruction_is_left_that_a_later_file_could_take(crash_run: CrashRun) -> None:
+    states = {state for world in crash_run.worlds for state in world.store.read_instructions().values()}
     assert states >= {InstructionState.FILED, InstructionState.CANCELLED}
     assert states <= {InstructionState.FILED, InstructionState.CANCELLED, InstructionState.BLOCKED}
 
 
 @of_every_batch
-def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, shores: Shores) -> None:
+def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: Shores) -> None:
     fresh = {
-        title: render_section({name: [shore.wrecks[crash] for crash in crashes] for name, shore in shores.items()})
+        title: render_section(
+            {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}
+        )
         for title, crashes in batch.sections.items()
     }
     written, true = compare_with_document(fresh)

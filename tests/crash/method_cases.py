@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from acquirer import Entry, Fate
-from crash.books import Record
 from crash.calendars import pass_deadlines
-from crash.journeys import Journey, Method, Write, insist_on_step
+from crash.crashes import Crash, CrashCase, Ending, Request, describe_end, describe_store
+from crash.scenarios import Method, Scenario, Step, insist_on_step
+from crash.store_reader import Record
 from crash.world import NO_ANSWER, PATIENCE_S, World
-from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
 from gateway import Client
 from tollgate.flows.sepa_files import export_file
 from tollgate.store.bank_files import list_bank_files
@@ -30,7 +30,7 @@ WEEK_S = 7 * 24 * 3600
 
 
 @dataclass(frozen=True)
-class MethodDeed(Deed):
+class MethodRequest(Request):
     method: Method = Method.CARD
     brings_browser: bool = True
     status: str = "Y"
@@ -38,7 +38,7 @@ class MethodDeed(Deed):
 
 @dataclass(frozen=True)
 class MethodCrash(Crash):
-    step: Write | None = Write.ORDER
+    step: Step | None = Step.ORDER
     """During which the gateway dies; None: it dies by itself, a week after everything went well."""
     is_left: bool = False
     """The shopper never comes back."""
@@ -49,101 +49,103 @@ class MethodCrash(Crash):
 
 
 @dataclass
-class MethodWreck(Wreck):
-    journey: Journey | None = None
+class MethodCase(CrashCase):
+    started: Scenario | None = None
     told: str = ""
 
     @property
-    def walk(self) -> Journey:
-        assert self.journey is not None
-        return self.journey
+    def scenario(self) -> Scenario:
+        assert self.started is not None
+        return self.started
 
     @property
     def ending(self) -> Ending:
         return Ending(self.rows, self.told)
 
 
-def wreck_methods(world: World, crashes: Sequence[MethodCrash]) -> list[MethodWreck]:
+def run_method_crashes(world: World, crashes: Sequence[MethodCrash]) -> list[MethodCase]:
     """Dies at every seam, then lets a gateway live, with which everybody goes on; a week later all has ended."""
-    wrecks = [MethodWreck(crash, journey=_begin(world, crash)) for crash in crashes]
-    for crash, wreck in zip(crashes, wrecks, strict=True):
-        _wreck(world, crash, wreck)
+    cases = [MethodCase(crash, started=_begin(world, crash)) for crash in crashes]
+    for crash, case in zip(crashes, cases, strict=True):
+        _run_case(world, crash, case)
     gateway = world.make_gateway()
     gateway.start()
-    pass_deadlines(world.books)
-    world.books.wait_until_calm("reverse", within_s=PATIENCE_S)
+    pass_deadlines(world.store)
+    world.store.wait_until_done("reverse", within_s=PATIENCE_S)
     client = world.make_client(gateway)
-    for crash, wreck in zip(crashes, wrecks, strict=True):
+    for crash, case in zip(crashes, cases, strict=True):
         if crash.step is not None:
-            _go_on(client, wreck, crash.step)
+            _go_on(client, case, crash.step)
     assert client.post("/sandbox/clock", {"advance": str(WEEK_S)}).status == 200
-    _make_errands_due(world)
+    _make_recovery_tasks_due(world)
     wait_until_nothing_is_left(world)
-    _look_at_the_end(world, wrecks)
-    return wrecks
+    _look_at_the_end(world, cases)
+    return cases
 
 
-def _begin(world: World, crash: MethodCrash) -> Journey:
-    deed = crash.deed
-    assert isinstance(deed, MethodDeed)
-    return Journey(world, deed.method, deed.kind, crash.amount or "", crash.key, deed.brings_browser, deed.status)
+def _begin(world: World, crash: MethodCrash) -> Scenario:
+    request = crash.request
+    assert isinstance(request, MethodRequest)
+    return Scenario(
+        world, request.method, request.kind, crash.amount or "", crash.key, request.brings_browser, request.status
+    )
 
 
 # ---- dying ----
 
 
-def _wreck(world: World, crash: MethodCrash, wreck: MethodWreck) -> None:
+def _run_case(world: World, crash: MethodCrash, case: MethodCase) -> None:
     if crash.step is None:
-        _die_later(world, crash, wreck)
+        _crash_later(world, crash, case)
         return
-    gateway = world.make_gateway(crash.kill.seam)
+    gateway = world.make_gateway(crash.kill.point)
     gateway.start()
     if crash.recoveries:
         # Knives at seams of the recovery are meant for this payment alone.
-        pass_deadlines(world.books)
-        world.books.wait_until_calm("reverse", "inquire", within_s=PATIENCE_S)
+        pass_deadlines(world.store)
+        world.store.wait_until_done("reverse", "inquire", within_s=PATIENCE_S)
     client = world.make_client(gateway)
-    for step in wreck.walk.steps:
+    for step in case.scenario.steps:
         if step is crash.step:
             break
-        wreck.walk.take(step, client)
-    heard = _try_to_take(wreck.walk, crash.step, client)
+        case.scenario.take(step, client)
+    heard = _try_to_take(case.scenario, crash.step, client)
     assert heard is None, f"{crash.name}: the gateway survived and answered {heard}"
     gateway.wait_for_death()
-    wreck.held.append(describe_store(world, wreck))
-    _die_again(world, crash, wreck)
+    case.held.append(describe_store(world, case))
+    _crash_again(world, crash, case)
 
 
-def _die_later(world: World, crash: MethodCrash, wreck: MethodWreck) -> None:
+def _crash_later(world: World, crash: MethodCrash, case: MethodCase) -> None:
     """All is well when the gateway is switched off; the next one finds that a week has passed."""
     gateway = world.make_gateway()
     gateway.start()
     wait_until_nothing_is_left(world)
-    wreck.told = wreck.walk.take(Write.ORDER, world.make_client(gateway))
+    case.told = case.scenario.take(Step.ORDER, world.make_client(gateway))
     gateway.kill()
     asyncio.run(_let_time_pass(world))
-    dying = world.make_gateway(crash.kill.seam)
+    dying = world.make_gateway(crash.kill.point)
     dying.launch()
     dying.wait_for_death()
-    wreck.held.append(describe_store(world, wreck))
-    _die_again(world, crash, wreck)
+    case.held.append(describe_store(world, case))
+    _crash_again(world, crash, case)
 
 
-def _die_again(world: World, crash: MethodCrash, wreck: MethodWreck) -> None:
+def _crash_again(world: World, crash: MethodCrash, case: MethodCase) -> None:
     if crash.recoveries:
-        _make_errands_due(world)
+        _make_recovery_tasks_due(world)
     for kill in crash.recoveries:
-        pass_deadlines(world.books)
-        recovery = world.make_gateway(kill.seam)
+        pass_deadlines(world.store)
+        recovery = world.make_gateway(kill.point)
         recovery.launch()
         recovery.wait_for_death()
-        wreck.held.append(describe_store(world, wreck))
+        case.held.append(describe_store(world, case))
 
 
-def _try_to_take(journey: Journey, step: Write, client: Client) -> str | None:
+def _try_to_take(started: Scenario, step: Step, client: Client) -> str | None:
     """None where the gateway died before it could tell."""
     try:
-        return journey.take(step, client)
+        return started.take(step, client)
     except NO_ANSWER:
         return None
 
@@ -154,30 +156,30 @@ async def _let_time_pass(world: World) -> None:
     await database.close()
 
 
-def _make_errands_due(world: World) -> None:
+def _make_recovery_tasks_due(world: World) -> None:
     """What was set aside so that no worker would be faster than the shopper."""
-    world.books.query("UPDATE jobs SET due_at = 0 WHERE topic = 'inquire'")
+    world.store.query("UPDATE jobs SET due_at = 0 WHERE topic = 'inquire'")
 
 
 # ---- going on ----
 
 
-def _go_on(client: Client, wreck: MethodWreck, since: Write) -> None:
+def _go_on(client: Client, case: MethodCase, since: Step) -> None:
     """Whoever got no answer tries again, and then come those who had not had their turn yet."""
-    crash, journey = wreck.crash, wreck.walk
+    crash, started = case.crash, case.scenario
     assert isinstance(crash, MethodCrash)
-    wreck.told = insist_on_step(journey, since, client)
-    is_away = not journey.path if since is Write.ORDER else crash.is_left
+    case.told = insist_on_step(started, since, client)
+    is_away = not started.path if since is Step.ORDER else crash.is_left
     if not is_away:
-        for step in [*journey.list_rest(since)][1:]:
-            journey.take(step, client)
+        for step in [*started.list_rest(since)][1:]:
+            started.take(step, client)
 
 
 def wait_until_nothing_is_left(world: World) -> None:
     """Neither work for a worker nor an instruction that no file has."""
-    world.books.wait_until_quiet(PATIENCE_S)
+    world.store.wait_until_nothing_is_open(PATIENCE_S)
     deadline = time.monotonic() + PATIENCE_S
-    while left := world.books.query("SELECT id FROM instructions WHERE state = 0"):
+    while left := world.store.query("SELECT id FROM instructions WHERE state = 0"):
         assert time.monotonic() < deadline, f"no file took {left}"
         time.sleep(0.1)
 
@@ -204,16 +206,16 @@ async def _read_files(world: World) -> dict[str, Entry]:
     return entries
 
 
-def _look_at_the_end(world: World, wrecks: Sequence[MethodWreck]) -> None:
-    records, ledger = world.books.read_payments(), read_ledgers(world)
+def _look_at_the_end(world: World, cases: Sequence[MethodCase]) -> None:
+    records, ledger = world.store.read_payments(), read_ledgers(world)
     sessions = world.acquirer.read_sessions()
-    for wreck in wrecks:
-        wreck.records = wreck.find_records(records)
-        told = [_describe(wreck.walk.method, each, ledger.get(each.id)) for each in wreck.records]
-        if wreck.walk.method is Method.PROVIDER and wreck.records:
-            session = sessions.get(wreck.records[0].id)
+    for case in cases:
+        case.records = case.find_records(records)
+        told = [_describe(case.scenario.method, each, ledger.get(each.id)) for each in case.records]
+        if case.scenario.method is Method.PROVIDER and case.records:
+            session = sessions.get(case.records[0].id)
             told[0] += f", session {session.status if session else 'never opened'}"
-        wreck.rows = "; ".join(told) or "nothing"
+        case.rows = "; ".join(told) or "nothing"
 
 
 def _describe(method: Method, record: Record, entry: Entry | None) -> str:

@@ -20,6 +20,7 @@ from tollgate.payments.authentication import Stage
 from tollgate.payments.following import Action
 from tollgate.payments.payment import PAID_TWICE_CODE, State
 from tollgate.payments.registration import RegistrationState
+from tollgate.store import schema
 from tollgate.store.instructions import InstructionState
 
 Rows = list[tuple[str, ...]]
@@ -41,7 +42,7 @@ _REGISTRATIONS = """SELECT id, state, coalesce(made_by, ''), coalesce(network_to
  CASE WHEN sealed_account IS NULL AND fingerprint IS NULL THEN 0 ELSE 1 END,
  (SELECT count(*) FROM outbox WHERE subject_id = registrations.id AND topic = 'registration.created')
  FROM registrations ORDER BY created_at"""
-_LINES = "SELECT payment_id, source, target, amount FROM book ORDER BY id"
+_LINES = f"SELECT payment_id, source, target, amount FROM {schema.ledger.name} ORDER BY id"
 _OTHERS = """SELECT count(*) FROM pg_stat_activity
  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"""
 
@@ -120,17 +121,17 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Books:
+class StoreReader:
     query: Callable[[str], Rows]
     has_server: bool = False
 
-    def is_quiet(self) -> bool:
+    def has_nothing_open(self) -> bool:
         """Nothing is open and nothing is owed."""
         return not self.list_open()
 
-    def wait_until_quiet(self, within_s: float = QUIET_S) -> None:
+    def wait_until_nothing_is_open(self, within_s: float = QUIET_S) -> None:
         deadline = time.monotonic() + within_s
-        while not self.is_quiet():
+        while not self.has_nothing_open():
             assert time.monotonic() < deadline, f"after {within_s} s still {self.list_open()}"
             time.sleep(0.1)
 
@@ -156,7 +157,7 @@ class Books:
             *topics
         }
 
-    def wait_until_calm(self, *topics: str, within_s: float = QUIET_S) -> None:
+    def wait_until_done(self, *topics: str, within_s: float = QUIET_S) -> None:
         deadline = time.monotonic() + within_s
         while not self.is_calm(*topics):
             assert time.monotonic() < deadline, f"after {within_s} s still {self.list_open()}"
@@ -173,7 +174,7 @@ class Books:
         """Of security codes that still wait for their shopper."""
         return int(self.query("SELECT count(*) FROM authentications WHERE sealed_secret IS NOT NULL")[0][0])
 
-    def set_errands_aside(self, payment_id: str) -> None:
+    def postpone_recovery_tasks(self, payment_id: str) -> None:
         """No worker looks at them any more; one that is looking at this moment is waited for."""
         where = f"subject_id = '{payment_id}' AND lease_owner IS NULL"
         deadline = time.monotonic() + QUIET_S
@@ -204,7 +205,7 @@ class Books:
         return events
 
     def count_unanswered_claims(self) -> int:
-        return int(self.query("SELECT count(*) FROM claims WHERE status IS NULL")[0][0])
+        return int(self.query(f"SELECT count(*) FROM {schema.idempotency_records.name} WHERE status IS NULL")[0][0])
 
 
 def _read_record(row: tuple[str, ...]) -> Record:
@@ -213,9 +214,9 @@ def _read_record(row: tuple[str, ...]) -> Record:
     return Record(id, kind, State(int(state)), int(amount), *words, *map(int, numbers))
 
 
-def open_books(database: str, cluster: PostgresCluster | None) -> Books:
+def open_store_reader(database: str, cluster: PostgresCluster | None) -> StoreReader:
     if cluster is not None:
-        return Books(lambda text: asyncio.run(_query_server(database, text)), True)
+        return StoreReader(lambda text: asyncio.run(_query_server(database, text)), True)
     path = database.removeprefix("sqlite:///")
 
     def query(text: str) -> Rows:
@@ -226,7 +227,7 @@ def open_books(database: str, cluster: PostgresCluster | None) -> Books:
         finally:
             connection.close()
 
-    return Books(query)
+    return StoreReader(query)
 
 
 async def _query_server(database: str, text: str) -> Rows:
@@ -237,18 +238,18 @@ async def _query_server(database: str, text: str) -> Rows:
         await connection.close()
 
 
-def find_lies(books: Books, ledger: Mapping[str, Entry]) -> list[str]:
+def find_contradictions(store: StoreReader, ledger: Mapping[str, Entry]) -> list[str]:
     """Everything that contradicts `a failed answer never leaves money taken`, and its like; empty when all is well."""
-    records = books.read_payments()
+    records = store.read_payments()
     orders = {record.id: record for record in records if not record.is_technical}
     reversals = Counter(record.referenced_id for record in records if record.is_technical)
     return [
         *_compare_money(orders, ledger),
         *_compare_reversals(orders, reversals),
-        *_compare_events(records, books.read_events()),
+        *_compare_events(records, store.read_events()),
         *_find_double_charges(ledger.values()),
-        *_compare_registrations(orders, books.read_registrations()),
-        *([f"{count} claims without an answer"] if (count := books.count_unanswered_claims()) else []),
+        *_compare_registrations(orders, store.read_registrations()),
+        *([f"{count} claims without an answer"] if (count := store.count_unanswered_claims()) else []),
     ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from acquirer import AcquirerProcess
-from crash.books import WIRE_WORDS, Books, Line, Record
+from crash.store_reader import WIRE_WORDS, Line, Record, StoreReader
 from tollgate.payments.payment import State
 
 
@@ -41,9 +41,9 @@ WEIGHTS = {
 FIRST_ENTRIES = {"PA": ("shopper", "held"), "DB": ("shopper", "earned"), "CD": ("earned", "shopper")}
 
 
-def find_chain_lies(books: Books, acquirer: AcquirerProcess) -> list[str]:
+def find_chain_contradictions(store: StoreReader, acquirer: AcquirerProcess) -> list[str]:
     """Empty when every balance, every number and every line of the book is what the transactions say it is."""
-    records = books.read_payments()
+    records = store.read_payments()
     followers: dict[str, list[Record]] = defaultdict(list)
     chains: dict[str, list[Record]] = defaultdict(list)
     for record in records:
@@ -54,7 +54,7 @@ def find_chain_lies(books: Books, acquirer: AcquirerProcess) -> list[str]:
         *(lie for record in records for lie in _compare_balance(record, followers[record.id])),
         *(lie for first in chains[""] for lie in _compare_chain(first, chains.get(first.id, []))),
         *(lie for record in records for lie in _compare_account(record, followers[record.id], acquirer)),
-        *_compare_book(records, books.read_lines()),
+        *_compare_book(records, store.read_lines()),
         *(f"{record} has no seal" for record in records if not record.seal_length),
     ]
 

@@ -25,7 +25,7 @@ BROWSER = {
 }
 
 
-class Write(StrEnum):
+class Step(StrEnum):
     """The words tell what somebody does who got no answer."""
 
     ORDER = "repeated"
@@ -61,15 +61,15 @@ FIELDS: dict[Method, dict[str, str]] = {
         "bankAccount.mandate.dateOfSignature": "2026-01-15",
     },
 }
-STEPS: dict[Method, tuple[Write, ...]] = {
-    Method.CARD: (Write.ORDER, Write.COLLECT, Write.TELL, Write.RETURN),
-    Method.PROVIDER: (Write.ORDER, Write.RETURN),
-    Method.ACCOUNT: (Write.ORDER,),
+STEPS: dict[Method, tuple[Step, ...]] = {
+    Method.CARD: (Step.ORDER, Step.COLLECT, Step.TELL, Step.RETURN),
+    Method.PROVIDER: (Step.ORDER, Step.RETURN),
+    Method.ACCOUNT: (Step.ORDER,),
 }
 
 
 @dataclass
-class Journey:
+class Scenario:
     world: World
     method: Method
     kind: str
@@ -85,23 +85,23 @@ class Journey:
     shop_url: str = SHOP_URL
 
     @property
-    def steps(self) -> tuple[Write, ...]:
-        return tuple(step for step in STEPS[self.method] if step is not Write.COLLECT or not self.brings_browser)
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(step for step in STEPS[self.method] if step is not Step.COLLECT or not self.brings_browser)
 
-    def list_rest(self, since: Write) -> Iterator[Write]:
+    def list_rest(self, since: Step) -> Iterator[Step]:
         yield from self.steps[self.steps.index(since) :]
 
-    def take(self, step: Write, client: Client) -> str:
+    def take(self, step: Step, client: Client) -> str:
         """What whoever takes the step hears."""
         match step:
-            case Write.ORDER:
+            case Step.ORDER:
                 return self._order(client)
-            case Write.COLLECT:
+            case Step.COLLECT:
                 page = client.send("POST", self.path, urlencode({"collected": "1", **BROWSER}), FORM)
                 return "sent to the issuer" if b"creq" in page.body else f"{page.status}"
-            case Write.TELL:
+            case Step.TELL:
                 return self._tell(client)
-            case Write.RETURN:
+            case Step.RETURN:
                 return self._come_back(client)
 
     def _order(self, client: Client) -> str:
@@ -145,7 +145,7 @@ class Journey:
         if self.method is Method.PROVIDER:
             if self.world.acquirer.read_sessions()[self.id].status == "open":
                 # No worker may learn of it before the shopper is back.
-                self.world.books.set_errands_aside(self.id)
+                self.world.store.postpone_recovery_tasks(self.id)
                 self.world.acquirer.decide(self.id, "approved")
             page = client.send("GET", self.path)
         else:
@@ -155,14 +155,14 @@ class Journey:
         return "sent to the shop" if is_home else f"{page.status}"
 
 
-def insist_on_step(journey: Journey, step: Write, client: Client) -> str:
+def insist_on_step(scenario: Scenario, step: Step, client: Client) -> str:
     """Until whoever answers neither breaks nor says that the first request is still running."""
     heard: list[str] = []
 
     def ask() -> Answer:
-        heard.append(journey.take(step, client))
+        heard.append(scenario.take(step, client))
         is_early = heard[-1] == "`800.600.100`"
         return Answer(503 if is_early else 200, {}, b'{"result": {"code": ""}}')
 
-    insist_on(ask, f"{step} of {journey.key}")
+    insist_on(ask, f"{step} of {scenario.key}")
     return heard[-1]

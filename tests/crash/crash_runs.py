@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from crash.conftest import DATABASES
+from crash.crashes import Crash, CrashCase, run_payment_crashes
 from crash.world import World, open_world
-from crash.wreckage import Crash, Wreck, wreck_everything
 from postgres import PostgresCluster
 
 Shares = Sequence[Sequence[Crash]]
@@ -19,30 +19,30 @@ Shares = Sequence[Sequence[Crash]]
 
 
 @dataclass(frozen=True)
-class Shore:
+class CrashRun:
     """What was washed up on one database: the worlds, and every wreck by its crash."""
 
     shares: Shares
     worlds: list[World] = field(default_factory=list)
-    wrecks: dict[Crash, Wreck] = field(default_factory=dict)
+    cases: dict[Crash, CrashCase] = field(default_factory=dict)
 
     def find_world(self, crash: Crash) -> World:
         return next(world for world, share in zip(self.worlds, self.shares, strict=True) if crash in share)
 
 
 @contextmanager
-def wash_up(
+def run_crashes(
     shares: Shares, cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, Shore]]:
+) -> Iterator[dict[str, CrashRun]]:
     clusters = {"sqlite": None, "postgresql": cluster}
     with ExitStack() as stack, ThreadPoolExecutor() as pool:
-        shores = {name: Shore(shares) for name in DATABASES}
+        crash_runs = {name: CrashRun(shares) for name in DATABASES}
         running = []
-        for name, shore in shores.items():
+        for name, crash_run in crash_runs.items():
             for share in shares:
                 world = stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name]))
-                shore.worlds.append(world)
-                running.append((shore, pool.submit(wreck_everything, world, share)))
-        for shore, future in running:
-            shore.wrecks.update({wreck.crash: wreck for wreck in future.result()})
-        yield shores
+                crash_run.worlds.append(world)
+                running.append((crash_run, pool.submit(run_payment_crashes, world, share)))
+        for crash_run, future in running:
+            crash_run.cases.update({case.crash: case for case in future.result()})
+        yield crash_runs

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from acquirer import Entry
-from crash.books import Books, Record, Stored
-from crash.stored_wreckage import Stage, StoredWreck, wait_in_haste
+from crash.crashes import Request
+from crash.store_reader import Record, Stored, StoreReader
+from crash.stored_cases import Stage, StoredCase, wait_while_time_passes
 from crash.world import PATIENCE_S, try_to
-from crash.wreckage import Deed
 from gateway import CARD, Answer, Client
 from tollgate.connectors import tokens
 
@@ -22,32 +22,32 @@ _VALID = {**CARD, "card.expiryYear": "2031", "testMode": "EXTERNAL"}
 
 
 @dataclass(frozen=True)
-class TokenDeed(Deed):
+class TokenRequest(Request):
     is_removal: bool = False
 
 
 @dataclass
-class TokenWreck(StoredWreck):
+class TokenCase(StoredCase):
     registration_id: str = ""
     others: frozenset[str] = frozenset()
     """Registrations that were there before."""
 
     def prepare(self, stage: Stage, client: Client) -> None:
         """What is to be removed has its token already."""
-        deed = self.crash.deed
-        if isinstance(deed, TokenDeed) and deed.is_removal:
+        request = self.crash.request
+        if isinstance(request, TokenRequest) and request.is_removal:
             self.registration_id = _keep(stage, client).json["id"]
-            wait_in_haste(
-                lambda: bool(self._find(stage.world.books).token), lambda: None, PATIENCE_S, lambda: "no token"
+            wait_while_time_passes(
+                lambda: bool(self._find(stage.world.store).token), lambda: None, PATIENCE_S, lambda: "no token"
             )
 
-    def suffer(self, stage: Stage) -> None:
-        self.others = frozenset(each.id for each in stage.world.books.read_registrations())
+    def run(self, stage: Stage) -> None:
+        self.others = frozenset(each.id for each in stage.world.store.read_registrations())
         ask = self._remove if self.registration_id else lambda client: _keep(stage, client)
         # Whether it is answered before the job is run is chance.
-        self.die(stage, self.crash.kill, in_haste=False, ask=lambda client: try_to(lambda: ask(client)))
+        self.crash_once(stage, self.crash.kill, moves_clock=False, ask=lambda client: try_to(lambda: ask(client)))
         for kill in self.crash.recoveries:
-            self.die(stage, kill, in_haste=True)
+            self.crash_once(stage, kill, moves_clock=True)
 
     def _remove(self, client: Client) -> Answer:
         sent = urlencode({"entityId": client.entity_id})
@@ -56,20 +56,20 @@ class TokenWreck(StoredWreck):
     def look(self, stage: Stage, records: Sequence[Record], ledger: dict[str, Entry]) -> None:  # noqa: ARG002
         asked = stage.vault.count(tokens.PROVISIONS, self.registration_id)
         status = stage.vault.statuses.get(self.registration_id, "none")
-        self.rows = ", ".join([*self.tell_more(stage.world.books), f"{status} at the vault"])
+        self.rows = ", ".join([*self.tell_more(stage.world.store), f"{status} at the vault"])
         assert asked <= 1 + len(self.held), f"the vault was asked {asked} times"
 
-    def list_subjects(self, books: Books) -> list[str]:  # noqa: ARG002
+    def list_subjects(self, store: StoreReader) -> list[str]:  # noqa: ARG002
         return [self.registration_id]
 
-    def tell_more(self, books: Books) -> list[str]:
+    def tell_more(self, store: StoreReader) -> list[str]:
         if not self.registration_id:
-            [self.registration_id] = [each.id for each in books.read_registrations() if each.id not in self.others]
-        stored = self._find(books)
+            [self.registration_id] = [each.id for each in store.read_registrations() if each.id not in self.others]
+        stored = self._find(store)
         return [stored.told, f"token {json.loads(stored.token)['state'].lower()}" if stored.token else "no token"]
 
-    def _find(self, books: Books) -> Stored:
-        return next(each for each in books.read_registrations() if each.id == self.registration_id)
+    def _find(self, store: StoreReader) -> Stored:
+        return next(each for each in store.read_registrations() if each.id == self.registration_id)
 
 
 def _keep(stage: Stage, client: Client) -> Answer:

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from api.checking_out import STORING, ask, prepare, submit
 from api.reminded_shops import RemindedShop
-from crash.books import Books, Record
-from crash.journeys import BROWSER_FIELDS, FIELDS, Journey, Method, Write, insist_on_step
-from crash.schedule_books import put_to_sleep
+from crash.crashes import Crash, CrashCase, Ending, Request, describe_end, describe_store
+from crash.scenarios import BROWSER_FIELDS, FIELDS, Method, Scenario, Step, insist_on_step
+from crash.schedule_checks import put_to_sleep
+from crash.store_reader import Record, StoreReader
 from crash.world import PATIENCE_S, World, insist_on, try_to
-from crash.wreckage import Crash, Deed, Ending, Wreck, describe_end, describe_store
 from gateway import CARD, Answer, Client
 from tollgate.payments.checkout import REMIND_TOPIC, CheckoutState
 from tollgate.payments.payment import RecoveryTask
@@ -43,7 +43,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True)
-class CheckoutDeed(Deed):
+class CheckoutRequest(Request):
     part: Part = Part.SUBMISSION
     kind_of_checkout: str = "payment"
     method: Method = Method.CARD
@@ -55,16 +55,16 @@ class CheckoutDeed(Deed):
 class CheckoutCrash(Crash):
     @property
     def again(self) -> str:
-        return self.checkout_deed.part.value
+        return self.checkout_request.part.value
 
     @property
-    def checkout_deed(self) -> CheckoutDeed:
-        assert isinstance(self.deed, CheckoutDeed)
-        return self.deed
+    def checkout_request(self) -> CheckoutRequest:
+        assert isinstance(self.request, CheckoutRequest)
+        return self.request
 
 
 @dataclass
-class CheckoutJourney(Journey):
+class CheckoutScenario(Scenario):
     checkout_id: str = ""
 
     def _order(self, client: Client) -> str:
@@ -72,9 +72,9 @@ class CheckoutJourney(Journey):
         answer = submit(client, self.checkout_id, self.shop_url, fields)
         assert answer.json["next"]["kind"] != "result", answer.body
         self.path = urlsplit(answer.json["next"]["url"]).path
-        [(self.id,)] = self.world.books.query(f"SELECT subject_id FROM checkouts WHERE id = '{self.checkout_id}'")
+        [(self.id,)] = self.world.store.query(f"SELECT subject_id FROM checkouts WHERE id = '{self.checkout_id}'")
         if self.method is Method.PROVIDER:
-            self.world.books.set_errands_aside(self.id)
+            self.world.store.postpone_recovery_tasks(self.id)
             message = self.world.acquirer.read_sessions()[self.id].message
             assert message is not None
             self.path = urlsplit(message.back_url).path
@@ -82,50 +82,50 @@ class CheckoutJourney(Journey):
 
 
 @dataclass
-class CheckoutWreck(Wreck):
+class CheckoutCase(CrashCase):
     checkout_id: str = ""
     result_url: str = ""
     told: str = ""
-    journey: CheckoutJourney | None = None
+    started: CheckoutScenario | None = None
 
     @property
-    def deed(self) -> CheckoutDeed:
+    def request(self) -> CheckoutRequest:
         assert isinstance(self.crash, CheckoutCrash)
-        return self.crash.checkout_deed
+        return self.crash.checkout_request
 
     @property
     def ending(self) -> Ending:
         return Ending(self.rows, self.told)
 
     @property
-    def walk(self) -> CheckoutJourney:
-        assert self.journey is not None
-        return self.journey
+    def scenario(self) -> CheckoutScenario:
+        assert self.started is not None
+        return self.started
 
     def prepare(self, world: World, client: Client, shop_url: str) -> None:
         """While a gateway is alive that nothing happens to."""
         self.result_url = f"{shop_url}/result"
-        prepared = {"amount": self.crash.amount, "currency": "EUR", "paymentType": self.deed.kind}
-        fields = prepared if self.deed.kind_of_checkout == "payment" else dict(STORING)
+        prepared = {"amount": self.crash.amount, "currency": "EUR", "paymentType": self.request.kind}
+        fields = prepared if self.request.kind_of_checkout == "payment" else dict(STORING)
         self.checkout_id = prepare(client, {**fields, "testMode": "EXTERNAL"})
-        if self.deed.part is Part.RETURN:
-            self.journey = CheckoutJourney(world, self.deed.method, self.deed.kind, self.crash.amount or "", "")
-            self.walk.checkout_id, self.walk.shop_url = self.checkout_id, self.result_url
-            for step in self.walk.steps[:-1]:
-                self.walk.take(step, client)
-        if self.deed.part in (Part.STATUS, Part.REMINDER) or self.deed.method is Method.PROVIDER:
+        if self.request.part is Part.RETURN:
+            self.started = CheckoutScenario(world, self.request.method, self.request.kind, self.crash.amount or "", "")
+            self.scenario.checkout_id, self.scenario.shop_url = self.checkout_id, self.result_url
+            for step in self.scenario.steps[:-1]:
+                self.scenario.take(step, client)
+        if self.request.part in (Part.STATUS, Part.REMINDER) or self.request.method is Method.PROVIDER:
             assert self.submit(client).status == 200
 
     def submit(self, client: Client) -> Answer:
-        return submit(client, self.checkout_id, self.result_url, PLAIN_CARD, kind=self.deed.kind_of_checkout)
+        return submit(client, self.checkout_id, self.result_url, PLAIN_CARD, kind=self.request.kind_of_checkout)
 
     def ask(self, client: Client) -> Answer:
-        return ask(client, self.checkout_id, kind=self.deed.kind_of_checkout)
+        return ask(client, self.checkout_id, kind=self.request.kind_of_checkout)
 
-    def suffer(self, world: World) -> None:
-        gateway = world.make_gateway(self.crash.kill.seam)
-        if self.deed.part is Part.REMINDER:
-            wake_reminders(world.books, self.checkout_id)
+    def run(self, world: World) -> None:
+        gateway = world.make_gateway(self.crash.kill.point)
+        if self.request.part is Part.REMINDER:
+            wake_reminders(world.store, self.checkout_id)
             gateway.launch()
         else:
             gateway.start()
@@ -134,46 +134,46 @@ class CheckoutWreck(Wreck):
             assert survived is None, f"{self.crash.name}: the gateway survived and told {survived}"
         gateway.wait_for_death()
         self.held.append(describe_store(world, self))
-        put_to_sleep(world.books, REMIND_TOPIC)
+        put_to_sleep(world.store, REMIND_TOPIC)
 
     def act(self, client: Client) -> Answer:
-        if self.deed.part is Part.RETURN:
-            return Answer(200, {}, self.walk.take(Write.RETURN, client).encode())
-        return self.submit(client) if self.deed.part is Part.SUBMISSION else self.ask(client)
+        if self.request.part is Part.RETURN:
+            return Answer(200, {}, self.scenario.take(Step.RETURN, client).encode())
+        return self.submit(client) if self.request.part is Part.SUBMISSION else self.ask(client)
 
     def look(self, world: World, shop: RemindedShop) -> None:
         """What became of it; before anybody asks."""
         ledger = world.acquirer.read_ledger()
-        self.records = self.find_records(world.books.read_payments())
+        self.records = self.find_records(world.store.read_payments())
         told = [describe_end(each, ledger.get(each.id)) for each in self.records]
-        if self.deed.part is Part.REMINDER:
+        if self.request.part is Part.REMINDER:
             calls = shop.list_ids().count(self.checkout_id)
             told += [f"the shop was called {_TIMES.get(calls, f'{calls} times')}"]
-        self.rows = "; ".join([*told, *self.tell_more(world.books)])
+        self.rows = "; ".join([*told, *self.tell_more(world.store)])
 
     def listen(self, client: Client) -> None:
         """What its merchant is told, and what a shopper who tries again gets."""
-        if self.deed.part is Part.REMINDER:
+        if self.request.part is Part.REMINDER:
             return
         status = insist_on(lambda: self.ask(client), self.crash.name)
         self.told += f"`{status.code}`"
-        if self.deed.part is Part.SUBMISSION and status.code != APPROVED:
+        if self.request.part is Part.SUBMISSION and status.code != APPROVED:
             self.told += f", `{self.submit(client).code}`"
 
     def find_records(self, records: Iterable[Record]) -> list[Record]:
         """By its amount, which is its own."""
-        if self.deed.part is Part.REMINDER:
+        if self.request.part is Part.REMINDER:
             return []
         known = list(records)
         own = {each.id for each in known if not each.chain_id and each.amount == self.crash.number * 100}
         return [each for each in known if each.id in own or each.chain_id in own]
 
-    def tell_more(self, books: Books) -> list[str]:
+    def tell_more(self, store: StoreReader) -> list[str]:
         where = f"WHERE id = '{self.checkout_id}'"
-        [(state, reminder)] = books.query(f"SELECT state, reminder FROM checkouts {where}")
-        if self.deed.part is Part.REMINDER:
+        [(state, reminder)] = store.query(f"SELECT state, reminder FROM checkouts {where}")
+        if self.request.part is Part.REMINDER:
             return [f"reminder {reminder or 'owed'}"]
-        stored = books.query(f"SELECT state FROM registrations WHERE ndc = '{self.checkout_id}'")
+        stored = store.query(f"SELECT state FROM registrations WHERE ndc = '{self.checkout_id}'")
         registrations = [f"registration {RegistrationState(int(found)).name.lower()}" for (found,) in stored]
         return [f"checkout {CheckoutState(int(state)).name.lower()}", *registrations]
 
@@ -181,46 +181,46 @@ class CheckoutWreck(Wreck):
 APPROVED = "000.100.112"
 
 
-def wreck_checkouts(world: World, shop: RemindedShop, crashes: Sequence[CheckoutCrash]) -> list[CheckoutWreck]:
+def run_checkout_crashes(world: World, shop: RemindedShop, crashes: Sequence[CheckoutCrash]) -> list[CheckoutCase]:
     """Dies at every seam, then lets a gateway live that finishes everything, until all checkouts are over."""
-    wrecks = [CheckoutWreck(crash) for crash in crashes]
+    cases = [CheckoutCase(crash) for crash in crashes]
     gateway = world.make_gateway()
     gateway.start()
-    for wreck in wrecks:
-        wreck.prepare(world, world.make_client(gateway), shop.url)
-    put_to_sleep(world.books, REMIND_TOPIC)
+    for case in cases:
+        case.prepare(world, world.make_client(gateway), shop.url)
+    put_to_sleep(world.store, REMIND_TOPIC)
     gateway.kill()
-    for wreck in wrecks:
-        wreck.suffer(world)
-    reminded = [wreck.checkout_id for wreck in wrecks if wreck.deed.part is Part.REMINDER]
-    wake_reminders(world.books, *reminded)
+    for case in cases:
+        case.run(world)
+    reminded = [case.checkout_id for case in cases if case.request.part is Part.REMINDER]
+    wake_reminders(world.store, *reminded)
     gateway = world.make_gateway()
     gateway.start()
-    world.books.wait_until_calm(*_SOON, within_s=PATIENCE_S)
-    let_come_back(world, world.make_client(gateway), [wreck for wreck in wrecks if wreck.deed.part is Part.RETURN])
-    world.books.wait_until_calm(*_SOON, within_s=PATIENCE_S)
-    for wreck in wrecks:
-        wreck.look(world, shop)
-        wreck.listen(world.make_client(gateway))
+    world.store.wait_until_done(*_SOON, within_s=PATIENCE_S)
+    let_come_back(world, world.make_client(gateway), [case for case in cases if case.request.part is Part.RETURN])
+    world.store.wait_until_done(*_SOON, within_s=PATIENCE_S)
+    for case in cases:
+        case.look(world, shop)
+        case.listen(world.make_client(gateway))
     # The minute of all others has come and gone when nothing is owed any more.
-    wake_reminders(world.books)
+    wake_reminders(world.store)
     assert world.make_client(gateway).post("/sandbox/clock", {"advance": str(HALF_HOUR_S)}).status == 200
-    world.books.wait_until_quiet(PATIENCE_S)
-    return wrecks
+    world.store.wait_until_nothing_is_open(PATIENCE_S)
+    return cases
 
 
-def let_come_back(world: World, client: Client, wrecks: Iterable[CheckoutWreck]) -> None:
+def let_come_back(world: World, client: Client, cases: Iterable[CheckoutCase]) -> None:
     """Whoever got no answer; then workers may ask about them again."""
-    for wreck in wrecks:
-        wreck.told = f"{insist_on_step(wreck.walk, Write.RETURN, client)}, "
-        world.books.query(f"UPDATE jobs SET due_at = 0 WHERE topic = 'inquire' AND subject_id = '{wreck.walk.id}'")
+    for case in cases:
+        case.told = f"{insist_on_step(case.scenario, Step.RETURN, client)}, "
+        world.store.query(f"UPDATE jobs SET due_at = 0 WHERE topic = 'inquire' AND subject_id = '{case.scenario.id}'")
 
 
-def wake_reminders(books: Books, *checkout_ids: str) -> None:
+def wake_reminders(store: StoreReader, *checkout_ids: str) -> None:
     """Due at once, while the checkout is young, so that chance cannot let its minute pass; of all where none is named.
 
     The lease of whoever died is let run out, because it is wall time, which cannot be moved.
     """
     named = ", ".join(f"'{checkout_id}'" for checkout_id in checkout_ids)
     which = f" AND subject_id IN ({named})" if checkout_ids else ""
-    books.query(f"UPDATE jobs SET due_at = 0, leased_until = 0 WHERE topic = '{REMIND_TOPIC}'{which}")
+    store.query(f"UPDATE jobs SET due_at = 0, leased_until = 0 WHERE topic = '{REMIND_TOPIC}'{which}")

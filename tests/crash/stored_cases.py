@@ -14,12 +14,12 @@ from typing import Any
 
 from acquirer import Entry, Manner
 from api.token_vaults import RecordingVault
-from crash.books import Books, Record
-from crash.calendars import Calendar, let_time_fly, read_calendar
-from crash.schedule_books import bring_back, put_to_sleep, set_aside, wake_jobs
+from crash.calendars import Calendar, move_clock, read_calendar
+from crash.crashes import Crash, CrashCase, Ending, Kill, describe_store
+from crash.schedule_checks import bring_back, put_to_sleep, set_aside, wake_jobs
 from crash.server import DEATH_S
+from crash.store_reader import Record, StoreReader
 from crash.world import PATIENCE_S, World
-from crash.wreckage import Crash, Ending, Kill, Wreck, describe_store
 from gateway import Client
 from tollgate.connectors.card import CHARGES
 from tollgate.values import to_instant
@@ -54,11 +54,11 @@ class Stage:
 
 
 @dataclass
-class StoredWreck(Wreck):
+class StoredCase(CrashCase):
     def prepare(self, stage: Stage, client: Client) -> None:
         """While a gateway is alive that nothing happens to."""
 
-    def suffer(self, stage: Stage) -> None:
+    def run(self, stage: Stage) -> None:
         raise NotImplementedError
 
     def look(self, stage: Stage, records: Sequence[Record], ledger: dict[str, Entry]) -> None:
@@ -69,16 +69,18 @@ class StoredWreck(Wreck):
     def ending(self) -> Ending:
         return Ending(self.rows, "")
 
-    def die(self, stage: Stage, kill: Kill, *, in_haste: bool, ask: Callable[[Client], Any] | None = None) -> None:
+    def crash_once(
+        self, stage: Stage, kill: Kill, *, moves_clock: bool, ask: Callable[[Client], Any] | None = None
+    ) -> None:
         """One gateway more; in haste its time flies until it is dead."""
-        asked = kill if isinstance(kill, StoredKill) else StoredKill(kill.seam)
+        asked = kill if isinstance(kill, StoredKill) else StoredKill(kill.point)
         world, is_held = stage.world, asked.manner is not Manner.ANSWER
         seen = world.acquirer.count_requests(asked.path)
         if is_held:
             world.acquirer.behave(asked.path, asked.manner, times=1)
         if asked.asleep:
-            put_to_sleep(world.books, asked.asleep)
-        gateway = world.make_gateway("" if is_held else asked.seam)
+            put_to_sleep(world.store, asked.asleep)
+        gateway = world.make_gateway("" if is_held else asked.point)
         gateway.launch() if ask is None else gateway.start()
         if ask is not None:
             ask(world.make_client(gateway))
@@ -88,25 +90,25 @@ class StoredWreck(Wreck):
                 return world.acquirer.count_requests(asked.path) > seen
             return gateway.find_exit_code() is not None
 
-        pass_time = partial(let_time_fly, world.books) if in_haste else lambda: None
-        wait_in_haste(
+        pass_time = partial(move_clock, world.store) if moves_clock else lambda: None
+        wait_while_time_passes(
             is_over,
             pass_time,
             DEATH_S,
-            lambda: f"{gateway.read_log()}\n{self.crash.name}: alive at {kill.seam}, {describe_store(world, self)}",
+            lambda: f"{gateway.read_log()}\n{self.crash.name}: alive at {kill.point}, {describe_store(world, self)}",
         )
         gateway.kill() if is_held else gateway.wait_for_death()
         self.held.append(describe_store(world, self))
         if asked.asleep:
             # Of this one alone: whatever else waits was set aside before.
-            wake_jobs(world.books, self.list_subjects(world.books))
+            wake_jobs(world.store, self.list_subjects(world.store))
 
-    def list_subjects(self, books: Books) -> list[str]:
+    def list_subjects(self, store: StoreReader) -> list[str]:
         """Of the jobs that belong to it."""
         raise NotImplementedError
 
 
-def wait_in_haste(
+def wait_while_time_passes(
     is_over: Callable[[], bool], pass_time: Callable[[], Any], within_s: float, tell: Callable[[], str]
 ) -> None:
     deadline = time.monotonic() + within_s
@@ -116,40 +118,42 @@ def wait_in_haste(
         pass_time()
 
 
-def wreck_stored(
-    world: World, vault: RecordingVault, token_entity_id: str, crashes: Sequence[StoredCrash], make: MakeWreck
-) -> list[StoredWreck]:
+def run_stored_crashes(
+    world: World, vault: RecordingVault, token_entity_id: str, crashes: Sequence[StoredCrash], make: MakeCase
+) -> list[StoredCase]:
     """Dies at every seam, then lets a gateway live that finishes everything."""
-    wrecks = [make(crash) for crash in crashes]
+    cases = [make(crash) for crash in crashes]
     gateway = world.make_gateway()
     gateway.start()
     client = world.make_client(gateway)
     stage = Stage(world, vault, token_entity_id, read_calendar(client))
-    for wreck in wrecks:
-        wreck.prepare(stage, client)
-    set_aside(world.books)
+    for case in cases:
+        case.prepare(stage, client)
+    set_aside(world.store)
     stage.calendar.jump(client)
     gateway.kill()
-    for wreck in wrecks:
-        wreck.suffer(stage)
-        set_aside(world.books)
-    bring_back(world.books)
+    for case in cases:
+        case.run(stage)
+        set_aside(world.store)
+    bring_back(world.store)
     world.make_gateway().start()
     wait_until_over(world, stage.calendar.due_on)
-    records, ledger = world.books.read_payments(), world.acquirer.read_ledger()
-    for wreck in wrecks:
-        wreck.look(stage, records, ledger)
-    return wrecks
+    records, ledger = world.store.read_payments(), world.acquirer.read_ledger()
+    for case in cases:
+        case.look(stage, records, ledger)
+    return cases
 
 
-MakeWreck = Callable[[StoredCrash], StoredWreck]
+MakeCase = Callable[[StoredCrash], StoredCase]
 
 
 def wait_until_over(world: World, due_on: datetime) -> None:
     """Nothing is open, and no time up to this one is left that is not taken care of."""
-    books, due_at = world.books, to_instant(due_on)
+    store, due_at = world.store, to_instant(due_on)
 
     def is_over() -> bool:
-        return books.is_quiet() and not books.query(f"SELECT id FROM schedules WHERE state = 0 AND next_at <= {due_at}")
+        return store.has_nothing_open() and not store.query(
+            f"SELECT id FROM schedules WHERE state = 0 AND next_at <= {due_at}"
+        )
 
-    wait_in_haste(is_over, partial(let_time_fly, books), PATIENCE_S, lambda: f"still {books.list_open()}")
+    wait_while_time_passes(is_over, partial(move_clock, store), PATIENCE_S, lambda: f"still {store.list_open()}")

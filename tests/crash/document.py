@@ -1,6 +1,6 @@
-"""The document of crash points: every kill, what it left and how it ended, as this run saw it. No gateway dies here.
+"""The document of crash points: every kill, what the store held then, and how it ended.
 
-What is chance is told as all that it may be, so that the same code always gives the same document.
+Where chance decides, every possible outcome is listed, so that the same code always gives the same document.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from crash.wreckage import Ending, Kill, Wreck
+from crash.crashes import CrashCase, Ending, Kill
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "crash-points.md"
 WRITE = "CRASH_POINTS"
@@ -35,25 +35,26 @@ SECTIONS = (
 PREFACE = """\
 # Crash points
 
-Where a gateway was killed with SIGKILL, what the store held at that moment, and how everything ended after a restart.
-Written by the crash tests (`make crashes`); in `make test` they fail when a run contradicts this page, of which the
-last two sections are left to `make prove`. Each row was seen on SQLite and on PostgreSQL, with an acquirer in a process
-of its own, whose ledger is the witness; of bank accounts the witness is what stands in the files for the bank, of
-network tokens the vault, of reminders the shop. Afterwards nothing is open, owed or reserved; balances, numbers and
-book are what the transactions say; the acquirer did with every transaction exactly what the gateway recorded; every due
-time of a schedule was there once, and was paid once or, where it failed, not at all.
+This page lists where a gateway was killed with SIGKILL, what the store held at that moment, and how everything ended
+after a restart. The crash tests write it (`make crashes`). In `make test` they fail when a run contradicts this page;
+the last two sections are checked by `make prove`. Each row was seen on SQLite and on PostgreSQL.
 
-*Amid* a write means: asked for, and not answered yet; the moment is drawn anew in every run. Whether the write was done
-is chance there: *or* stands between all that may be, of which a run sees one on each database, and anything else, such
-as a half, fails it. A row that *dies again* goes on in the next row, where the gateway that was
-started to recover is killed in turn. *Repeated* tells what the same request is answered when it is sent once more after
-the restart, with the same idempotency key where there is one; *replayed*, that this is the answer kept for the key.
-Issuers tell their result again, and shoppers come back or reload their page, in the same way.
+A *step* is the label of a write to the database or of a request to another system. The acquirer runs in a process of
+its own, and its ledger is the witness. For bank accounts the witness is the files for the bank, for network tokens the
+token vault, for reminders the shop. In the end nothing is open, owed or reserved. Balances, numbers and ledger follow
+from the transactions. The acquirer did with every transaction exactly what the gateway recorded. Every due time of a
+schedule occurred once, and was paid once or, where it failed, not at all.
+
+*During* means that the step was begun and not confirmed; the moment is random. *Or* separates everything that may
+follow. A run sees one of these on each database, and fails on anything else, such as half a write. A row that *dies
+again* continues in the next row, where the gateway that recovers is killed in turn. *Repeated* is the answer to the
+same request after the restart, with the same idempotency key where there is one; *replayed* means that it is the answer
+stored for the key. Issuers send their result again, and shoppers come back or reload their page, in the same way.
 """
 COLUMNS = (
     "request",
     "moment",
-    "seam",
+    "step",
     "what the caller sees",
     "what the store held",
     "ended on SQLite",
@@ -64,34 +65,34 @@ NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 _NO_ANSWER, _NOBODY, _GOES_ON = "no answer", "nobody waits", "dies again"
 
 
-def render_section(wrecks: Mapping[str, Sequence[Wreck]]) -> str:
+def render_section(cases: Mapping[str, Sequence[CrashCase]]) -> str:
     """The same crashes on each database."""
     lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-    for pair in zip(*(wrecks[name] for name in NAMES), strict=True):
+    for pair in zip(*(cases[name] for name in NAMES), strict=True):
         lines += _render_rows(dict(zip(NAMES, pair, strict=True)))
     return "\n".join(lines) + "\n"
 
 
-def _render_rows(wrecks: Mapping[str, Wreck]) -> Iterator[str]:
-    crash = next(iter(wrecks.values())).crash
+def _render_rows(cases: Mapping[str, CrashCase]) -> Iterator[str]:
+    crash = next(iter(cases.values())).crash
     kills = (crash.kill, *crash.recoveries)
     for place, kill in enumerate(kills):
         is_last = place == len(kills) - 1
-        heard = _tell_endings(wrecks, lambda ending: ending.heard)
+        heard = _tell_endings(cases, lambda ending: ending.heard)
         caller = f"{_NO_ANSWER}; {crash.again}: {heard}" if crash.again and not place else _NOBODY
-        held = _agree({name: _tell_held(kill, wreck.held[place]) for name, wreck in wrecks.items()})
-        ended = [_tell(wreck, lambda ending: ending.rows) if is_last else _GOES_ON for wreck in wrecks.values()]
-        moment, _, seam = kill.seam.partition(" ")
-        yield f"| {' | '.join([crash.deed.name, moment, seam, caller, held, *ended])} |"
+        held = _agree({name: _tell_held(kill, case.held[place]) for name, case in cases.items()})
+        ended = [_tell(case, lambda ending: ending.rows) if is_last else _GOES_ON for case in cases.values()]
+        moment, _, step = kill.point.partition(" ")
+        yield f"| {' | '.join([crash.request.name, moment, step, caller, held, *ended])} |"
 
 
-def _tell_endings(wrecks: Mapping[str, Wreck], pick: Callable[[Ending], str]) -> str:
-    return _agree({name: _tell(wreck, pick) for name, wreck in wrecks.items()})
+def _tell_endings(cases: Mapping[str, CrashCase], pick: Callable[[Ending], str]) -> str:
+    return _agree({name: _tell(case, pick) for name, case in cases.items()})
 
 
-def _tell(wreck: Wreck, pick: Callable[[Ending], str]) -> str:
-    foreseen = wreck.crash.endings
-    return _join_or(pick(ending) for ending in (foreseen if wreck.ending in foreseen else (wreck.ending,)))
+def _tell(case: CrashCase, pick: Callable[[Ending], str]) -> str:
+    foreseen = case.crash.endings
+    return _join_or(pick(ending) for ending in (foreseen if case.ending in foreseen else (case.ending,)))
 
 
 def _tell_held(kill: Kill, held: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from acquirer import Entry
-from crash.books import Books, Record
 from crash.calendars import Plan
-from crash.schedule_books import RunRow, Timetable, read_runs, wake
-from crash.stored_wreckage import Stage, StoredWreck
-from crash.wreckage import Deed, describe_end
+from crash.crashes import Request, describe_end
+from crash.schedule_checks import RunRow, Timetable, read_runs, wake
+from crash.store_reader import Record, StoreReader
+from crash.stored_cases import Stage, StoredCase
 from gateway import CARD, Client
 from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
 from tollgate.store.opening import open_database
@@ -26,46 +26,46 @@ _NO_SCHEDULE, _NO_TIMES = ScheduleId(""), Timetable((), 0, 0)
 
 
 @dataclass(frozen=True)
-class RunDeed(Deed):
+class RunRequest(Request):
     plan: Plan = Plan.YEARLY
     is_ended: bool = False
     """Its merchant ends it after the first death."""
 
 
 @dataclass
-class RunWreck(StoredWreck):
+class RunCase(StoredCase):
     schedule_id: ScheduleId = _NO_SCHEDULE
     timetable: Timetable = _NO_TIMES
 
     @property
-    def deed(self) -> RunDeed:
-        assert isinstance(self.crash.deed, RunDeed)
-        return self.crash.deed
+    def request(self) -> RunRequest:
+        assert isinstance(self.crash.request, RunRequest)
+        return self.crash.request
 
     def prepare(self, stage: Stage, client: Client) -> None:
         registration = client.post("/v1/registrations", {**CARD, "testMode": "EXTERNAL"})
         assert registration.status == 200, registration.body
-        job, amount = stage.calendar.make_job(self.deed.plan), self.crash.amount or ""
+        job, amount = stage.calendar.make_job(self.request.plan), self.crash.amount or ""
         self.schedule_id = make_schedule(client, registration.json["id"], amount, job)
-        self.timetable = stage.calendar.make_timetable(self.deed.plan)
+        self.timetable = stage.calendar.make_timetable(self.request.plan)
 
-    def suffer(self, stage: Stage) -> None:
-        wake(stage.world.books, self.schedule_id)
-        self.die(stage, self.crash.kill, in_haste=False)
-        if self.deed.is_ended:
+    def run(self, stage: Stage) -> None:
+        wake(stage.world.store, self.schedule_id)
+        self.crash_once(stage, self.crash.kill, moves_clock=False)
+        if self.request.is_ended:
             self._end(stage)
         for kill in self.crash.recoveries:
-            self.die(stage, kill, in_haste=True)
+            self.crash_once(stage, kill, moves_clock=True)
 
     def _end(self, stage: Stage) -> None:
         of = f"SELECT merchant_id FROM schedules WHERE id = '{self.schedule_id}'"
-        [(merchant_id,)] = stage.world.books.query(of)
+        [(merchant_id,)] = stage.world.store.query(of)
         asyncio.run(_end(stage.world.database, MerchantId(merchant_id), self.schedule_id))
 
     def look(self, stage: Stage, records: Sequence[Record], ledger: dict[str, Entry]) -> None:
         self.records = self.find_records(records)
         told = [describe_end(each, ledger.get(each.id)) for each in self.records]
-        self.rows = "; ".join([*told, *self.tell_more(stage.world.books)])
+        self.rows = "; ".join([*told, *self.tell_more(stage.world.store)])
 
     def find_records(self, records: Iterable[Record]) -> list[Record]:
         own = set(self.name_payments())
@@ -75,11 +75,11 @@ class RunWreck(StoredWreck):
         attempts = range(1, _TRIES_LOOKED_AT)
         return [name_run_payment(self.schedule_id, self.timetable.due_at, attempt) for attempt in attempts]
 
-    def list_subjects(self, books: Books) -> list[str]:
-        return [self.schedule_id, *(each.id for each in self.find_records(books.read_payments()))]
+    def list_subjects(self, store: StoreReader) -> list[str]:
+        return [self.schedule_id, *(each.id for each in self.find_records(store.read_payments()))]
 
-    def tell_more(self, books: Books) -> list[str]:
-        runs = read_runs(books).get(self.schedule_id, [])
+    def tell_more(self, store: StoreReader) -> list[str]:
+        runs = read_runs(store).get(self.schedule_id, [])
         return [_tell_runs(runs)] if runs else []
 
 
