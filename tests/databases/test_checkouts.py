@@ -29,8 +29,12 @@ from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY, MINUTE, SECOND, Refusal
 from tollgate.vault.keyring import KeyringError
 from tollgate.vault.sealing import EnvelopeError, name_owner, open_sealed, rewrap, sealed_prefix
-from tollgate.workers.upkeep import follow_scripts, purge_old_checkouts, wipe_old_checkouts
+from tollgate.workers import WORKERS
+from tollgate.workers.upkeep import follow_scripts
 from unit.app_fixture import CHANNEL, MERCHANT
+
+RUNS = {worker.name: worker.run for worker in WORKERS}
+
 
 pytestmark = pytest.mark.anyio
 
@@ -295,18 +299,18 @@ async def test_fields_are_wiped_a_day_after_and_rows_are_forgotten_later(world: 
     app = world.app
 
     world.clock.at = checkout.expires_at + LIMITS.checkout_fields_memory
-    assert await wipe_old_checkouts(app) == 0
+    assert await RUNS["old checkouts"](app) == 0
     world.clock.at += 1
-    assert (await wipe_old_checkouts(app), await wipe_old_checkouts(app)) == (1, 0)
+    assert (await RUNS["old checkouts"](app), await RUNS["old checkouts"](app)) == (1, 0)
     wiped = await look(world, "it")
     assert wiped == msgspec.structs.replace(checkout, sealed_fields=None)
     with pytest.raises(Refusal):
         open_prepared(app, wiped)
 
     world.clock.at = checkout.created_at + LIMITS.checkout_memory
-    assert await purge_old_checkouts(app) == 0
+    assert await RUNS["forgotten checkouts"](app) == 0
     world.clock.at += 1
-    assert (await purge_old_checkouts(app), await purge_old_checkouts(app)) == (1, 0)
+    assert (await RUNS["forgotten checkouts"](app), await RUNS["forgotten checkouts"](app)) == (1, 0)
     assert await checkouts.find_checkout(app.database, MERCHANT.id, checkout.id) is None
 
 
@@ -316,8 +320,8 @@ async def test_what_is_approved_months_later_still_meets_the_checkout_that_was_p
     waiting = await world.remember_attempt("it", "waiting")
     assert await world.submit("it") == "000.100.110"
     world.clock.at += 90 * DAY
-    await wipe_old_checkouts(world.app)
-    await purge_old_checkouts(world.app)
+    await RUNS["old checkouts"](world.app)
+    await RUNS["forgotten checkouts"](world.app)
 
     await world.approve_at_provider(waiting)
 

@@ -35,9 +35,12 @@ from tollgate.store.checkouts import find_checkout
 from tollgate.store.database import Database, Unwritable
 from tollgate.store.schema import payment_links
 from tollgate.values import DAY, MINUTE, Refusal
+from tollgate.workers import WORKERS
 from tollgate.workers.reminders import send_reminders
-from tollgate.workers.upkeep import purge_old_checkouts, purge_old_links, wipe_old_checkouts, wipe_old_links
 from unit.app_fixture import CHANNEL, MERCHANT
+
+RUNS = {worker.name: worker.run for worker in WORKERS}
+
 
 pytestmark = pytest.mark.anyio
 
@@ -254,23 +257,26 @@ async def test_a_link_is_wiped_and_forgotten_and_its_checkout_not_before(world: 
     opened = await look(world, link_id)
     assert await pay(world, opened) == "000.100.110"
     world.clock.at += LIMITS.checkout_memory + 2 * DAY
-    await wipe_old_checkouts(world.app)
-    assert await purge_old_checkouts(world.app) == 0
+    await RUNS["old checkouts"](world.app)
+    assert await RUNS["forgotten checkouts"](world.app) == 0
     assert await tell(world, link_id) == LinkStatus.PAID
 
     world.clock.at = opened.link.expires_at + LIMITS.checkout_fields_memory
-    assert await wipe_old_links(world.app) == 0
+    assert await RUNS["old payment links"](world.app) == 0
     world.clock.at += 1
-    assert (await wipe_old_links(world.app), await wipe_old_links(world.app)) == (1, 0)
+    assert (await RUNS["old payment links"](world.app), await RUNS["old payment links"](world.app)) == (1, 0)
     wiped = await look(world, link_id)
     assert (wiped.status, wiped.page) == (LinkStatus.PAID, None)
 
     world.clock.at = opened.link.expires_at + LIMITS.checkout_memory
-    assert await purge_old_links(world.app) == 0
+    assert await RUNS["forgotten payment links"](world.app) == 0
     world.clock.at += 1
-    assert (await purge_old_links(world.app), await purge_old_links(world.app)) == (1, 0)
+    assert (await RUNS["forgotten payment links"](world.app), await RUNS["forgotten payment links"](world.app)) == (
+        1,
+        0,
+    )
     assert await open_link(world.app, link_id) is None
-    assert await purge_old_checkouts(world.app) == 1
+    assert await RUNS["forgotten checkouts"](world.app) == 1
 
 
 # ---- seals ----

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from tollgate.catalog.limits import LIMITS
 from tollgate.flows.sepa_files import collect
+from tollgate.store.checkouts import purge_checkouts, wipe_checkouts
+from tollgate.store.idempotency import purge_idempotency_records
+from tollgate.store.links import purge_links, wipe_links
+from tollgate.store.merchants import purge_wallet_uses
+from tollgate.store.simulated_sessions import purge_simulated_sessions
 from tollgate.workers import upkeep
 from tollgate.workers.loop import Worker
 from tollgate.workers.recover import follow_tokens, recover_payments, run_recovery_tasks
 from tollgate.workers.reminders import send_reminders
 from tollgate.workers.retention import erase_registrations, wipe_accounts
 from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.upkeep import remove_old
 
 WORKERS = (
     Worker(name="directory", every_s=1.0, run=upkeep.follow_merchants),
@@ -24,11 +31,17 @@ WORKERS = (
     Worker(name="registrations", every_s=5.0, run=erase_registrations),
     Worker(name="old accounts", every_s=60.0, run=wipe_accounts),
     Worker(name="scripts", every_s=upkeep.SCRIPT_EVERY_S, run=upkeep.follow_scripts),
-    Worker(name="old checkouts", every_s=60.0, run=upkeep.wipe_old_checkouts),
-    Worker(name="forgotten checkouts", every_s=600.0, run=upkeep.purge_old_checkouts),
-    Worker(name="old payment links", every_s=60.0, run=upkeep.wipe_old_links),
-    Worker(name="forgotten payment links", every_s=600.0, run=upkeep.purge_old_links),
-    Worker(name="claims", every_s=600.0, run=upkeep.purge_old_idempotency_records),
-    Worker(name="wallet uses", every_s=600.0, run=upkeep.purge_old_wallet_uses),
-    Worker(name="simulated sessions", every_s=600.0, run=upkeep.purge_old_sessions),
+    Worker(name="old checkouts", every_s=60.0, run=remove_old(wipe_checkouts, LIMITS.checkout_fields_memory)),
+    Worker(name="forgotten checkouts", every_s=600.0, run=remove_old(purge_checkouts, LIMITS.checkout_memory)),
+    Worker(name="old payment links", every_s=60.0, run=remove_old(wipe_links, LIMITS.checkout_fields_memory)),
+    # A checkout is kept as long as its link, so that the link never forgets that it was paid.
+    Worker(name="forgotten payment links", every_s=600.0, run=remove_old(purge_links, LIMITS.checkout_memory)),
+    Worker(name="claims", every_s=600.0, run=remove_old(purge_idempotency_records, LIMITS.idempotency_lifetime)),
+    # No wallet token lives for so long, so one whose use is forgotten is expired.
+    Worker(name="wallet uses", every_s=600.0, run=remove_old(purge_wallet_uses, LIMITS.wallet_use_lifetime)),
+    Worker(
+        name="simulated sessions",
+        every_s=600.0,
+        run=remove_old(purge_simulated_sessions, LIMITS.simulated_session_memory),
+    ),
 )

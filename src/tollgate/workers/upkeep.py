@@ -5,15 +5,14 @@ No payment is touched here.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from tollgate.catalog.limits import LIMITS
 from tollgate.operations.app import App
-from tollgate.store.checkouts import keep_script, purge_checkouts, purge_scripts, wipe_checkouts
-from tollgate.store.idempotency import purge_idempotency_records
-from tollgate.store.links import purge_links, wipe_links
-from tollgate.store.merchants import purge_wallet_uses
+from tollgate.store.checkouts import keep_script, purge_scripts
+from tollgate.store.database import Database
 from tollgate.store.opening import get_setting
-from tollgate.store.simulated_sessions import purge_simulated_sessions
-from tollgate.values import SECOND, SystemClock
+from tollgate.values import SECOND, Instant, SystemClock
 
 CLOCK_OFFSET = "clock_offset"
 SCRIPT_EVERY_S = 60.0
@@ -38,41 +37,15 @@ async def follow_keys(app: App) -> int:
     return 0
 
 
-async def purge_old_idempotency_records(app: App) -> int:
-    before = app.clock.now() - LIMITS.idempotency_lifetime
-    return await purge_idempotency_records(app.database, before, LIMITS.job_batch)
+def remove_old(
+    remove: Callable[[Database, Instant, int], Awaitable[int]], age: Instant
+) -> Callable[[App], Awaitable[int]]:
+    """Returns the run of a worker that removes, a batch at a time, what is older than `age`."""
 
+    async def run(app: App) -> int:
+        return await remove(app.database, app.clock.now() - age, LIMITS.job_batch)
 
-async def purge_old_wallet_uses(app: App) -> int:
-    """No token lives for so long, so one whose use is forgotten is expired."""
-    before = app.clock.now() - LIMITS.wallet_use_lifetime
-    return await purge_wallet_uses(app.database, before, LIMITS.job_batch)
-
-
-async def purge_old_sessions(app: App) -> int:
-    before = app.clock.now() - LIMITS.simulated_session_memory
-    return await purge_simulated_sessions(app.database, before, LIMITS.job_batch)
-
-
-async def wipe_old_checkouts(app: App) -> int:
-    before = app.clock.now() - LIMITS.checkout_fields_memory
-    return await wipe_checkouts(app.database, before, LIMITS.job_batch)
-
-
-async def purge_old_checkouts(app: App) -> int:
-    before = app.clock.now() - LIMITS.checkout_memory
-    return await purge_checkouts(app.database, before, LIMITS.job_batch)
-
-
-async def wipe_old_links(app: App) -> int:
-    before = app.clock.now() - LIMITS.checkout_fields_memory
-    return await wipe_links(app.database, before, LIMITS.job_batch)
-
-
-async def purge_old_links(app: App) -> int:
-    """Its checkout is kept for as long, so that the link never forgets that it was paid."""
-    before = app.clock.now() - LIMITS.checkout_memory
-    return await purge_links(app.database, before, LIMITS.job_batch)
+    return run
 
 
 async def follow_scripts(app: App) -> int:

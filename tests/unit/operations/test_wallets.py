@@ -21,8 +21,11 @@ from tollgate.sandbox.wallets.issuing import TokenRequest, ensure_wallets, make_
 from tollgate.store.merchants import insert_channel
 from tollgate.values import DAY, HOUR, ChannelId, FixedClock, Secret
 from tollgate.vault.keyring import KeyringError, make_keyring
-from tollgate.workers.upkeep import purge_old_wallet_uses
+from tollgate.workers import WORKERS
 from unit.app_fixture import CHANNEL, NOW, ScriptedWire, open_app
+
+RUNS = {worker.name: worker.run for worker in WORKERS}
+
 
 pytestmark = pytest.mark.anyio
 
@@ -126,10 +129,10 @@ async def test_a_use_is_forgotten_when_no_token_could_live_any_more(app: App) ->
     assert isinstance(app.clock, FixedClock)
 
     app.clock.at = NOW + LIMITS.wallet_use_lifetime
-    assert await purge_old_wallet_uses(app) == 0
+    assert await RUNS["wallet uses"](app) == 0
     app.clock.at += DAY
 
-    assert await purge_old_wallet_uses(app) == 1
+    assert await RUNS["wallet uses"](app) == 1
     assert await open_wallet(app, Call(CHANNEL, "ndc"), Wallet.A, token) == "800.100.330"
 
 

@@ -11,8 +11,11 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.operations.app import App
 from tollgate.store.simulated_sessions import SimulatedSession, find_simulated_session, insert_simulated_session
 from tollgate.values import FixedClock
-from tollgate.workers.upkeep import purge_old_sessions
+from tollgate.workers import WORKERS
 from unit.app_fixture import NOW, ScriptedWire, open_app
+
+RUNS = {worker.name: worker.run for worker in WORKERS}
+
 
 pytestmark = pytest.mark.anyio
 
@@ -30,8 +33,8 @@ async def test_simulated_sessions_are_forgotten_after_thirty_days(app: App) -> N
     assert isinstance(app.clock, FixedClock)
 
     app.clock.at = NOW + LIMITS.simulated_session_memory
-    assert await purge_old_sessions(app) == 0
+    assert await RUNS["simulated sessions"](app) == 0
     app.clock.at += 1
-    assert await purge_old_sessions(app) == 1
+    assert await RUNS["simulated sessions"](app) == 1
 
     assert await find_simulated_session(app.database, "8a01") is None
