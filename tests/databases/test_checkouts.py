@@ -112,10 +112,10 @@ class Racing:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.database, name)
 
-    async def write(self, unit: Sequence[Write]) -> bool:
+    async def write(self, unit: Sequence[Write], *, label: str) -> bool:
         self.writes += 1
         assert await take(self.world, self.seen, ONE)
-        is_written = await self.database.write(unit, label="test")
+        is_written = await self.database.write(unit, label=label)
         assert await self.database.write(checkouts.end_attempt_writes(end(self.seen, ONE, is_done=False)), label="test")
         return is_written
 
