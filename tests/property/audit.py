@@ -29,7 +29,7 @@ class Row:
     merchant_id: str
     id: str
     channel_id: str
-    kind: str
+    payment_type: str
     state: int
     amount: int
     currency: str
@@ -103,7 +103,7 @@ def check_tables(tables: Tables, memory: Memory, ledger: dict[str, Entry]) -> No
 def check_row(row: Row, deed: Deed) -> None:
     first_id = None if deed.named is None else deed.first.id
     named_id = None if deed.named is None else deed.named.id
-    facts = (row.kind, row.amount, row.currency, row.action or "", row.releases, row.referenced_id, row.chain_id)
+    facts = (row.payment_type, row.amount, row.currency, row.action or "", row.releases, row.referenced_id, row.chain_id)
     assert facts == (deed.kind, deed.amount, deed.currency, deed.does, deed.releases, named_id, first_id)
     assert (row.fate, row.result_code) == (deed.fate, deed.code), f"{deed.kind} {deed.does}"
     assert (row.mac is None) == (row.completed_at is None) == (row.fate is Fate.WRITTEN)
@@ -155,7 +155,7 @@ def check_chain(rows: list[Row]) -> None:
     assert first.chain_length == len(rows)
     assert all((row.chain_length, row.chain_net) == (1, 0) for row in ordered[1:])
     done = [row for row in rows if row.fate is Fate.DONE]
-    taken = sum(row.amount for row in done if row.kind in (*TAKEN, "RC") or row.action == "return")
+    taken = sum(row.amount for row in done if row.payment_type in (*TAKEN, "RC") or row.action == "return")
     assert sum(row.amount for row in done if row.action in ("refund", "reversal")) <= taken
 
 
