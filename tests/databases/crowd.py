@@ -21,8 +21,8 @@ _TIMED = {
 _NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < LAST)"
 _PAYMENTS = f"""
 {_NUMBERS} INSERT INTO payments
-(merchant_id, id, channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc, created_at,
- deadline_at, test_mode, merchant_transaction_id, echo, result_code, details, completed_at)
+(merchant_id, id, channel_id, payment_type, state, amount, currency, brand, method, descriptor, short_id, ndc,
+ created_at, deadline_at, test_mode, merchant_transaction_id, echo, result_code, details, completed_at)
 SELECT '{MERCHANT}', {_PAYMENT_ID}, '{CHANNEL}', CASE WHEN n % 2 = 0 THEN 'DB' ELSE 'PA' END, 1, 100 + n % 50, 'EUR',
  'VISA', 'CC', 'shop', '1234.5678.9012', 'ndc', {_INSTANT}, {_INSTANT}, 'INTERNAL',
  CASE WHEN n % 10 = 0 THEN 'the-same-again' ELSE 'order-' || CAST(n AS TEXT) END,

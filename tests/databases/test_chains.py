@@ -31,7 +31,7 @@ CHAIN_MAX = 1000
 
 
 async def begin(db: Database, kind: str, amount: int = 10_000, **changes: Any) -> Payment:
-    payment = make_payment(kind=kind, money=Money(amount, "EUR"), created_at=NOON, **changes)
+    payment = make_payment(payment_type=kind, money=Money(amount, "EUR"), created_at=NOON, **changes)
     await start_payment(db, payment, None, None)
     await complete_payment(db, make_settlement(payment), None)
     return await read(db, payment.id)
@@ -48,7 +48,7 @@ def plan_attempt(named: Payment, first: Payment, request: FollowUpRequest) -> tu
     plan = judge(request, ChainContext(named=named, money_source=named, first=first), TERMS)
     assert isinstance(plan, Plan), plan
     attempt = make_payment(
-        kind=request.payment_type,
+        payment_type=request.payment_type,
         money=plan.money,
         action=plan.following.action,
         releases=plan.releases,
@@ -214,7 +214,7 @@ async def test_one_guard_of_several_payments_undoes_the_whole_unit(db: Database)
     first = await begin(db, "PA")
     capture = await follow(db, first, "CP", 4_000)
     before = await check_chain(db, first.id)
-    attempt = make_payment(kind="RF", referenced_id=capture.id, chain_id=first.id)
+    attempt = make_payment(payment_type="RF", referenced_id=capture.id, chain_id=first.id)
     balance_changes = [
         BalanceChange(payment_id=capture.id, held=1_000, left_min=0),
         BalanceChange(payment_id=first.id, chain_length=1, chain_net=-5_000, net_min=0),
@@ -228,7 +228,7 @@ async def test_one_guard_of_several_payments_undoes_the_whole_unit(db: Database)
 async def test_a_payment_of_another_merchant_is_never_touched(db: Database) -> None:
     first = await begin(db, "PA")
     stranger = MerchantId("8a" + "9" * 30)
-    attempt = make_payment(kind="CP", merchant_id=stranger, referenced_id=first.id, chain_id=first.id)
+    attempt = make_payment(payment_type="CP", merchant_id=stranger, referenced_id=first.id, chain_id=first.id)
 
     assert not await db.write(
         start_follow_up_writes(attempt, [BalanceChange(payment_id=first.id, chain_length=1)]), label="test"
@@ -239,7 +239,9 @@ async def test_a_payment_of_another_merchant_is_never_touched(db: Database) -> N
 
 @pytest.mark.parametrize("changes", [{"state": State.APPROVED}, {"chain_id": None}])
 async def test_only_a_started_transaction_within_a_chain_is_written_so(db: Database, changes: dict[str, Any]) -> None:
-    attempt = replace(make_payment(kind="CP", chain_id=PaymentId("8a01"), referenced_id=PaymentId("8a01")), **changes)
+    attempt = replace(
+        make_payment(payment_type="CP", chain_id=PaymentId("8a01"), referenced_id=PaymentId("8a01")), **changes
+    )
 
     with pytest.raises(ValueError, match="started, and within a chain"):
         start_follow_up_writes(attempt, [])
@@ -247,7 +249,7 @@ async def test_only_a_started_transaction_within_a_chain_is_written_so(db: Datab
 
 
 def touch_and_start(first: Payment, **balance_change: int) -> Any:
-    attempt = make_payment(kind="CP", referenced_id=first.id, chain_id=first.id)
+    attempt = make_payment(payment_type="CP", referenced_id=first.id, chain_id=first.id)
     return start_follow_up_writes(attempt, [BalanceChange(payment_id=first.id, chain_length=1, **balance_change)])
 
 
@@ -306,7 +308,7 @@ async def test_captures_and_a_reversal_at_once_have_one_kind_of_winner(db: Datab
         ("DB", FollowUpRequest(payment_type="RB", money=Money(1, "EUR"), is_final=True)),
         ("DB", FollowUpRequest(payment_type="CB")),
     ],
-    ids=lambda value: value if isinstance(value, str) else f"{value.kind}{' FINAL' if value.is_final else ''}",
+    ids=lambda value: value if isinstance(value, str) else f"{value.payment_type}{' FINAL' if value.is_final else ''}",
 )
 async def test_where_only_one_may_win_exactly_one_wins(db: Database, begun: str, asked: FollowUpRequest) -> None:
     named = await begin(db, begun)
@@ -328,7 +330,7 @@ async def test_refunds_of_two_captures_at_once_stay_within_what_the_chain_took(d
     """Each capture has enough left, the chain as a whole has not."""
     first = await begin(db, "PA")
     captures = [await follow(db, await read(db, first.id), "CP", 5_000) for _ in range(2)]
-    lost = make_payment(kind="CB", referenced_id=captures[0].id, chain_id=first.id, action=Action.CHARGEBACK)
+    lost = make_payment(payment_type="CB", referenced_id=captures[0].id, chain_id=first.id, action=Action.CHARGEBACK)
     assert await db.write(
         start_follow_up_writes(lost, [BalanceChange(payment_id=first.id, chain_length=1, chain_net=-6_000)]),
         label="test",

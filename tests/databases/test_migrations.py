@@ -122,7 +122,7 @@ async def test_several_tasks_may_migrate_one_empty_database_at_once(make_url: Ca
 def test_several_processes_may_migrate_one_empty_database_at_once(make_url: Callable[[], str]) -> None:
     url = make_url()
     text = (
-        "import asyncio, sys; from tollgate.store import open_database; sys.stdin.readline();"
+        "import asyncio, sys; from tollgate.store.opening import open_database; sys.stdin.readline();"
         " asyncio.run(open_database(sys.argv[1]))"
     )
     processes = [
@@ -178,7 +178,7 @@ async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
 
 
 OLD_PAYMENT = """INSERT INTO payments
- (merchant_id, id, channel_id, kind, state, amount, currency, brand, method, descriptor, short_id, ndc,
+ (merchant_id, id, channel_id, payment_type, state, amount, currency, brand, method, descriptor, short_id, ndc,
  created_at, deadline_at, merchant_transaction_id, echo, result_code, details, completed_at) VALUES
  ('{merchant}', '8a', '{channel}', 'PA', 1, 9200, 'EUR', 'VISA', 'CC', 'Shop', '1234', 'ndc',
  5, 6, 'order-1', '{{"lifecycleId":"life-1"}}', '000.100.110', '{{}}', 7)"""
@@ -203,7 +203,7 @@ async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
     assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)
     assert payment.lifecycle_id == "life-1"
     balance_change = BalanceChange(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
-    capture = make_payment(kind="CP", referenced_id=payment.id, chain_id=payment.id)
+    capture = make_payment(payment_type="CP", referenced_id=payment.id, chain_id=payment.id)
     assert await db.write(start_follow_up_writes(capture, [balance_change]), label="test")
     assert [row.position for row in await list_chain(db, MERCHANT, payment.id, 10)] == [1, 2]
     await db.close()

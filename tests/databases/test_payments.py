@@ -293,7 +293,7 @@ async def test_the_same_id_twice_in_a_batch_fails_for_one_and_not_for_the_neighb
 async def test_a_unit_whose_guard_fails_is_undone_as_a_whole(db: Database) -> None:
     original = make_payment()
     await start_payment(db, original, None, None)
-    reversal = make_payment(kind="RV", chain_id=original.id, referenced_id=original.id)
+    reversal = make_payment(payment_type="RV", chain_id=original.id, referenced_id=original.id)
     unit = start_follow_up_writes(reversal, []) + completion_writes(make_settlement(original), expected=State.WAITING)
 
     assert not await db.write(unit, label="test")

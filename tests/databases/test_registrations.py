@@ -182,7 +182,7 @@ def make_schedule(schedule_id: ScheduleId, registration_id: str) -> Schedule:
             "series_id": schedule_id,
             "registration_id": registration_id,
             "state": ScheduleState.ACTIVE,
-            "kind": "DB",
+            "payment_type": "DB",
             "money": Money(990, "EUR"),
             "plan": {"job.dayOfMonth": "1"},
             "ndc": "ndc",
@@ -251,11 +251,11 @@ async def test_a_change_too_often_overtaken_gives_up_and_says_so(bank: Bank, mon
     registration_id, _ = await keep(bank)
     write = type(bank.app.database).write
 
-    async def overtaken(database: Any, steps: Any) -> bool:
+    async def overtaken(database: Any, steps: Any, *, label: str) -> bool:
         if any("seen_revision" in step.params for step in steps):
             seen = await look(database, registration_id)
             await note_use(database, seen, seen.used_at + 1, seen.keep_until)
-        return await write(database, steps, label="test")
+        return await write(database, steps, label=label)
 
     monkeypatch.setattr(type(bank.app.database), "write", overtaken)
 

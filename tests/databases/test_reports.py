@@ -49,7 +49,7 @@ async def earn(db: Database, **changes: Any) -> Payment:
 
 async def follow(db: Database, first: Payment, position: int) -> Payment:
     """The bare row; what may follow what is no question of reading."""
-    later = make_payment(kind="CP", chain_id=first.id, referenced_id=first.id, position=position)
+    later = make_payment(payment_type="CP", chain_id=first.id, referenced_id=first.id, position=position)
     balance_change = BalanceChange(payment_id=first.id, chain_length=1)
     assert await db.write(start_follow_up_writes(later, [balance_change]), label="test")
     return later
@@ -66,14 +66,19 @@ async def test_payments_are_found_oldest_first_and_the_id_decides_between_equals
 async def test_every_filter_narrows_and_all_of_them_together(db: Database) -> None:
     plain = await write(db)
     other = await write(
-        db, kind="PA", method="DC", short_id="9999.9999.9999", merchant_transaction_id="other", created_at=NOON + DAY
+        db,
+        payment_type="PA",
+        method="DC",
+        short_id="9999.9999.9999",
+        merchant_transaction_id="other",
+        created_at=NOON + DAY,
     )
     await write(db, channel_id=ChannelId("8a" + "7" * 30))
 
     assert await find(db) == [plain, other]
-    assert await find(db, kinds=("DB",)) == [plain]
-    assert await find(db, kinds=("CP", "DB", "PA")) == [plain, other]
-    assert await find(db, kinds=("CP", "RF")) == []
+    assert await find(db, payment_types=("DB",)) == [plain]
+    assert await find(db, payment_types=("CP", "DB", "PA")) == [plain, other]
+    assert await find(db, payment_types=("CP", "RF")) == []
     assert await find(db, methods=("DC",)) == [other]
     assert await find(db, short_id="9999.9999.9999") == [other]
     assert await find(db, reference="other") == [other]
@@ -81,7 +86,7 @@ async def test_every_filter_narrows_and_all_of_them_together(db: Database) -> No
     assert await find(db, begins_at=NOON + DAY + 1) == []
     assert await find(db, ends_at=NOON + DAY) == [plain]
     everything: dict[str, Any] = {
-        "kinds": ("PA",),
+        "payment_types": ("PA",),
         "methods": ("DC",),
         "short_id": "9999.9999.9999",
         "reference": "other",
@@ -153,9 +158,9 @@ async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: 
     for amount in (100, 250):
         await earn(db, money=Money(amount, "EUR"))
     await earn(db, money=Money(70, "USD"))
-    await earn(db, money=Money(30, "EUR"), kind="CD")
+    await earn(db, money=Money(30, "EUR"), payment_type="CD")
     await earn(db, money=Money(5, "EUR"), created_at=(day + 1) * DAY)
-    await earn(db, money=Money(999, "EUR"), kind="PA")
+    await earn(db, money=Money(999, "EUR"), payment_type="PA")
     await earn(db, money=Money(999, "EUR"), channel_id=ChannelId("8a" + "7" * 30))
 
     tallies = await reports.sum_report_entries(db, SHOP, ALWAYS)
@@ -175,7 +180,7 @@ async def test_what_was_earned_is_summed_by_day_currency_kind_and_direction(db: 
 
 async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> None:
     taken = await earn(db, money=Money(100, "EUR"))
-    given = await earn(db, money=Money(30, "EUR"), kind="CD", test_mode=TestMode.EXTERNAL)
+    given = await earn(db, money=Money(30, "EUR"), payment_type="CD", test_mode=TestMode.EXTERNAL)
     failed = await write(db)
     completion = make_settlement(failed, state=State.DECLINED, result_code="800.100.151")
     assert await complete_payment(db, completion, None)
@@ -187,9 +192,9 @@ async def test_postings_are_listed_in_both_orders_and_by_kind(db: Database) -> N
 
     assert await list_ids() == [taken.id, given.id]
     assert await list_ids(is_newest_first=True) == [given.id, taken.id]
-    assert await list_ids(kinds=("CD", "DB")) == [taken.id, given.id]
-    assert await list_ids(kinds=("CD",)) == [given.id]
-    assert await list_ids(kinds=()) == []
+    assert await list_ids(payment_types=("CD", "DB")) == [taken.id, given.id]
+    assert await list_ids(payment_types=("CD",)) == [given.id]
+    assert await list_ids(payment_types=()) == []
     assert await list_ids(test_mode=TestMode.INTERNAL) == [taken.id]
     [listed] = await reports.list_report_entries(
         db, SHOP, replace(ALWAYS, payment_types=("CD",)), None, limit=9, skipped=0

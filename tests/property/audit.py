@@ -103,7 +103,15 @@ def check_tables(tables: Tables, memory: Memory, ledger: dict[str, Entry]) -> No
 def check_row(row: Row, deed: Deed) -> None:
     first_id = None if deed.named is None else deed.first.id
     named_id = None if deed.named is None else deed.named.id
-    facts = (row.payment_type, row.amount, row.currency, row.action or "", row.releases, row.referenced_id, row.chain_id)
+    facts = (
+        row.payment_type,
+        row.amount,
+        row.currency,
+        row.action or "",
+        row.releases,
+        row.referenced_id,
+        row.chain_id,
+    )
     assert facts == (deed.kind, deed.amount, deed.currency, deed.does, deed.releases, named_id, first_id)
     assert (row.fate, row.result_code) == (deed.fate, deed.code), f"{deed.kind} {deed.does}"
     assert (row.mac is None) == (row.completed_at is None) == (row.fate is Fate.WRITTEN)

@@ -13,9 +13,9 @@ READ_LINE = "SELECT * FROM book LIMIT 1"
 COUNT_SETTLED = """SELECT (SELECT count(*) FROM payments WHERE state = 1 AND completed_at IS NOT NULL) AS payments,
  (SELECT count(*) FROM outbox) AS events"""
 # Two scans instead of a join: the book has no index by payment, and the count is taken once.
-COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE kind = 'RF' AND state = 1) AS refunds,
+COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE payment_type = 'RF' AND state = 1) AS refunds,
  (SELECT count(*) FROM book WHERE source = 'earned' AND target = 'shopper') AS lines"""
-PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'stored-%' AND kind = 'DB'
+PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'stored-%' AND payment_type = 'DB'
  ORDER BY random() LIMIT """
 
 AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}", "completed_at": None, "mac": None}
