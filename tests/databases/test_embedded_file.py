@@ -25,7 +25,8 @@ BIG = b"x" * 20_000
 PAY_UNTIL_KILLED = """
 import asyncio, sys
 from databases.samples import make_payment
-from tollgate.store import open_database, start_payment
+from tollgate.store.opening import open_database
+from tollgate.store.payments import start_payment
 
 async def pay(db):
     while True:
