@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from listening import Closure, Listener
+from listening import Listener, Responder
 
 PROOF = base64.b64encode(b"proof of the issuer!").decode()
 WAIT_S = 300.0
@@ -143,10 +143,10 @@ class DirectoryServer(Listener):
         self.deliver(case, case.make_result(status))
         return case.request["notificationURL"], {"cres": case.make_browser_answer(status)}
 
-    def make_door(self) -> type[Closure]:
+    def make_responder(self) -> type[Responder]:
         directory = self
 
-        class DirectoryDoor(Closure):
+        class DirectoryResponder(Responder):
             def do_POST(self) -> None:
                 body = self.read_body()
                 if self.path.startswith("/acs/"):
@@ -160,4 +160,4 @@ class DirectoryServer(Listener):
                     return
                 self.give(answer)
 
-        return DirectoryDoor
+        return DirectoryResponder

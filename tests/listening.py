@@ -10,7 +10,7 @@ from typing import Self
 _STOP_WITHIN_S = 0.05
 
 
-class Closure(BaseHTTPRequestHandler):
+class Responder(BaseHTTPRequestHandler):
     """What a request meets first; what is done with it, each server says itself."""
 
     protocol_version = "HTTP/1.1"
@@ -34,7 +34,7 @@ class Listener:
     """Can be reached from entering to leaving."""
 
     def __enter__(self) -> Self:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self.make_door())
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self.make_responder())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(_STOP_WITHIN_S,), daemon=True)
         self._thread.start()
         return self
@@ -50,5 +50,5 @@ class Listener:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def make_door(self) -> type[Closure]:
+    def make_responder(self) -> type[Responder]:
         raise NotImplementedError

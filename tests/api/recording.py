@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from listening import Closure, Listener
+from listening import Listener, Responder
 
 ACQUIRER_TIMEOUT_S = 20
 """What the shared server waits for an acquirer: longer than for a request, so that the two limits can be told apart."""
@@ -46,14 +46,14 @@ class RecordingAcquirer(Listener):
         finally:
             self._may_answer.set()
 
-    def make_door(self) -> type[Closure]:
+    def make_responder(self) -> type[Responder]:
         acquirer = self
 
-        class AcquirerDoor(Closure):
+        class AcquirerResponder(Responder):
             def do_POST(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 acquirer.received.append((self.path, headers, json.loads(self.read_body())))
                 acquirer._may_answer.wait(ACQUIRER_TIMEOUT_S)
                 self.give(json.dumps(acquirer.reply).encode())
 
-        return AcquirerDoor
+        return AcquirerResponder

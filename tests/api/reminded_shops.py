@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from urllib.parse import parse_qs, urlsplit
 
-from listening import Closure, Listener
+from listening import Listener, Responder
 
 HANGING = "/hanging"
 
@@ -45,10 +45,10 @@ class RemindedShop(Listener):
         self.let_go()
         super().__exit__(kind, fault, trace)
 
-    def make_door(self) -> type[Closure]:
+    def make_responder(self) -> type[Responder]:
         shop = self
 
-        class ResultPage(Closure):
+        class ResultPage(Responder):
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
                 shop.calls.append(Call(parts.path, parse_qs(parts.query), self.headers["user-agent"], time.monotonic()))

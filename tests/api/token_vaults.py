@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from listening import Closure, Listener
+from listening import Listener, Responder
 from tollgate.connectors import tokens
 
 PROOF = "AgAAAAAAAIR8CQrXcIhbQAAAAAA="
@@ -46,10 +46,10 @@ class RecordingVault(Listener):
         told = {"key": key, "status": "active" if card else status, "reference": f"v-{key}", "number": number}
         return told | {"expiry": "2038-01"} | ({"card": card} if card else {})
 
-    def make_door(self) -> type[Closure]:
+    def make_responder(self) -> type[Responder]:
         vault = self
 
-        class VaultDoor(Closure):
+        class VaultResponder(Responder):
             def do_POST(self) -> None:
                 message = json.loads(self.read_body())
                 vault.received.append((self.path, message))
@@ -58,4 +58,4 @@ class RecordingVault(Listener):
                 else:
                     self.give(json.dumps(vault.answer(self.path, message)).encode())
 
-        return VaultDoor
+        return VaultResponder

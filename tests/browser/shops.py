@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
-from listening import Closure, Listener
+from listening import Listener, Responder
 from tollgate.web.pages.rendering import STATIC_FILES
 from tollgate.web.request import Reply
 
@@ -45,10 +45,10 @@ class Site(Listener):
         page = self.pages.get(visit.path, Reply(404, b"", HTML))
         return page if isinstance(page, Reply) else page(visit)
 
-    def make_door(self) -> type[Closure]:
+    def make_responder(self) -> type[Responder]:
         site = self
 
-        class SiteDoor(Closure):
+        class SiteResponder(Responder):
             def do_GET(self) -> None:
                 body, parts = self.read_body().decode(), urlsplit(self.path)
                 sent = [*parse_qsl(parts.query, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
@@ -59,7 +59,7 @@ class Site(Listener):
 
             do_POST = do_GET
 
-        return SiteDoor
+        return SiteResponder
 
 
 @contextmanager

@@ -25,7 +25,7 @@ _ROWS = {
     "it": "Confermando, autorizza {creditor} (identificativo del creditore {identifier}) a riscuotere questo "
     "pagamento dal Suo conto con addebito diretto SEPA e la Sua banca a eseguire l’addebito. Può "
     "chiedere il rimborso alla Sua banca entro otto settimane dall’addebito.",
-    "nl": "Closure te bevestigen machtigt u {creditor} (incassant-ID {identifier}) om deze betaling via "
+    "nl": "Door te bevestigen machtigt u {creditor} (incassant-ID {identifier}) om deze betaling via "
     "SEPA-incasso van uw rekening af te schrijven, en uw bank om de incasso uit te voeren. U kunt het "
     "bedrag binnen acht weken na de afschrijving bij uw bank terugvragen.",
     "dk": "Når du bekræfter, giver du {creditor} (kreditor-id {identifier}) tilladelse til at opkræve "

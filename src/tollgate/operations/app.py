@@ -179,7 +179,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str = ""
     """How browsers and partners reach this host."""
     disturb: Callable[[Wire], Wire] = leave_alone
-    """On a test host, lets simulator_overrides disturb what is not simulated."""
+    """On a test host, lets simulator overrides disturb what is not simulated."""
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
     random_bytes: RandomBytes = system_random_bytes

@@ -31,7 +31,7 @@ WORDS = {
 
 
 async def misbehave(request: WireRequest, timeout_s: float, act: Act) -> WireReply:
-    """What the simulator_overrides ask for happens on the way to or from whoever acts."""
+    """What the simulator overrides ask for happens on the way to or from whoever acts."""
     fault = request.simulator_overrides.get("simulatorFault")
     if fault == "unsent":
         raise Unsent
@@ -51,7 +51,7 @@ async def misbehave(request: WireRequest, timeout_s: float, act: Act) -> WireRep
 
 
 class Misbehaving:
-    """A wire in front of another one that itself knows no simulator_overrides."""
+    """A wire in front of another one that itself knows no simulator overrides."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire

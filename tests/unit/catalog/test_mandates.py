@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import string
 
 import pytest
@@ -23,6 +24,13 @@ def test_a_mandate_names_creditor_and_identifier_once_each(code: str) -> None:
     assert "SEPA" in text
     assert text.endswith((".", "。"))
     assert "  " not in text
+
+
+def test_a_legal_text_changes_on_purpose_only() -> None:
+    """A rename of identifiers once changed the first word of one of these sentences."""
+    texts = "\n".join(f"{code} {MANDATE_TEXTS[code]}" for code in sorted(MANDATE_TEXTS))
+
+    assert hashlib.sha256(texts.encode()).hexdigest()[:16] == "50cf733e67b423a7"
 
 
 def test_a_name_with_braces_is_only_a_name() -> None:

@@ -1,4 +1,4 @@
-"""The small tables prove themselves: kinds, limits, throttles, test cards, simulator_overrides.
+"""The small tables prove themselves: payment types, limits, throttles, test cards, simulator overrides.
 Brands and results have their own files.
 """
 
