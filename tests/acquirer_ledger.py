@@ -177,7 +177,7 @@ class Ledger:
             _recognise(known, asked)
             return known
         is_willing = is_willing and asked.amount % 100 != DECLINED_CENTS
-        asked.response_code = self._weigh(asked) if is_willing else UNWILLING
+        asked.response_code = self._choose_outcome(asked) if is_willing else UNWILLING
         if asked.response_code == ACCEPTED:
             asked.executions += 1
             if asked.original:
@@ -187,7 +187,7 @@ class Ledger:
         self._entries[asked.key] = asked
         return asked
 
-    def _weigh(self, asked: Entry) -> str:
+    def _choose_outcome(self, asked: Entry) -> str:
         if not asked.original:
             return ACCEPTED if asked.type in FIRST else MISFIT
         original = self._entries.get(asked.original)

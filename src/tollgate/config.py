@@ -198,10 +198,10 @@ def is_web_address(text: str) -> bool:
 def _is_database(text: str) -> bool:
     if text.startswith(_SQLITE):
         return not text.endswith("/")
-    return _POSTGRES.fullmatch(text) is not None and all(0 < int(port) <= PORT_MAX for port in _find_ports(text))
+    return _POSTGRES.fullmatch(text) is not None and all(0 < int(port) <= PORT_MAX for port in _list_ports(text))
 
 
-def _find_ports(url: str) -> list[str]:
+def _list_ports(url: str) -> list[str]:
     """Returns the ports of a PostgreSQL address, which may name several hosts; what is no number counts as 0."""
     hosts = re.split("[/?]", url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2].split(",")
     ports = [host.rpartition("]")[2].partition(":") for host in hosts]

@@ -196,12 +196,12 @@ def is_id(text: str) -> bool:
 
 def make_checkout_id(merchant_id: MerchantId, random_bytes: RandomBytes = system_random_bytes) -> CheckoutId:
     """32 upper-case hex digits, a dot, and a node by which its merchant is found. Never as long as any other id."""
-    return CheckoutId(f"{random_bytes(16).hex().upper()}.{name_node(merchant_id)}")
+    return CheckoutId(f"{random_bytes(16).hex().upper()}.{make_node_name(merchant_id)}")
 
 
 def make_link_id(merchant_id: MerchantId, random_bytes: RandomBytes = system_random_bytes) -> LinkId:
     """32 lower-case hex digits, a hyphen, and the node of its merchant: it has to be found by its address alone."""
-    return LinkId(f"{random_bytes(16).hex()}-{name_node(merchant_id)}")
+    return LinkId(f"{random_bytes(16).hex()}-{make_node_name(merchant_id)}")
 
 
 def find_link_node(link_id: str) -> str | None:
@@ -209,7 +209,7 @@ def find_link_node(link_id: str) -> str | None:
     return link_id[_CHECKOUT_DOT_AT + 1 :] if _LINK_ID.fullmatch(link_id) else None
 
 
-def name_node(merchant_id: MerchantId) -> str:
+def make_node_name(merchant_id: MerchantId) -> str:
     """Tells a merchant's checkouts from others', so that every key of a store begins with the merchant."""
     return merchant_id[-_NODE_LENGTH:]
 

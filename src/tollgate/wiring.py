@@ -122,7 +122,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         status_reads=next(row for row in throttles if row.operation == "read_checkout"),
         simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
         base_url=settings.base_url,
-        disturb=leave_alone if settings.is_live else _find_disturbance(),
+        disturb=leave_alone if settings.is_live else _choose_disturbance(),
         key_path=settings.key_path,
     )
     return app, wires
@@ -191,7 +191,7 @@ def _make_simulator(database: Database, keyring: Keyring, base_url: str, clock: 
     return make_simulator(database, keyring, base_url, clock)
 
 
-def _find_disturbance() -> Callable[[Wire], Wire]:
+def _choose_disturbance() -> Callable[[Wire], Wire]:
     from tollgate.sandbox.acquirer import Misbehaving
 
     return Misbehaving

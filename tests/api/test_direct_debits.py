@@ -10,7 +10,7 @@ from api.chains import APPROVED, FAULTY, PENDING, follow, reverse, stay_within_a
 from api.direct_debits import IBAN, begin_debit, debit
 from api.merchants import add_channel, wait_until
 from gateway import Client, GatewayProcess
-from tollgate.catalog.banking_days import add_banking_days, find_banking_day, is_banking_day
+from tollgate.catalog.banking_days import add_banking_days, get_banking_day, is_banking_day
 from tollgate.catalog.test_cards import TEST_ACCOUNTS, TestAccount
 
 FORCE, FAULT = "customParameters[forceResultCode]", "customParameters[simulatorFault]"
@@ -44,7 +44,7 @@ def test_the_answer_tells_when_and_by_which_mandate(client: Client) -> None:
 
     assert details["MandateId"] == "M-ONE"
     assert details["DueDate"] in {
-        add_banking_days(find_banking_day(day), 2).isoformat() for day in (today, today + timedelta(days=1))
+        add_banking_days(get_banking_day(day), 2).isoformat() for day in (today, today + timedelta(days=1))
     }
 
 
@@ -55,7 +55,7 @@ def test_a_due_date_is_kept_or_moved_to_a_banking_day(client: Client) -> None:
 
     moved = debit(client, transactionDueDate=saturday.isoformat()).json["resultDetails"]["DueDate"]
 
-    assert date.fromisoformat(moved) == find_banking_day(saturday) > saturday
+    assert date.fromisoformat(moved) == get_banking_day(saturday) > saturday
     assert is_banking_day(date.fromisoformat(moved))
 
 
@@ -162,7 +162,7 @@ def test_a_debit_is_refunded_and_rebilled(client: Client) -> None:
 
 @pytest.mark.both_databases
 def test_a_refund_is_not_paid_before_the_money_has_come(client: Client) -> None:
-    later = find_banking_day(read_clock(client) + timedelta(days=30)).isoformat()
+    later = get_banking_day(read_clock(client) + timedelta(days=30)).isoformat()
     paid = debit(client, transactionDueDate=later).json["id"]
     held = debit(client, paymentType="PA", transactionDueDate=later).json["id"]
     taken = follow(client, held, "CP", "92.00").json["id"]

@@ -21,7 +21,7 @@ from tollgate.payments.accounts import CardAccount
 from tollgate.store.opening import open_database
 from tollgate.store.payments import list_sealed
 from tollgate.vault.keyring import Keyring, save_keyring
-from tollgate.vault.sealing import name_owner, open_account, sealed_prefix, sealing_key_id
+from tollgate.vault.sealing import make_owner, open_account, sealed_prefix, sealing_key_id
 
 pytestmark = pytest.mark.both_databases
 
@@ -146,7 +146,7 @@ def read_key_ids(gateway: GatewayProcess, keyring: Keyring) -> set[bytes]:
             await database.close()
         assert accounts
         for account in accounts:
-            owner = name_owner("payment", account.merchant_id, account.id)
+            owner = make_owner("payment", account.merchant_id, account.id)
             opened = open_account(account.sealed, owner=owner, keyring=keyring)
             assert not isinstance(opened, CardAccount) or opened.number.reveal().isdigit()
         return {sealing_key_id(account.sealed) for account in accounts}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from api.merchants import find_merchant_id, run_command
 from gateway import Client, GatewayProcess
-from tollgate.operations.registrations import name_registration_owner
+from tollgate.operations.registrations import make_registration_owner
 from tollgate.payments.accounts import CardAccount, make_card_summary
 from tollgate.payments.order import TestMode
 from tollgate.payments.registration import NewRegistration, Registration, RegistrationState
@@ -18,7 +18,7 @@ from tollgate.store.opening import open_database
 from tollgate.store.registrations import insert_registration_writes, list_sealed_registrations
 from tollgate.values import ChannelId, MerchantId, RegistrationId, Secret, SystemClock, add_months, make_id
 from tollgate.vault.keyring import Keyring, load_keyring, make_archive_key
-from tollgate.vault.sealing import name_owner, open_account, seal_account, sealed_prefix, sealing_key_id
+from tollgate.vault.sealing import make_owner, open_account, seal_account, sealed_prefix, sealing_key_id
 from tollgate.vault.signing import fingerprint_account
 
 _PREFIX = "420000"
@@ -52,7 +52,7 @@ def make_card(index: int, merchant_id: MerchantId, channel_id: ChannelId, keyrin
         card=make_card_summary(number, card),
         fingerprint=fingerprint_account(card, "VISA", merchant_id, keyring),
     )
-    sealed = seal_account(card, owner=name_registration_owner(registration), keyring=keyring)
+    sealed = seal_account(card, owner=make_registration_owner(registration), keyring=keyring)
     return NewRegistration(registration, sealed)
 
 
@@ -93,7 +93,7 @@ def read_stored_key_ids(gateway: GatewayProcess, keyring: Keyring, ids: Iterable
         for registration_id in ids:
             each = by_id[RegistrationId(registration_id)]
             assert each.account is not None
-            owner = name_owner("registration", each.merchant_id, each.id)
+            owner = make_owner("registration", each.merchant_id, each.id)
             card = open_account(each.account, owner=owner, keyring=keyring)
             assert isinstance(card, CardAccount)
             assert card.number.reveal().startswith(_PREFIX)

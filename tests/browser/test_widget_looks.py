@@ -103,7 +103,7 @@ def show_everything(page: Page, hosted_page: HostedPage, stored: list[str], loca
     expect(page.locator(".wpwl-hint-cardNumberError")).to_be_visible()
 
 
-def find_faults(place: Page | Frame) -> list[str]:
+def list_faults(place: Page | Frame) -> list[str]:
     """Returns all that axe calls a violation."""
     violations = Axe().run(place, options=AXE_OPTIONS).response["violations"]
     return [f"{found['id']}: {node['html'][:150]}" for found in violations for node in found["nodes"]]
@@ -112,7 +112,7 @@ def find_faults(place: Page | Frame) -> list[str]:
 def find_faults_everywhere(page: Page) -> list[str]:
     """In the page and in every frame of the service; a blank one is there for its name alone."""
     places: list[Page | Frame] = [page, *(frame for frame in page.frames[1:] if frame.url != "about:blank")]
-    return [fault for place in places for fault in find_faults(place)]
+    return [fault for place in places for fault in list_faults(place)]
 
 
 def read_style(place: Locator, name: str) -> str:
@@ -238,7 +238,7 @@ def test_every_style_loads_and_keeps_nobody_out(page: Page, hosted_page: HostedP
         "none": [],
     }[style]
     assert files == wanted
-    assert find_faults(page) == []
+    assert list_faults(page) == []
 
 
 def test_marks_are_drawn(page: Page, hosted_page: HostedPage) -> None:

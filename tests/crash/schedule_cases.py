@@ -16,7 +16,7 @@ from crash.schedule_checks import RunRow, Timetable, read_runs, wake
 from crash.store_reader import Record, StoreReader
 from crash.stored_cases import Stage, StoredCase
 from gateway import CARD, Client
-from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
+from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.opening import open_database
 from tollgate.store.schedules import end_schedule_writes, find_schedule
 from tollgate.values import MerchantId, ScheduleId
@@ -73,7 +73,7 @@ class RunCase(StoredCase):
 
     def name_payments(self) -> list[str]:
         attempts = range(1, _TRIES_LOOKED_AT)
-        return [name_run_payment(self.schedule_id, self.timetable.due_at, attempt) for attempt in attempts]
+        return [make_run_payment_id(self.schedule_id, self.timetable.due_at, attempt) for attempt in attempts]
 
     def list_subjects(self, store: StoreReader) -> list[str]:
         return [self.schedule_id, *(each.id for each in self.find_records(store.read_payments()))]

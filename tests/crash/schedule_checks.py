@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from acquirer import Entry, Fate
 from crash.store_reader import ASIDE, Record, StoreReader
 from tollgate.payments.payment import State
-from tollgate.payments.schedule import RunState, name_run_payment
+from tollgate.payments.schedule import RunState, make_run_payment_id
 from tollgate.values import PaymentId, ScheduleId
 
 _RUNS = """SELECT schedule_id, due_at, state, tries, coalesce(payment_id, '') FROM schedule_runs
@@ -38,7 +38,7 @@ class RunRow:
     payment_id: str
 
     def name_tries(self) -> list[PaymentId]:
-        return [name_run_payment(self.schedule_id, self.due_at, attempt + 1) for attempt in range(_TRIES_LOOKED_AT)]
+        return [make_run_payment_id(self.schedule_id, self.due_at, attempt + 1) for attempt in range(_TRIES_LOOKED_AT)]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ import orjson
 import pytest
 
 from tollgate.contract.answers import Envelope
-from tollgate.flows.follow_up import find_named, follow_up, record, start_follow_up
+from tollgate.flows.follow_up import follow_up, get_named_payment, record, start_follow_up
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
 from tollgate.operations import charging
 from tollgate.operations.app import App, Call, MerchantCache
-from tollgate.payments.chain import judge
+from tollgate.payments.chain import decide_follow_up
 from tollgate.payments.merchants import Channel, Merchant
 from tollgate.payments.order import FollowUp, Order
 from tollgate.payments.payment import IdempotencyKey, Payment
@@ -215,9 +215,11 @@ async def _leave_in_flight(lives: Lives) -> None:
 async def _leave_decided(lives: Lives) -> str:
     """A receipt whose result is known and not written yet."""
     app, fact = lives.app, make_request("RC", 60)
-    named = await find_named(app, "RC", lives.ids["pa receipt"], CHANNEL)
+    named = await get_named_payment(app, "RC", lives.ids["pa receipt"], CHANNEL)
     context = await charging.read_chain_context(app, named)
-    decision = judge(charging.make_follow_up_request(fact, named), context, charging.make_terms(app, CHANNEL, named))
+    decision = decide_follow_up(
+        charging.make_follow_up_request(fact, named), context, charging.make_terms(app, CHANNEL, named)
+    )
     bare = msgspec.structs.replace(start_follow_up(app, fact, named, "ndc"), result_code="000.100.110")
     attempt = charging.plan_attempt(bare, decision)
     assert await app.database.write(charging.start_writes(attempt, context, decision), label="test")

@@ -16,11 +16,11 @@ from tollgate.contract.registrations import RegistrationOrder
 from tollgate.flows.registrations import deregister, register
 from tollgate.flows.schedules import deschedule
 from tollgate.operations.app import App, Call
-from tollgate.operations.network_tokens import name_token_owner
+from tollgate.operations.network_tokens import make_token_owner
 from tollgate.payments.accounts import TokenAccount, VirtualAccount
 from tollgate.payments.order import Order, TestMode
 from tollgate.payments.registration import NetworkToken, TokenState
-from tollgate.payments.schedule import name_run_payment
+from tollgate.payments.schedule import make_run_payment_id
 from tollgate.store.database import Database
 from tollgate.store.registrations import change_registration_writes, find_sealed_registration, list_same_accounts
 from tollgate.values import DAY, SECOND, MerchantId, Secret
@@ -108,7 +108,7 @@ async def _charge_by_plan(lives: StoredLives, registration_id: str) -> None:
         lives.schedules[f"{run.state.name} after {run.tries}"] = f"{schedule.id}/{run.due_at}"
         for attempt in range(1, run.tries + 1):
             name = f"try {attempt} of {run.tries}"
-            lives.schedules[name] = name_run_payment(run.schedule_id, run.due_at, attempt)
+            lives.schedules[name] = make_run_payment_id(run.schedule_id, run.due_at, attempt)
 
 
 async def _remove(lives: StoredLives, registration_id: str) -> None:
@@ -122,7 +122,7 @@ async def _give_token(lives: StoredLives, registration_id: str) -> None:
     assert found is not None
     token = NetworkToken(state=TokenState.ACTIVE, updated_at=lives.bank.clock.at, reference="at the network")
     with_token = msgspec.structs.replace(found[0], network_token=token)
-    sealed = seal_account(TOKEN, owner=name_token_owner(with_token), keyring=app.keyring)
+    sealed = seal_account(TOKEN, owner=make_token_owner(with_token), keyring=app.keyring)
     unit = change_registration_writes(with_token, found[1], sealed, event=None, at=lives.bank.clock.at)
     assert await app.database.write(unit, label="test")
 

@@ -9,7 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from databases.samples import CHANNEL, MERCHANT, NOON, make_idempotency_key, make_payment, make_settlement
-from tollgate.payments.chain import ChainContext, FollowUpRequest, Plan, Terms, count_chain, judge, list_start_changes
+from tollgate.payments.chain import (
+    ChainContext,
+    FollowUpRequest,
+    Plan,
+    Terms,
+    count_chain,
+    decide_follow_up,
+    list_start_changes,
+)
 from tollgate.payments.completion import complete, list_entries
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, BalanceChange, Closure
@@ -45,7 +53,7 @@ async def read(db: Database, payment_id: str) -> Payment:
 
 def plan_attempt(named: Payment, first: Payment, request: FollowUpRequest) -> tuple[Payment, Plan]:
     """As the stories do it, from what was read before the write."""
-    plan = judge(request, ChainContext(named=named, money_source=named, first=first), TERMS)
+    plan = decide_follow_up(request, ChainContext(named=named, money_source=named, first=first), TERMS)
     assert isinstance(plan, Plan), plan
     attempt = make_payment(
         payment_type=request.payment_type,

@@ -28,7 +28,7 @@ from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement, Write
 from tollgate.values import DAY, MINUTE, SECOND, Refusal
 from tollgate.vault.keyring import KeyringError
-from tollgate.vault.sealing import EnvelopeError, name_owner, open_sealed, rewrap, sealed_prefix
+from tollgate.vault.sealing import EnvelopeError, make_owner, open_sealed, rewrap, sealed_prefix
 from tollgate.workers import WORKERS
 from tollgate.workers.upkeep import follow_scripts
 from unit.app_fixture import CHANNEL, MERCHANT
@@ -269,7 +269,7 @@ async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_pa
 
     await rewrap_everything(db, rotated, lambda _count: None)
 
-    owner = name_owner("checkout", found.merchant_id, found.id)
+    owner = make_owner("checkout", found.merchant_id, found.id)
     stale = rewrap(found.sealed, owner=owner, keyring=rotated)
     assert not await checkouts.rewrap_checkout(db, found, stale)
     world.app = msgspec.structs.replace(world.app, keyring=rotated)
@@ -288,7 +288,7 @@ async def test_sealed_fields_do_not_open_in_another_row(db: Database, world: Che
     [first, *_] = await checkouts.list_sealed_checkouts(db, None, b"none", 10)
     assert isinstance(first, checkouts.SealedCheckout)
     with pytest.raises(EnvelopeError):
-        open_sealed(first.sealed, owner=name_owner("payment", first.merchant_id, first.id), keyring=world.keyring)
+        open_sealed(first.sealed, owner=make_owner("payment", first.merchant_id, first.id), keyring=world.keyring)
 
 
 # ---- with time ----

@@ -13,8 +13,8 @@ from databases.storing import CARD_NUMBERS, look, order_card, read_row, store
 from tollgate.catalog.limits import LIMITS
 from tollgate.flows.rotate_keys import count_retired, rewrap_everything
 from tollgate.operations.app import App
-from tollgate.operations.network_tokens import name_token_owner
-from tollgate.operations.registrations import name_registration_owner, open_registration
+from tollgate.operations.network_tokens import make_token_owner
+from tollgate.operations.registrations import make_registration_owner, open_registration
 from tollgate.payments.accounts import CardAccount, TokenAccount
 from tollgate.payments.registration import Registration
 from tollgate.store import registrations
@@ -44,7 +44,7 @@ async def forget_payments(db: Database, app: App) -> None:
 
 async def give_token(app: App, registration: Registration) -> None:
     row = await read_row(app.database, registration.id)
-    sealed = seal_account(TOKEN, owner=name_token_owner(registration), keyring=app.keyring)
+    sealed = seal_account(TOKEN, owner=make_token_owner(registration), keyring=app.keyring)
     unit = registrations.change_registration_writes(
         registration, row["sealed_account"], sealed, event=None, at=app.clock.now()
     )
@@ -69,11 +69,11 @@ async def test_accounts_and_tokens_open_under_the_new_key_alone(db: Database, ba
     alone = rotated.without_retired_keys()
     for registration_id, number in zip(ids, CARD_NUMBERS, strict=True):
         row, registration = await read_row(db, registration_id), await look(db, registration_id)
-        card = open_account(row["sealed_account"], owner=name_registration_owner(registration), keyring=alone)
+        card = open_account(row["sealed_account"], owner=make_registration_owner(registration), keyring=alone)
         assert isinstance(card, CardAccount)
         assert card.number.matches(Secret(number))
     sealed_token = (await read_row(db, ids[0]))["sealed_token"]
-    token = open_account(sealed_token, owner=name_token_owner(await look(db, ids[0])), keyring=alone)
+    token = open_account(sealed_token, owner=make_token_owner(await look(db, ids[0])), keyring=alone)
     assert isinstance(token, TokenAccount)
     assert token.number.matches(TOKEN.number)
 
@@ -95,7 +95,7 @@ async def test_one_that_is_changed_meanwhile_delays_no_other_and_is_met_again(db
     await forget_payments(db, bank.app)
     rotated = bank.app.keyring.with_new_key()
     found = await registrations.list_sealed_registrations(db, None, sealed_prefix(rotated.active_id), 10)
-    batch = [make_rewrapping(each, name_registration_owner(await look(db, each.id)), rotated) for each in found]
+    batch = [make_rewrapping(each, make_registration_owner(await look(db, each.id)), rotated) for each in found]
     await reseal(bank.app, await look(db, ids[1]))
 
     assert await registrations.rewrap_registrations(db, batch) == 2
@@ -148,7 +148,7 @@ def make_rewrapping(found: registrations.SealedRegistration, owner: str, keyring
 async def reseal(app: App, registration: Registration) -> None:
     """As a change by its merchant does."""
     row = await read_row(app.database, registration.id)
-    owner = name_registration_owner(registration)
+    owner = make_registration_owner(registration)
     account = open_account(row["sealed_account"], owner=owner, keyring=app.keyring)
     sealed = seal_account(account, owner=owner, keyring=app.keyring)
     assert await app.database.write(

@@ -16,7 +16,7 @@ from databases.timekeeping import BEGIN, CountingWire, keep_time, open_app, set_
 from postgres import PostgresCluster
 from tollgate.operations.app import App
 from tollgate.payments.cron import CronPlan, parse_plan
-from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, find_due, name_run_payment
+from tollgate.payments.schedule import Run, RunState, Schedule, ScheduleState, count_due, make_run_payment_id
 from tollgate.store import schedules
 from tollgate.store.database import Database
 from tollgate.store.merchants import update_channel
@@ -96,7 +96,7 @@ async def test_two_processes_that_race_over_years_charge_every_due_time_once(pai
         runs = await list_all_runs(pair.first.database, schedule)
         assert [run.due_at for run in runs] == times
         assert {run.state for run in runs} == {RunState.MADE}
-        expected += [name_run_payment(schedule.id, due_at, 1) for due_at in times]
+        expected += [make_run_payment_id(schedule.id, due_at, 1) for due_at in times]
     assert sorted(pair.wire.list_charges()) == sorted(expected)
 
 
@@ -135,7 +135,7 @@ async def test_real_processes_on_one_server_charge_every_due_time_once(
     for number, schedule in enumerate(made):
         times = list_times(PLANS[number // 3][1], until)
         assert [run.due_at for run in await list_all_runs(database, schedule)] == times
-        expected += [name_run_payment(schedule.id, due_at, 1) for due_at in times]
+        expected += [make_run_payment_id(schedule.id, due_at, 1) for due_at in times]
     await database.close()
     assert sorted(wire.list_charges()) == sorted(expected)
 
@@ -198,7 +198,7 @@ async def test_a_schedule_is_read_as_it_was_written(pair: Pair) -> None:
 async def test_missed_times_are_written_with_the_one_that_is_due(pair: Pair) -> None:
     schedule = await plan_payments(pair.first, {"minute": "*"})
     now = BEGIN + 2 * HOUR
-    due = find_due(parse_plan(CronPlan(minute="*")), schedule.next_at or 0, None, now)
+    due = count_due(parse_plan(CronPlan(minute="*")), schedule.next_at or 0, None, now)
     set_time(pair.first, now)
 
     await keep_time(pair.first, now + 1, 1)

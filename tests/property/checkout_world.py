@@ -27,7 +27,7 @@ from tollgate.contract.checkouts import Submission
 from tollgate.contract.fields import read_fields
 from tollgate.contract.shopper_urls import write_shopper_token
 from tollgate.flows.checkouts import change_checkout, prepare_checkout, read_checkout
-from tollgate.flows.resume import Arrival, arrive, hear_result
+from tollgate.flows.resume import Arrival, accept_challenge_result, arrive
 from tollgate.flows.submit import submit_checkout
 from tollgate.flows.verify import verify
 from tollgate.operations.app import App, Call, MerchantCache
@@ -132,7 +132,7 @@ class CheckoutWorld:
             "eci": "05",
             "authenticationValue": PROOF,
         }
-        await hear_result(self.app, away.results_ticket, json.dumps(message).encode())
+        await accept_challenge_result(self.app, away.results_ticket, json.dumps(message).encode())
         page_url = f"{BASE_URL}/v1/shopper/{away.shopper_token}"
         await arrive(self.app, Arrival(page_url=page_url, shopper_token=away.shopper_token, has_answer=True))
 

@@ -17,7 +17,7 @@ from property.wire_answers import Answer, DrawnWire, answers
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Connector, Exchange, WireReply, card, find_connector, redirect, sepa
+from tollgate.connectors import Connector, Exchange, WireReply, card, get_connector, redirect, sepa
 from tollgate.operations.dispatch import dispatch
 from tollgate.payments.accounts import BankAccount, CardAccount, VirtualAccount, make_card_summary
 from tollgate.payments.order import Order
@@ -125,7 +125,7 @@ def test_all_connectors_are_tried() -> None:
     brands = {Protocol.CARD: "VISA", Protocol.REDIRECT: "PAYPAL", Protocol.SEPA: "DIRECTDEBIT_SEPA"}
 
     assert set(brands) == set(Protocol)
-    assert {find_connector(brand) for brand in brands.values()} == set(ORDERS)
+    assert {get_connector(brand) for brand in brands.values()} == set(ORDERS)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -22,7 +22,7 @@ from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from property.seams import MortalDatabase, bury
 from tollgate.operations.app import App
 from tollgate.payments.cron import CronPlan, parse_plan
-from tollgate.payments.schedule import Run, RunState, Schedule, name_run_payment
+from tollgate.payments.schedule import Run, RunState, Schedule, make_run_payment_id
 from tollgate.store.schedules import list_runs
 from tollgate.values import DAY, HOUR, MINUTE, Instant
 from tollgate.workers.recover import recover_payments, run_recovery_tasks
@@ -103,7 +103,7 @@ class Life:
             assert sum(standing[name] for name in self.name_tries(run)) <= 1, run
 
     def name_tries(self, run: Run) -> list[str]:
-        return [name_run_payment(self.schedule.id, run.due_at, attempt) for attempt in range(1, TRIES_MAX + 2)]
+        return [make_run_payment_id(self.schedule.id, run.due_at, attempt) for attempt in range(1, TRIES_MAX + 2)]
 
     def count_charges(self) -> Counter[str]:
         """The charges that stand at the acquirer, by their names."""

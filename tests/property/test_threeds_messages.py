@@ -17,7 +17,7 @@ from tollgate.catalog.results import RESULTS
 from tollgate.connectors import WireReply, threeds
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
 from tollgate.payments.order import Acceptor, Address, Customer, Details
-from tollgate.sandbox.directory_server import find_faults
+from tollgate.sandbox.directory_server import check_message
 from tollgate.values import Money
 from unit.connectors.samples import CARD
 from unit.connectors.threeds_samples import CASE, CHALLENGED, PROOF, SERVER_ID, SHOPPER_ORDER, ask, make_ares, make_rreq
@@ -86,7 +86,7 @@ def test_every_answer_of_a_directory_ends_in_a_case_that_can_be_judged(body: byt
     if case.result is None:
         assert read_status(body) == "C"
         assert (case.acs_url or "").startswith("https://")
-    code = threeds.judge_result(case)
+    code = threeds.find_authentication_refusal(case)
     if case.result is not None and code is None:
         assert status < 300
         assert read_status(body) in ("Y", "A", "I")
@@ -229,4 +229,4 @@ def test_whatever_a_shop_sends_makes_a_request_that_a_strict_directory_takes(
     )
     request = next(ask(order, browser=browser))
 
-    assert find_faults(request.body) == ([], [])
+    assert check_message(request.body) == ([], [])

@@ -35,7 +35,7 @@ OWN_DESK = "connectors/sepa/"
 TABLES = (
     "catalog/",
     "connectors/acquiring/responses.py",
-    "connectors/threeds/judging.py",
+    "connectors/threeds/refusals.py",
     "connectors/tokens/reasons.py",
     "payments/schedule.py",
 )

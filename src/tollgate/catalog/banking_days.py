@@ -18,11 +18,11 @@ _EASTER_HOLIDAYS = (timedelta(days=-2), timedelta(days=1))
 def is_banking_day(day: date) -> bool:
     if day.weekday() >= _SATURDAY or (day.month, day.day) in _FIXED_HOLIDAYS:
         return False
-    easter = find_easter(day.year)
+    easter = get_easter(day.year)
     return all(day != easter + distance for distance in _EASTER_HOLIDAYS)
 
 
-def find_banking_day(day: date) -> date:
+def get_banking_day(day: date) -> date:
     """That day itself, or the next on which banks settle."""
     while not is_banking_day(day):
         day += _ONE_DAY
@@ -32,11 +32,11 @@ def find_banking_day(day: date) -> date:
 def add_banking_days(day: date, count: int) -> date:
     """So many banking days later; the day itself need not be one."""
     for _ in range(count):
-        day = find_banking_day(day + _ONE_DAY)
+        day = get_banking_day(day + _ONE_DAY)
     return day
 
 
-def find_easter(year: int) -> date:
+def get_easter(year: int) -> date:
     """Easter Sunday of the Gregorian calendar, by Gauss's rule as Butcher wrote it down."""
     golden = year % 19
     century, year_of_century = divmod(year, 100)

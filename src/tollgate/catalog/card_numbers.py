@@ -106,13 +106,13 @@ def _hide_run(match: re.Match[str], mask: str) -> str:
         return match[0]
     parts: list[str] = []
     shown_to = 0
-    for start, end in _find_cards(run):
+    for start, end in _iterate_cards(run):
         parts += (run[shown_to:start], mask * (end - start))
         shown_to = end
     return "".join((*parts, run[shown_to:]))
 
 
-def _find_cards(run: str) -> Iterator[tuple[int, int]]:
+def _iterate_cards(run: str) -> Iterator[tuple[int, int]]:
     """Yields where card numbers start and end: the whole run, or else neighbouring groups of it."""
     if _is_card(keep_digits(run)):
         yield 0, len(run)

@@ -63,7 +63,7 @@ RETURN_REASONS: Mapping[str, ReturnReason] = MappingProxyType({row.code: row for
 UNLISTED_NOTICE = "000.100.200"
 
 
-def find_notice(reason: str) -> str:
+def get_notice(reason: str) -> str:
     """A reason that is not listed is a chargeback all the same."""
     row = RETURN_REASONS.get(reason)
     return row.notice if row else UNLISTED_NOTICE

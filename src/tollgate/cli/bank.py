@@ -128,7 +128,7 @@ def sample_return(payment_id: str, reason: str, **flags: Any) -> None:
     """Print a camt.054 that sends a payment of this test host back, to try `bank import` with."""
     if read_settings(flags).is_live:
         sys.exit("tollgate: samples are for test hosts; a bank sends the real ones")
-    instruction, creditor = with_store(flags, lambda database, _settings: _find_filed(database, payment_id))
+    instruction, creditor = with_store(flags, lambda database, _settings: _get_filed(database, payment_id))
     returned = sepa.BankReturn(
         id=instruction.id,
         message_id=instruction.file_id or "",
@@ -140,7 +140,7 @@ def sample_return(payment_id: str, reason: str, **flags: Any) -> None:
     click.echo(sepa.write_sample_return(returned, iban=creditor.iban, at=at, booked_on=instruction.due_on), nl=False)
 
 
-async def _find_filed(database: Database, payment_id: str) -> tuple[Instruction, Creditor]:
+async def _get_filed(database: Database, payment_id: str) -> tuple[Instruction, Creditor]:
     for channel in await list_channels(database):
         found = (await find_instructions(database, channel.merchant_id, [payment_id])).get(payment_id)
         if found is None or found.channel_id != channel.id or channel.creditor is None:

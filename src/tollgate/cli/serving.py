@@ -17,7 +17,7 @@ from tollgate.config import Settings
 from tollgate.flows.verify import refuse_wrong_keys
 from tollgate.hosting.listener import bind_all
 from tollgate.hosting.log import set_up_logs
-from tollgate.hosting.readiness import find_missing, find_unready_channels, find_warnings
+from tollgate.hosting.readiness import list_missing, list_unready_channels, list_warnings
 from tollgate.hosting.server import run
 from tollgate.store.merchants import list_channels, list_merchants
 from tollgate.store.opening import add_to_setting, get_setting, open_database
@@ -34,13 +34,13 @@ _log = logging.getLogger("tollgate.server")
 def serve(**flags: Any) -> None:
     """Serve payments until stopped. On a test host the first start makes a sandbox merchant."""
     settings = read_settings(flags)
-    _refuse_unready(find_missing(settings))
+    _refuse_unready(list_missing(settings))
     # Before anything is printed or made, so that a port in use is told at once and to nobody as a running host.
     sockets = bind_all(settings)
     missing, greeting = run_async(_prepare(settings))
     _refuse_unready(missing)
     set_up_logs(settings.log_level, settings.log_format)
-    for line in find_warnings(settings):
+    for line in list_warnings(settings):
         click.echo(f"tollgate: warning: {line}", err=True)
         _log.warning("test host without TLS is open to the network", extra={"host": settings.host})
     click.echo(greeting, nl=bool(greeting))
@@ -60,7 +60,7 @@ async def _prepare(settings: Settings) -> tuple[list[str], str]:
         keyring = await prepare_keyring(settings, database)
         await refuse_wrong_keys(database, keyring)
         if settings.is_live:
-            return find_unready_channels(settings, await list_channels(database)), ""
+            return list_unready_channels(settings, await list_channels(database)), ""
         return [], (await make_greeting(database, keyring, settings.base_url, SystemClock())).text
     finally:
         await database.close()
@@ -112,7 +112,7 @@ async def _migrate(settings: Settings) -> None:
 def check(**flags: Any) -> None:
     """Tell whether a host with these settings could serve, and what is missing."""
     settings = read_settings(flags)
-    missing = find_missing(settings)
+    missing = list_missing(settings)
     if not missing:
         missing = run_async(_check_store(settings))
     for line in missing:
@@ -125,10 +125,10 @@ def check(**flags: Any) -> None:
 async def _check_store(settings: Settings) -> list[str]:
     if settings.uses_sqlite and not Path(settings.database_url.removeprefix("sqlite:///")).exists():
         # The first start makes the file; asking how things stand does not.
-        return find_unready_channels(settings, [])
+        return list_unready_channels(settings, [])
     database = await open_database(settings.database_url, read_only=True)
     try:
-        return find_unready_channels(settings, await list_channels(database))
+        return list_unready_channels(settings, await list_channels(database))
     finally:
         await database.close()
 

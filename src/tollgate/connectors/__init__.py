@@ -5,7 +5,7 @@ The driver in `steps` carries what they yield to a wire.
 
 from tollgate.connectors import card, redirect, sepa, threeds, tokens
 from tollgate.connectors.exchange import Connector, Conversation, Exchange, WireReply, WireRequest
-from tollgate.connectors.table import find_connector
+from tollgate.connectors.table import get_connector
 
 __all__ = [
     "Connector",
@@ -14,7 +14,7 @@ __all__ = [
     "WireReply",
     "WireRequest",
     "card",
-    "find_connector",
+    "get_connector",
     "redirect",
     "sepa",
     "threeds",

@@ -16,5 +16,5 @@ _CONNECTORS: Mapping[Protocol, Connector] = {
 }
 
 
-def find_connector(brand: str) -> Connector:
+def get_connector(brand: str) -> Connector:
     return _CONNECTORS[BRANDS[brand].protocol]

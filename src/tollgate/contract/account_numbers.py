@@ -36,7 +36,7 @@ _OWN_MESSAGE = "must not contain the number of the account"
 _CARD_MESSAGE = "must not contain the number of a card"
 
 
-def find_own_numbers(values: Mapping[str, str], echo: Mapping[str, str], keys: Sequence[str] = ()) -> list[Fault]:
+def check_own_numbers(values: Mapping[str, str], echo: Mapping[str, str], keys: Sequence[str] = ()) -> list[Fault]:
     """Names the fields that are stored in clear and contain the request's own account number.
 
     Shoppers do type the number into the field for the name.
@@ -58,7 +58,7 @@ def find_own_numbers(values: Mapping[str, str], echo: Mapping[str, str], keys: S
 
 def check_key(key: str, values: Mapping[str, str]) -> None:
     """An idempotency key is stored in clear, so it must not contain the number either."""
-    if find_own_numbers(values, {"Idempotency-Key": key}):
+    if check_own_numbers(values, {"Idempotency-Key": key}):
         raise refuse_numbers(["Idempotency-Key"])
 
 
@@ -94,7 +94,7 @@ def clean_name(name: str) -> str:
 
 def clean_fault(fault: Fault, values: Mapping[str, str]) -> Fault:
     """Masks the value that a fault shows if it contains the request's own account number."""
-    if fault.value is None or not find_own_numbers(values, {fault.name: fault.value}):
+    if fault.value is None or not check_own_numbers(values, {fault.name: fault.value}):
         return fault
     return Fault(clean_name(fault.name), fault.message, "***")
 
@@ -114,7 +114,7 @@ def may_expose_card(values: Sequence[str], keys: Sequence[str]) -> bool:
     return card_numbers.has_long_run("\0".join((*values, *keys) if keys else values))
 
 
-def find_cards(echo: Mapping[str, str]) -> list[Fault]:
+def check_card_numbers(echo: Mapping[str, str]) -> list[Fault]:
     return [
         Fault(clean_name(name), _CARD_MESSAGE) for name, text in echo.items() if _hide_cards(name, text) != (name, text)
     ]

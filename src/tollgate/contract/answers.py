@@ -19,7 +19,7 @@ from tollgate.catalog.parameters.names import NAMES_KEPT, first_word
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.catalog.shape import is_true
 from tollgate.catalog.wallets import Wallet
-from tollgate.contract.standing import find_scheme_reference, tell_series_reference
+from tollgate.contract.standing import find_scheme_reference, render_series_reference
 from tollgate.payments.accounts import CardSummary
 from tollgate.payments.payment import Payment, State
 from tollgate.values import Fault, Instant, InvalidParameters, Refusal, Result, TooMany, render_timestamp
@@ -113,7 +113,7 @@ def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     body["descriptor"] = payment.descriptor
     echo = payment.echo
     if payment.state is State.APPROVED:
-        reference = tell_series_reference(echo, find_scheme_reference(payment.details))
+        reference = render_series_reference(echo, find_scheme_reference(payment.details))
         echo = {**echo, **reference} if reference else echo
     body |= render_rest(payment.result_code, payment.card, echo, payment.details, handover)
     return body

@@ -96,7 +96,7 @@ def answer_form(
         "registrations": [
             _show_registration(registration)
             for registration in terms.registrations
-            if _find_obstacle(BRANDS[registration.brand], checkout, prepared, terms) is None
+            if _check_request(BRANDS[registration.brand], checkout, prepared, terms) is None
             and not _is_expired(registration, to_datetime(now).date())
         ],
     }
@@ -114,7 +114,7 @@ def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTer
     left_out: Json = {}
     for code in list(dict.fromkeys(terms.codes.split()))[:_BRANDS_MAX]:
         brand = find_brand(code, lenient=terms.is_lenient)
-        obstacle = _UNKNOWN if brand is None else _find_obstacle(brand, checkout, prepared, terms)
+        obstacle = _UNKNOWN if brand is None else _check_request(brand, checkout, prepared, terms)
         if brand is None or obstacle is not None:
             left_out[code] = obstacle
         else:
@@ -122,7 +122,7 @@ def _sort_brands(checkout: Checkout, prepared: Mapping[str, str], terms: FormTer
     return {"brands": brands, "leftOut": left_out}
 
 
-def _find_obstacle(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
+def _check_request(brand: Brand, checkout: Checkout, prepared: Mapping[str, str], terms: FormTerms) -> str | None:
     """Why the shopper could only be refused, for whoever builds the page."""
     kind = find_payment_type(prepared, brand.code)
     if kind is not None and kind not in brand.list_payment_types(lenient=terms.is_lenient):

@@ -117,10 +117,10 @@ def list_offered(prepared: Mapping[str, str]) -> list[str]:
 def join_form(prepared: Mapping[str, str], sent: Submission, *, is_lenient: bool = False) -> Pairs:
     """What was prepared and what the form adds to it. All else that the form says is not heard."""
     heard = [(name, text) for name, text in sent.pairs if text and _may_say(name, prepared)]
-    said = {_name(name): text for name, text in heard}
+    said = {_get_canonical_name(name): text for name, text in heard}
     country = said.get("billing.country") or prepared.get("billing.country", "")
     spelled = spell_address(said, country, is_lenient=is_lenient)
-    heard = [(name, spelled.get(_name(name), text)) for name, text in heard]
+    heard = [(name, spelled.get(_get_canonical_name(name), text)) for name, text in heard]
     unneeded = WORDS[Use.CHECKOUT] | _list_other_accounts(prepared, said)
     kept = [(name, text) for name, text in prepared.items() if name not in said and first_word(name) not in unneeded]
     pairs = _drop_half_known(kept + heard, sent)
@@ -129,9 +129,13 @@ def join_form(prepared: Mapping[str, str], sent: Submission, *, is_lenient: bool
 
 def _drop_half_known(pairs: Pairs, sent: Submission) -> Pairs:
     """Leaves the questions to our own page if the true Accept header is missing; it asks the browser for everything."""
-    if sent.accept is not None or _ACCEPT in {_name(name) for name, _ in pairs}:
+    if sent.accept is not None or _ACCEPT in {_get_canonical_name(name) for name, _ in pairs}:
         return pairs
-    return [(name, text) for name, text in pairs if _name(name) == _WINDOW or not _name(name).startswith(_BROWSER)]
+    return [
+        (name, text)
+        for name, text in pairs
+        if _get_canonical_name(name) == _WINDOW or not _get_canonical_name(name).startswith(_BROWSER)
+    ]
 
 
 def _list_other_accounts(prepared: Mapping[str, str], said: Mapping[str, str]) -> frozenset[str]:
@@ -144,13 +148,13 @@ def _list_other_accounts(prepared: Mapping[str, str], said: Mapping[str, str]) -
     return _ACCOUNT_WORDS - chosen if chosen else frozenset()
 
 
-def _name(sent_name: str) -> str:
+def _get_canonical_name(sent_name: str) -> str:
     resolved = resolve(sent_name)
     return sent_name if resolved is None or isinstance(resolved, Fault) else resolved.canonical_name
 
 
 def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
-    name = _name(sent_name)
+    name = _get_canonical_name(sent_name)
     word = first_word(name)
     if name in _NOT_FORM:
         return False
@@ -161,7 +165,7 @@ def _may_say(sent_name: str, prepared: Mapping[str, str]) -> bool:
 
 def _describe_browser(pairs: Pairs, sent: Submission) -> Pairs:
     """What the request itself tells. A form that says nothing of its browser is asked by our own page, if need be."""
-    names = {_name(name) for name, _ in pairs}
+    names = {_get_canonical_name(name) for name, _ in pairs}
     own = {"customer.ip": sent.address}
     if any(name.startswith(_BROWSER) and name != _WINDOW for name in names):
         own[_ACCEPT] = _make_fit(sent.accept) or "*/*"
@@ -242,7 +246,7 @@ class Ways(msgspec.Struct, frozen=True, kw_only=True):
     """Our page that sends a form on to a provider."""
 
 
-def find_ways(checkout: Checkout, address: str, base_url: str) -> Ways:
+def make_shopper_paths(checkout: Checkout, address: str, base_url: str) -> Ways:
     return Ways(
         home_url=make_checkout_return_url(address, checkout),
         own_url=f"{base_url}/v1/shopper/",
@@ -256,7 +260,7 @@ def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[A
     `attempt` names what the form may give up again while the shopper is away.
     """
     told = orjson.loads(answer.body)
-    going_on = _find_next(told.get("redirect"), ways)
+    going_on = _choose_next(told.get("redirect"), ways)
     body = {name: told[name] for name in ("result", "buildNumber", "timestamp")}
     is_paid = going_on.kind == RESULT and is_success(told["result"]["code"])
     onward = {"kind": going_on.kind, "url": going_on.url, "isPaid": is_paid}
@@ -266,7 +270,7 @@ def answer_submission(answer: Answer, checkout: Checkout, ways: Ways) -> tuple[A
     return encode_answer(answer.status, body), going_on
 
 
-def _find_next(redirect: Mapping[str, str] | None, ways: Ways) -> Next:
+def _choose_next(redirect: Mapping[str, str] | None, ways: Ways) -> Next:
     if redirect is None:
         return Next(RESULT, ways.home_url)
     if redirect["url"].startswith(ways.own_url):

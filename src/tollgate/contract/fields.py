@@ -196,13 +196,13 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
     present = frozenset(groups)
     if not _ADDRESSES.isdisjoint(present):
         faults = _drop_ignored(values, echo, faults)
-    faults += account_numbers.find_own_numbers(values, echo, keys)
+    faults += account_numbers.check_own_numbers(values, echo, keys)
     if (searched or keys) and account_numbers.may_expose_card(searched, keys):
         if lenient:
             values, echo = account_numbers.hide_cards(values), account_numbers.hide_cards(echo)
         else:
             named = {fault.name for fault in faults}
-            faults += [fault for fault in account_numbers.find_cards(echo) if fault.name not in named]
+            faults += [fault for fault in account_numbers.check_card_numbers(echo) if fault.name not in named]
     broken = check_rules(values, situation, present)
     if faults or broken:
         # A rule speaks of acceptable fields only, and two rules may miss the same one.

@@ -95,7 +95,7 @@ def read_plan(fields: Fields, now: Instant) -> JobPlan:
     _check_expression(sent)
     plan = recall_plan(sent)
     starts_at = read_begin(sent["startDate"]) if "startDate" in sent else None
-    first_at = _find_first(_parse(plan, sent), sent, now if starts_at is None else max(now, starts_at - 1))
+    first_at = _get_first_time(_parse(plan, sent), sent, now if starts_at is None else max(now, starts_at - 1))
     ends_at = _find_end(sent, now if starts_at is None else starts_at)
     _check_end(sent, now, starts_at, first_at, ends_at)
     return JobPlan(
@@ -165,21 +165,21 @@ def _parse(plan: CronPlan, sent: Mapping[str, str]) -> Cron:
     try:
         return parse_plan(plan)
     except CronFault as fault:
-        name, code = _PARTS.get(fault.part, (_name_whole(sent), codes.SCHEDULE_CONTRADICTORY))
+        name, code = _PARTS.get(fault.part, (_render_whole_name(sent), codes.SCHEDULE_CONTRADICTORY))
         name = _EXPRESSION if _EXPRESSION in sent else name
         raise _refuse(code, name, _FLAWS[fault.kind], sent) from None
 
 
-def _name_whole(sent: Mapping[str, str]) -> str:
+def _render_whole_name(sent: Mapping[str, str]) -> str:
     return next((name for name in _WHOLE if name in sent), _EXPRESSION)
 
 
-def _find_first(cron: Cron, sent: Mapping[str, str], after: Instant) -> Instant:
+def _get_first_time(cron: Cron, sent: Mapping[str, str], after: Instant) -> Instant:
     first_at = cron.next_after(after)
     if first_at is None:
         raise _refuse(
             codes.SCHEDULE_CONTRADICTORY,
-            "startDate" if "startDate" in sent else _name_whole(sent),
+            "startDate" if "startDate" in sent else _render_whole_name(sent),
             _FLAWS[CronFlaw.NEVER],
             sent,
         )

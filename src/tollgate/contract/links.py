@@ -13,7 +13,7 @@ from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.results import get_result
 from tollgate.catalog.shape import is_true
 from tollgate.contract.answers import Answer, Envelope, Json, encode_answer, render_result
-from tollgate.payments.checkout import Checkout, LinkStatus, PaymentLink, tell_link_status
+from tollgate.payments.checkout import Checkout, LinkStatus, PaymentLink, get_link_status
 from tollgate.payments.payment import Payment
 from tollgate.values import (
     DAY,
@@ -82,7 +82,7 @@ def is_link_url(url: str | None) -> bool:
     return folder.endswith(LINK_PATH) and find_link_node(link_id) is not None
 
 
-def find_link_expiry(values: Mapping[str, str], now: Instant) -> Instant:
+def get_link_expiry(values: Mapping[str, str], now: Instant) -> Instant:
     count, unit = int(values.get("validUntil", LIMITS.link_days)), values.get("validUntilUnit", "DAY")
     if unit in _MONTHS:
         return add_months(now, count * _MONTHS[unit])
@@ -170,8 +170,8 @@ def answer_ended_link(link: PaymentLink, asked: Asked) -> Answer:
 
 
 def answer_link(link: PaymentLink, checkout: Checkout | None, payment: Payment | None, asked: Asked) -> Answer:
-    status = tell_link_status(link, checkout, asked.now)
-    code = payment.result_code if payment and payment.result_code else _find_code(status, checkout)
+    status = get_link_status(link, checkout, asked.now)
+    code = payment.result_code if payment and payment.result_code else _choose_code(status, checkout)
     told: Json = {
         "paymentLinkId": link.id,
         "entityId": link.channel_id,
@@ -187,7 +187,7 @@ def answer_link(link: PaymentLink, checkout: Checkout | None, payment: Payment |
     return _answer(asked, {"paymentLinks": [{**told, "result": render_result(get_result(code))}]})
 
 
-def _find_code(status: LinkStatus, checkout: Checkout | None) -> str:
+def _choose_code(status: LinkStatus, checkout: Checkout | None) -> str:
     return _RESULTS.get(status) or (codes.LINK_UNOPENED if checkout is None else codes.LINK_OPENED)
 
 

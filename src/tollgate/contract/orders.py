@@ -22,7 +22,7 @@ from tollgate.contract.accounts import read_account, show_account
 from tollgate.contract.authentications import read_authentication_request
 from tollgate.contract.details import read_details
 from tollgate.contract.fields import Fields
-from tollgate.contract.standing import find_series_fields, find_series_objection, is_by_merchant, read_sequence
+from tollgate.contract.standing import find_series_objection, is_by_merchant, read_sequence, select_series_fields
 from tollgate.payments.accounts import CardSummary, Instrument, OpenedCard
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Authentication, Details, Order, ProcessingCode, TestMode, list_amounts
@@ -83,7 +83,7 @@ def _take_stored(fields: Fields, channel: Channel, stored: RegisteredAccount, to
     brand = BRANDS[stored.registration.brand]
     registered.check_brand(fields, brand, is_lenient=channel.is_lenient)
     account, card_summary = registered.take_registered(fields, stored)
-    network = find_network(brand, tell_number(card_summary), None)
+    network = find_network(brand, render_card_prefix(card_summary), None)
     issuer = BRANDS[network] if network else brand
     needs_cvv = _needs_cvv(fields, channel)
     return Source(
@@ -119,7 +119,7 @@ def _needs_cvv(fields: Fields, channel: Channel) -> bool:
     return channel.requires_cvv and not is_by_merchant(fields.values)
 
 
-def tell_number(card_summary: CardSummary | None) -> Mapping[str, str]:
+def render_card_prefix(card_summary: CardSummary | None) -> Mapping[str, str]:
     """As much of a number as shows its network."""
     return {"card.number": card_summary.bin} if card_summary else {}
 
@@ -183,7 +183,7 @@ def read_order(
         card_summary=source.card_summary,
         network=source.network,
         statement=values.get("merchant.name") or descriptor,
-        merchant_name=name_merchant(values, channel),
+        merchant_name=choose_merchant_name(values, channel),
         descriptor=descriptor,
         short_id=short_id,
         processing_code=read_processing_code(values),
@@ -200,13 +200,13 @@ def read_order(
         objection=_find_objection(payment_type, money, details, source, stored)
         or objections.find_content_objection(fields, channel, today, source.brand),
         echo=source.echo,
-        hidden=find_hidden(fields),
+        hidden=select_hidden_numbers(fields),
     )
 
 
 def _join_series(fields: Fields, stored: RegisteredAccount | None) -> Fields:
     """Adds the reference to the first payment of the series to a repeat that does not name it."""
-    known = None if stored is None else find_series_fields(fields.values, stored)
+    known = None if stored is None else select_series_fields(fields.values, stored)
     if not known:
         return fields
     groups = fields.groups | {first_word(name) for name in known}
@@ -234,7 +234,7 @@ def _find_objection(
     return find_series_objection(details.standing_instruction, source.account, stored)
 
 
-def find_hidden(fields: Fields) -> Mapping[str, str]:
+def select_hidden_numbers(fields: Fields) -> Mapping[str, str]:
     """Numbers of accounts between which money is sent, which may be those of cards."""
     if fields.groups.isdisjoint(_PARTIES):
         return _NOTHING
@@ -242,7 +242,7 @@ def find_hidden(fields: Fields) -> Mapping[str, str]:
     return {name: fields.values[name] for name in names if name in fields.values}
 
 
-def name_merchant(values: Mapping[str, str], channel: Channel) -> str:
+def choose_merchant_name(values: Mapping[str, str], channel: Channel) -> str:
     """Returns the name that a payment gives its merchant, or else that of the channel."""
     return values.get("merchant.name") or channel.name
 
@@ -263,9 +263,9 @@ def recall_order(
         method=payment.method,
         account=account,
         card_summary=payment.card,
-        network=find_network(BRANDS[payment.brand], tell_number(payment.card), None),
+        network=find_network(BRANDS[payment.brand], render_card_prefix(payment.card), None),
         statement=values.get("merchant.name") or payment.descriptor,
-        merchant_name=name_merchant(values, channel),
+        merchant_name=choose_merchant_name(values, channel),
         descriptor=payment.descriptor,
         short_id=payment.short_id,
         processing_code=read_processing_code(values),
@@ -290,7 +290,7 @@ def find_return_url(echo: Mapping[str, str]) -> str | None:
     return echo.get("shopperResultUrl")
 
 
-def find_shop_origin(echo: Mapping[str, str]) -> str:
+def get_shop_origin(echo: Mapping[str, str]) -> str:
     """Of the page that shows the payment form; empty where there was none."""
     return echo.get("shopOrigin", "")
 

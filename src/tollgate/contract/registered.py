@@ -45,7 +45,7 @@ def asks_to_register(values: Mapping[str, str]) -> bool:
     return _CREATE in values and is_true(values[_CREATE]) and _ID not in values
 
 
-def name_registration(echo: Mapping[str, str], registration_id: str, *, is_new: bool) -> dict[str, str]:
+def add_registration(echo: Mapping[str, str], registration_id: str, *, is_new: bool) -> dict[str, str]:
     """The echo of a payment that belongs to a registration; the wish for one stays only where it was made."""
     kept = dict(echo) if is_new else {name: text for name, text in echo.items() if name != _CREATE}
     return {**kept, _ID: registration_id}
@@ -55,7 +55,7 @@ def keep_for_registration(echo: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in echo.items() if first_word(name) in WORDS[Use.REGISTRATION]}
 
 
-def tell_registration(echo: Mapping[str, str]) -> RegistrationLink | None:
+def read_registration_link(echo: Mapping[str, str]) -> RegistrationLink | None:
     registration_id = echo.get(_ID)
     if registration_id is None:
         return None
@@ -113,4 +113,4 @@ def show_registered(fields: Fields, stored: RegisteredAccount, account: accounts
     shown = {name: text for name, text in registration.echo.items() if first_word(name) in WORDS[Use.ACCOUNT]}
     if isinstance(account, accounts.BankAccount) and account.holder:
         shown["bankAccount.holder"] = account.holder
-    return name_registration(kept | shown, registration.id, is_new=False)
+    return add_registration(kept | shown, registration.id, is_new=False)

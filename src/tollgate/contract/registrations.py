@@ -174,7 +174,7 @@ def answer_registration(
     return finish_answer(body, envelope, at or registration.created_at, ndc or registration.ndc, **more)
 
 
-def tell_end(registration: Registration) -> Json:
+def render_keep_until(registration: Registration) -> Json:
     return {"keptUntil": to_datetime(registration.keep_until).date().isoformat()}
 
 

@@ -56,15 +56,15 @@ def make_return_url(address: str, payment: Payment) -> str:
     """The shopper's way home, with what names the payment, or the checkout that it was made for."""
     checkout_id = find_checkout_id(payment.ndc)
     if checkout_id is not None:
-        return _make_return_url(address, checkout_id, name_checkout_path(checkout_id, CheckoutKind.PAYMENT))
+        return _make_return_url(address, checkout_id, make_checkout_path(checkout_id, CheckoutKind.PAYMENT))
     return _make_return_url(address, payment.id, get_resource_path(payment))
 
 
 def make_checkout_return_url(address: str, checkout: Checkout) -> str:
-    return _make_return_url(address, checkout.id, name_checkout_path(checkout.id, checkout.kind))
+    return _make_return_url(address, checkout.id, make_checkout_path(checkout.id, checkout.kind))
 
 
-def name_checkout_path(checkout_id: CheckoutId, kind: CheckoutKind) -> str:
+def make_checkout_path(checkout_id: CheckoutId, kind: CheckoutKind) -> str:
     return f"/v1/checkouts/{checkout_id}/{kind}"
 
 
@@ -82,7 +82,7 @@ def get_resource_path(payment: Payment) -> str:
     return f"/v1/{noun}/{payment.id}"
 
 
-def name_handover(url: str, method_url: str | None = None, method_data: str = "") -> Mapping[str, str]:
+def render_handover(url: str, method_url: str | None = None, method_data: str = "") -> Mapping[str, str]:
     """Where the shopper goes next, by the names of the answer."""
     fields = {"redirect.url": url, "redirect.method": "GET"}
     if method_url is None:

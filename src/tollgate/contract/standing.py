@@ -74,10 +74,10 @@ def is_by_merchant(values: Mapping[str, str]) -> bool:
 
 def begins_series(values: Mapping[str, str]) -> bool:
     """Only who holds the account can agree that others follow, so what a merchant does alone begins nothing."""
-    return _get_mode(values) == _FIRST and not is_by_merchant(values)
+    return _find_mode(values) == _FIRST and not is_by_merchant(values)
 
 
-def _get_mode(values: Mapping[str, str]) -> str | None:
+def _find_mode(values: Mapping[str, str]) -> str | None:
     return values.get("standingInstruction.mode") or values.get("recurringType")
 
 
@@ -124,28 +124,28 @@ def _list_ids(values: Mapping[str, str], names: tuple[str, ...]) -> tuple[str | 
     return ids if any(ids) else ()
 
 
-def tell_series_reference(values: Mapping[str, str], reference: str | None) -> Mapping[str, str]:
+def render_series_reference(values: Mapping[str, str], reference: str | None) -> Mapping[str, str]:
     """By which later payments go back to this one, where it begins a series. Of one field or of none."""
     return {_REFERENCE: reference} if reference and begins_series(values) else {}
 
 
-def find_series_fields(values: Mapping[str, str], stored: RegisteredAccount | None) -> Mapping[str, str]:
+def select_series_fields(values: Mapping[str, str], stored: RegisteredAccount | None) -> Mapping[str, str]:
     """A repeat has to name the first payment of its series; these fields do it where the merchant did not.
 
     They are stored and sent with the others, so that a repeat that waits for its shopper still has them.
     """
     if stored is None or stored.registration.initial is None or _REFERENCE in values:
         return {}
-    if not is_by_merchant(values) and _get_mode(values) not in (_LATER, _PICKED):
+    if not is_by_merchant(values) and _find_mode(values) not in (_LATER, _PICKED):
         return {}
     initial = stored.registration.initial
     known = {_REFERENCE: initial.reference}
     if _MIGRATED_TYPE not in values:
-        known |= _tell_initial(initial, values.get("currency"))
+        known |= _render_initial(initial, values.get("currency"))
     return {name: text for name, text in known.items() if text}
 
 
-def _tell_initial(initial: InitialPayment, currency: str | None) -> dict[str, str | None]:
+def _render_initial(initial: InitialPayment, currency: str | None) -> dict[str, str | None]:
     amount, made_at = initial.amount, initial.made_at
     return {
         # The field has no currency of its own, so an amount in another one cannot be told.
@@ -167,7 +167,7 @@ def find_series_objection(
 
 def read_sequence(values: Mapping[str, str], *, is_stored: bool = False, makes_registration: bool = False) -> Sequence:
     """Which debit under its mandate: one whose account is kept belongs to a series, although nobody said so."""
-    mode = _get_mode(values)
+    mode = _find_mode(values)
     if mode == _FIRST or (makes_registration and mode is None):
         return Sequence.FIRST
     if mode == _LATER or is_stored:

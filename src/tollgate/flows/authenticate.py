@@ -9,7 +9,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.connectors import threeds
 from tollgate.contract.answers import Answer, answer_payment
-from tollgate.contract.shopper_urls import name_handover, write_shopper_token
+from tollgate.contract.shopper_urls import render_handover, write_shopper_token
 from tollgate.operations.app import App
 from tollgate.operations.charging import charge, conclude, get_payment, make_shopper_url
 from tollgate.operations.dispatch import converse
@@ -23,7 +23,7 @@ from tollgate.payments.order import Order
 from tollgate.payments.payment import IdempotencyKey, Outcome, Payment, Verdict
 from tollgate.store.authentications import insert_authentication_writes
 from tollgate.store.payments import completion_writes
-from tollgate.vault.sealing import name_owner
+from tollgate.vault.sealing import make_owner
 from tollgate.vault.signing import hash_once_key, make_once_key, seal_once
 
 _AWAY = Verdict(outcome=Outcome.CHALLENGED, code=codes.PENDING)
@@ -142,7 +142,7 @@ async def hand_over(
         created_at=now,
         expires_at=now + LIMITS.challenge_lifetime,
         body=case,
-        sealed_secret=seal_once(cvv, key, owner=name_secret(started), random_bytes=app.random_bytes),
+        sealed_secret=seal_once(cvv, key, owner=make_secret_name(started), random_bytes=app.random_bytes),
     )
     completion = complete_signed(app, started, msgspec.structs.replace(_AWAY, details=threeds.describe_case(case)))
     told = answer_payment(completion.payment, app.envelope)
@@ -151,7 +151,7 @@ async def hand_over(
     if not await app.database.write(unit, label="authentication pending"):
         return answer_payment(await get_payment(app, started, started.id), app.envelope)
     data = threeds.make_method_data(case, make_method_url(app, started)) if case.method_url else ""
-    handover = name_handover(make_shopper_url(app, started, key), case.method_url, data)
+    handover = render_handover(make_shopper_url(app, started, key), case.method_url, data)
     return answer_payment(completion.payment, app.envelope, handover)
 
 
@@ -160,8 +160,8 @@ def make_method_url(app: App, payment: Payment) -> str:
     return f"{app.base_url}/v1/threeDSecure/method/{write_shopper_token(payment.merchant_id, payment.id)}"
 
 
-def name_secret(payment: Payment) -> str:
-    return name_owner("authentication", payment.merchant_id, payment.id)
+def make_secret_name(payment: Payment) -> str:
+    return make_owner("authentication", payment.merchant_id, payment.id)
 
 
 async def pass_on(
@@ -169,7 +169,7 @@ async def pass_on(
 ) -> Verdict:
     """From what was proven to what the payment comes to: the end, or the charge with the proof."""
     told = threeds.describe_case(case)
-    refusal = threeds.judge_result(case)
+    refusal = threeds.find_authentication_refusal(case)
     if refusal is not None:
         return Verdict(outcome=Outcome.DECLINED, code=refusal, details=told)
     if started.payment_type == AUTHENTICATION:

@@ -158,7 +158,7 @@ async def read_checkout(
         wait_s = max(1, -(-(checkout.window_ends_at - now) // SECOND))
         raise TooMany(get_result(codes.TOO_MANY_REQUESTS), retry_after_s=wait_s, subject_id=checkout.id)
     checkout = await get_own_checkout(app, channel, checkout_id, kind)
-    answer = await _tell(app, checkout)
+    answer = await _answer_state(app, checkout)
     if not is_told:
         return answer
     if checkout.state is not CheckoutState.DONE:
@@ -169,7 +169,7 @@ async def read_checkout(
     return answer
 
 
-async def _tell(app: App, checkout: Checkout) -> Answer:
+async def _answer_state(app: App, checkout: Checkout) -> Answer:
     if checkout.subject_id is None:
         return checkouts.answer_checkout(checkout, app.envelope, PENDING, app.clock.now())
     if checkout.kind is CheckoutKind.REGISTRATION:

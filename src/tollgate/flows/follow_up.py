@@ -22,7 +22,7 @@ from tollgate.operations.idempotency import find_earlier_answer, keep_answer
 from tollgate.operations.registrations import refuse_exposed_payment
 from tollgate.operations.routes import Route, choose_route
 from tollgate.operations.signing import complete_signed
-from tollgate.payments.chain import ChainContext, Plan, Refused, judge
+from tollgate.payments.chain import ChainContext, Plan, Refused, decide_follow_up
 from tollgate.payments.completion import get_known_verdict
 from tollgate.payments.following import SYSTEM_ONLY
 from tollgate.payments.merchants import Channel
@@ -36,7 +36,7 @@ from tollgate.values import Conflict, Money, Refusal
 async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> Answer:
     channel, idempotency_key = call.channel, call.idempotency_key
     for _ in range(LIMITS.reservation_tries_max):
-        named = await find_named(app, request.payment_type, named_id, channel)
+        named = await get_named_payment(app, request.payment_type, named_id, channel)
         route = choose_route(app, channel, named.test_mode, named.brand)
         context = await charging.make_chain_context(app, named)
         check_lifecycle(request.lifecycle_id, named.lifecycle_id or context.first.lifecycle_id)
@@ -58,7 +58,7 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
     raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this payment at once")
 
 
-async def find_named(app: App, payment_type: str, named_id: str, channel: Channel) -> Payment:
+async def get_named_payment(app: App, payment_type: str, named_id: str, channel: Channel) -> Payment:
     """Another merchant's payment is as unknown as none."""
     named = await look_up(app, channel.merchant_id, named_id)
     if named is None and await look_up_registration(app, channel.merchant_id, named_id) is not None:
@@ -76,7 +76,7 @@ def decide(app: App, request: FollowUp, context: ChainContext, channel: Channel)
         return Refused(SYSTEM_ONLY[request.payment_type])
     if request.payment_type not in BRANDS[context.named.brand].list_payment_types(lenient=channel.is_lenient):
         return Refused(codes.TYPE_NOT_SUPPORTED)
-    return judge(
+    return decide_follow_up(
         charging.make_follow_up_request(request, context.named),
         context,
         charging.make_terms(app, channel, context.named),
@@ -96,7 +96,7 @@ def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Pa
     bare = charging.start_after(app, named, request.payment_type, ndc)
     return msgspec.structs.replace(
         bare,
-        money=find_shown_money(request, named),
+        money=get_shown_money(request, named),
         descriptor=request.descriptor,
         short_id=request.short_id,
         merchant_transaction_id=request.merchant_transaction_id,
@@ -105,7 +105,7 @@ def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Pa
     )
 
 
-def find_shown_money(request: FollowUp, named: Payment) -> Money:
+def get_shown_money(request: FollowUp, named: Payment) -> Money:
     """What a refused request shows; one that is accepted has its amount from its plan."""
     if request.amount is None:
         return Money(named.left or named.money.hundredths, named.money.currency)
@@ -143,10 +143,10 @@ async def ask(app: App, request: FollowUp, started: Payment, route: Route) -> Ve
 async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:
     """`notice` is the code it came with; without one it reads as a success."""
     for _ in range(LIMITS.reservation_tries_max):
-        named = await find_named(app, fact.payment_type, named_id, call.channel)
+        named = await get_named_payment(app, fact.payment_type, named_id, call.channel)
         context = await charging.read_chain_context(app, named)
         await refuse_exposed_payment(app, context.first, fact.echo, None)
-        decision = judge(
+        decision = decide_follow_up(
             charging.make_follow_up_request(fact, named), context, charging.make_terms(app, call.channel, named)
         )
         if isinstance(decision, Refused):

@@ -29,7 +29,7 @@ from tollgate.store.payments import find_payment, start_payment, start_payment_w
 from tollgate.store.registrations import find_registration, insert_registration_writes
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, MerchantId, NotFound, PaymentId, Refusal, is_id, make_id
-from tollgate.vault.sealing import name_owner, seal_account
+from tollgate.vault.sealing import make_owner, seal_account
 
 _NOT_ENROLLED = Verdict(outcome=Outcome.DECLINED, code=codes.CARD_NOT_ENROLLED)
 _NO_DIRECTORY_SERVER = Verdict(outcome=Outcome.DECLINED, code=codes.THREEDS_NOT_CONFIGURED)
@@ -115,7 +115,7 @@ def is_excused(order: Order) -> bool:
 def seal(app: App, order: Order, started: Payment) -> bytes | None:
     if order.account is None:
         return None
-    owner = name_owner("payment", started.merchant_id, started.id)
+    owner = make_owner("payment", started.merchant_id, started.id)
     return seal_account(order.account, order.hidden, owner=owner, keyring=app.keyring)
 
 

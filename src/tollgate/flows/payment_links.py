@@ -27,8 +27,8 @@ from tollgate.payments.checkout import (
     LinkState,
     LinkStatus,
     PaymentLink,
+    get_link_status,
     must_be_replaced,
-    tell_link_status,
 )
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment, State
@@ -48,7 +48,7 @@ async def make_payment_link(app: App, fields: Fields, call: Call) -> Answer:
         merchant_id=channel.merchant_id,
         channel_id=channel.id,
         created_at=now,
-        expires_at=links.find_link_expiry(fields.values, now),
+        expires_at=links.get_link_expiry(fields.values, now),
         sealed_fields=checkouts.seal_link(app, channel.merchant_id, link_id, keep_prepared(fields)),
     )
     link = checkouts.sign_link(app, unsigned)
@@ -218,7 +218,7 @@ async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
 async def _describe(app: App, channel: Channel, link: PaymentLink) -> OpenedLink:
     checkout = await find_link_checkout(app, link)
     payment = await find_link_payment(app, checkout)
-    status = tell_link_status(link, checkout, app.clock.now())
+    status = get_link_status(link, checkout, app.clock.now())
     prepared = checkouts.open_link_fields(app, link)
     promised = await find_promised_script(app, checkout.id) if checkout else None
     return OpenedLink(

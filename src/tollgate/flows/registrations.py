@@ -159,7 +159,7 @@ async def extend_life(app: App, fields: Fields, registration_id: str, call: Call
         extended = msgspec.structs.replace(registration, keep_until=app.retention.extend(registration, now))
         # Nothing that its merchant knows of it has changed, so nothing is announced.
         unit = change_registration_writes(extended, stored.sealed_account, stored.sealed_token, event=None, at=now)
-        end = registrations.tell_end(extended)
+        end = registrations.render_keep_until(extended)
         return unit, registrations.answer_registration(extended, app.envelope, ndc=call.ndc, at=now, **end)
 
     return await _change(app, fields, registration_id, call, _EXTENSION_REFUSALS, extend)
@@ -184,7 +184,7 @@ async def _change(
                 raise Refusal(get_result(refusal or refusals.unknown))
             return earlier
         stored = Stored(*found)
-        owner = accounts.name_registration_owner(stored.registration)
+        owner = accounts.make_registration_owner(stored.registration)
         accounts.refuse_exposed_sealed(stored.sealed_account, owner, fields.echo, call.idempotency_key, app)
         unit, answer = change(stored)
         if await app.database.write([*unit, *keep_answer_writes(app, call, answer)], label="registration changed"):
@@ -213,7 +213,7 @@ def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list
 def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[Write], Answer]:
     registration, sealed, now = stored.registration, stored.sealed_account, app.clock.now()
     registrations.find_mode(fields, registration, is_live=app.is_live)
-    owner = accounts.name_registration_owner(registration)
+    owner = accounts.make_registration_owner(registration)
     account = None if sealed is None else open_account(sealed, owner=owner, keyring=app.keyring)
     changed, account = registrations.apply_update(
         fields, registration, account, call.channel, today=to_datetime(now).date()
@@ -226,6 +226,6 @@ def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[
 
 def _choose_end(app: App, registration: Registration, changed: Registration, now: Instant) -> Instant:
     """Counts the lifetime anew; a registration that was extended on request does not end earlier for it."""
-    was_extended = registration.keep_until > app.retention.find_end(registration.card, registration.used_at)
-    counted = app.retention.find_end(changed.card, now)
+    was_extended = registration.keep_until > app.retention.get_end(registration.card, registration.used_at)
+    counted = app.retention.get_end(changed.card, now)
     return max(counted, registration.keep_until) if was_extended else counted

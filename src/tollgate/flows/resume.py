@@ -16,13 +16,13 @@ from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
 from tollgate.connectors import threeds
 from tollgate.contract.checkouts import read_prepared_money
-from tollgate.contract.orders import find_return_url, find_shop_origin, find_window, recall_order
+from tollgate.contract.orders import find_return_url, find_window, get_shop_origin, recall_order
 from tollgate.contract.shopper_urls import (
     ShopperToken,
     make_return_url,
     read_shopper_token,
 )
-from tollgate.flows.authenticate import ask_directory_server, make_method_url, name_secret, pass_on, uses_browser
+from tollgate.flows.authenticate import ask_directory_server, make_method_url, make_secret_name, pass_on, uses_browser
 from tollgate.flows.recover import OUT_OF_TIME
 from tollgate.operations.app import App
 from tollgate.operations.charging import check_lateness, conclude, get_payment
@@ -49,7 +49,7 @@ from tollgate.store.checkouts import find_checkout, lock_checkout_writes
 from tollgate.store.payments import completion_writes, find_payment, get_sealed_account, reopen_writes
 from tollgate.store.statements import Write
 from tollgate.values import SECOND, CheckoutId, Secret, find_checkout_id
-from tollgate.vault.sealing import name_owner, open_account, open_hidden
+from tollgate.vault.sealing import make_owner, open_account, open_hidden
 from tollgate.vault.signing import hash_once_key, open_once
 
 _SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=SESSION_OVER_CODE)
@@ -157,7 +157,7 @@ async def _go_on(
         return Lost()
     if row.stage is authentication.Stage.CLOSED or row.sealed_secret is None or payment.state is not State.WAITING:
         return Wait() if payment.state is State.STARTED else go_home(app, payment)
-    cvv = open_once(row.sealed_secret, shopper_token.key, owner=name_secret(payment))
+    cvv = open_once(row.sealed_secret, shopper_token.key, owner=make_secret_name(payment))
     if cvv is None:
         return Lost()
     check_authentication(app, row)
@@ -250,7 +250,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     channel = app.merchants.get_channel(payment.channel_id)
     route = choose_route(app, channel, payment.test_mode, payment.brand)
     order = await _recall(app, payment, cvv)
-    if threeds.judge_result(case) is not None or payment.payment_type == AUTHENTICATION:
+    if threeds.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
         await close(app, payment, await pass_on(app, order, payment, route, case))
         return
     checkout_id = find_checkout_id(payment.ndc)
@@ -301,7 +301,7 @@ async def _recall(app: App, payment: Payment, cvv: Secret | None) -> Order:
     sealed = await get_sealed_account(app.database, payment.merchant_id, payment.id)
     if sealed is None:
         raise LookupError(f"payment {payment.id} waits for its shopper and has no account")
-    owner = name_owner("payment", payment.merchant_id, payment.id)
+    owner = make_owner("payment", payment.merchant_id, payment.id)
     account = open_account(sealed, owner=owner, keyring=app.keyring)
     hidden = open_hidden(sealed, owner=owner, keyring=app.keyring)
     if isinstance(account, CardAccount) and cvv is not None and len(cvv):
@@ -314,12 +314,12 @@ def go_home(app: App, payment: Payment) -> GoHome:
     address, channel = find_return_url(payment.echo), app.merchants.get_channel(payment.channel_id)
     if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
         return GoHome(None)
-    origin = find_shop_origin(payment.echo)
+    origin = get_shop_origin(payment.echo)
     is_paid = payment.result_code != "" and is_success(payment.result_code)
     return GoHome(make_return_url(address, payment), find_checkout_id(payment.ndc), origin, is_paid)
 
 
-async def hear_result(app: App, token_text: str, body: bytes) -> bytes:
+async def accept_challenge_result(app: App, token_text: str, body: bytes) -> bytes:
     """Answers in the words of the protocol, whatever was sent."""
     shopper_token = read_shopper_token(token_text)
     row = None if shopper_token is None else await _find(app, shopper_token)
@@ -343,7 +343,7 @@ async def hear_result(app: App, token_text: str, body: bytes) -> bytes:
     return threeds.answer_result(body, row.body, accepted=accepted)
 
 
-async def hear_method(app: App, token_text: str, server_id: str | None) -> None:
+async def accept_method_result(app: App, token_text: str, server_id: str | None) -> None:
     """Only a hint to the issuer, so whoever lies about it hurts nobody."""
     shopper_token = read_shopper_token(token_text)
     row = None if shopper_token is None else await _find(app, shopper_token)

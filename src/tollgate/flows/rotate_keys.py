@@ -26,7 +26,7 @@ from tollgate.store.registrations import Rewrapping, SealedRegistration, list_se
 from tollgate.store.retention import Placed
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
-from tollgate.vault.sealing import EnvelopeError, name_owner, rewrap, sealed_prefix
+from tollgate.vault.sealing import EnvelopeError, make_owner, rewrap, sealed_prefix
 from tollgate.vault.wallets.contents import get_wallet_key_owner
 
 _log = logging.getLogger("tollgate.keys")
@@ -94,7 +94,7 @@ async def _rewrap_credentials(database: Database, keyring: Keyring) -> int:
     for row in await list_credentials(database):
         if row.sealed_token.startswith(sealed_prefix(keyring.active_id)):
             continue
-        owner = name_owner("credential", row.merchant_id, row.id)
+        owner = make_owner("credential", row.merchant_id, row.id)
         fresh = rewrap(row.sealed_token, owner=owner, keyring=keyring)
         done += await rewrap_token(database, row.id, row.sealed_token, fresh)
     return done
@@ -152,7 +152,7 @@ def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> Rewrapp
 def _rewrap_safely(sealed: bytes, noun: str, merchant_id: MerchantId, row_id: str, keyring: Keyring) -> bytes | None:
     """None: it does not open where it lies. Whoever looks at the store has to decide what becomes of it."""
     try:
-        return rewrap(sealed, owner=name_owner(noun, merchant_id, row_id), keyring=keyring)
+        return rewrap(sealed, owner=make_owner(noun, merchant_id, row_id), keyring=keyring)
     except (EnvelopeError, KeyringError) as fault:
         _log.error("what is sealed in a row does not open", extra={"of": noun, "row": row_id, "why": str(fault)})
         return None

@@ -24,11 +24,11 @@ from tollgate.payments.schedule import (
     RunState,
     Schedule,
     ScheduleState,
-    find_due,
-    find_reaction,
+    choose_reaction,
+    count_due,
     is_overtaken,
     is_time_of,
-    name_run_payment,
+    make_run_payment_id,
 )
 from tollgate.store import schedules
 from tollgate.store.audit import find_job_ids
@@ -53,7 +53,7 @@ async def fall_due(app: App, schedule: Schedule) -> None:
         raise
     if schedule.next_at is None:
         return
-    due = find_due(cron, schedule.next_at, schedule.ends_at, app.clock.now())
+    due = count_due(cron, schedule.next_at, schedule.ends_at, app.clock.now())
     run = Run(merchant_id=schedule.merchant_id, schedule_id=schedule.id, due_at=due.due_at, state=RunState.DUE)
     # Refused where another process was faster, or somebody ended the schedule; then that is the truth.
     await app.database.write(
@@ -83,7 +83,7 @@ async def make_run(app: App, job: Job) -> bool:
         raise LookupError(f"job {job.id} speaks of a run that does not exist")
     if run.state is not RunState.DUE:
         return await finish_job(app.database, job)
-    payment_id = name_run_payment(schedule.id, run.due_at, run.tries + 1)
+    payment_id = make_run_payment_id(schedule.id, run.due_at, run.tries + 1)
     payment: Payment | Refusal | None = await find_payment(app.database, schedule.merchant_id, payment_id)
     if payment is None:
         end = await find_end(app, schedule, run)
@@ -94,7 +94,7 @@ async def make_run(app: App, job: Job) -> bool:
         payment = await try_to_pay(app, job, schedule, payment_id)
     if isinstance(payment, Refusal):
         return await end_unpayable(app, job, run, schedule, payment.result.code)
-    return payment is not None and await judge_try(app, job, run, schedule, trust(app, payment))
+    return payment is not None and await finish_try(app, job, run, schedule, trust(app, payment))
 
 
 async def find_end(app: App, schedule: Schedule, run: Run) -> RunState | None:
@@ -116,7 +116,7 @@ async def list_tries(app: App, schedule: Schedule, run: Run, cron: Cron) -> list
     """The payments that were declined so far. A run is not sealed: it is believed only where they say the same."""
     tries: list[Payment] = []
     for attempt in range(1, min(run.tries, app.retrying.tries_max) + 1):
-        name = name_run_payment(schedule.id, run.due_at, attempt)
+        name = make_run_payment_id(schedule.id, run.due_at, attempt)
         payment = await find_payment(app.database, schedule.merchant_id, name)
         if payment is not None and trust(app, payment).state is State.DECLINED:
             tries.append(payment)
@@ -163,7 +163,7 @@ async def try_to_pay(app: App, job: Job, schedule: Schedule, payment_id: Payment
     return await find_payment(app.database, schedule.merchant_id, payment_id)
 
 
-async def judge_try(app: App, job: Job, run: Run, schedule: Schedule, payment: Payment) -> bool:
+async def finish_try(app: App, job: Job, run: Run, schedule: Schedule, payment: Payment) -> bool:
     if payment.state not in (State.APPROVED, State.DECLINED):
         # Somebody is still at it: its own process, reconcile, or a worker that asks the acquirer.
         return False
@@ -180,7 +180,7 @@ async def judge_try(app: App, job: Job, run: Run, schedule: Schedule, payment: P
             [*schedules.move_run_writes(run, tried), *postpone_job_writes(job, now + pause)], label="run result"
         )
     failed = msgspec.structs.replace(tried, state=RunState.FAILED)
-    ending = _stop_writes(schedule, code, app) if find_reaction(code) is Reaction.STOP else []
+    ending = _stop_writes(schedule, code, app) if choose_reaction(code) is Reaction.STOP else []
     return await app.database.write(
         [*schedules.move_run_writes(run, failed), *ending, *finish_job_writes(job)], label="run result"
     )

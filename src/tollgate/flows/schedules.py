@@ -52,7 +52,7 @@ async def create_schedule(app: App, fields: Fields, call: Call) -> Answer:
 async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
     """Any id of the series names it. Its payments stay on the channel on which it began."""
     for _ in range(LIMITS.reservation_tries_max):
-        active = await find_active(app, call.channel.merchant_id, named_id, schedules.RESCHEDULES)
+        active = await get_active_schedule(app, call.channel.merchant_id, named_id, schedules.RESCHEDULES)
         its_channel = app.merchants.get_channel(active.channel_id)
         order = schedules.read_reschedule(fields, active, app.clock.now())
         test_mode = await check_payable(app, order, its_channel, fields, call.idempotency_key)
@@ -77,7 +77,7 @@ async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
 async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
     schedules.check_change(fields, schedules.DESCHEDULES)
     for _ in range(LIMITS.reservation_tries_max):
-        active = await find_active(app, call.channel.merchant_id, named_id, schedules.DESCHEDULES)
+        active = await get_active_schedule(app, call.channel.merchant_id, named_id, schedules.DESCHEDULES)
         await _refuse_exposed_registration(app, active, fields, call.idempotency_key)
         now = app.clock.now()
         ended = msgspec.structs.replace(active, state=ScheduleState.ENDED)
@@ -114,7 +114,7 @@ async def show_schedule(app: App, merchant_id: MerchantId, named_id: str, ndc: s
     return schedules.answer_schedules(registration.id, found, code, app.envelope, ndc, app.clock.now())
 
 
-async def find_active(app: App, merchant_id: MerchantId, named_id: str, payment_type: str) -> Schedule:
+async def get_active_schedule(app: App, merchant_id: MerchantId, named_id: str, payment_type: str) -> Schedule:
     """Another merchant's is as unknown as none, and what is unknown is not scheduled."""
     named = await find_schedule(app.database, merchant_id, named_id) if is_id(named_id) else None
     active = None if named is None else await find_active_schedule(app.database, merchant_id, named.series_id)
@@ -149,7 +149,7 @@ async def _refuse_exposed_registration(
     if found is not None:
         registration, sealed, _ = found
         registrations.refuse_exposed_sealed(
-            sealed, registrations.name_registration_owner(registration), fields.echo, idempotency_key, app
+            sealed, registrations.make_registration_owner(registration), fields.echo, idempotency_key, app
         )
 
 

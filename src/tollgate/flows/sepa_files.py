@@ -13,10 +13,10 @@ from datetime import date
 
 import msgspec
 
-from tollgate.catalog.banking_days import add_banking_days, find_banking_day
+from tollgate.catalog.banking_days import add_banking_days, get_banking_day
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
-from tollgate.catalog.return_reasons import find_notice
+from tollgate.catalog.return_reasons import get_notice
 from tollgate.connectors import sepa
 from tollgate.flows.follow_up import record
 from tollgate.operations.app import App, Call
@@ -45,7 +45,7 @@ from tollgate.store.merchants import list_channels
 from tollgate.store.payments import find_payment
 from tollgate.values import ChannelId, Instant, MerchantId, Refusal, make_id, make_short_id, to_datetime
 from tollgate.vault.keyring import Keyring, KeyringError
-from tollgate.vault.sealing import EnvelopeError, name_owner, open_account, open_sealed, seal
+from tollgate.vault.sealing import EnvelopeError, make_owner, open_account, open_sealed, seal
 
 _log = logging.getLogger("tollgate.bank")
 
@@ -57,7 +57,7 @@ FILE_NOUN = "bank_file"
 
 async def collect(app: App) -> int:
     """How many files were made."""
-    today = find_banking_day(to_datetime(app.clock.now()).date())
+    today = get_banking_day(to_datetime(app.clock.now()).date())
     due_on = add_banking_days(today, LIMITS.bank_lead_days)
     made = 0
     for batch in await list_due_batches(app.database, due_on):
@@ -76,7 +76,7 @@ async def collect_batch(app: App, batch: Batch, creditor: Creditor, due_on: date
         app.database, batch.merchant_id, batch.channel_id, scheme, batch.sequence, since=due_on
     )
     if due_on in taken:
-        await postpone_due(app.database, batch, due_on, find_free_day(due_on, taken))
+        await postpone_due(app.database, batch, due_on, choose_free_day(due_on, taken))
         return False
     due = await list_due(app.database, batch, due_on, LIMITS.bank_file_entries_max)
     # In a thread, because ten thousand accounts take a while to open.
@@ -110,7 +110,7 @@ async def write_file(app: App, batch: Batch, head: sepa.FileHead, entries: Serie
         total=sum(entry.amount for entry in entries),
         created_at=app.clock.now(),
     )
-    sealed = seal(body, owner=name_owner(FILE_NOUN, file.merchant_id, file.id), keyring=app.keyring)
+    sealed = seal(body, owner=make_owner(FILE_NOUN, file.merchant_id, file.id), keyring=app.keyring)
     ids = [entry.id for entry in entries]
     writes = [
         *insert_bank_file_writes(file, sealed),
@@ -122,7 +122,7 @@ async def write_file(app: App, batch: Batch, head: sepa.FileHead, entries: Serie
     return is_written
 
 
-def find_free_day(after: date, taken: set[date]) -> date:
+def choose_free_day(after: date, taken: set[date]) -> date:
     day = add_banking_days(after, 1)
     while day in taken:
         day = add_banking_days(day, 1)
@@ -154,7 +154,7 @@ def make_entry(app: App, due: DueInstruction) -> sepa.Entry:
         raise ValueError("the payment belongs to another environment")
     if due.sealed_account is None:
         raise ValueError("the payment has no account")
-    owner = name_owner("payment", instruction.merchant_id, instruction.account_of)
+    owner = make_owner("payment", instruction.merchant_id, instruction.account_of)
     account = open_account(due.sealed_account, owner=owner, keyring=app.keyring)
     if not isinstance(account, BankAccount) or account.iban is None:
         raise ValueError("the account is no bank account")
@@ -194,13 +194,13 @@ class _Found(msgspec.Struct, frozen=True):
 async def take_returns(app: App, returns: Series[sepa.BankReturn]) -> ReturnReport:
     channels = {channel.id: channel for channel in await list_channels(app.database) if channel.creditor}
     notes: dict[str, list[ReturnNote]] = {"taken": [], "known": [], "unknown": []}
-    for found in await find_all(app, returns, sorted({channel.merchant_id for channel in channels.values()})):
+    for found in await list_found(app, returns, sorted({channel.merchant_id for channel in channels.values()})):
         group, text = await take_one(app, found, channels)
         notes[group].append(ReturnNote(found.returned.id or found.returned.message_id, found.returned.reason, text))
     return ReturnReport(**{group: tuple(each) for group, each in notes.items()})
 
 
-async def find_all(app: App, returns: Series[sepa.BankReturn], merchant_ids: Series[MerchantId]) -> list[_Found]:
+async def list_found(app: App, returns: Series[sepa.BankReturn], merchant_ids: Series[MerchantId]) -> list[_Found]:
     """A bank names no merchant, but an id belongs to one alone.
 
     A file refused as a whole stands for its entries, but for those that are listed with a reason of their own.
@@ -235,7 +235,7 @@ async def take_one(app: App, found: _Found, channels: Mapping[ChannelId, Channel
         return "known", f"chargeback {earlier.id}"
     fact = make_fact(app, payment, instruction)
     try:
-        notice = find_notice(found.returned.reason)
+        notice = get_notice(found.returned.reason)
         chargeback = await record(app, fact, payment.id, Call(channel, make_id(app.random_bytes)), notice)
     except Refusal as refusal:
         # Somebody who read the same file at the same time may have been faster.
@@ -293,6 +293,6 @@ async def find_chargeback(app: App, payment: Payment) -> Payment | None:
 async def export_file(database: Database, keyring: Keyring, file: BankFile, now: Instant) -> bytes:
     """The same bytes every time; the first time is written down."""
     sealed = await get_sealed_body(database, file)
-    body = open_sealed(sealed, owner=name_owner(FILE_NOUN, file.merchant_id, file.id), keyring=keyring)
+    body = open_sealed(sealed, owner=make_owner(FILE_NOUN, file.merchant_id, file.id), keyring=keyring)
     await mark_exported(database, file, now)
     return body

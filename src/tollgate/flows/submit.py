@@ -19,7 +19,7 @@ from tollgate.contract.accounts import find_wallet_call
 from tollgate.contract.answers import Answer
 from tollgate.contract.checkout_forms import FormTerms, answer_form
 from tollgate.contract.fields import Fields, read_fields
-from tollgate.contract.orders import choose_brand, name_merchant, read_order
+from tollgate.contract.orders import choose_brand, choose_merchant_name, read_order
 from tollgate.contract.registrations import check_alone, read_registration_order
 from tollgate.contract.shopper_urls import find_handover
 from tollgate.flows.checkouts import BUSY
@@ -111,7 +111,7 @@ async def show_form(app: App, checkout_id: str, codes: str, languages: str = "")
         languages=languages,
         is_lenient=channel.is_lenient,
         has_acquirer=has_acquirer(app, channel),
-        merchant_name=name_merchant(prepared, channel),
+        merchant_name=choose_merchant_name(prepared, channel),
         wallets=_list_wallets(app, channel),
         registrations=await _list_usable(app, checkout, prepared),
         codes=codes,
@@ -129,7 +129,7 @@ async def _list_usable(app: App, checkout: Checkout, prepared: Mapping[str, str]
 
 
 def _list_wallets(app: App, channel: Channel) -> dict[str, WalletPublic]:
-    keys = {wallet: app.merchants.find_wallet_keys(channel.id, wallet) for wallet in Wallet}
+    keys = {wallet: app.merchants.get_wallet_keys(channel.id, wallet) for wallet in Wallet}
     return {wallet.value: found[-1].public for wallet, found in keys.items() if found}
 
 
@@ -167,7 +167,7 @@ async def submit_checkout(app: App, checkout_id: str, kind: CheckoutKind, sent: 
         _check_free(app, await get_open_checkout(app, checkout_id))
         raise Refusal(get_result(BUSY)) from None
     shown, going_on = checkouts.answer_submission(
-        answer, checkout, checkouts.find_ways(checkout, form_call.return_url, app.base_url)
+        answer, checkout, checkouts.make_shopper_paths(checkout, form_call.return_url, app.base_url)
     )
     return Submitted(shown, going_on, payment_type)
 

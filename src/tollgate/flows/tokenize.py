@@ -15,8 +15,8 @@ from tollgate.connectors import Conversation, tokens
 from tollgate.contract.shopper_urls import read_shopper_token, write_shopper_token
 from tollgate.operations.app import App
 from tollgate.operations.dispatch import converse
-from tollgate.operations.network_tokens import TokenVault, choose_token_vault, name_token_owner
-from tollgate.operations.registrations import name_registration_owner
+from tollgate.operations.network_tokens import TokenVault, choose_token_vault, make_token_owner
+from tollgate.operations.registrations import make_registration_owner
 from tollgate.payments.accounts import CardAccount, CardSummary
 from tollgate.payments.registration import (
     NetworkToken,
@@ -53,7 +53,7 @@ async def follow_token(app: App, job: Job) -> bool:
     return False
 
 
-async def hear_token_event(app: App, token_text: str, body: bytes) -> bool:
+async def accept_token_event(app: App, token_text: str, body: bytes) -> bool:
     """Something happened to a token; what it was is asked for. False: not from who was given the address."""
     shopper_token = read_shopper_token(token_text)
     if shopper_token is None:
@@ -155,7 +155,7 @@ def _choose_question(
     if token is not None:
         is_issued = token.state is not TokenState.REFUSED
         return tokens.inquire(registration.id, requestor=requestor) if is_issued else None
-    account = open_account(sealed_account, owner=name_registration_owner(registration), keyring=app.keyring)
+    account = open_account(sealed_account, owner=make_registration_owner(registration), keyring=app.keyring)
     if not channel.uses_network_tokens or not isinstance(account, CardAccount):
         return None
     if not tokens.can_have_token(registration.brand, account):
@@ -187,12 +187,12 @@ def _write_change(
     that decides until when the registration can be paid with.
     """
     registration, sealed_account, _ = stored
-    owner, keyring = name_token_owner(registration), app.keyring
+    owner, keyring = make_token_owner(registration), app.keyring
     sealed_token = None if told.account is None else seal_account(told.account, owner=owner, keyring=keyring)
     changed = msgspec.structs.replace(registration, network_token=token)
     if card == registration.card or card is None:
         return change_registration_writes(changed, sealed_account, sealed_token, event=None, at=token.updated_at)
-    keep_until = max(registration.keep_until, app.retention.find_end(card, registration.used_at))
+    keep_until = max(registration.keep_until, app.retention.get_end(card, registration.used_at))
     changed = msgspec.structs.replace(changed, card=card, keep_until=keep_until)
     return change_registration_writes(
         changed,
@@ -204,7 +204,7 @@ def _write_change(
 
 
 def _reseal(app: App, registration: Registration, sealed: bytes | None, card: CardSummary) -> bytes | None:
-    owner, keyring = name_registration_owner(registration), app.keyring
+    owner, keyring = make_registration_owner(registration), app.keyring
     account = None if sealed is None else open_account(sealed, owner=owner, keyring=keyring)
     if not isinstance(account, CardAccount):
         return sealed

@@ -15,7 +15,7 @@ from tollgate.flows.verify_checkouts import list_unnamed_payments
 from tollgate.flows.verify_methods import check_instructed, list_instructed
 from tollgate.flows.verify_tables import Audit, AuditReport, Purse
 from tollgate.operations.signing import sign_payment
-from tollgate.payments.audit import Finding, Proof, check_chain, check_entries, find_on, tell_accounts
+from tollgate.payments.audit import Finding, Proof, check_chain, check_entries, make_finding, sum_expected_accounts
 from tollgate.payments.completion import list_entries, may_have_taken
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Entry
@@ -69,13 +69,13 @@ async def check_chains(audit: Audit) -> None:
     rules = Rules(audit.keyring, int(await get_setting(database, EVENTS_KEPT_SINCE, "0")))
     async for page in walk_chains(database):
         chains = group_chains(page)
-        doubtful = await judge_chains(database, rules, chains)
+        doubtful = await list_chain_findings(database, rules, chains)
         for pause_s in audit.pauses_s:
             if not doubtful:
                 break
             await asyncio.sleep(pause_s)
             fresh = {key: await read_chain(database, *key) for key in doubtful}
-            doubtful = await judge_chains(database, rules, fresh)
+            doubtful = await list_chain_findings(database, rules, fresh)
             chains |= fresh
         for key, payment_rows in chains.items():
             report.add(doubtful.get(key, []))
@@ -96,7 +96,9 @@ def note_accounts(report: AuditReport, payment_rows: Sequence[AuditedPayment]) -
     members = sort_members(payment_rows)
     if members and members[0].chain_id is None:
         first = members[0]
-        report.add_sums(Purse(first.merchant_id, first.channel_id, first.money.currency), tell_accounts(members))
+        report.add_sums(
+            Purse(first.merchant_id, first.channel_id, first.money.currency), sum_expected_accounts(members)
+        )
 
 
 def sort_members(payment_rows: Sequence[AuditedPayment]) -> list[Payment]:
@@ -108,7 +110,7 @@ def sort_members(payment_rows: Sequence[AuditedPayment]) -> list[Payment]:
 # ---- what the other tables have ----
 
 
-async def judge_chains(database: Database, rules: Rules, chains: Chains) -> dict[Key, list[Finding]]:
+async def list_chain_findings(database: Database, rules: Rules, chains: Chains) -> dict[Key, list[Finding]]:
     """The chains of which something is wrong. Read before what speaks of them, because that is never taken back."""
     by_merchant: dict[MerchantId, list[Payment]] = {}
     for (merchant_id, _), payment_rows in chains.items():
@@ -117,7 +119,7 @@ async def judge_chains(database: Database, rules: Rules, chains: Chains) -> dict
         merchant_id: await gather_evidence(database, rules, merchant_id, payments)
         for merchant_id, payments in by_merchant.items()
     }
-    judged = {key: judge_chain(rules, key, payment_rows, evidence[key[0]]) for key, payment_rows in chains.items()}
+    judged = {key: list_findings(rules, key, payment_rows, evidence[key[0]]) for key, payment_rows in chains.items()}
     return {key: findings for key, findings in judged.items() if findings}
 
 
@@ -156,7 +158,7 @@ def expect_jobs(payment: Payment) -> list[str]:
 # ---- one chain ----
 
 
-def judge_chain(rules: Rules, key: Key, payment_rows: Sequence[AuditedPayment], evidence: Evidence) -> list[Finding]:
+def list_findings(rules: Rules, key: Key, payment_rows: Sequence[AuditedPayment], evidence: Evidence) -> list[Finding]:
     members = sort_members(payment_rows)
     findings = [
         Finding(
@@ -177,7 +179,7 @@ def judge_chain(rules: Rules, key: Key, payment_rows: Sequence[AuditedPayment], 
     findings += check_instructed(members, evidence.instructions)
     if payment_rows and not any(payment_row.chain_id is None for payment_row in payment_rows):
         text = f"{key[1]}, the first payment of its chain, is gone or is the first one of none"
-        findings += [find_on(payment, Proof.CHAIN, text) for payment in members]
+        findings += [make_finding(payment, Proof.CHAIN, text) for payment in members]
     if len(members) < len(payment_rows) or not members or members[0].chain_id is not None:
         # Numbers and balances of a chain that is not whole would only repeat that.
         return findings + [finding for payment in members for finding in check_entries(payment, evidence.entries)]
@@ -192,7 +194,7 @@ def check_signature(rules: Rules, payment: Payment) -> list[Finding]:
     else:
         is_right = hmac.compare_digest(payment.mac, sign_payment(payment, rules.keyring))
         text = "its seal does not fit: amount, state, kind, references, times or result were changed, or it was added"
-    return [] if is_right else [find_on(payment, Proof.SEAL, text)]
+    return [] if is_right else [make_finding(payment, Proof.SEAL, text)]
 
 
 def check_announced(rules: Rules, payment: Payment, evidence: Evidence) -> list[Finding]:
@@ -202,7 +204,7 @@ def check_announced(rules: Rules, payment: Payment, evidence: Evidence) -> list[
         if found != event:
             text = "is missing" if found is None else "does not say what the payment says"
             text = f"the event of {payment.payment_type} {payment.id} {text}"
-            findings.append(_find_in(Proof.EVENT, "outbox", payment, event.id, text))
+            findings.append(_make_finding(Proof.EVENT, "outbox", payment, event.id, text))
     return findings
 
 
@@ -211,8 +213,8 @@ def check_recovery_tasks(payment: Payment, evidence: Evidence) -> list[Finding]:
     if not expected or not evidence.job_ids.isdisjoint(expected):
         return []
     text = f"the recovery task of {payment.payment_type} {payment.id}, whose fate is open, is missing"
-    return [_find_in(Proof.JOB, "jobs", payment, " or ".join(expected), text)]
+    return [_make_finding(Proof.JOB, "jobs", payment, " or ".join(expected), text)]
 
 
-def _find_in(proof: Proof, table: str, payment: Payment, row_id: str, text: str) -> Finding:
+def _make_finding(proof: Proof, table: str, payment: Payment, row_id: str, text: str) -> Finding:
     return Finding(proof=proof, table=table, merchant_id=payment.merchant_id, row_id=row_id, text=text)

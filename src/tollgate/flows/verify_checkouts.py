@@ -10,8 +10,8 @@ from hmac import compare_digest
 
 from tollgate.flows.verify_methods import opens
 from tollgate.flows.verify_tables import Audit, Flaw, Table, group_by_merchant, read_by_ids
-from tollgate.operations.checkouts import make_link_mac, name_checkout_owner, name_link_owner
-from tollgate.payments.audit import Finding, Proof, find_on
+from tollgate.operations.checkouts import make_checkout_owner, make_link_mac, make_link_owner
+from tollgate.payments.audit import Finding, Proof, make_finding
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
 from tollgate.payments.payment import NATURES, Nature, Payment, State
 from tollgate.payments.registration import RegistrationState
@@ -43,7 +43,7 @@ def check_checkout(
     if checkout.state not in _UNPAID:
         is_payment = checkout.kind is CheckoutKind.PAYMENT
         text = _check_payment(checkout, payments) if is_payment else _check_registration(checkout, registrations)
-    owner = name_checkout_owner(checkout.merchant_id, checkout.id)
+    owner = make_checkout_owner(checkout.merchant_id, checkout.id)
     if text is not None or not opens(checkout.sealed_fields, owner, keyring):
         yield Proof.CHECKOUT, text or _UNOPENED
 
@@ -84,7 +84,7 @@ def check_link(keyring: Keyring, row: AuditedLink, checkouts: Mapping[str, Audit
         yield Proof.SEAL, "its seal does not fit"
     elif link.checkout_id is not None and link.checkout_id not in checkouts:
         yield Proof.LINK, "there is no checkout of the name that it has"
-    elif not opens(link.sealed_fields, name_link_owner(link.merchant_id, link.id), keyring):
+    elif not opens(link.sealed_fields, make_link_owner(link.merchant_id, link.id), keyring):
         yield Proof.LINK, _UNOPENED
 
 
@@ -102,7 +102,7 @@ async def list_unnamed_payments(audit: Audit, page: Iterable[AuditedPayment]) ->
             checkout = checkouts.get(payment.ndc)
             if checkout is not None and not (checkout.is_paid and checkout.subject_id == payment.id):
                 text = f"it is approved, and checkout {checkout.id} was not paid by it"
-                findings.append(find_on(payment, Proof.CHECKOUT, text))
+                findings.append(make_finding(payment, Proof.CHECKOUT, text))
     return findings
 
 

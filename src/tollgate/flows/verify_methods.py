@@ -24,7 +24,7 @@ from tollgate.store.audit import AuditedPayment, find_audited_payments
 from tollgate.store.instructions import InstructionState
 from tollgate.values import MerchantId, PaymentId
 from tollgate.vault.keyring import Keyring, KeyringError
-from tollgate.vault.sealing import EnvelopeError, name_owner, open_sealed
+from tollgate.vault.sealing import EnvelopeError, make_owner, open_sealed
 
 AuditedPayments = Mapping[str, AuditedPayment]
 
@@ -195,7 +195,7 @@ def _fits(file: audit_methods.AuditedFile, group: audit_methods.FiledGroup) -> b
 async def check_body(audit: Audit, file: audit_methods.AuditedFile) -> Flaw | None:
     """Reads one file at a time, because a body may be large."""
     sealed = await audit_methods.find_sealed_body(audit.database, file.merchant_id, file.id)
-    owner = name_owner(FILE_NOUN, file.merchant_id, file.id)
+    owner = make_owner(FILE_NOUN, file.merchant_id, file.id)
     if sealed is None or opens(sealed, owner, audit.keyring):
         return None
     return Proof.FILE, "what was written for the bank does not open with the keys at hand"

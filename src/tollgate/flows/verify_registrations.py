@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from tollgate.flows.verify_chains import EVENTS_KEPT_SINCE
 from tollgate.flows.verify_methods import UNREADABLE
 from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
-from tollgate.operations.network_tokens import name_token_owner
-from tollgate.operations.registrations import name_registration_owner
+from tollgate.operations.network_tokens import make_token_owner
+from tollgate.operations.registrations import make_registration_owner
 from tollgate.operations.schedules import has_schedule_signature, recall_cron
 from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState
-from tollgate.payments.schedule import Run, RunState, ScheduleState, find_next, is_time_of, name_run_payment
+from tollgate.payments.schedule import Run, RunState, ScheduleState, find_next, is_time_of, make_run_payment_id
 from tollgate.store import audit_schedules, audit_stored
 from tollgate.store.audit import AuditedPayment, find_audited_payments, find_events
 from tollgate.store.opening import get_setting
@@ -80,9 +80,9 @@ def _check_account(registration: Registration, row: audit_stored.AuditedRegistra
     if row.sealed_account is None:
         return None if registration.fingerprint is None else "its account is gone"
     try:
-        account = open_account(row.sealed_account, owner=name_registration_owner(registration), keyring=keyring)
+        account = open_account(row.sealed_account, owner=make_registration_owner(registration), keyring=keyring)
         if row.sealed_token is not None:
-            open_account(row.sealed_token, owner=name_token_owner(registration), keyring=keyring)
+            open_account(row.sealed_token, owner=make_token_owner(registration), keyring=keyring)
     except (EnvelopeError, KeyringError):
         return "what is sealed in it does not open there with the keys at hand"
     # A network that renewed a card behind its token tells the last digits of the new one, and never its number.
@@ -179,7 +179,7 @@ def check_run(
 
 def _list_payment_ids(run: Run) -> list[str]:
     """Lists the ids of the payments that were tried, and of the one that may come next."""
-    return [name_run_payment(run.schedule_id, run.due_at, attempt) for attempt in range(1, run.tries + 2)]
+    return [make_run_payment_id(run.schedule_id, run.due_at, attempt) for attempt in range(1, run.tries + 2)]
 
 
 def _check_payments(run: Run, payments: AuditedPayments) -> str | None:

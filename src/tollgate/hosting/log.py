@@ -40,14 +40,14 @@ class TerminalLines:
     def render(self, line: Mapping[str, object]) -> str:
         level = str(line["level"])
         head = f"{self._paint(_DIM, _read_clock())} {self._paint(_LEVELS.get(level, ''), level.ljust(_LEVEL_WIDTH))} "
-        told = self._tell_request(line) if line["event"] == "request" else self._tell_event(line)
+        told = self._render_request(line) if line["event"] == "request" else self._render_event(line)
         return head + told + self._render_traceback(line)
 
-    def _tell_event(self, line: Mapping[str, object]) -> str:
+    def _render_event(self, line: Mapping[str, object]) -> str:
         facts = (f"{name}={_quote(value)}" for name, value in line.items() if name not in _TOLD_ELSEWHERE)
         return self._clean(" ".join((str(line["event"]), *facts)))
 
-    def _tell_request(self, line: Mapping[str, object]) -> str:
+    def _render_request(self, line: Mapping[str, object]) -> str:
         """Leaves the trace out where all went well: it is long, and is asked for when something did not."""
         status = int(str(line["status"]))
         colour = next(colour for least, colour in _STATUSES if status >= least)

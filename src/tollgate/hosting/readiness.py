@@ -111,7 +111,7 @@ NEEDS = (
 )
 
 
-def find_missing(settings: Settings) -> list[str]:
+def list_missing(settings: Settings) -> list[str]:
     """What stands in the way as far as settings and files tell; the key file's own complaint is passed on."""
     missing = [need.missing for need in NEEDS if (settings.is_live or not need.live_only) and not need.is_met(settings)]
     if settings.is_live and settings.key_file:
@@ -122,7 +122,7 @@ def find_missing(settings: Settings) -> list[str]:
     return missing
 
 
-def find_warnings(settings: Settings) -> list[str]:
+def list_warnings(settings: Settings) -> list[str]:
     """Lists what the operator should know although the host can serve."""
     is_protected = settings.serves_tls or settings.trusted_proxy or is_loopback(settings.host)
     if settings.is_live or is_protected:
@@ -138,7 +138,7 @@ PLAIN_ADDRESS = (
 )
 
 
-def find_unready_channels(settings: Settings, channels: Sequence[Channel]) -> list[str]:
+def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> list[str]:
     """Says what keeps the channels of a live host from taking payments: no acquirer at all, or one without TLS."""
     if not settings.is_live:
         return []

@@ -28,7 +28,16 @@ from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
 from tollgate.store.database import Database
 from tollgate.store.merchants import get_merchants_version, list_wallet_keys, load_merchants
-from tollgate.values import ChannelId, Clock, Instant, MerchantId, RandomBytes, Secret, name_node, system_random_bytes
+from tollgate.values import (
+    ChannelId,
+    Clock,
+    Instant,
+    MerchantId,
+    RandomBytes,
+    Secret,
+    make_node_name,
+    system_random_bytes,
+)
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.tokens import hash_kept_token, hash_token
 from tollgate.wire import HttpNotifier, Notifier, Wire
@@ -65,7 +74,7 @@ class MerchantCache:
         }
         self._merchants = {}
         for merchant_id in {channel.merchant_id for channel in self._channels.values()}:
-            node = name_node(merchant_id)
+            node = make_node_name(merchant_id)
             self._merchants[node] = self._merchants.get(node, frozenset()) | {merchant_id}
         self._wallet_keys = {}
         for key in wallet_keys:
@@ -82,7 +91,7 @@ class MerchantCache:
         """Whose checkouts are named by this node: one merchant's, but for an accident among very many."""
         return self._merchants.get(node, frozenset())
 
-    def find_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
+    def get_wallet_keys(self, channel_id: ChannelId, wallet: str) -> tuple[WalletKey, ...]:
         return self._wallet_keys.get((channel_id, wallet), ())
 
     def find_credential(self, token: Secret) -> Credential | None:

@@ -12,7 +12,7 @@ from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.checkouts import read_prepared_money
 from tollgate.contract.follow_ups import count_captures, inherit_echo
 from tollgate.contract.objections import find_fraction_objection
-from tollgate.contract.registered import tell_registration
+from tollgate.contract.registered import read_registration_link
 from tollgate.contract.shopper_urls import write_shopper_token
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import open_prepared
@@ -27,7 +27,7 @@ from tollgate.payments.chain import (
     Plan,
     Refused,
     Terms,
-    find_money_source,
+    get_money_source,
     list_start_changes,
 )
 from tollgate.payments.checkout import Checkout, CheckoutState
@@ -67,7 +67,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     """With the network's token in place of a stored card's number, where there is a good one."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    means = await use_network_token(app, order, started) if tell_registration(started.echo) else Means(order)
+    means = await use_network_token(app, order, started) if read_registration_link(started.echo) else Means(order)
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
     verdict = await dispatch(
@@ -105,14 +105,14 @@ async def check_lateness(app: App, payment: Payment, verdict: Verdict) -> Verdic
     checkout = await find_checkout(app.database, payment.merchant_id, checkout_id)
     if checkout is None:
         return verdict
-    outcome = _weigh(app, payment, checkout)
+    outcome = _choose_outcome(app, payment, checkout)
     if outcome is Outcome.APPROVED:
         return msgspec.structs.replace(verdict, checkout_revision=checkout.revision)
     details = {**verdict.details, LATE_DETAIL: verdict.code}
     return msgspec.structs.replace(verdict, outcome=outcome, details=details)
 
 
-def _weigh(app: App, payment: Payment, checkout: Checkout) -> Outcome:
+def _choose_outcome(app: App, payment: Payment, checkout: Checkout) -> Outcome:
     if checkout.state is CheckoutState.CANCELLED:
         return Outcome.STALE
     if checkout.subject_id == payment.id and checkout.state is not CheckoutState.OPEN:
@@ -136,9 +136,7 @@ async def read_chain_context(app: App, named: Payment) -> ChainContext:
     """For disputes and returns, which may move the money of a payment further down the chain."""
     rows = await list_chain(app.database, named.merchant_id, named.first_id, LIMITS.chain_rows_max)
     chain: dict[str, Payment] = {row.id: row for row in rows}
-    named, money_source, first = (
-        trust(app, row) for row in (chain[named.id], find_money_source(named, chain), rows[0])
-    )
+    named, money_source, first = (trust(app, row) for row in (chain[named.id], get_money_source(named, chain), rows[0]))
     return ChainContext(named=named, money_source=money_source, first=first)
 
 

@@ -19,7 +19,7 @@ from tollgate.store.checkouts import find_checkout
 from tollgate.store.links import find_link
 from tollgate.values import MerchantId, find_link_node, find_node
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.sealing import name_owner, open_sealed, seal
+from tollgate.vault.sealing import make_owner, open_sealed, seal
 from tollgate.vault.signing import make_mac
 
 CHECKOUT_NOUN = "checkout"
@@ -66,20 +66,20 @@ def _is_gone(app: App, checkout: Checkout, with_cancelled: bool) -> bool:
     return checkout.is_over(app.clock.now())
 
 
-def name_checkout_owner(merchant_id: MerchantId, checkout_id: str) -> str:
-    return name_owner(CHECKOUT_NOUN, merchant_id, checkout_id)
+def make_checkout_owner(merchant_id: MerchantId, checkout_id: str) -> str:
+    return make_owner(CHECKOUT_NOUN, merchant_id, checkout_id)
 
 
 def seal_prepared(app: App, merchant_id: MerchantId, checkout_id: str, prepared: dict[str, str]) -> bytes:
     """As a whole, so that nobody reads it in the store, and nobody changes the amount there."""
-    owner = name_checkout_owner(merchant_id, checkout_id)
+    owner = make_checkout_owner(merchant_id, checkout_id)
     return seal(_encode(prepared), owner=owner, keyring=app.keyring)
 
 
 def open_prepared(app: App, checkout: Checkout) -> dict[str, str]:
     if checkout.sealed_fields is None:
         raise make_session_refusal()
-    owner = name_checkout_owner(checkout.merchant_id, checkout.id)
+    owner = make_checkout_owner(checkout.merchant_id, checkout.id)
     return _decode(open_sealed(checkout.sealed_fields, owner=owner, keyring=app.keyring))
 
 
@@ -128,20 +128,20 @@ def _check_link(app: App, link: PaymentLink) -> PaymentLink:
     raise TamperedRow("the seal of a payment link does not fit: run `tollgate verify`")
 
 
-def name_link_owner(merchant_id: MerchantId, link_id: str) -> str:
-    return name_owner(LINK_NOUN, merchant_id, link_id)
+def make_link_owner(merchant_id: MerchantId, link_id: str) -> str:
+    return make_owner(LINK_NOUN, merchant_id, link_id)
 
 
 def seal_link(app: App, merchant_id: MerchantId, link_id: str, prepared: dict[str, str]) -> bytes:
     """Seals it as a whole, so that nobody reads it in the store, and nobody changes the amount there."""
-    return seal(_encode_link(prepared), owner=name_link_owner(merchant_id, link_id), keyring=app.keyring)
+    return seal(_encode_link(prepared), owner=make_link_owner(merchant_id, link_id), keyring=app.keyring)
 
 
 def open_link_fields(app: App, link: PaymentLink) -> dict[str, str] | None:
     """Returns None where they were wiped, some time after the link's end."""
     if link.sealed_fields is None:
         return None
-    owner = name_link_owner(link.merchant_id, link.id)
+    owner = make_link_owner(link.merchant_id, link.id)
     return _decode_link(open_sealed(link.sealed_fields, owner=owner, keyring=app.keyring))
 
 

@@ -12,7 +12,7 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import tokens
-from tollgate.contract.registered import tell_registration
+from tollgate.contract.registered import read_registration_link
 from tollgate.contract.standing import BY_MERCHANT
 from tollgate.operations.app import App
 from tollgate.operations.dispatch import converse
@@ -25,7 +25,7 @@ from tollgate.payments.registration import NetworkToken, Registration, Registrat
 from tollgate.store.jobs import ensure_job_writes
 from tollgate.store.registrations import find_sealed_registration, make_token_job
 from tollgate.values import SECOND
-from tollgate.vault.sealing import name_owner, open_account
+from tollgate.vault.sealing import make_owner, open_account
 from tollgate.wire import Wire
 
 TOKEN_NOUN = "network-token"
@@ -71,8 +71,8 @@ def wants_token(app: App, channel_id: str, brand: str, test_mode: TestMode | Non
     return choose_token_vault(app, channel, test_mode) is not None
 
 
-def name_token_owner(registration: Registration) -> str:
-    return name_owner(TOKEN_NOUN, registration.merchant_id, registration.id)
+def make_token_owner(registration: Registration) -> str:
+    return make_owner(TOKEN_NOUN, registration.merchant_id, registration.id)
 
 
 async def use_network_token(app: App, order: Order, started: Payment) -> Means:
@@ -83,7 +83,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
     channel = app.merchants.find_channel(started.channel_id)
     if channel is None or not channel.uses_network_tokens or not tokens.can_have_token(order.brand, order.account):
         return Means(order)
-    link = tell_registration(started.echo)
+    link = read_registration_link(started.echo)
     if link is None or link.is_new:
         return Means(order)
     found = await find_sealed_registration(app.database, started.merchant_id, link.id)
@@ -100,7 +100,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
     obstacle = find_token_obstacle(token)
     if token is None or obstacle is not None or sealed_token is None:
         return Means(order, tokens.describe_use(token, obstacle or codes.NETWORK_TOKEN_UNKNOWN))
-    account = open_account(sealed_token, owner=name_token_owner(registration), keyring=app.keyring)
+    account = open_account(sealed_token, owner=make_token_owner(registration), keyring=app.keyring)
     if not isinstance(account, TokenAccount):
         raise TypeError(f"the network token of registration {registration.id} is none")
     return await _prove(app, order, started, registration, token, account)

@@ -45,7 +45,7 @@ from tollgate.values import (
     make_id,
     to_datetime,
 )
-from tollgate.vault.sealing import find_exposed, name_owner, open_account, seal_account
+from tollgate.vault.sealing import list_exposed, make_owner, open_account, seal_account
 from tollgate.vault.signing import fingerprint, fingerprint_account
 from tollgate.vault.wallets.contents import WalletTokenError
 from tollgate.vault.wallets.loading import open_wallet_token
@@ -72,12 +72,12 @@ async def prepare_registration(app: App, order: Order, call: Call, payment_id: P
         return RegistrationPlan(order, None)
     known = await find_same(app, call.channel, order.account, order.brand, order.card_summary)
     if known is not None:
-        echo = registered.name_registration(order.echo, known.id, is_new=False)
+        echo = registered.add_registration(order.echo, known.id, is_new=False)
         joined = await _join_mandate(app, msgspec.structs.replace(order, echo=echo), order.account, known)
         return RegistrationPlan(joined, None)
     registration_id = RegistrationId(make_id(app.random_bytes))
     account = sign_mandate(order.account, registration_id, app.clock.now())
-    echo = registered.name_registration(order.echo, registration_id, is_new=True)
+    echo = registered.add_registration(order.echo, registration_id, is_new=True)
     order = msgspec.structs.replace(order, account=account, echo=echo)
     bare = start_registration(app, order, call, registration_id)
     registration = msgspec.structs.replace(bare, made_by=payment_id)
@@ -91,7 +91,7 @@ async def _join_mandate(app: App, order: Order, account: Instrument, known: Regi
     kept = await _open_kept(app, known)
     if not isinstance(kept, BankAccount) or account.mandate_id not in (None, kept.mandate_id):
         return order
-    link = registered.tell_registration(order.echo)
+    link = registered.read_registration_link(order.echo)
     is_later = order.sequence is Sequence.FIRST and not (link and link.begins_series)
     return msgspec.structs.replace(
         order,
@@ -104,7 +104,7 @@ async def _open_kept(app: App, known: Registration) -> Instrument | None:
     found = await find_sealed_registration(app.database, known.merchant_id, known.id)
     if found is None or found[1] is None:
         return None
-    return open_account(found[1], owner=name_registration_owner(known), keyring=app.keyring)
+    return open_account(found[1], owner=make_registration_owner(known), keyring=app.keyring)
 
 
 async def find_same(
@@ -158,7 +158,7 @@ def start_registration(
         ndc=call.ndc,
         created_at=now,
         used_at=now,
-        keep_until=app.retention.find_end(order.card_summary, now),
+        keep_until=app.retention.get_end(order.card_summary, now),
         test_mode=order.test_mode,
         card=order.card_summary,
         echo=registered.keep_for_registration(order.echo),
@@ -169,14 +169,14 @@ def seal_registration(app: App, registration: Registration, account: Instrument)
     print_of_account = fingerprint_account(account, registration.brand, registration.merchant_id, app.keyring)
     if print_of_account is None:
         return NewRegistration(registration, None)
-    sealed = seal_account(account, owner=name_registration_owner(registration), keyring=app.keyring)
+    sealed = seal_account(account, owner=make_registration_owner(registration), keyring=app.keyring)
     new = msgspec.structs.replace(registration, fingerprint=print_of_account)
     is_token_wanted = wants_token(app, new.channel_id, new.brand, new.test_mode)
     return NewRegistration(new, sealed, is_token_wanted)
 
 
-def name_registration_owner(registration: Registration) -> str:
-    return name_owner(REGISTRATION_NOUN, registration.merchant_id, registration.id)
+def make_registration_owner(registration: Registration) -> str:
+    return make_owner(REGISTRATION_NOUN, registration.merchant_id, registration.id)
 
 
 # ---- opened to pay with ----
@@ -197,7 +197,7 @@ async def open_registration(app: App, merchant_id: MerchantId, registration_id: 
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the registration belongs to another environment")
     if sealed is None:
         raise Refusal(get_result(codes.REGISTRATION_WITHOUT_ACCOUNT))
-    account = open_account(sealed, owner=name_registration_owner(registration), keyring=app.keyring)
+    account = open_account(sealed, owner=make_registration_owner(registration), keyring=app.keyring)
     await _note_use(app, registration)
     return RegisteredAccount(registration, account)
 
@@ -230,7 +230,7 @@ async def _note_use(app: App, registration: Registration) -> None:
     """Once a day is enough for what is counted in months, and spares busy tokens a write for every payment."""
     now = app.clock.now()
     if now - registration.used_at >= DAY:
-        keep_until = max(registration.keep_until, app.retention.find_end(registration.card, now))
+        keep_until = max(registration.keep_until, app.retention.get_end(registration.card, now))
         await note_use(app.database, registration, now, keep_until)
 
 
@@ -239,7 +239,7 @@ async def _note_use(app: App, registration: Registration) -> None:
 
 def find_registration_change(app: App, completed: Payment) -> RegistrationChange | None:
     """What the end of a payment does to the registration that it names; None for most payments."""
-    link = registered.tell_registration(completed.echo)
+    link = registered.read_registration_link(completed.echo)
     if link is None or completed.chain_id is not None or NATURES[completed.payment_type] is Nature.CHECKS:
         return None
     if completed.state not in (State.APPROVED, State.DECLINED):
@@ -262,7 +262,7 @@ def find_registration_change(app: App, completed: Payment) -> RegistrationChange
 def refuse_exposed(account: Instrument, echo: Mapping[str, str], idempotency_key: IdempotencyKey | None) -> None:
     """Compares an opened account with `echo`, which is stored of the request, and with the key of `claim`."""
     texts = list_exposing(echo, idempotency_key.key if idempotency_key else "")
-    exposed = find_exposed(account, texts) if texts else []
+    exposed = list_exposed(account, texts) if texts else []
     if exposed:
         raise refuse_numbers(exposed)
 
@@ -288,7 +288,7 @@ async def refuse_exposed_payment(
         texts = {name: text for name, text in texts.items() if card.bin in keep_digits(text)}
     if texts:
         sealed = await get_sealed_account(app.database, first.merchant_id, first.id)
-        owner = name_owner("payment", first.merchant_id, first.id)
+        owner = make_owner("payment", first.merchant_id, first.id)
         refuse_exposed_sealed(sealed, owner, echo, idempotency_key, app)
 
 
@@ -301,7 +301,7 @@ async def open_wallet(
     anybody could use up a token by its name.
     """
     channel, idempotency_key = call.channel, call.idempotency_key
-    keys = app.merchants.find_wallet_keys(channel.id, wallet)
+    keys = app.merchants.get_wallet_keys(channel.id, wallet)
     if not keys:
         return codes.NO_CONTRACT
     now = app.clock.now()

@@ -8,7 +8,7 @@ from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import get_result
-from tollgate.connectors import Connector, find_connector
+from tollgate.connectors import Connector, get_connector
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.sepa_queue import SepaQueue
 from tollgate.payments.merchants import Channel, ThreeDsTerms
@@ -40,7 +40,7 @@ def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: 
     if app.is_live is not (test_mode is None):
         # Stores get copied: nothing about a real payment may leave a test host, nor about a test payment a live host.
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the payment belongs to another environment")
-    connector = find_connector(brand)
+    connector = get_connector(brand)
     if BRANDS[brand].protocol is Protocol.SEPA:
         # Banks are told by files, and the desk that writes them is in the house.
         queue = SepaQueue(app.database, channel.merchant_id, channel, app.clock)

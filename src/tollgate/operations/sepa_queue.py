@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tollgate.catalog.banking_days import add_banking_days, find_banking_day
+from tollgate.catalog.banking_days import add_banking_days, get_banking_day
 from tollgate.catalog.limits import LIMITS
 from tollgate.connectors import WireReply, WireRequest, sepa
 from tollgate.payments.merchants import Channel
@@ -69,7 +69,7 @@ class SepaQueue:
     async def _instruct(self, message: sepa.InstructionMessage) -> sepa.QueueReply:
         known = await self._find(message.key)
         if known is not None:
-            return _tell(known)
+            return _make_reply(known)
         refusal = self._find_refusal(message)
         if refusal is not None:
             return refusal
@@ -96,17 +96,17 @@ class SepaQueue:
     async def _cancel(self, message: sepa.CancellationMessage) -> sepa.QueueReply:
         known = await self._find(message.key)
         if known is not None:
-            return _tell(known)
+            return _make_reply(known)
         original = await self._find(message.original)
         noted = make_cancellation(message, original, self._channel, self._clock)
         if original is not None and original.state is instructions.InstructionState.NOTED:
             # An authorisation moved nothing, so there is nothing to stop.
             return await self._keep(noted)
         if await instructions.cancel_instruction(self._database, self._merchant_id, message.original, noted):
-            return _tell(noted)
+            return _make_reply(noted)
         # Either a file was faster, or this very cancellation came twice at once.
         known = await self._find(message.key)
-        return _refuse(sepa.Response.LATE, "a file has it already") if known is None else _tell(known)
+        return _refuse(sepa.Response.LATE, "a file has it already") if known is None else _make_reply(known)
 
     async def _reverse(self, key: str) -> sepa.QueueReply:
         found = await self._find(key)
@@ -125,7 +125,7 @@ class SepaQueue:
     async def _inquire(self, question: sepa.KeyMessage) -> sepa.QueueReply:
         found = await self._find(question.key)
         if found is not None:
-            return _tell(found)
+            return _make_reply(found)
         return await self._block(question.key) if question.blocks else _UNKNOWN
 
     async def _block(self, key: str) -> sepa.QueueReply:
@@ -153,11 +153,11 @@ class SepaQueue:
 
     async def _keep(self, instruction: instructions.Instruction) -> sepa.QueueReply:
         if await instructions.insert_instruction(self._database, instruction):
-            return _tell(instruction)
+            return _make_reply(instruction)
         known = await self._find(instruction.id)
         if known is None:
             raise Silent
-        return _tell(known)
+        return _make_reply(known)
 
     async def _find(self, key: str) -> instructions.Instruction | None:
         return await instructions.find_instruction(self._database, self._merchant_id, key)
@@ -219,8 +219,8 @@ def make_cancellation(
 
 def choose_due_day(wanted: date | None, today: date) -> date:
     """A day whose file is not made yet: files are made the lead ahead, so one day more is free for sure."""
-    earliest = add_banking_days(find_banking_day(today), LIMITS.bank_lead_days + 1)
-    return earliest if wanted is None else max(earliest, find_banking_day(wanted))
+    earliest = add_banking_days(get_banking_day(today), LIMITS.bank_lead_days + 1)
+    return earliest if wanted is None else max(earliest, get_banking_day(wanted))
 
 
 def _get_today(clock: Clock) -> date:
@@ -235,7 +235,7 @@ def _refuse(response: sepa.Response, message: str) -> sepa.QueueReply:
     return sepa.QueueReply(status="declined", response_code=response, message=message)
 
 
-def _tell(known: instructions.Instruction) -> sepa.QueueReply:
+def _make_reply(known: instructions.Instruction) -> sepa.QueueReply:
     """The same for the first and for every later time it is asked."""
     match known.state:
         case instructions.InstructionState.BLOCKED:

@@ -14,11 +14,11 @@ _PREFIX = "sealed/"
 
 async def find_sealed_setting(database: Database, keyring: Keyring, name: str) -> bytes | None:
     written = await get_setting(database, _PREFIX + name)
-    return open_sealed(_read(written), owner=_name_owner(_PREFIX + name), keyring=keyring) if written else None
+    return open_sealed(_read(written), owner=_make_owner(_PREFIX + name), keyring=keyring) if written else None
 
 
 async def put_sealed_setting(database: Database, keyring: Keyring, name: str, plain: bytes) -> None:
-    sealed = seal(plain, owner=_name_owner(_PREFIX + name), keyring=keyring)
+    sealed = seal(plain, owner=_make_owner(_PREFIX + name), keyring=keyring)
     await put_setting(database, _PREFIX + name, _write(sealed))
 
 
@@ -26,7 +26,7 @@ async def rewrap_settings(database: Database, keyring: Keyring) -> int:
     """How many were wrapped again under the active key."""
     done = 0
     for name, written in await list_retired_settings(database, keyring):
-        fresh = rewrap(_read(written), owner=_name_owner(name), keyring=keyring)
+        fresh = rewrap(_read(written), owner=_make_owner(name), keyring=keyring)
         done += await replace_setting(database, name, written, _write(fresh))
     return done
 
@@ -41,7 +41,7 @@ async def list_retired_settings(database: Database, keyring: Keyring) -> list[tu
     ]
 
 
-def _name_owner(name: str) -> str:
+def _make_owner(name: str) -> str:
     return f"setting/{name}"
 
 

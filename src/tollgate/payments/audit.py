@@ -69,7 +69,7 @@ def check_chain(members: Sequence[Payment], entries: Entries) -> list[Finding]:
     return [*findings, *_check_balances(members), *_check_bounds(members), *_check_accounts(members, entries)]
 
 
-def find_on(payment: Payment, proof: Proof, text: str) -> Finding:
+def make_finding(payment: Payment, proof: Proof, text: str) -> Finding:
     """About a row of payments."""
     return Finding(proof=proof, table="payments", merchant_id=payment.merchant_id, row_id=payment.id, text=text)
 
@@ -84,16 +84,18 @@ def _check_numbers(members: Sequence[Payment]) -> list[Finding]:
     missing = sorted({*range(1, length + 1)} - {*numbers})
     if missing:
         text = f"its chain has {length} transactions and number {_enumerate(missing)} is missing"
-        findings.append(find_on(first, Proof.CHAIN, text))
+        findings.append(make_finding(first, Proof.CHAIN, text))
     for payment in members:
         number = payment.position
         if numbers[number] > 1:
-            findings.append(find_on(payment, Proof.CHAIN, f"it shares the number {number} of its chain with another"))
+            findings.append(
+                make_finding(payment, Proof.CHAIN, f"it shares the number {number} of its chain with another")
+            )
         if not 1 <= number <= length:
             text = f"it is number {number} of a chain that has {length} transactions"
-            findings.append(find_on(payment, Proof.CHAIN, text))
+            findings.append(make_finding(payment, Proof.CHAIN, text))
     if first.position != 1:
-        findings.append(find_on(first, Proof.CHAIN, f"it begins a chain and is its number {first.position}"))
+        findings.append(make_finding(first, Proof.CHAIN, f"it begins a chain and is its number {first.position}"))
     return findings
 
 
@@ -108,15 +110,15 @@ def _check_references(members: Sequence[Payment]) -> list[Finding]:
     for payment in members[1:]:
         named = known.get(payment.referenced_id) if payment.referenced_id else None
         if named is None:
-            findings.append(find_on(payment, Proof.CHAIN, "the payment it refers to is not in its chain"))
+            findings.append(make_finding(payment, Proof.CHAIN, "the payment it refers to is not in its chain"))
         elif named.position >= payment.position:
-            findings.append(find_on(payment, Proof.CHAIN, "it came before the payment it refers to"))
+            findings.append(make_finding(payment, Proof.CHAIN, "it came before the payment it refers to"))
         if payment.channel_id != first.channel_id:
-            findings.append(find_on(payment, Proof.CHAIN, "its chain belongs to another channel"))
+            findings.append(make_finding(payment, Proof.CHAIN, "its chain belongs to another channel"))
         # What was refused shows what was asked for, and that may have been another currency.
         if payment.action and payment.money.currency != first.money.currency:
             text = f"it moves {payment.money.currency} in a chain of {first.money.currency}"
-            findings.append(find_on(payment, Proof.CHAIN, text))
+            findings.append(make_finding(payment, Proof.CHAIN, text))
     return findings
 
 
@@ -135,7 +137,7 @@ def _check_balances(members: Sequence[Payment]) -> list[Finding]:
             stored, right = getattr(payment.balance, name), getattr(expected, name)
             if stored != right:
                 text = f"its {name} is {_show(name, stored)}; its chain makes it {_show(name, right)}"
-                findings.append(find_on(payment, Proof.BALANCE, text))
+                findings.append(make_finding(payment, Proof.BALANCE, text))
     return findings
 
 
@@ -190,7 +192,7 @@ def _add_up_given_back(later: Iterable[Payment], followers: Followers) -> int:
 def _check_bounds(members: Sequence[Payment]) -> list[Finding]:
     followers = _group_by_reference(members)
     findings = [
-        find_on(payment, Proof.BOUND, text)
+        make_finding(payment, Proof.BOUND, text)
         for payment in members
         for is_so, text in _list_bounds(payment, followers)
         if not is_so
@@ -200,7 +202,7 @@ def _check_bounds(members: Sequence[Payment]) -> list[Finding]:
         payment.money.hundredths for payment in members if payment.payment_type in REFUNDABLE and _is_done(payment)
     )
     if _add_up_given_back(members, followers) > taken:
-        findings.append(find_on(members[0], Proof.BOUND, "its chain gave back more than it took"))
+        findings.append(make_finding(members[0], Proof.BOUND, "its chain gave back more than it took"))
     return findings
 
 
@@ -234,11 +236,11 @@ def check_entries(payment: Payment, entries: Entries) -> list[Finding]:
             text = f"its {', '.join(names)} does not fit {payment.payment_type} {payment.id}"
         else:
             continue
-        findings.append(find_on_entry(expected, text))
+        findings.append(make_entry_finding(expected, text))
     return findings
 
 
-def find_on_entry(entry: Entry, text: str) -> Finding:
+def make_entry_finding(entry: Entry, text: str) -> Finding:
     return Finding(proof=Proof.LEDGER, table="book", merchant_id=entry.merchant_id, row_id=entry.id, text=text)
 
 
@@ -251,7 +253,7 @@ def sum_accounts(entries: Iterable[Entry]) -> dict[LedgerAccount, int]:
     return sums
 
 
-def tell_accounts(members: Sequence[Payment]) -> dict[LedgerAccount, int]:
+def sum_expected_accounts(members: Sequence[Payment]) -> dict[LedgerAccount, int]:
     """What the balances of a chain say that its accounts hold.
 
     A balance counts what is decided and, of what gives money, what is reserved; the book has settled rows only.
@@ -283,9 +285,9 @@ def _check_accounts(members: Sequence[Payment], entries: Entries) -> list[Findin
     if any(account not in set(LedgerAccount) for entry in own for account in (entry.source, entry.target)):
         # Said already, by the line that does not fit.
         return []
-    posted, told = sum_accounts(own), tell_accounts(members)
+    posted, told = sum_accounts(own), sum_expected_accounts(members)
     return [
-        find_on(
+        make_finding(
             members[0],
             Proof.LEDGER,
             f"the book has {render_hundredths(posted[account])} of its chain on {account},"

@@ -89,14 +89,14 @@ _ENDS = frozenset({Action.INCREMENT, Action.RETURN})
 """Nothing follows these: an increment raised the authorisation it names, a return gave money back to its payment."""
 
 
-def judge(request: FollowUpRequest, context: ChainContext, terms: Terms) -> Plan | Refused:
+def decide_follow_up(request: FollowUpRequest, context: ChainContext, terms: Terms) -> Plan | Refused:
     named, refusals = context.named, REFUSALS[request.payment_type]
     row = (
         None if named.action in _ENDS else choose_following(request.payment_type, named.payment_type, request.practice)
     )
     if row is None:
         return Refused(refusals.misfit)
-    code = _find_misfit(request, named, refusals) or _find_obstacle(row, context, terms, refusals)
+    code = _find_misfit(request, named, refusals) or _check_request(row, context, terms, refusals)
     return Refused(code) if code else _plan_follow_up(request, row, context, terms)
 
 
@@ -114,11 +114,11 @@ def _find_misfit(request: FollowUpRequest, named: Payment, refusals: Refusals) -
     return request.objection
 
 
-def _find_obstacle(row: Following, context: ChainContext, terms: Terms, refusals: Refusals) -> str | None:
+def _check_request(row: Following, context: ChainContext, terms: Terms, refusals: Refusals) -> str | None:
     balance = context.named.balance
     if row.is_barred_by_dispute and context.money_source.balance.disputed:
         return refusals.disputed
-    if terms.now >= find_end(row.until, context.named, terms):
+    if terms.now >= get_end(row.until, context.named, terms):
         return refusals.late
     if balance.closed & ledger.expand_closures(row.barred_by):
         return refusals.closed
@@ -127,7 +127,7 @@ def _find_obstacle(row: Following, context: ChainContext, terms: Terms, refusals
     return None
 
 
-def find_end(until: Until, named: Payment, terms: Terms) -> Instant:
+def get_end(until: Until, named: Payment, terms: Terms) -> Instant:
     match until:
         case Until.EXPIRY:
             return named.created_at + terms.authorization_lifetime
@@ -143,7 +143,7 @@ def count_allowed(row: Following, terms: Terms) -> int:
 
 def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainContext, terms: Terms) -> Plan | Refused:
     named, first, excess = context.named, context.first, Refused(REFUSALS[request.payment_type].excess)
-    amount = _find_amount(request, row, named)
+    amount = _choose_amount(request, row, named)
     # A chargeback is recorded even where nothing is left; everything else stays within what the chain has taken.
     net_min = -first.taken if row.net < 0 and not row.dispute else -ledger.NO_BOUND
     if amount <= 0 or not _fits(row, named, amount) or first.balance.chain_net - amount < net_min:
@@ -170,7 +170,7 @@ def _plan_follow_up(request: FollowUpRequest, row: Following, context: ChainCont
     return Plan(following=row, money=money, releases=releases, closes=closes, guards=guards)
 
 
-def _find_amount(request: FollowUpRequest, row: Following, named: Payment) -> int:
+def _choose_amount(request: FollowUpRequest, row: Following, named: Payment) -> int:
     """Who names no amount means all that is left, or all of it where only that will do."""
     if request.money is not None:
         return request.money.hundredths
@@ -189,7 +189,7 @@ def _fits(row: Following, named: Payment, amount: int) -> bool:
             return not row.is_capped or amount <= named.money.hundredths
 
 
-def find_money_source(named: Payment, chain: Mapping[str, Payment]) -> Payment:
+def get_money_source(named: Payment, chain: Mapping[str, Payment]) -> Payment:
     """Disputes and their reversals move the money of the payment at their root; a returned refund that of its own."""
     money_source = named
     while money_source.payment_type in _MOVES_ANOTHERS_MONEY and money_source.referenced_id is not None:
@@ -261,7 +261,7 @@ def count_chain(members: Iterable[Payment]) -> dict[str, ledger.Balance]:
     counted = dict.fromkeys(chain, ledger.UNTOUCHED)
     for payment in chain.values():
         named = chain.get(payment.referenced_id or "")
-        for balance_change in balance_effects(payment, None if named is None else find_money_source(named, chain).id):
+        for balance_change in balance_effects(payment, None if named is None else get_money_source(named, chain).id):
             if balance_change.payment_id in counted:
                 counted[balance_change.payment_id] = ledger.apply_balance_change(
                     counted[balance_change.payment_id], balance_change

@@ -149,7 +149,7 @@ class PaymentLink(msgspec.Struct, frozen=True, kw_only=True):
         return self.merchant_id, self.id, self.channel_id, int(self.state), *times, self.checkout_id
 
 
-def tell_link_status(link: PaymentLink, checkout: Checkout | None, now: Instant) -> LinkStatus:
+def get_link_status(link: PaymentLink, checkout: Checkout | None, now: Instant) -> LinkStatus:
     """Tells how a link stands: a payment counts, however late it was approved."""
     if checkout is not None and checkout.is_paid:
         return LinkStatus.PAID

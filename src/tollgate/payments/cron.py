@@ -297,11 +297,11 @@ def _find_month_rule(piece: str) -> _DayRule | None:
     if match := _FROM_END.fullmatch(piece):
         back = _read_number(_MONTH_DAY, match["back"] or "0", 0, 30)
         if match["nearest"]:
-            return lambda month: _find_nearest(month, month.length - back)
+            return lambda month: _get_nearest(month, month.length - back)
         return lambda month: month.length - back
     if match := _NEAREST.fullmatch(piece):
         wanted = _read_value(_MONTH_DAY, match["day"])
-        return lambda month: _find_nearest(month, wanted)
+        return lambda month: _get_nearest(month, wanted)
     return None
 
 
@@ -317,7 +317,7 @@ def _find_week_rule(piece: str) -> _DayRule | None:
     return None
 
 
-def _find_nearest(month: _Month, day: int) -> int:
+def _get_nearest(month: _Month, day: int) -> int:
     """The working day closest to a day, without leaving the month; a month that lacks the day has none."""
     if not 1 <= day <= month.length:
         return 0

@@ -251,12 +251,12 @@ def choose_following(payment_type: str, named_type: str, practice: str | None = 
         if (
             row.payment_type == payment_type
             and named_type in row.names
-            and (payment_type != "PA" or row.action is name_practice(practice))
+            and (payment_type != "PA" or row.action is get_practice_action(practice))
         ):
             return row
     return None
 
 
-def name_practice(practice: str | None) -> Action:
+def get_practice_action(practice: str | None) -> Action:
     """Only an incremental authorisation raises the one it names; every other practice is a hold of its own."""
     return Action.INCREMENT if practice == INCREMENTAL_PRACTICE else Action.RENEWAL

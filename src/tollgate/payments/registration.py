@@ -119,7 +119,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     payment_days: int = 430
     """After a payment and all that followed it: a debit is given back for up to 13 months, to where it came from."""
 
-    def find_end(self, card: CardSummary | None, used_at: Instant) -> Instant:
+    def get_end(self, card: CardSummary | None, used_at: Instant) -> Instant:
         if card is None:
             return add_months(used_at, self.idle_months)
         return add_months(get_month_end(int(card.expiry_year), int(card.expiry_month)), self.card_months)
@@ -235,6 +235,6 @@ def end_token(token: NetworkToken | None) -> NetworkToken | None:
     return msgspec.structs.replace(token, state=TokenState.DELETED)
 
 
-def name_token_job(registration_id: str, occasion: str = "") -> str:
+def make_token_job_id(registration_id: str, occasion: str = "") -> str:
     """Equal for what is owed once; every event is an occasion of its own, lest one is missed while another is run."""
     return f"{TOKEN_TOPIC}.{registration_id}" + (f".{occasion}" if occasion else "")

@@ -103,7 +103,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     next_at: Instant | None
 
 
-def find_due(cron: Cron, next_at: Instant, ends_at: Instant | None, now: Instant) -> Due:
+def count_due(cron: Cron, next_at: Instant, ends_at: Instant | None, now: Instant) -> Due:
     """Of a plan whose `next_at` has come."""
     until = now if ends_at is None else min(now, ends_at - 1)
     # What was promised is due, even should the plan read otherwise by now.
@@ -142,7 +142,7 @@ def _find_before(cron: Cron, at: Instant, first: Instant) -> Instant | None:
     return max(cron.last_until(at - 1) or first, first)
 
 
-def name_run_payment(schedule_id: ScheduleId, due_at: Instant, attempt: int) -> PaymentId:
+def make_run_payment_id(schedule_id: ScheduleId, due_at: Instant, attempt: int) -> PaymentId:
     """The same however often it is asked for, so that the store refuses to make one payment twice.
 
     No key goes into it: keys are rotated, and this must never change.
@@ -212,7 +212,7 @@ PAUSES: Mapping[str, Instant] = {"700.600.002": 3 * DAY, "700.600.025": DAY}
 """How long an issuer does not want to see a card again."""
 
 
-def find_reaction(code: str) -> Reaction:
+def choose_reaction(code: str) -> Reaction:
     return REACTIONS.get(code) or GROUP_REACTIONS.get(get_result(code).group, Reaction.HARD)
 
 
@@ -233,7 +233,7 @@ class RetryTerms(msgspec.Struct, frozen=True, kw_only=True):
         The pauses grow by the same step and fill the window together, so that the first ones come soon. After trouble
         on the way they are shorter.
         """
-        if tries >= self.tries_max or find_reaction(code) is not Reaction.SOFT:
+        if tries >= self.tries_max or choose_reaction(code) is not Reaction.SOFT:
             return None
         steps = self.tries_max * (self.tries_max - 1) // 2
         pause = self.window * tries // steps

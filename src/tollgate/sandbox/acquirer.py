@@ -116,7 +116,7 @@ class SimulatedAcquirer:
         match path:
             case card.CHARGES:
                 charge = _read_charge(body)
-                reply = self._perform(charge.key, simulator_overrides or {}, _find_response(charge))
+                reply = self._perform(charge.key, simulator_overrides or {}, _choose_response(charge))
             case card.FOLLOW_UPS:
                 reply = self._perform(_read_follow_up(body).key, simulator_overrides or {})
             case card.REVERSALS:
@@ -178,7 +178,7 @@ class SimulatedAcquirer:
             self._ledger.popitem(last=False)
 
 
-def _find_response(charge: card.ChargeMessage) -> str:
+def _choose_response(charge: card.ChargeMessage) -> str:
     """The response code that declines a test card by its number; empty for all others.
 
     It is a code of the protocol, because the gateway takes no result of its own catalogue from an acquirer.

@@ -16,7 +16,7 @@ from tollgate.contract.answers import Answer, answer_payment, encode_answer
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.follow_ups import read_follow_up
 from tollgate.flows.follow_up import record
-from tollgate.flows.tokenize import hear_token_event
+from tollgate.flows.tokenize import accept_token_event
 from tollgate.operations.app import SUCCESS_CODES, App, Call
 from tollgate.operations.registrations import get_registration
 from tollgate.payments.following import SYSTEM_ONLY
@@ -151,7 +151,7 @@ async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
     if standing is None:
         raise NotFound(get_result(codes.NETWORK_TOKEN_UNKNOWN))
     message = tokens.EventMessage(id=event_id, key=registration.id, event=event)
-    await hear_token_event(app, standing.shopper_token, tokens.write_message(message))
+    await accept_token_event(app, standing.shopper_token, tokens.write_message(message))
     return reply_with(_answer_token(app, caller, registration, standing))
 
 

@@ -95,7 +95,7 @@ SCRIPTED = ("browserColorDepth", "browserJavaEnabled", "browserScreenHeight", "b
 _PATTERNS = {element.name: re.compile(element.pattern, re.DOTALL) for element in ELEMENTS}
 
 
-def find_faults(body: bytes) -> tuple[list[str], list[str]]:
+def check_message(body: bytes) -> tuple[list[str], list[str]]:
     """The names of what is missing, and of what is there and wrong."""
     try:
         message = msgspec.json.decode(body, type=dict[str, Any])
@@ -186,14 +186,14 @@ class SimulatedDirectoryServer:
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
         match request.path:
             case threeds.RANGES:
-                reply: threeds.PRes | threeds.ARes | threeds.Erro = self._list_ranges(request.body)
+                reply: threeds.PRes | threeds.ARes | threeds.Erro = self._answer_ranges(request.body)
             case threeds.AUTHENTICATIONS:
                 reply = await self._authenticate(request.body, request.simulator_overrides)
             case _:
                 return WireReply(404, b"")
         return WireReply(200, threeds.write_message(reply))
 
-    def _list_ranges(self, body: bytes) -> threeds.PRes | threeds.Erro:
+    def _answer_ranges(self, body: bytes) -> threeds.PRes | threeds.Erro:
         question = threeds.read_message(body, threeds.PReq)
         if question is None:
             return _make_error("101", "not a request for card ranges", "PReq")
@@ -217,7 +217,7 @@ class SimulatedDirectoryServer:
         )
 
     async def _authenticate(self, body: bytes, simulator_overrides: Mapping[str, str]) -> threeds.ARes | threeds.Erro:
-        missing, wrong = find_faults(body)
+        missing, wrong = check_message(body)
         if missing:
             return _make_error("201", "required elements are missing", "AReq", ", ".join(missing))
         question = threeds.read_message(body, threeds.AReq)
@@ -238,7 +238,7 @@ class SimulatedDirectoryServer:
             acs_trans_id=threeds.make_server_id(self._random_bytes),
             trans_status=answer.status,
             trans_status_reason=answer.reason,
-            eci=None if answer.shift is None else find_indicator(question.acct_number, answer.shift),
+            eci=None if answer.shift is None else get_indicator(question.acct_number, answer.shift),
             authentication_value=self._make_proof() if answer.has_proof else None,
             acs_challenge_mandated="N",
         )
@@ -258,7 +258,7 @@ class SimulatedDirectoryServer:
             ds_id=answer.ds_trans_id,
             acs_id=answer.acs_trans_id,
             proof=self._make_proof(),
-            indicators=tuple(find_indicator(question.acct_number, shift) for shift in range(len(INDICATORS))),
+            indicators=tuple(get_indicator(question.acct_number, shift) for shift in range(len(INDICATORS))),
             merchant=question.merchant_name or question.three_ds_requestor_name,
             amount=question.purchase_amount or "",
             currency=question.purchase_currency or "",
@@ -291,7 +291,7 @@ def choose_behaviour(question: threeds.AReq, simulator_overrides: Mapping[str, s
     return Behaviour.CHALLENGE if wants_challenge and behaviour in _ENROLLED else behaviour
 
 
-def find_indicator(number: str, shift: int) -> str:
+def get_indicator(number: str, shift: int) -> str:
     """The electronic commerce indicator, as the card's network counts it."""
     known, detected = TEST_CARDS.get(number), detect_brand(number)
     brand = known.brand if known else detected.code if detected else ""

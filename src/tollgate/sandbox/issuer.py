@@ -16,7 +16,7 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.connectors import threeds
-from tollgate.flows.resume import hear_result
+from tollgate.flows.resume import accept_challenge_result
 from tollgate.operations.app import App
 from tollgate.store.database import Database
 from tollgate.store.simulated_sessions import (
@@ -278,7 +278,7 @@ async def _show(found: OpenChallenge, request: Request, app: App) -> Reply:
 async def _end(found: OpenChallenge, code: str, session: str, app: App) -> Reply:
     """The result is told again whenever the end is shown: a process may have died before, and twice counts once."""
     challenge, ending = found.challenge, ENDINGS[code]
-    await hear_result(app, challenge.shopper_token, make_result(challenge, ending))
+    await accept_challenge_result(app, challenge.shopper_token, make_result(challenge, ending))
     if challenge.notification_url is None:
         return _show_end(ending.label, "You may close this window.")
     fields = {"cres": make_browser_answer(challenge, ending)}

@@ -193,13 +193,13 @@ class SimulatedProvider:
         await self._insert(message.key, _choose_status(body), body)
         # The same key is the same session: a repeat is told of the first one.
         session = await find_session(self._database, message.key, self._clock)
-        return _UNKNOWN if session is None else self._tell(session, is_opening=True)
+        return _UNKNOWN if session is None else self._make_reply(session, is_opening=True)
 
     async def _inquire(self, question: card.KeyMessage) -> redirect.SessionReply:
         if question.blocks:
             await self._insert(question.key, Status.BLOCKED, SessionBody())
         session = await find_session(self._database, question.key, self._clock)
-        return _UNKNOWN if session is None else self._tell(session)
+        return _UNKNOWN if session is None else self._make_reply(session)
 
     async def _cancel(self, key: str) -> redirect.SessionReply:
         await self._insert(key, Status.BLOCKED, SessionBody())
@@ -207,7 +207,7 @@ class SimulatedProvider:
             status = _AFTER_CANCELLATION.get(session.status)
             if status is None:
                 took_nothing = session.status in (Status.DECLINED, Status.EXPIRED)
-                return redirect.SessionReply(status=Status.CANCELLED) if took_nothing else self._tell(session)
+                return redirect.SessionReply(status=Status.CANCELLED) if took_nothing else self._make_reply(session)
             await simulated_sessions.move_simulated_session(self._database, session.row, status)
         return _UNKNOWN
 
@@ -217,7 +217,7 @@ class SimulatedProvider:
         )
         await simulated_sessions.insert_simulated_session(self._database, row)
 
-    def _tell(self, session: Session, *, is_opening: bool = False) -> redirect.SessionReply:
+    def _make_reply(self, session: Session, *, is_opening: bool = False) -> redirect.SessionReply:
         row, body, status = session.row, session.body, session.status
         if status is Status.BLOCKED:
             return _UNKNOWN

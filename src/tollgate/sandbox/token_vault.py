@@ -137,7 +137,7 @@ class SimulatedTokenVault:
             case tokens.CRYPTOGRAMS:
                 reply = await self._prove(_read_question(request.body).key)
             case tokens.INQUIRIES:
-                reply = await self._tell(_read_key(request.body).key)
+                reply = await self._get_reply(_read_key(request.body).key)
             case tokens.DELETIONS:
                 reply = await self._delete(_read_key(request.body).key)
             case _:
@@ -162,7 +162,7 @@ class SimulatedTokenVault:
         # The same key is the same token: a repeat is told of the first one, whose calls may have been cut off.
         standing = await find_standing(self._database, message.key, now)
         await self._plan_calls(issued if standing is None else standing.issued)
-        return await self._tell(message.key)
+        return await self._get_reply(message.key)
 
     async def _plan_calls(self, issued: Issued) -> None:
         """The vault's later calls wait among the gateway's own jobs, so that moving the clock brings them."""
@@ -174,13 +174,13 @@ class SimulatedTokenVault:
 
     async def _prove(self, key: str) -> tokens.CryptogramReply:
         standing = await find_standing(self._database, key, self._clock.now())
-        reason = "unknown_token" if standing is None else _find_obstacle(standing)
+        reason = "unknown_token" if standing is None else _check_request(standing)
         if reason:
             return tokens.CryptogramReply(key=key, status="refused", reason=reason)
         proof = base64.b64encode(self._random_bytes(_PROOF_BYTES)).decode()
         return tokens.CryptogramReply(key=key, status="issued", cryptogram=proof)
 
-    async def _tell(self, key: str) -> tokens.TokenReply:
+    async def _get_reply(self, key: str) -> tokens.TokenReply:
         standing = await find_standing(self._database, key, self._clock.now())
         if standing is None:
             return tokens.TokenReply(key=key, status="unknown", reason="unknown_token")
@@ -195,7 +195,7 @@ class SimulatedTokenVault:
 
     async def _delete(self, key: str) -> tokens.TokenReply:
         await let_happen(self._database, key, Event.DELETED, "deletion", self._clock.now())
-        return await self._tell(key)
+        return await self._get_reply(key)
 
 
 def make_token_number(issued: Issued, keyring: Keyring) -> str:
@@ -237,7 +237,7 @@ def _order(fired: Iterable[Happening], planned: Iterable[Happening], now: Instan
     return sorted((each for each in (*fired, *planned) if each.at <= now), key=lambda each: each.at)
 
 
-def _find_obstacle(standing: Standing) -> str:
+def _check_request(standing: Standing) -> str:
     match standing.status:
         case Status.SUSPENDED:
             return "suspended"

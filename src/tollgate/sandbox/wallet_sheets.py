@@ -16,7 +16,7 @@ from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import get_result
 from tollgate.catalog.wallets import WALLET_SHEETS, Wallet
 from tollgate.contract.checkouts import read_prepared_money
-from tollgate.contract.orders import name_merchant
+from tollgate.contract.orders import choose_merchant_name
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import get_open_checkout, open_prepared
 from tollgate.payments.checkout import Checkout
@@ -121,7 +121,7 @@ def _show(request: Request, app: App, checkout: Checkout, *, token: str = "", fa
         framed_by=ANYWHERE,
         title=_get_brand(request).label,
         wallet=request.names[0],
-        merchant=name_merchant(open_prepared(app, checkout), channel),
+        merchant=choose_merchant_name(open_prepared(app, checkout), channel),
         amount=f"{money.render()} {money.currency}",
         cards=CARDS,
         checkout_id=checkout.id,

@@ -22,7 +22,7 @@ from tollgate.payments.registration import (
     RegistrationChange,
     RegistrationEvent,
     RegistrationState,
-    name_token_job,
+    make_token_job_id,
 )
 from tollgate.store.database import Database
 from tollgate.store.jobs import Event, Job, append_event_writes, ensure_job_writes
@@ -201,7 +201,7 @@ def make_token_job(
 ) -> Job:
     """To bring a registration and its network token in step, whatever that takes then."""
     return Job(
-        id=name_token_job(registration_id, occasion),
+        id=make_token_job_id(registration_id, occasion),
         merchant_id=merchant_id,
         topic=TOKEN_TOPIC,
         subject_id=registration_id,

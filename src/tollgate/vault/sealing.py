@@ -147,7 +147,7 @@ _decode_untagged = msgspec.json.Decoder(_UntaggedCard).decode
 _TAGGED = b'{"' + _TAG.encode() + b'":'
 
 
-def name_owner(noun: str, merchant_id: MerchantId, subject_id: str) -> str:
+def make_owner(noun: str, merchant_id: MerchantId, subject_id: str) -> str:
     """The one row in which a sealed record may be opened."""
     return f"{noun}/{merchant_id}/{subject_id}"
 
@@ -214,7 +214,7 @@ def _reveal(secret: Secret | None) -> str | None:
     return None if secret is None else secret.reveal()
 
 
-def find_exposed(account: Instrument, texts: Mapping[str, str]) -> list[str]:
+def list_exposed(account: Instrument, texts: Mapping[str, str]) -> list[str]:
     """Lists the names of the texts that contain the number of the account, however it is spelled."""
     numbers = list(filter(None, _list_numbers(account)))
     return [name for name, text in texts.items() if any(contains_number(text, number) for number in numbers)]

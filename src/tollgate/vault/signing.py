@@ -38,7 +38,7 @@ def fingerprint_account(
     account: accounts.Instrument, brand: str, merchant_id: MerchantId, keyring: Keyring
 ) -> bytes | None:
     """None where there is nothing to recognise it by. Merchants share none, or else they could compare customers."""
-    parts = _name(account, brand)
+    parts = _list_identity(account, brand)
     return None if parts is None else fingerprint("registration", [merchant_id, *parts], keyring)
 
 
@@ -50,7 +50,7 @@ def shows_face(account: accounts.Instrument, card_summary: accounts.CardSummary 
     return shown.bin == card_summary.bin if is_renewed else shown == card_summary
 
 
-def _name(account: accounts.Instrument, brand: str) -> list[str] | None:
+def _list_identity(account: accounts.Instrument, brand: str) -> list[str] | None:
     match account:
         case accounts.CardAccount():
             return ["card", account.number.reveal()]

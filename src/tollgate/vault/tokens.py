@@ -12,7 +12,7 @@ import msgspec
 from tollgate.payments.merchants import Credential
 from tollgate.values import Instant, MerchantId, RandomBytes, Secret, is_id, make_id, system_random_bytes
 from tollgate.vault.keyring import Keyring
-from tollgate.vault.sealing import name_owner, open_sealed, seal
+from tollgate.vault.sealing import make_owner, open_sealed, seal
 from tollgate.vault.signing import make_mac
 
 _PASSWORD_BYTES = 32
@@ -40,7 +40,7 @@ def make_credential(
     user_id, credential_id = make_id(random_bytes), make_id(random_bytes)
     password = base64.urlsafe_b64encode(random_bytes(_PASSWORD_BYTES)).decode().rstrip("=")
     token = make_token(user_id, Secret(password))
-    owner = name_owner("credential", merchant_id, credential_id)
+    owner = make_owner("credential", merchant_id, credential_id)
     credential = Credential(
         id=credential_id,
         merchant_id=merchant_id,
@@ -61,7 +61,7 @@ def keep_credential(
 ) -> Credential:
     """Makes a credential of a token that a merchant brings from another host; a weak one is a TokenError."""
     credential_id = make_id(random_bytes)
-    owner = name_owner("credential", merchant_id, credential_id)
+    owner = make_owner("credential", merchant_id, credential_id)
     return Credential(
         id=credential_id,
         merchant_id=merchant_id,
@@ -109,7 +109,7 @@ def hash_kept_token(token: Secret, keyring: Keyring) -> bytes:
 
 
 def open_token(credential: Credential, keyring: Keyring) -> Secret:
-    owner = name_owner("credential", credential.merchant_id, credential.id)
+    owner = make_owner("credential", credential.merchant_id, credential.id)
     return Secret(open_sealed(credential.sealed_token, owner=owner, keyring=keyring).decode())
 
 

@@ -42,7 +42,7 @@ def read_address(sent: str) -> str:
     return str(found)
 
 
-def name_network(address: str) -> str:
+def get_network(address: str) -> str:
     """Of an address that was read so; who cannot be told from others has none."""
     if ":" not in address:
         return address
@@ -68,15 +68,15 @@ class Proxies:
         # A process talks to the same few proxies, and comparing addresses costs more than routing a request.
         self.trusts = lru_cache(_PEERS_KEPT)(self._trusts)
 
-    def find_origin(self, head: Head, peer: str, *, is_secure: bool) -> Origin:
+    def get_request_origin(self, head: Head, peer: str, *, is_secure: bool) -> Origin:
         if not self._networks or not self.trusts(peer):
             return Origin(read_address(peer), is_secure)
         forwarded = head.headers.get(b"x-forwarded-proto", b"")
         # Where several proxies have written down a scheme, all of them must have seen https.
         is_secure = is_secure or {word.strip().lower() for word in forwarded.split(b",")} == {b"https"}
-        return Origin(self._find_address(head, peer), is_secure, is_through_proxy=True)
+        return Origin(self._get_address(head, peer), is_secure, is_through_proxy=True)
 
-    def _find_address(self, head: Head, peer: str) -> str:
+    def _get_address(self, head: Head, peer: str) -> str:
         """Returns the last address that is no trusted proxy; the caller may have invented everything before it."""
         chain = head.headers.get(b"x-forwarded-for", b"").decode("latin-1")
         if not chain:
@@ -116,7 +116,7 @@ def recognise(request: Request, access: Access, merchants: MerchantCache, creden
     identity = read_identity(request.pairs)
     named = merchants.find_channel(identity.entity_id or "")
     has_header = credential is not None
-    credential = credential or _find_login(identity, merchants)
+    credential = credential or _get_login(identity, merchants)
     if identity.entity_id is None and access is Access.TOKEN and has_header:
         return Caller(merchant_id=credential.merchant_id, channel=None, ndc=request.trace)
     channel = _check_entity(identity, named, credential)
@@ -126,7 +126,7 @@ def recognise(request: Request, access: Access, merchants: MerchantCache, creden
     return Caller(merchant_id=credential.merchant_id, channel=channel, ndc=f"{channel.id}_{request.trace}")
 
 
-def _find_login(identity: Identity, merchants: MerchantCache) -> Credential:
+def _get_login(identity: Identity, merchants: MerchantCache) -> Credential:
     if not identity.user_id or not identity.password:
         raise Unauthenticated(get_result(codes.UNAUTHENTICATED))
     return _look_up(make_token(identity.user_id, identity.password), merchants)

@@ -15,7 +15,7 @@ from time import time
 from typing import Protocol
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.web.callers import Proxies, name_network, read_address
+from tollgate.web.callers import Proxies, get_network, read_address
 from tollgate.web.request import Reply
 from tollgate.web.server import guard_upkeep
 from tollgate.web.telemetry import count_limit
@@ -50,7 +50,7 @@ class Connections:
 
     def enter(self, address: str, now: float) -> str | None:
         """Counts a new connection and returns the name of its peer, or None when a limit is reached."""
-        peer = name_network(read_address(address))
+        peer = get_network(read_address(address))
         if self._in_all >= self.connections_max:
             self.report_limit("host", now, peer)
             return None

@@ -64,7 +64,7 @@ class HeadReader:
     def feed(self, data: bytes, start: int) -> int:
         """Return where the head ends in `data`, or -1 when it goes on in the next piece."""
         while not self._is_complete and start < len(data):
-            end = self._find_end(data, start)
+            end = self._get_end(data, start)
             piece = data[start:] if end < 0 else data[start:end]
             self._size += len(piece)
             self._tail = (self._tail + piece[-3:])[-3:] if end < 0 else b""
@@ -92,7 +92,7 @@ class HeadReader:
             query,
             headers,
             self._repeated,
-            self._find_body_length(is_old=is_old),
+            self._read_body_length(is_old=is_old),
             is_old or self._wants_close(),
             not is_old and headers.get(b"expect", b"").lower() == b"100-continue",
         )
@@ -117,7 +117,7 @@ class HeadReader:
     def on_headers_complete(self) -> None:
         self._is_complete = True
 
-    def _find_end(self, data: bytes, start: int) -> int:
+    def _get_end(self, data: bytes, start: int) -> int:
         if self._tail:
             seam = (self._tail + data[start : start + 3]).find(_END)
             if seam >= 0:
@@ -137,7 +137,7 @@ class HeadReader:
         except httptools.HttpParserError:
             raise make_malformed() from None
 
-    def _find_body_length(self, *, is_old: bool) -> int:
+    def _read_body_length(self, *, is_old: bool) -> int:
         """llhttp has refused lengths that are no numbers, repeated ones, and a length beside chunks."""
         encoding = self._headers.get(b"transfer-encoding")
         if encoding is None:

@@ -48,7 +48,7 @@ class RouteTable:
                 known.sort(key=len)
 
     def find(self, method: str, path: str) -> Match:
-        return self._plain.get((method, path)) or self._find_by_shape(method, path)
+        return self._plain.get((method, path)) or self._match_shape(method, path)
 
     def hide(self, path: str) -> str:
         """The path as a log may show it, before anybody knows whether its row is found.
@@ -64,7 +64,7 @@ class RouteTable:
                 return hidden
         return path
 
-    def _find_by_shape(self, method: str, path: str) -> Match:
+    def _match_shape(self, method: str, path: str) -> Match:
         words = _split(path)
         for gaps in self._gaps.get(len(words), ()):
             methods = self._by_shape.get(tuple(None if at in gaps else word for at, word in enumerate(words)))

@@ -33,11 +33,11 @@ from tollgate.values import (
     WrongToken,
     find_node,
 )
-from tollgate.web.callers import Proxies, Throttles, find_credential, name_network, recognise
+from tollgate.web.callers import Proxies, Throttles, find_credential, get_network, recognise
 from tollgate.web.parsing import Head, check_form_type, make_body_too_large
 from tollgate.web.request import Access, Handler, OpenHandler, Reply, Request, RouteRow, Visit, redirect
 from tollgate.web.routes import ANY_ORIGIN, RouteTable, open_to_all_origins
-from tollgate.web.telemetry import HEADER, count_request, tell_access, warn_of_unknown
+from tollgate.web.telemetry import HEADER, count_request, log_access, warn_of_unknown
 
 _log = logging.getLogger("tollgate.guard")
 
@@ -159,11 +159,11 @@ class Gateway:
             return
         seconds = perf_counter() - visit.began
         count_request(visit.operation, reply.status, seconds)
-        tell_access(visit, reply.status, seconds)
+        log_access(visit, reply.status, seconds)
 
     def _check_head(self, visit: Visit, head: Head, peer: str, *, is_secure: bool) -> None:
         visit.body_bytes_max = LIMITS.body_bytes_max
-        origin = self._proxies.find_origin(head, peer, is_secure=is_secure)
+        origin = self._proxies.get_request_origin(head, peer, is_secure=is_secure)
         visit.address, visit.is_secure = origin.address, origin.is_secure
         is_plain = self._requires_tls and not origin.is_secure
         if is_plain and not origin.is_through_proxy:
@@ -204,7 +204,7 @@ class Gateway:
 
     def _slow_down(self, visit: Visit) -> None:
         """Throttles wrong tokens alone, so that a merchant in the same network as a guesser is served as before."""
-        self._throttles.check(WRONG_TOKEN, name_network(visit.address), None)
+        self._throttles.check(WRONG_TOKEN, get_network(visit.address), None)
 
     async def _answer(self, visit: Visit, body: bytes) -> Reply:
         head, match = visit.head, visit.match
@@ -222,7 +222,7 @@ class Gateway:
             body=body if row.takes_bytes else b"",
         )
         if row.access is Access.OPEN:
-            self._throttles.check(row.operation, name_network(request.address), None)
+            self._throttles.check(row.operation, get_network(request.address), None)
             self._warn(request, row, visit)
             return await cast(OpenHandler, row.handler)(request, self._app)
         try:

@@ -91,7 +91,7 @@ def write_access_lines(render: Callable[[Mapping[str, object]], str] | None) -> 
     _render = render
 
 
-def tell_access(visit: Visit, status: int, seconds: float) -> None:
+def log_access(visit: Visit, status: int, seconds: float) -> None:
     if not _access_log.isEnabledFor(logging.INFO):
         return
     told = {

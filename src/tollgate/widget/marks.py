@@ -269,12 +269,12 @@ def render_mark(row: Mark, label: str) -> bytes:
 _DRAWN: Mapping[str, Mark] = {row.code: row for row in MARK_ROWS}
 
 
-def _find_row(code: str, label: str) -> Mark:
+def _get_row(code: str, label: str) -> Mark:
     return _DRAWN.get(code) or Mark(code, "plain", label, NEUTRAL_PANEL, NEUTRAL_INK)
 
 
 MARKS: Mapping[str, bytes] = MappingProxyType(
-    {f"{code}.svg": render_mark(_find_row(code, brand.label), brand.label) for code, brand in BRANDS.items()}
+    {f"{code}.svg": render_mark(_get_row(code, brand.label), brand.label) for code, brand in BRANDS.items()}
 )
 
 _PAINTED = f"""\

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from tollgate.catalog.banking_days import add_banking_days, find_banking_day, find_easter, is_banking_day
+from tollgate.catalog.banking_days import add_banking_days, get_banking_day, get_easter, is_banking_day
 
 EASTERS = "1961-04-02 2000-04-23 2008-03-23 2024-03-31 2025-04-20 2026-04-05 2027-03-28 2038-04-25"
 
@@ -15,7 +15,7 @@ EASTERS = "1961-04-02 2000-04-23 2008-03-23 2024-03-31 2025-04-20 2026-04-05 202
 def test_easter_is_when_the_church_says(day: str) -> None:
     easter = date.fromisoformat(day)
 
-    assert find_easter(easter.year) == easter
+    assert get_easter(easter.year) == easter
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_national_holidays_and_workdays_are_banking_days(day: str) -> None:
 
 
 def test_a_weekend_is_passed_over() -> None:
-    assert find_banking_day(date(2026, 11, 14)) == date(2026, 11, 16)
-    assert find_banking_day(date(2026, 11, 16)) == date(2026, 11, 16)
+    assert get_banking_day(date(2026, 11, 14)) == date(2026, 11, 16)
+    assert get_banking_day(date(2026, 11, 16)) == date(2026, 11, 16)
 
 
 def test_banking_days_are_counted_over_easter_and_christmas() -> None:

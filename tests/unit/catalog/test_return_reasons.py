@@ -7,7 +7,7 @@ import pytest
 from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.ibans import fits_bank, is_bic, is_iban
 from tollgate.catalog.results import RESULTS
-from tollgate.catalog.return_reasons import RETURN_REASONS, ReturnReason, find_notice
+from tollgate.catalog.return_reasons import RETURN_REASONS, ReturnReason, get_notice
 from tollgate.catalog.test_cards import TEST_ACCOUNTS, TestAccount
 
 
@@ -18,8 +18,8 @@ def test_every_reason_is_told_by_a_code_of_chargebacks(row: ReturnReason) -> Non
 
 
 def test_a_reason_that_is_not_listed_is_a_chargeback_all_the_same() -> None:
-    assert find_notice("AM04") == "000.100.203"
-    assert find_notice("ZZ99") == "000.100.200"
+    assert get_notice("AM04") == "000.100.203"
+    assert get_notice("ZZ99") == "000.100.200"
 
 
 @pytest.mark.parametrize("row", TEST_ACCOUNTS, ids=lambda row: row.country)

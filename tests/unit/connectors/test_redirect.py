@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Exchange, WireReply, WireRequest, card, find_connector, redirect
+from tollgate.connectors import Exchange, WireReply, WireRequest, card, get_connector, redirect
 from tollgate.payments.accounts import BankAccount, VirtualAccount
 from tollgate.payments.order import Customer, Details
 from tollgate.payments.payment import Outcome, Verdict
@@ -62,8 +62,8 @@ def test_every_brand_with_a_page_is_spoken_for_by_this_connector() -> None:
     pages = [code for code, brand in BRANDS.items() if brand.protocol is Protocol.REDIRECT]
 
     assert {"PAYPAL", "SOFORTUEBERWEISUNG", "IDEAL", "GIROPAY", "EPS", "TRUSTLY", "PREPAYMENT", "BOLETO"} < set(pages)
-    assert all(find_connector(code) is redirect for code in pages)
-    assert find_connector("VISA") is card
+    assert all(get_connector(code) is redirect for code in pages)
+    assert get_connector("VISA") is card
 
 
 def test_a_session_says_what_the_provider_needs_and_nothing_of_ours() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Exchange, WireReply, WireRequest, find_connector, sepa
+from tollgate.connectors import Exchange, WireReply, WireRequest, get_connector, sepa
 from tollgate.connectors.sepa.exchanges import RESPONSES
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.order import Sequence
@@ -55,7 +55,7 @@ def read(request: WireRequest) -> dict[str, object]:
 
 
 def test_the_brands_of_direct_debits_are_spoken_for() -> None:
-    assert find_connector("DIRECTDEBIT_SEPA") is find_connector("SEPA") is sepa
+    assert get_connector("DIRECTDEBIT_SEPA") is get_connector("SEPA") is sepa
 
 
 @pytest.mark.parametrize(("kind", "direction"), [("DB", "debit"), ("CD", "credit"), ("PA", "check")])

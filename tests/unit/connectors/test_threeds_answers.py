@@ -105,7 +105,7 @@ def test_whatever_is_no_answer_to_this_request_is_malformed(answer: dict[str, An
     case = hold(ask(), answer)
 
     assert case == replace(CASE, result=MALFORMED)
-    assert threeds.judge_result(case) == "100.390.115"
+    assert threeds.find_authentication_refusal(case) == "100.390.115"
 
 
 @pytest.mark.parametrize("status", [200, 400])
@@ -119,7 +119,7 @@ def test_an_error_is_told_without_the_numbers_in_it(status: int) -> None:
     case = hold(ask(), {"messageType": "Erro", **complaint}, status)
 
     told = threeds.describe_case(case)
-    assert threeds.judge_result(case) == "100.390.115"
+    assert threeds.find_authentication_refusal(case) == "100.390.115"
     assert (told["threeDSecure.errorCode"], told["threeDSecure.errorSource"]) == ("203", "D")
     assert told["threeDSecure.errorDescription"] == "no: acctNumber ***"
 
@@ -135,7 +135,7 @@ def test_an_error_is_told_without_the_numbers_in_it(status: int) -> None:
     ],
 )
 def test_an_error_is_judged_by_its_own_code(error: str, code: str) -> None:
-    assert threeds.judge_result(hold(ask(), {"messageType": "Erro", "errorCode": error}, 200)) == code
+    assert threeds.find_authentication_refusal(hold(ask(), {"messageType": "Erro", "errorCode": error}, 200)) == code
 
 
 @pytest.mark.parametrize("status", [301, 400, 404, 500, 503])

@@ -318,7 +318,7 @@ def answer(code: str = "000.200.000", /, **more: object) -> Answer:
 def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
     redirect: dict[str, str] | None, kind: str, url: str
 ) -> None:
-    ways = checkouts.find_ways(CHECKOUT, "https://shop.example/", "https://gate.example")
+    ways = checkouts.make_shopper_paths(CHECKOUT, "https://shop.example/", "https://gate.example")
 
     shown, going_on = checkouts.answer_submission(
         answer(**({"redirect": redirect} if redirect else {})), CHECKOUT, ways
@@ -335,7 +335,7 @@ def test_the_shopper_is_told_where_to_go_and_nothing_of_the_account(
 @pytest.mark.parametrize(("code", "is_paid"), [("000.100.110", True), ("800.100.152", False), ("000.200.000", False)])
 def test_the_form_is_told_whether_it_is_paid(code: str, is_paid: bool) -> None:
     shown, _ = checkouts.answer_submission(
-        answer(code), CHECKOUT, checkouts.find_ways(CHECKOUT, "https://shop.example/", "https://gate")
+        answer(code), CHECKOUT, checkouts.make_shopper_paths(CHECKOUT, "https://shop.example/", "https://gate")
     )
 
     assert orjson.loads(shown.body)["next"]["isPaid"] is is_paid

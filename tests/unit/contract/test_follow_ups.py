@@ -23,7 +23,7 @@ def read(is_live: bool = False, channel: Channel = CHANNEL, /, **changes: str) -
     return follow_ups.read_follow_up(fields, channel, short_id="1234.5678.9012", is_live=is_live)
 
 
-def find_faults(**changes: str) -> dict[str, str]:
+def list_faults(**changes: str) -> dict[str, str]:
     with pytest.raises(InvalidParameters) as refused:
         read(**changes)
     return {fault.name: fault.message for fault in refused.value.faults}
@@ -45,18 +45,18 @@ def test_a_reversal_needs_no_amount_and_may_have_one() -> None:
 
 @pytest.mark.parametrize("kind", ["CP", "RF", "RB"])
 def test_everything_else_that_moves_money_needs_amount_and_currency(kind: str) -> None:
-    assert set(find_faults(paymentType=kind, amount="", currency="")) == {"amount", "currency"}
+    assert set(list_faults(paymentType=kind, amount="", currency="")) == {"amount", "currency"}
 
 
 def test_an_authorisation_on_an_authorisation_says_why() -> None:
-    assert set(find_faults(paymentType="PA")) == {"standingInstruction.industryPractice"}
+    assert set(list_faults(paymentType="PA")) == {"standingInstruction.industryPractice"}
     wanted = read(paymentType="PA", **{"standingInstruction.industryPractice": "INCREMENTAL_AUTH"})
     assert wanted.practice == "INCREMENTAL_AUTH"
 
 
 @pytest.mark.parametrize("kind", ["DB", "CD", "PA.CP", "RG", "SD", "XX"])
 def test_what_begins_a_chain_or_is_no_payment_follows_none(kind: str) -> None:
-    assert set(find_faults(paymentType=kind)) == {"paymentType"}
+    assert set(list_faults(paymentType=kind)) == {"paymentType"}
 
 
 def test_only_the_word_final_ends_a_sequence() -> None:
@@ -122,7 +122,7 @@ def test_levers_reach_the_simulator_and_are_ordinary_words_on_a_live_host() -> N
 
     assert read(**override).simulator_overrides == {"forceResultCode": "800.100.151"}
     assert read(True, **override).simulator_overrides == {}
-    assert set(find_faults(**{"customParameters[forceResultCode]": "never"})) == {"customParameters[forceResultCode]"}
+    assert set(list_faults(**{"customParameters[forceResultCode]": "never"})) == {"customParameters[forceResultCode]"}
 
 
 def test_on_a_lenient_channel_the_mode_of_a_follow_up_is_that_of_its_payment() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.contract.links import CartLine, fill_link_checkout, find_link_expiry, is_link_url, read_link_page
+from tollgate.contract.links import CartLine, fill_link_checkout, get_link_expiry, is_link_url, read_link_page
 from tollgate.values import DAY, HOUR, Money, to_datetime
 
 ORDER = {"amount": "38.50", "currency": "EUR", "paymentType": "DB"}
@@ -41,12 +41,12 @@ def test_a_checkout_gets_what_is_paid_and_nothing_of_the_page() -> None:
     ],
 )
 def test_a_link_ends_after_the_time_that_was_said(said: dict[str, str], expected: int) -> None:
-    assert find_link_expiry(said, NOW) == NOW + expected
+    assert get_link_expiry(said, NOW) == NOW + expected
 
 
 @pytest.mark.parametrize(("count", "unit", "months"), [("1", "MONTH", 1), ("12", "MONTH", 12), ("1", "YEAR", 12)])
 def test_months_and_years_are_those_of_the_calendar(count: str, unit: str, months: int) -> None:
-    first, last = to_datetime(NOW), to_datetime(find_link_expiry({"validUntil": count, "validUntilUnit": unit}, NOW))
+    first, last = to_datetime(NOW), to_datetime(get_link_expiry({"validUntil": count, "validUntilUnit": unit}, NOW))
 
     assert (last.year - first.year) * 12 + last.month - first.month == months
     assert last.day == first.day

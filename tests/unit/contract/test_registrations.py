@@ -310,7 +310,7 @@ def test_a_read_tells_the_time_of_its_making_and_a_change_its_own() -> None:
 def test_the_end_is_told_as_a_day() -> None:
     registration = make_stored(CARD, result_code="000.100.110", keep_until=1_790_000_000_000_000).registration
 
-    assert registrations.tell_end(registration) == {"keptUntil": "2026-09-21"}
+    assert registrations.render_keep_until(registration) == {"keptUntil": "2026-09-21"}
 
 
 def test_a_removal_is_answered_without_anything_of_the_account() -> None:

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from tollgate.contract.standing import (
     begins_series,
     describe_initial,
-    find_series_fields,
     find_series_objection,
     is_by_merchant,
     read_sequence,
-    tell_series_reference,
+    render_series_reference,
+    select_series_fields,
     translate_older,
 )
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
@@ -61,7 +61,7 @@ def test_either_spelling_decides_alike_who_is_there_and_what_began(
 
     assert is_by_merchant(older) is is_by_merchant(newer)
     assert begins_series(older) is begins_series(newer)
-    assert find_series_fields(older, stored) == find_series_fields(newer, stored)
+    assert select_series_fields(older, stored) == select_series_fields(newer, stored)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_with_the_shopper_present_nothing_has_to_be_named(standing: StandingInst
     ],
 )
 def test_a_repeat_goes_back_to_the_first_payment_of_what_is_stored(values: dict[str, str]) -> None:
-    assert find_series_fields(values, make_stored(CARD)) == {REFERENCE: "SCHEME1"}
+    assert select_series_fields(values, make_stored(CARD)) == {REFERENCE: "SCHEME1"}
 
 
 @pytest.mark.parametrize(
@@ -176,13 +176,13 @@ def test_a_repeat_goes_back_to_the_first_payment_of_what_is_stored(values: dict[
     ],
 )
 def test_what_begins_a_series_or_names_its_own_beginning_goes_back_to_nothing(values: dict[str, str]) -> None:
-    assert find_series_fields(values, make_stored(CARD)) == {}
+    assert select_series_fields(values, make_stored(CARD)) == {}
 
 
 def test_where_no_reference_is_known_none_is_made_up() -> None:
-    assert find_series_fields(REPEAT, None) == {}
-    assert find_series_fields(REPEAT, make_stored(CARD, reference=None)) == {}
-    assert find_series_fields(REPEAT, make_stored(CARD, has_initial=False)) == {}
+    assert select_series_fields(REPEAT, None) == {}
+    assert select_series_fields(REPEAT, make_stored(CARD, reference=None)) == {}
+    assert select_series_fields(REPEAT, make_stored(CARD, has_initial=False)) == {}
 
 
 def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_open() -> None:
@@ -195,7 +195,7 @@ def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_ope
     )
     stored = make_stored(CARD, initial=initial)
 
-    told = find_series_fields(REPEAT, stored)
+    told = select_series_fields(REPEAT, stored)
 
     assert told == {
         REFERENCE: "c",
@@ -204,10 +204,10 @@ def test_a_repeat_carries_what_is_known_of_the_first_payment_and_leaves_gaps_ope
         FIRST_ID: "a",
         THIRD_ID: "c",
     }
-    assert "recurringMigration.amount" not in find_series_fields({**REPEAT, "currency": "USD"}, stored)
+    assert "recurringMigration.amount" not in select_series_fields({**REPEAT, "currency": "USD"}, stored)
     described = {**REPEAT, "recurringMigration.paymentType": "DB", FIRST_ID: "own"}
-    assert find_series_fields(described, stored) == {REFERENCE: "c"}
-    assert find_series_fields({**REPEAT, REFERENCE: "own"}, stored) == {}
+    assert select_series_fields(described, stored) == {REFERENCE: "c"}
+    assert select_series_fields({**REPEAT, REFERENCE: "own"}, stored) == {}
 
 
 @pytest.mark.parametrize(
@@ -243,11 +243,11 @@ def test_a_payment_that_goes_on_with_a_named_series_does_not_pass_for_its_beginn
 
 
 def test_the_answer_to_a_beginning_names_what_later_payments_go_back_to() -> None:
-    assert tell_series_reference({MODE: "INITIAL"}, "SCHEME2") == {REFERENCE: "SCHEME2"}
-    assert tell_series_reference({"recurringType": "INITIAL"}, "SCHEME2") == {REFERENCE: "SCHEME2"}
-    assert tell_series_reference({MODE: "INITIAL"}, None) == {}
-    assert tell_series_reference({MODE: "REPEATED"}, "SCHEME2") == {}
-    assert tell_series_reference({}, "SCHEME2") == {}
+    assert render_series_reference({MODE: "INITIAL"}, "SCHEME2") == {REFERENCE: "SCHEME2"}
+    assert render_series_reference({"recurringType": "INITIAL"}, "SCHEME2") == {REFERENCE: "SCHEME2"}
+    assert render_series_reference({MODE: "INITIAL"}, None) == {}
+    assert render_series_reference({MODE: "REPEATED"}, "SCHEME2") == {}
+    assert render_series_reference({}, "SCHEME2") == {}
 
 
 # ---- which debit under its mandate ----

@@ -40,20 +40,26 @@ def test_an_account_that_is_stored_already_is_not_stored_again() -> None:
 def test_the_wish_stays_only_where_the_registration_was_made() -> None:
     echo = {"createRegistration": "true", "customer.email": "jane@shop.example"}
 
-    made = registered.name_registration(echo, "8a1", is_new=True)
-    reused = registered.name_registration(echo, "8a2", is_new=False)
+    made = registered.add_registration(echo, "8a1", is_new=True)
+    reused = registered.add_registration(echo, "8a2", is_new=False)
 
-    assert registered.tell_registration(made) == registered.RegistrationLink("8a1", is_new=True, begins_series=False)
-    assert registered.tell_registration(reused) == registered.RegistrationLink("8a2", is_new=False, begins_series=False)
-    assert registered.tell_registration(echo) is None
+    assert registered.read_registration_link(made) == registered.RegistrationLink(
+        "8a1", is_new=True, begins_series=False
+    )
+    assert registered.read_registration_link(reused) == registered.RegistrationLink(
+        "8a2", is_new=False, begins_series=False
+    )
+    assert registered.read_registration_link(echo) is None
     assert reused["customer.email"] == "jane@shop.example"
 
 
 def test_a_payment_tells_whether_it_begins_a_series_on_what_it_names() -> None:
     initial = {"standingInstruction.mode": "INITIAL", "registrationId": "8a1"}
 
-    assert registered.tell_registration(initial) == registered.RegistrationLink("8a1", is_new=False, begins_series=True)
-    assert registered.tell_registration(
+    assert registered.read_registration_link(initial) == registered.RegistrationLink(
+        "8a1", is_new=False, begins_series=True
+    )
+    assert registered.read_registration_link(
         {**initial, "standingInstruction.source": "MIT"}
     ) == registered.RegistrationLink("8a1", False, False)
 

@@ -85,11 +85,11 @@ def test_an_authentication_by_itself_is_read_at_its_own_path() -> None:
 
 
 def test_a_handover_names_the_redirect_and_what_comes_before_it() -> None:
-    assert nest_fields(shopper_urls.name_handover("https://gate.example/x").items()) == {
+    assert nest_fields(shopper_urls.render_handover("https://gate.example/x").items()) == {
         "redirect": {"url": "https://gate.example/x", "method": "GET"}
     }
     [first] = nest_fields(
-        shopper_urls.name_handover("https://gate.example/x", "https://bank.example/m", "data").items()
+        shopper_urls.render_handover("https://gate.example/x", "https://bank.example/m", "data").items()
     )["redirect"]["preconditions"]
     assert (first["url"], first["method"]) == ("https://bank.example/m", "POST")
     assert first["parameters"] == [{"name": "threeDSMethodData", "value": "data"}]

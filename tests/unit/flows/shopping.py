@@ -18,7 +18,7 @@ from tollgate.contract.fields import read_fields
 from tollgate.contract.orders import read_order
 from tollgate.flows.pay import pay
 from tollgate.flows.recover import run_recovery_task
-from tollgate.flows.resume import Arrival, Next, arrive, hear_method, hear_result
+from tollgate.flows.resume import Arrival, Next, accept_challenge_result, accept_method_result, arrive
 from tollgate.operations.app import App, Call
 from tollgate.payments.authentication import AuthenticationRow, Browser
 from tollgate.payments.merchants import Channel
@@ -190,12 +190,14 @@ class Shopper:
         }
         body = json.dumps({name: text for name, text in message.items() if text is not None}).encode()
         tick(self.app)
-        told: dict[str, Any] = json.loads(await hear_result(self.app, shopper_token or self.bank.results_ticket, body))
+        told: dict[str, Any] = json.loads(
+            await accept_challenge_result(self.app, shopper_token or self.bank.results_ticket, body)
+        )
         return told
 
     async def report_method(self, server_id: str | None = None, shopper_token: str | None = None) -> None:
         row = await self.look_at_case()
-        await hear_method(self.app, shopper_token or self.shopper_token, server_id or row.body.server_id)
+        await accept_method_result(self.app, shopper_token or self.shopper_token, server_id or row.body.server_id)
 
     async def walk(self, *, status: str = "Y") -> Next:
         """All the way through the challenge and back."""

@@ -10,7 +10,7 @@ import pytest
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.contract.shopper_urls import write_shopper_token
-from tollgate.flows.resume import GoHome, Wait, hear_method, hear_result
+from tollgate.flows.resume import GoHome, Wait, accept_challenge_result, accept_method_result
 from tollgate.operations.app import App
 from tollgate.operations.signing import TamperedRow
 from tollgate.payments.authentication import Stage
@@ -182,7 +182,7 @@ async def test_whatever_is_said_is_answered_in_the_words_of_the_protocol(both: t
     app, bank = both
     shopper = await go_shopping(app, bank)
 
-    told = json.loads(await hear_result(app, bank.results_ticket, body))
+    told = json.loads(await accept_challenge_result(app, bank.results_ticket, body))
 
     assert (told["messageType"], told["errorComponent"]) == ("Erro", "S")
     assert (await shopper.look_at_case()).stage is Stage.CHALLENGED
@@ -288,7 +288,7 @@ async def test_the_hidden_page_is_done_only_for_its_own_authentication(both: tup
     await shopper.report_method(server_id="8a880000-0000-4000-8000-00000000ffff")
     for shopper_token in ("none", "\0", "é", write_shopper_token(MERCHANT.id, "8a" + "9" * 30)):
         await shopper.report_method(shopper_token=shopper_token)
-    await hear_method(app, shopper.shopper_token, None)
+    await accept_method_result(app, shopper.shopper_token, None)
     assert not (await shopper.look_at_case()).body.is_method_done
     assert not (await other.look_at_case()).body.is_method_done
 

@@ -308,8 +308,8 @@ async def test_a_bank_account_is_kept_by_use_and_a_card_by_its_expiry(app: App) 
     bank = await look_at(app, (await send(app, BANK, KEEP, channel=SHOP)).registration_id)
     card = await look_at(app, await keep_card(app))
 
-    assert bank.keep_until == app.retention.find_end(None, bank.created_at)
-    assert card.keep_until == app.retention.find_end(card.card, 0)
+    assert bank.keep_until == app.retention.get_end(None, bank.created_at)
+    assert card.keep_until == app.retention.get_end(card.card, 0)
     assert card.keep_until > NOW + 7 * 365 * DAY
 
 

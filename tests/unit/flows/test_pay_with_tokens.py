@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import WireReply, WireRequest, tokens
-from tollgate.flows.tokenize import hear_token_event
+from tollgate.flows.tokenize import accept_token_event
 from tollgate.operations.app import App
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import State
@@ -288,7 +288,7 @@ async def test_a_renewed_card_without_a_good_token_is_tried_by_the_number_that_i
     shopper_token = await fire(app, registration_id, Event.CARD_UPDATED, "e-1")
     tick(app)
     await fire(app, registration_id, Event.SUSPENDED, "e-2")
-    await hear_token_event(app, shopper_token, make_knock(registration_id, "e-2"))
+    await accept_token_event(app, shopper_token, make_knock(registration_id, "e-2"))
     await run_tokens(app)
 
     told = await pay(app, registration_id)

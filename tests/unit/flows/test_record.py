@@ -9,7 +9,7 @@ from tollgate.flows.recover import complete_overdue
 from tollgate.operations import charging
 from tollgate.operations.app import App
 from tollgate.operations.signing import sign_payment
-from tollgate.payments.chain import Plan, count_chain, judge
+from tollgate.payments.chain import Plan, count_chain, decide_follow_up
 from tollgate.payments.completion import list_entries
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
@@ -107,7 +107,7 @@ async def test_a_fact_that_was_written_and_not_settled_is_settled_as_what_it_is(
     """A process died between the two writes."""
     debit = await begin(app)
     context = await charging.read_chain_context(app, debit)
-    decision = judge(
+    decision = decide_follow_up(
         charging.make_follow_up_request(make_request("CB"), debit), context, charging.make_terms(app, CHANNEL, debit)
     )
     assert isinstance(decision, Plan)

@@ -11,7 +11,7 @@ from tollgate.flows.recover import complete_overdue, run_recovery_task
 from tollgate.operations import charging
 from tollgate.operations.app import App, Call
 from tollgate.operations.signing import sign_payment
-from tollgate.payments.chain import judge
+from tollgate.payments.chain import decide_follow_up
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
 from tollgate.payments.payment import Payment, RecoveryTask, State
@@ -50,7 +50,9 @@ async def leave_started(app: App, named: Payment, kind: str, amount: int) -> Pay
     """As a process leaves it that dies after the first write."""
     request = make_request(kind, amount)
     context = await charging.make_chain_context(app, named)
-    decision = judge(charging.make_follow_up_request(request, named), context, charging.make_terms(app, CHANNEL, named))
+    decision = decide_follow_up(
+        charging.make_follow_up_request(request, named), context, charging.make_terms(app, CHANNEL, named)
+    )
     attempt = charging.plan_attempt(charging.start_after(app, named, kind, "ndc"), decision)
     assert await app.database.write(charging.start_writes(attempt, context, decision), label="test")
     return await read(app, attempt.id)

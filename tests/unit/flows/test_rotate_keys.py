@@ -13,7 +13,7 @@ from tollgate.operations.app import Call
 from tollgate.payments.accounts import CardAccount
 from tollgate.store.merchants import insert_credential, list_credentials
 from tollgate.store.payments import list_sealed
-from tollgate.vault.sealing import name_owner, open_account, sealed_prefix
+from tollgate.vault.sealing import make_owner, open_account, sealed_prefix
 from tollgate.vault.tokens import make_credential, open_token
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire, open_app
 
@@ -36,7 +36,7 @@ async def test_everything_opens_under_the_new_key_alone(tmp_path: Path) -> None:
     assert (done, told[-1]) == (8, 7)
     assert await count_retired(app.database, rotated) == 0
     for account in await list_sealed(app.database, None, sealed_prefix(b"none"), 100):
-        owner = name_owner("payment", account.merchant_id, account.id)
+        owner = make_owner("payment", account.merchant_id, account.id)
         card = open_account(account.sealed, owner=owner, keyring=alone)
         assert isinstance(card, CardAccount)
         assert isinstance(ORDER.account, CardAccount)

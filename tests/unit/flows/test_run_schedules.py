@@ -11,7 +11,7 @@ import pytest
 from tollgate.operations.app import App
 from tollgate.payments.payment import State
 from tollgate.payments.registration import InitialPayment
-from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
+from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.payments import find_payment
 from tollgate.values import DAY, HOUR, SECOND
 from tollgate.workers.schedules import order_runs, pay_runs
@@ -98,7 +98,7 @@ async def test_a_payment_has_what_its_schedule_carries_and_the_rest_is_as_with_a
     assert payment.echo["customParameters[branch]"] == "7"
     assert payment.echo["registrationId"] == REGISTRATION
     assert payment.echo["standingInstruction.source"] == "MIT"
-    assert payment.id == name_run_payment(schedule.id, FIRST, 1)
+    assert payment.id == make_run_payment_id(schedule.id, FIRST, 1)
 
 
 async def test_a_payment_of_a_schedule_carries_the_ids_of_the_first_payment(app: App, wire: ScriptedWire) -> None:
@@ -152,7 +152,7 @@ async def test_two_workers_at_once_make_one_payment(app: App, wire: ScriptedWire
     for _ in range(4):
         await asyncio.gather(*[order_runs(app) for _ in range(3)], *[pay_runs(app) for _ in range(3)])
 
-    assert sorted(list_charges(wire)) == sorted(name_run_payment(each.id, FIRST, 1) for each in schedules)
+    assert sorted(list_charges(wire)) == sorted(make_run_payment_id(each.id, FIRST, 1) for each in schedules)
 
 
 async def test_a_schedule_that_has_run_out_ends_when_its_last_payment_is_decided(app: App, wire: ScriptedWire) -> None:
@@ -190,7 +190,7 @@ async def test_a_soft_decline_is_tried_again_after_growing_pauses_also_across_a_
     assert (second.state, second.tries) == (RunState.MADE, 1)
     made = []
     for attempt in range(1, 5):
-        payment = await find_payment(app.database, MERCHANT.id, name_run_payment(schedule.id, FIRST, attempt))
+        payment = await find_payment(app.database, MERCHANT.id, make_run_payment_id(schedule.id, FIRST, attempt))
         assert payment is not None
         made.append((tell([payment.created_at])[0][:10], payment.result_code))
     assert made == [

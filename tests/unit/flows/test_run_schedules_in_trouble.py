@@ -9,7 +9,7 @@ from tollgate.flows.pay import pay
 from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import get_registration, open_registration
 from tollgate.operations.schedules import make_run_order
-from tollgate.payments.schedule import RunState, ScheduleState, name_run_payment
+from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import change_registration_writes
 from tollgate.store.schedules import end_schedules_writes
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.anyio
 async def test_a_silent_try_is_repeated_only_after_it_was_undone(app: App, wire: ScriptedWire) -> None:
     await register_card(app)
     schedule = await plan_payments(app, MONTH_END)
-    first_name, second_name = (name_run_payment(schedule.id, FIRST, attempt) for attempt in (1, 2))
+    first_name, second_name = (make_run_payment_id(schedule.id, FIRST, attempt) for attempt in (1, 2))
 
     wire.script = [Silent()] * 1000
     await pass_time(app, FIRST + 5 * DAY, 6 * HOUR)
@@ -95,7 +95,7 @@ async def test_a_process_that_died_after_the_payment_is_not_followed_by_a_second
     await order_runs(app)
     stored = await open_registration(app, MERCHANT.id, REGISTRATION)
     order = make_run_order(app, CHANNEL, schedule.payment_type, schedule.money, schedule.echo, stored)
-    name = name_run_payment(schedule.id, FIRST, 1)
+    name = make_run_payment_id(schedule.id, FIRST, 1)
     await pay(app, order, Call(CHANNEL, NDC), payment_id=name)
 
     await work(app)
@@ -129,7 +129,7 @@ async def test_a_process_that_died_while_sending_leaves_a_try_that_is_undone_and
     await pass_time(app, FIRST + 3 * DAY, HOUR)
 
     assert open_run.state is RunState.DUE
-    assert list_charges(wire) == [name_run_payment(schedule.id, FIRST, attempt) for attempt in (1, 2)]
+    assert list_charges(wire) == [make_run_payment_id(schedule.id, FIRST, attempt) for attempt in (1, 2)]
     [run] = await get_runs(app, schedule)
     assert (run.state, run.tries) == (RunState.MADE, 2)
 

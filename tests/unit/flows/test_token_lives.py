@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.connectors import tokens
-from tollgate.flows.tokenize import hear_token_event, make_events_url
+from tollgate.flows.tokenize import accept_token_event, make_events_url
 from tollgate.operations.app import App
 from tollgate.payments.registration import RegistrationEvent, RegistrationState, TokenState
 from tollgate.sandbox.token_vault import Event
@@ -59,7 +59,7 @@ async def test_an_event_moves_the_token_and_tells_the_merchant_nothing(
     registration_id = await keep_token(app)
     shopper_token = await fire(app, registration_id, event)
 
-    assert await hear_token_event(app, shopper_token, make_knock(registration_id))
+    assert await accept_token_event(app, shopper_token, make_knock(registration_id))
     await run_tokens(app)
 
     token = await get_token(app, registration_id)
@@ -77,7 +77,7 @@ async def test_a_renewed_card_changes_its_face_its_expiry_and_its_end_and_is_ann
     shopper_token = await fire(app, registration_id, Event.CARD_UPDATED)
 
     for _ in range(3):
-        assert await hear_token_event(app, shopper_token, make_knock(registration_id))
+        assert await accept_token_event(app, shopper_token, make_knock(registration_id))
         await run_tokens(app)
         tick(app)
 
@@ -95,7 +95,7 @@ async def test_a_renewed_card_changes_its_face_its_expiry_and_its_end_and_is_ann
 async def test_a_renewed_card_can_be_paid_with_after_its_old_expiry(app: App, world: TokenWorld) -> None:
     registration_id = await keep_token(app)
     shopper_token = await fire(app, registration_id, Event.CARD_UPDATED)
-    await hear_token_event(app, shopper_token, make_knock(registration_id))
+    await accept_token_event(app, shopper_token, make_knock(registration_id))
     await run_tokens(app)
     tick(app, 7 * 366 * DAY)
 
@@ -114,7 +114,7 @@ async def test_events_out_of_order_end_with_what_the_vault_says_last(app: App) -
     await fire(app, registration_id, Event.CARD_UPDATED, "e-3")
 
     for event_id in ("e-3", "e-1", "e-2"):
-        await hear_token_event(app, shopper_token, make_knock(registration_id, event_id))
+        await accept_token_event(app, shopper_token, make_knock(registration_id, event_id))
         await run_tokens(app)
 
     registration = await look_at(app, registration_id)
@@ -134,7 +134,7 @@ async def test_what_the_merchant_knows_better_stays(app: App) -> None:
     assert await app.database.write(unit, label="test")
     shopper_token = await fire(app, registration_id, Event.SUSPENDED)
 
-    await hear_token_event(app, shopper_token, make_knock(registration_id))
+    await accept_token_event(app, shopper_token, make_knock(registration_id))
     await run_tokens(app)
 
     after = await look_at(app, registration_id)
@@ -168,9 +168,9 @@ async def test_only_who_was_given_the_address_is_heard(app: App) -> None:
     forged = shopper_token[:-4] + ("AAAA" if not shopper_token.endswith("AAAA") else "BBBB")
 
     for text in (forged, other_url.rpartition("/")[2], shopper_token[:43], "", "x" * 500, "ünicode"):
-        assert not await hear_token_event(app, text, make_knock(registration_id))
+        assert not await accept_token_event(app, text, make_knock(registration_id))
     for body in (b"", b"\xff", b"{}", make_knock(other_id), b'{"id":"a b","key":"' + registration_id.encode() + b'"}'):
-        assert not await hear_token_event(app, shopper_token, body)
+        assert not await accept_token_event(app, shopper_token, body)
 
     assert await list_token_jobs(app) == []
 
@@ -181,7 +181,7 @@ async def test_an_event_about_what_is_gone_changes_nothing(app: App) -> None:
     await delete(app, registration_id)
     ended = await look_at(app, registration_id)
 
-    assert await hear_token_event(app, shopper_token, make_knock(registration_id))
+    assert await accept_token_event(app, shopper_token, make_knock(registration_id))
     await run_tokens(app)
 
     assert await look_at(app, registration_id) == ended

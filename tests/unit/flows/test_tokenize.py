@@ -9,7 +9,7 @@ import pytest
 
 from tollgate.connectors import tokens
 from tollgate.operations.app import App
-from tollgate.operations.network_tokens import name_token_owner
+from tollgate.operations.network_tokens import make_token_owner
 from tollgate.payments.accounts import TokenAccount
 from tollgate.payments.registration import TokenState
 from tollgate.store.jobs import ensure_job_writes
@@ -62,7 +62,7 @@ async def test_a_card_that_was_stored_gets_a_token_after_its_payment_was_answere
     assert (token.state, token.expiry_month, token.expiry_year) == (TokenState.ACTIVE, "05", "2031")
     registration, _, sealed = await find_stored(app, registration_id)
     assert sealed is not None
-    account = open_account(sealed, owner=name_token_owner(registration), keyring=app.keyring)
+    account = open_account(sealed, owner=make_token_owner(registration), keyring=app.keyring)
     assert isinstance(account, TokenAccount)
     assert token.last_digits.encode() not in sealed
     assert await run_tokens(app) == 0

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tollgate.config import Environment, Settings
 from tollgate.hosting.listener import get_local_certificate
-from tollgate.hosting.readiness import NEEDS, find_missing, find_unready_channels, find_warnings
+from tollgate.hosting.readiness import NEEDS, list_missing, list_unready_channels, list_warnings
 from tollgate.payments.merchants import Channel, ThreeDsTerms, TokenTerms
 from tollgate.values import SystemClock
 from tollgate.vault.keyring import make_keyring, save_keyring
@@ -34,13 +34,13 @@ def complete(tmp_path: Path) -> Settings:
 
 
 def test_a_laptop_needs_nothing() -> None:
-    assert find_missing(Settings()) == []
+    assert list_missing(Settings()) == []
 
 
 def test_a_complete_live_host_needs_nothing(complete: Settings) -> None:
-    assert find_missing(complete) == []
+    assert list_missing(complete) == []
     behind = replace(complete, tls_cert="", tls_key="", trusted_proxy="10.0.0.1", public_url="https://pay.example")
-    assert find_missing(behind) == []
+    assert list_missing(behind) == []
 
 
 def test_a_live_host_says_where_shoppers_come_back_to(complete: Settings) -> None:
@@ -49,12 +49,12 @@ def test_a_live_host_says_where_shoppers_come_back_to(complete: Settings) -> Non
         replace(complete, host="0.0.0.0"),
         replace(complete, public_url="http://pay.example"),
     ):
-        (missing,) = find_missing(unreachable)
+        (missing,) = list_missing(unreachable)
         assert "--public-url" in missing
 
 
 def test_a_bare_live_host_is_told_everything_at_once() -> None:
-    missing = find_missing(Settings(environment=Environment.LIVE))
+    missing = list_missing(Settings(environment=Environment.LIVE))
 
     assert len(missing) == 2
     assert "TLS" in missing[0]
@@ -80,25 +80,25 @@ def test_a_bare_live_host_is_told_everything_at_once() -> None:
 def test_each_missing_thing_is_named(
     complete: Settings, change: Callable[[Settings], Settings], complaint: str
 ) -> None:
-    assert any(complaint in line for line in find_missing(change(complete)))
+    assert any(complaint in line for line in list_missing(change(complete)))
 
 
 def test_a_key_file_open_to_others_is_refused(complete: Settings) -> None:
     complete.key_path.chmod(0o644)
 
-    assert any("open to others" in line for line in find_missing(complete))
+    assert any("open to others" in line for line in list_missing(complete))
 
 
 def test_several_processes_are_fine_on_postgresql(complete: Settings) -> None:
-    assert find_missing(replace(complete, workers=4, database="postgresql://db/tollgate")) == []
+    assert list_missing(replace(complete, workers=4, database="postgresql://db/tollgate")) == []
 
 
 def test_a_live_host_needs_one_channel_with_an_acquirer() -> None:
     live = Settings(environment=Environment.LIVE)
 
-    assert find_unready_channels(Settings(), []) == []
-    assert "--live-url" in find_unready_channels(live, [CHANNEL])[0]
-    assert find_unready_channels(live, [CHANNEL, replace(CHANNEL, live_url="https://acquirer.example")]) == []
+    assert list_unready_channels(Settings(), []) == []
+    assert "--live-url" in list_unready_channels(live, [CHANNEL])[0]
+    assert list_unready_channels(live, [CHANNEL, replace(CHANNEL, live_url="https://acquirer.example")]) == []
 
 
 @pytest.mark.parametrize(
@@ -117,33 +117,33 @@ def test_a_live_host_sends_card_data_to_nobody_in_clear(flag: str, channel: Chan
 
     for allows in (True, False):
         live = Settings(environment=Environment.LIVE, allow_plain_loopback=allows)
-        (complaint,) = find_unready_channels(live, [sound, channel])
+        (complaint,) = list_unready_channels(live, [sound, channel])
         assert f"channel {channel.id} {flag}: " in complaint
-    assert find_unready_channels(Settings(), [sound, channel]) == []
+    assert list_unready_channels(Settings(), [sound, channel]) == []
 
 
 def test_a_live_host_may_reach_loopback_in_clear_when_told_so() -> None:
     near = replace(CHANNEL, live_url="http://127.0.0.1:8080")
 
-    assert find_unready_channels(Settings(environment=Environment.LIVE, allow_plain_loopback=True), [near]) == []
-    assert find_unready_channels(Settings(environment=Environment.LIVE), [near]) != []
+    assert list_unready_channels(Settings(environment=Environment.LIVE, allow_plain_loopback=True), [near]) == []
+    assert list_unready_channels(Settings(environment=Environment.LIVE), [near]) != []
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "gateway.example"])
 def test_a_test_host_without_tls_on_a_network_warns(host: str) -> None:
     exposed = Settings(host=host)
 
-    (warning,) = find_warnings(exposed)
+    (warning,) = list_warnings(exposed)
     assert host in warning
     assert "--tls-self-signed" in warning
-    assert find_warnings(replace(exposed, tls_self_signed=True)) == []
-    assert find_warnings(replace(exposed, trusted_proxy="10.0.0.5")) == []
-    assert find_warnings(replace(exposed, environment=Environment.LIVE)) == []
+    assert list_warnings(replace(exposed, tls_self_signed=True)) == []
+    assert list_warnings(replace(exposed, trusted_proxy="10.0.0.5")) == []
+    assert list_warnings(replace(exposed, environment=Environment.LIVE)) == []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
 def test_a_test_host_on_loopback_is_nobodys_business(host: str) -> None:
-    assert find_warnings(Settings(host=host)) == []
+    assert list_warnings(Settings(host=host)) == []
 
 
 def test_every_need_says_what_to_do() -> None:

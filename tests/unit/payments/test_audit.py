@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from tollgate.payments.audit import Proof, check_chain, sum_accounts, tell_accounts
+from tollgate.payments.audit import Proof, check_chain, sum_accounts, sum_expected_accounts
 from tollgate.payments.chain import count_chain
 from tollgate.payments.completion import list_entries
 from tollgate.payments.following import Action
@@ -115,14 +115,14 @@ def test_a_chain_that_fits_is_passed_over_in_silence(name: str) -> None:
 def test_accounts_told_by_balances_are_those_of_the_book_and_sum_to_zero(name: str) -> None:
     members = CHAINS[name]()
 
-    told = tell_accounts(members)
+    told = sum_expected_accounts(members)
 
     assert told == sum_accounts(post(members).values())
     assert sum(told.values()) == 0
 
 
 def test_accounts_tell_what_is_open_and_what_was_earned() -> None:
-    assert tell_accounts(make_captured()) == {
+    assert sum_expected_accounts(make_captured()) == {
         LedgerAccount.SHOPPER: -7_000,
         LedgerAccount.HELD: 0,
         LedgerAccount.EARNED: 7_000,

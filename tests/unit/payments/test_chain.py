@@ -13,8 +13,8 @@ from tollgate.payments.chain import (
     Refused,
     balance_effects,
     count_chain,
-    find_money_source,
-    judge,
+    decide_follow_up,
+    get_money_source,
     list_completion_changes,
     list_start_changes,
 )
@@ -35,7 +35,7 @@ def request(kind: str, amount: int | None = None, **changes: object) -> FollowUp
 
 
 def plan(wanted: FollowUpRequest, named: Payment, first: Payment | None = None, **terms: int) -> Plan:
-    decision = judge(
+    decision = decide_follow_up(
         wanted, ChainContext(named=named, money_source=named, first=first or named), replace(TERMS, **terms)
     )
     assert isinstance(decision, Plan), decision
@@ -43,7 +43,7 @@ def plan(wanted: FollowUpRequest, named: Payment, first: Payment | None = None, 
 
 
 def refuse(wanted: FollowUpRequest, named: Payment, first: Payment | None = None, **terms: int) -> str:
-    decision = judge(
+    decision = decide_follow_up(
         wanted, ChainContext(named=named, money_source=named, first=first or named), replace(TERMS, **terms)
     )
     assert isinstance(decision, Refused), decision
@@ -218,8 +218,8 @@ def test_a_repeated_chargeback_looks_at_the_payment_whose_money_it_is() -> None:
     returned = add(chargeback, "CR", 10_000, action=Action.CHARGEBACK_REVERSAL)
     disputed = replace(debit, balance=Balance(disputed=1))
 
-    free = judge(request("CB"), ChainContext(named=returned, money_source=debit, first=debit), TERMS)
-    barred = judge(request("CB"), ChainContext(named=returned, money_source=disputed, first=disputed), TERMS)
+    free = decide_follow_up(request("CB"), ChainContext(named=returned, money_source=debit, first=debit), TERMS)
+    barred = decide_follow_up(request("CB"), ChainContext(named=returned, money_source=disputed, first=disputed), TERMS)
 
     assert isinstance(free, Plan)
     assert free.following.action is Action.REPEATED_CHARGEBACK
@@ -263,7 +263,7 @@ def test_the_money_of_disputes_is_found_at_their_root() -> None:
     back = add(refund, "CB", 4_000, action=Action.RETURN)
     chain: dict[str, Payment] = {payment.id: payment for payment in (debit, refund, back)}
 
-    assert [find_money_source(payment, chain) for payment in chain.values()] == [debit] * 3
+    assert [get_money_source(payment, chain) for payment in chain.values()] == [debit] * 3
 
 
 def test_a_first_payment_weighs_nothing_and_a_refused_one_only_its_number() -> None:

@@ -59,10 +59,10 @@ def test_what_ended_keeps_the_trace_of_a_token_that_there_was() -> None:
 
 def test_every_occasion_has_a_job_of_its_own() -> None:
     names = {
-        registration.name_token_job("8a01"),
-        registration.name_token_job("8a01", "e-1"),
-        registration.name_token_job("8a01", "e-2"),
-        registration.name_token_job("8a02"),
+        registration.make_token_job_id("8a01"),
+        registration.make_token_job_id("8a01", "e-1"),
+        registration.make_token_job_id("8a01", "e-2"),
+        registration.make_token_job_id("8a02"),
     }
 
     assert len(names) == 4

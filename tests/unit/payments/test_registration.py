@@ -80,7 +80,7 @@ def test_nothing_is_wiped_and_still_open(state: registration.RegistrationState) 
 def test_a_card_is_kept_beyond_its_expiry_and_all_else_beyond_its_last_use(
     card: CardSummary | None, end: datetime
 ) -> None:
-    assert registration.Retention().find_end(card, NOW) == to_instant(end)
+    assert registration.Retention().get_end(card, NOW) == to_instant(end)
 
 
 def test_an_extension_never_shortens() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tollgate.catalog.results import RESULTS
-from tollgate.payments.schedule import GROUP_REACTIONS, PAUSES, REACTIONS, Reaction, RetryTerms, find_reaction
+from tollgate.payments.schedule import GROUP_REACTIONS, PAUSES, REACTIONS, Reaction, RetryTerms, choose_reaction
 from tollgate.values import DAY, HOUR
 
 NO_MONEY = "800.100.203"
@@ -34,7 +34,7 @@ def test_every_row_is_about_a_code_or_a_group_that_exists() -> None:
     ],
 )
 def test_a_code_has_its_reaction(code: str, reaction: Reaction) -> None:
-    assert find_reaction(code) is reaction
+    assert choose_reaction(code) is reaction
 
 
 def test_five_tries_are_spread_over_twenty_days() -> None:

@@ -54,7 +54,7 @@ async def test_a_merchant_of_an_earlier_version_is_given_keys(tmp_path: Path) ->
     assert await ensure_tenant(app.database, app.keyring, NOW) == earlier
 
     await app.merchants.refresh(app.database)
-    assert all(app.merchants.find_wallet_keys(CHANNEL.id, wallet) for wallet in Wallet)
+    assert all(app.merchants.get_wallet_keys(CHANNEL.id, wallet) for wallet in Wallet)
     await app.database.close()
 
 

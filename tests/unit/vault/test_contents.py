@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import MerchantId, Secret
 from tollgate.vault.keyring import make_keyring
-from tollgate.vault.sealing import EnvelopeError, name_owner, open_account, open_hidden, open_sealed, seal, seal_account
+from tollgate.vault.sealing import EnvelopeError, make_owner, open_account, open_hidden, open_sealed, seal, seal_account
 from tollgate.vault.signing import fingerprint
 from tollgate.vault.tokens import hash_token, make_credential, make_token, open_token, show_token
 
 KEYRING = make_keyring()
 MERCHANT = MerchantId("8a01")
-OWNER = name_owner("payment", MERCHANT, "8a02")
+OWNER = make_owner("payment", MERCHANT, "8a02")
 CARD = CardAccount(
     number=Secret("4200000000000000"),
     expiry_month="05",
@@ -119,7 +119,7 @@ def test_an_account_opens_in_its_own_row_only(account: Instrument) -> None:
     sealed = seal_account(account, owner=OWNER, keyring=KEYRING)
 
     with pytest.raises(EnvelopeError):
-        open_account(sealed, owner=name_owner("payment", MERCHANT, "8a03"), keyring=KEYRING)
+        open_account(sealed, owner=make_owner("payment", MERCHANT, "8a03"), keyring=KEYRING)
 
 
 @pytest.mark.parametrize("holder", ["Jane Jones", None])

@@ -6,7 +6,7 @@ import pytest
 
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import Secret
-from tollgate.vault.sealing import find_exposed
+from tollgate.vault.sealing import list_exposed
 
 CARD = CardAccount(number=Secret("4539148803436467"), expiry_month="05", expiry_year="2034")
 TOKEN = TokenAccount(number=Secret("4895370012003478"), type="NETWORK")
@@ -23,9 +23,9 @@ BANK = BankAccount(holder="Jane Jones", iban=Secret("DE89370400440532013000"), n
     ],
 )
 def test_a_text_with_the_number_is_named(account: Instrument, text: str) -> None:
-    assert find_exposed(account, {"merchantMemo": text, "descriptor": "order 20261116-000123"}) == ["merchantMemo"]
+    assert list_exposed(account, {"merchantMemo": text, "descriptor": "order 20261116-000123"}) == ["merchantMemo"]
 
 
 def test_an_account_without_a_number_is_in_no_text() -> None:
-    assert find_exposed(VirtualAccount(account_id="jane@example.org"), {"merchantMemo": "jane@example.org"}) == []
-    assert find_exposed(BankAccount(holder="Jane"), {"merchantMemo": "12345678"}) == []
+    assert list_exposed(VirtualAccount(account_id="jane@example.org"), {"merchantMemo": "jane@example.org"}) == []
+    assert list_exposed(BankAccount(holder="Jane"), {"merchantMemo": "12345678"}) == []

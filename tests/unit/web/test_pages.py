@@ -12,7 +12,7 @@ from jinja2 import TemplateNotFound, UndefinedError
 from tollgate.operations.app import App
 from tollgate.values import NotFound
 from tollgate.web.api import ROUTES
-from tollgate.web.pages.rendering import ANYWHERE, STATIC_FILES, Pages, UnsafeAddress, check_address, name_source
+from tollgate.web.pages.rendering import ANYWHERE, STATIC_FILES, Pages, UnsafeAddress, check_address, get_source_name
 from tollgate.web.request import Reply, Request
 
 HOSTILE = "\"'><script>alert(1)</script>{{ 7 * 7 }}&amp;"
@@ -210,7 +210,7 @@ def test_a_page_may_lead_exactly_where_it_is_told() -> None:
     ],
 )
 def test_an_address_cannot_write_into_the_policy(address: str) -> None:
-    assert name_source(address) in ("https:", "shop.app:")
+    assert get_source_name(address) in ("https:", "shop.app:")
 
 
 @pytest.mark.parametrize(

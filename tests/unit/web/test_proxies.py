@@ -13,7 +13,7 @@ PROXIES = Proxies("10.0.0.5, 10.1.0.0/16,2001:db8::/32")
 def find(peer: str, forwarded: str = "", scheme: str = "", *, is_secure: bool = False) -> Origin:
     headers = {b"x-forwarded-for": forwarded.encode(), b"x-forwarded-proto": scheme.encode()}
     head = Head("GET", b"/", "/", b"", {k: v for k, v in headers.items() if v}, frozenset(), 0, False, False)
-    return PROXIES.find_origin(head, peer, is_secure=is_secure)
+    return PROXIES.get_request_origin(head, peer, is_secure=is_secure)
 
 
 @pytest.mark.parametrize("peer", ["10.0.0.5", "10.1.2.3", "2001:db8::1", "::ffff:10.0.0.5"])

@@ -109,7 +109,7 @@ async def test_no_log_line_names_a_shoppers_ticket(
 ) -> None:
     """Neither of a method that the door does not know, nor of a visit that there was no room for."""
     told: list[str] = []
-    monkeypatch.setattr("tollgate.web.server.tell_access", lambda visit, *_: told.append(visit.path))
+    monkeypatch.setattr("tollgate.web.server.log_access", lambda visit, *_: told.append(visit.path))
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=in_flight_max))
     gateway = Gateway(app, ROUTES, Throttles([], app.clock))
 

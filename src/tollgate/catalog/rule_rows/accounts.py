@@ -41,10 +41,10 @@ def _has_token(fields: Fields) -> bool:
 
 def _brand_of(fields: Fields, situation: Situation) -> Brand | None:
     # Asked by every rule about brands, and nearly everybody spells the code as its row does.
-    return BRANDS.get(fields.get("paymentBrand", "")) or _tell_brand(fields, situation)
+    return BRANDS.get(fields.get("paymentBrand", "")) or _find_brand(fields, situation)
 
 
-def _tell_brand(fields: Fields, situation: Situation) -> Brand | None:
+def _find_brand(fields: Fields, situation: Situation) -> Brand | None:
     code = fields.get("paymentBrand")
     brand = find_brand(code, lenient=situation.is_lenient) if code else None
     if brand is None and (code is None or situation.is_lenient):

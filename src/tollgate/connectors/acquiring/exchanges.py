@@ -34,13 +34,13 @@ class Dialect(Generic[_Reply]):
     reversals: str
     inquiries: str
     decode: Callable[[bytes], _Reply]
-    judge: Callable[[_Reply, str], Verdict]
+    read_verdict: Callable[[_Reply, str], Verdict]
     """From a reply and the code of a success to what it comes to."""
     undone: frozenset[str] = frozenset({"reversed", "unknown"})
     """The statuses that confirm a reversal; what was never seen counts as undone."""
 
 
-def judge(reply: messages.AcquirerReply, approved_code: str) -> Verdict:
+def read_verdict(reply: messages.AcquirerReply, approved_code: str) -> Verdict:
     details = describe(reply)
     match reply.status:
         case "approved":
@@ -55,7 +55,7 @@ def judge(reply: messages.AcquirerReply, approved_code: str) -> Verdict:
 
 
 ACQUIRER = Dialect(
-    reversals=messages.REVERSALS, inquiries=messages.INQUIRIES, decode=messages.decode_reply, judge=judge
+    reversals=messages.REVERSALS, inquiries=messages.INQUIRIES, decode=messages.decode_reply, read_verdict=read_verdict
 )
 
 
@@ -64,7 +64,7 @@ def perform(dialect: Dialect[_Reply], request: WireRequest, approved_code: str) 
     reply = read_reply(dialect, (yield request))
     if reply is None:
         return SILENT
-    verdict = dialect.judge(reply, approved_code)
+    verdict = dialect.read_verdict(reply, approved_code)
     forced_code = request.simulator_overrides.get(FORCED_CODE)
     # A code of our own catalogue counts only where a test asked for it; no acquirer may choose one by itself.
     if forced_code is None or reply.result_code != forced_code:
@@ -94,7 +94,7 @@ def inquire(dialect: Dialect[_Reply], key: str, approved_code: str) -> Exchange:
     reply = read_reply(dialect, (yield request))
     if reply is None:
         return SILENT
-    return _NOT_FOUND if reply.status == "unknown" else dialect.judge(reply, approved_code)
+    return _NOT_FOUND if reply.status == "unknown" else dialect.read_verdict(reply, approved_code)
 
 
 def follow_up(
@@ -131,7 +131,7 @@ def send_again(dialect: Dialect[_Reply], request: WireRequest, approved_code: st
         return SILENT
     if reply.status == "unknown":
         return (yield from perform(dialect, request, approved_code))
-    return dialect.judge(reply, approved_code)
+    return dialect.read_verdict(reply, approved_code)
 
 
 def compose_follow_up(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from tollgate.catalog import codes
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.connectors import acquiring
-from tollgate.connectors.acquiring import Dialect, describe, encode_message, judge, perform
+from tollgate.connectors.acquiring import Dialect, describe, encode_message, perform, read_verdict
 from tollgate.connectors.exchange import Exchange, WireRequest
 from tollgate.connectors.redirect import messages
 from tollgate.payments.order import Order
@@ -42,37 +42,39 @@ def inquire(key: str, approved_code: str) -> Exchange:
     return acquiring.inquire(PROVIDER, key, approved_code)
 
 
-def judge_session(reply: messages.SessionReply, approved_code: str) -> Verdict:
+def read_session_verdict(reply: messages.SessionReply, approved_code: str) -> Verdict:
     match reply.status:
         case "redirect" if reply.redirect is not None and _may_lead_to(reply.redirect.url):
-            return _tell(reply, Outcome.WAITING, codes.PENDING, _name_forward(reply.redirect))
+            return _make_verdict(reply, Outcome.WAITING, codes.PENDING, _render_forward(reply.redirect))
         case "account" if reply.account is not None and reply.account != messages.ProviderAccount():
-            return _tell(reply, Outcome.APPROVED, approved_code, _name_receiver(reply.account))
+            return _make_verdict(reply, Outcome.APPROVED, approved_code, _render_receiver(reply.account))
         case "approved" if reply.account is not None:
-            return _tell(reply, Outcome.APPROVED, approved_code, _name_payer(reply.account))
+            return _make_verdict(reply, Outcome.APPROVED, approved_code, _render_payer(reply.account))
         case "cancelled":
-            return _tell(reply, Outcome.DECLINED, codes.SHOPPER_CANCELLED)
+            return _make_verdict(reply, Outcome.DECLINED, codes.SHOPPER_CANCELLED)
         case "expired":
-            return _tell(reply, Outcome.DECLINED, _EXPIRED_BY_PRODUCT.get(reply.product, codes.SHOPPER_TIMED_OUT))
+            return _make_verdict(
+                reply, Outcome.DECLINED, _EXPIRED_BY_PRODUCT.get(reply.product, codes.SHOPPER_TIMED_OUT)
+            )
         case _:
             # A redirect that leads nowhere ends here too: nobody could ever finish the session, so it is given up.
-            return judge(reply, approved_code)
+            return read_verdict(reply, approved_code)
 
 
 PROVIDER = Dialect(
     reversals=messages.SESSION_CANCELLATIONS,
     inquiries=messages.SESSION_INQUIRIES,
     decode=messages.decode_reply,
-    judge=judge_session,
+    read_verdict=read_session_verdict,
     undone=acquiring.ACQUIRER.undone | {"cancelled"},
 )
 
 
-def _tell(reply: messages.SessionReply, outcome: Outcome, code: str, more: Mapping[str, str] = {}) -> Verdict:
+def _make_verdict(reply: messages.SessionReply, outcome: Outcome, code: str, more: Mapping[str, str] = {}) -> Verdict:
     return Verdict(outcome=outcome, code=code, details={**describe(reply), **more})
 
 
-def _name_forward(forward: messages.ForwardReply) -> dict[str, str]:
+def _render_forward(forward: messages.ForwardReply) -> dict[str, str]:
     named = {"redirect.url": forward.url, "redirect.method": forward.method}
     for place, field in enumerate(forward.parameters):
         named[f"redirect.parameters[{place}].name"] = field.name
@@ -80,23 +82,23 @@ def _name_forward(forward: messages.ForwardReply) -> dict[str, str]:
     return named
 
 
-def _name_receiver(account: messages.ProviderAccount) -> dict[str, str]:
+def _render_receiver(account: messages.ProviderAccount) -> dict[str, str]:
     """Told in full: whoever is to pay into an account has to know it."""
     plain = {"PaymentReference": account.reference, "DueDate": account.due, "Barcode": account.barcode}
-    return _name_bank_account(account, account.iban) | {name: value for name, value in plain.items() if value}
+    return _render_bank_account(account, account.iban) | {name: value for name, value in plain.items() if value}
 
 
-def _name_payer(account: messages.ProviderAccount) -> dict[str, str]:
+def _render_payer(account: messages.ProviderAccount) -> dict[str, str]:
     if account.account_id:
-        return _name_members("virtualAccount", accountId=account.account_id, holder=account.holder)
-    return _name_bank_account(account, _hide_middle(account.iban))
+        return _render_members("virtualAccount", accountId=account.account_id, holder=account.holder)
+    return _render_bank_account(account, _hide_middle(account.iban))
 
 
-def _name_bank_account(account: messages.ProviderAccount, iban: str) -> dict[str, str]:
-    return _name_members("bankAccount", holder=account.holder, iban=iban, bic=account.bic, bankName=account.bank_name)
+def _render_bank_account(account: messages.ProviderAccount, iban: str) -> dict[str, str]:
+    return _render_members("bankAccount", holder=account.holder, iban=iban, bic=account.bic, bankName=account.bank_name)
 
 
-def _name_members(structure: str, **members: str) -> dict[str, str]:
+def _render_members(structure: str, **members: str) -> dict[str, str]:
     """The answer's fields of one structure; what the provider did not tell is left out."""
     return {f"{structure}.{name}": value for name, value in members.items() if value}
 

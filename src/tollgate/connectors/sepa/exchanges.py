@@ -29,8 +29,8 @@ RESPONSES: dict[str, str] = {
 """How the desk's refusals read in the gateway's catalogue."""
 
 
-def judge(reply: messages.QueueReply, approved_code: str) -> Verdict:
-    verdict = acquiring.judge(reply, approved_code)
+def read_verdict(reply: messages.QueueReply, approved_code: str) -> Verdict:
+    verdict = acquiring.read_verdict(reply, approved_code)
     if verdict.outcome is Outcome.DECLINED:
         return msgspec.structs.replace(verdict, code=RESPONSES.get(reply.response_code, verdict.code))
     told = {"DueDate": reply.due_on, "MandateId": reply.mandate_id}
@@ -39,7 +39,9 @@ def judge(reply: messages.QueueReply, approved_code: str) -> Verdict:
     )
 
 
-DESK = Dialect(reversals=messages.REVERSALS, inquiries=messages.INQUIRIES, decode=messages.decode_reply, judge=judge)
+DESK = Dialect(
+    reversals=messages.REVERSALS, inquiries=messages.INQUIRIES, decode=messages.decode_reply, read_verdict=read_verdict
+)
 
 
 def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page

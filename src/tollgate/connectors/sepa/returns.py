@@ -105,7 +105,7 @@ def _find_text(element: Tree.Element, *paths: str) -> str | None:
     return None
 
 
-def _find_amount(element: Tree.Element, *paths: str) -> tuple[int, str] | None:
+def _choose_amount(element: Tree.Element, *paths: str) -> tuple[int, str] | None:
     for path in paths:
         found = element.find(path)
         if found is not None:
@@ -147,7 +147,7 @@ def _read_refused(entry: Tree.Element, message_id: str) -> BankReturn:
     payment_id = _find_text(entry, "OrgnlEndToEndId")
     if payment_id is None:
         raise ValueError("a refused <TxInfAndSts> has no <OrgnlEndToEndId>")
-    amount = _find_amount(entry, "OrgnlTxRef/Amt/InstdAmt")
+    amount = _choose_amount(entry, "OrgnlTxRef/Amt/InstdAmt")
     return BankReturn(
         id=payment_id,
         message_id=message_id,
@@ -176,7 +176,9 @@ def _read_returned(transaction: Tree.Element, entry: Tree.Element | None) -> Ban
     payment_id = _find_text(transaction, "Refs/EndToEndId")
     if payment_id is None:
         raise ValueError("a returned <TxDtls> has no <Refs>/<EndToEndId>")
-    amount = _find_amount(transaction, *_TRANSACTION_AMOUNTS) or (None if entry is None else _find_amount(entry, "Amt"))
+    amount = _choose_amount(transaction, *_TRANSACTION_AMOUNTS) or (
+        None if entry is None else _choose_amount(entry, "Amt")
+    )
     return BankReturn(
         id=payment_id,
         message_id=_find_text(transaction, "Refs/MsgId") or "",

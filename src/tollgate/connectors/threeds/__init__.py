@@ -1,6 +1,6 @@
 """3-D Secure 2, the side of the 3DS server: authenticate a shopper before money is asked for.
 
-The words are in messages, the order in those words in requests, the talk in exchanges, its meaning in judging.
+The words are in messages, the order in those words in requests, the talk in exchanges, its meaning in refusals.
 """
 
 from tollgate.connectors.threeds.exchanges import (
@@ -21,7 +21,6 @@ from tollgate.connectors.threeds.exchanges import (
     read_enrolment_override,
     read_method_data,
 )
-from tollgate.connectors.threeds.judging import describe_case, judge_result, make_authentication
 from tollgate.connectors.threeds.messages import (
     AUTHENTICATIONS,
     RANGES,
@@ -41,6 +40,7 @@ from tollgate.connectors.threeds.messages import (
     wrap,
     write_message,
 )
+from tollgate.connectors.threeds.refusals import describe_case, find_authentication_refusal, make_authentication
 from tollgate.connectors.threeds.results import answer_result, read_result
 
 __all__ = [
@@ -68,8 +68,8 @@ __all__ = [
     "authenticate",
     "describe_case",
     "fail_case",
+    "find_authentication_refusal",
     "find_range",
-    "judge_result",
     "make_authentication",
     "make_challenge",
     "make_method_data",

@@ -140,7 +140,7 @@ def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
 def _describe_purchase(order: Order, now: Instant) -> _Members:
     if choose_category(order) == _NO_PAYMENT:
         return {}
-    money = wishes.find_money(order)
+    money = wishes.get_money(order)
     currency = CURRENCIES[money.currency]
     return {
         "purchase_amount": str(to_minor_units(money)),

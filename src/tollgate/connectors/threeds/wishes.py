@@ -70,7 +70,7 @@ def is_payment(order: Order) -> bool:
     return bool(order.money.hundredths) and not is_true(order.echo.get("threeDSecure.npa", ""))
 
 
-def find_money(order: Order) -> Money:
+def get_money(order: Order) -> Money:
     """What the shopper is asked about, where it is not what is paid now; a fraction that its currency lacks is none."""
     amount = order.echo.get("threeDSecure.amount")
     currency = order.echo.get("threeDSecure.currency", order.money.currency)

@@ -30,7 +30,7 @@ from tollgate.connectors.tokens.messages import (
     TokenReply,
     write_message,
 )
-from tollgate.connectors.tokens.reasons import REASONS, SILENT, Reason, find_reason
+from tollgate.connectors.tokens.reasons import REASONS, SILENT, Reason, get_reason
 
 __all__ = [
     "CRYPTOGRAMS",
@@ -52,7 +52,7 @@ __all__ = [
     "TokenTold",
     "can_have_token",
     "describe_use",
-    "find_reason",
+    "get_reason",
     "inquire",
     "make_network_token",
     "provision",

@@ -10,7 +10,7 @@ import msgspec
 from tollgate.connectors.acquiring import to_minor_units
 from tollgate.connectors.exchange import Conversation, WireReply, WireRequest
 from tollgate.connectors.tokens import messages
-from tollgate.connectors.tokens.reasons import SILENT, Reason, find_reason
+from tollgate.connectors.tokens.reasons import SILENT, Reason, get_reason
 from tollgate.payments.accounts import LAST_DIGITS, CardAccount, Instrument, TokenAccount
 from tollgate.payments.registration import CardNews, NetworkToken, TokenState
 from tollgate.values import Instant, Money, Secret
@@ -99,7 +99,7 @@ def request_cryptogram(key: str, payment_id: str, money: Money, *, requestor: st
     if answer is None or answer.key != key:
         return Cryptogram(None, SILENT)
     if answer.status != "issued" or answer.cryptogram is None:
-        return Cryptogram(None, find_reason(answer.reason))
+        return Cryptogram(None, get_reason(answer.reason))
     return Cryptogram(Secret(answer.cryptogram))
 
 
@@ -137,7 +137,7 @@ def _read_told(reply: WireReply, key: str) -> TokenTold:
     if answer is None or state is None:
         return TokenTold(state=TokenState.REFUSED, reason=SILENT)
     if state in _NAMELESS:
-        reason = find_reason(answer.reason) if state is TokenState.REFUSED else None
+        reason = get_reason(answer.reason) if state is TokenState.REFUSED else None
         return TokenTold(state=state, reason=reason, reference=answer.reference or "")
     if answer.reference is None or answer.number is None or answer.expiry is None:
         # Neither a token nor a reason: nothing can be made of it.

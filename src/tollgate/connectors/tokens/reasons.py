@@ -49,5 +49,5 @@ SILENT = REASONS["provider_busy"]
 _UNSAID = Reason("800.100.310")
 
 
-def find_reason(word: str) -> Reason:
+def get_reason(word: str) -> Reason:
     return REASONS.get(word, _UNSAID)

@@ -99,7 +99,7 @@ _KEPT_S = 30 * 24 * 3600
 
 def read_cards(request: Request, app: App) -> list[str]:
     """The registrations of this visitor, the newest first; none where the cookie is not ours."""
-    sealed = find_cookie(request, _NAME)
+    sealed = read_cookie(request, _NAME)
     if not sealed or len(sealed) > _LENGTH_MAX:
         return []
     try:
@@ -123,7 +123,7 @@ def remember_cards(stored_ids: Sequence[str], app: App) -> tuple[bytes, bytes]:
     return b"set-cookie", cookie.encode()
 
 
-def find_cookie(request: Request, wanted: str) -> str:
+def read_cookie(request: Request, wanted: str) -> str:
     pairs = (part.strip().partition("=") for part in (request.header(b"cookie") or "").split(";"))
     return next((value for name, _, value in pairs if name == wanted), "")
 

@@ -18,7 +18,7 @@ from tollgate.catalog.brands import find_brand
 from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract.answers import answer_payment, answer_refusal
 from tollgate.contract.fields import read_fields
-from tollgate.contract.shopper_urls import name_checkout_path
+from tollgate.contract.shopper_urls import make_checkout_path
 from tollgate.flows import checkouts
 from tollgate.flows.pay import look_up
 from tollgate.flows.registrations import deregister
@@ -115,7 +115,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def resource_path(self) -> str:
-        return name_checkout_path(self.checkout.id, CheckoutKind.PAYMENT)
+        return make_checkout_path(self.checkout.id, CheckoutKind.PAYMENT)
 
     @property
     def is_paid(self) -> bool:
@@ -262,10 +262,10 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_receipt(order: Order, ending: Ending) -> Receipt:
-    mood, title, text = _tell(order, ending)
+    mood, title, text = _render_outcome(order, ending)
     facts = (
         ("Merchant", SHOP_NAME),
-        ("Paid with" if mood == "good" else "Payment method", _name_method(ending.body)),
+        ("Paid with" if mood == "good" else "Payment method", _render_method_name(ending.body)),
         ("Date", _render_time(ending.body)),
         ("Order number", order.reference),
         ("Transaction number", ending.body.get("id", "") if _is_payment(ending.body) else ""),
@@ -279,7 +279,7 @@ def make_receipt(order: Order, ending: Ending) -> Receipt:
     )
 
 
-def _tell(order: Order, ending: Ending) -> tuple[str, str, str]:
+def _render_outcome(order: Order, ending: Ending) -> tuple[str, str, str]:
     if is_success(ending.code):
         return "good", "Thank you, it is paid", "Your order is on its way to you, or would be if this were a real shop."
     if is_pending(ending.code):
@@ -300,7 +300,7 @@ def _is_payment(body: Mapping[str, Any]) -> bool:
     return "paymentBrand" in body
 
 
-def _name_method(body: Mapping[str, Any]) -> str:
+def _render_method_name(body: Mapping[str, Any]) -> str:
     brand = find_brand(body.get("paymentBrand", ""))
     if brand is None:
         return ""

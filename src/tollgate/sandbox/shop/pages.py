@@ -24,9 +24,9 @@ from tollgate.sandbox.shop.options import (
     SAMPLES,
     SWITCHES,
     Choices,
-    find_cookie,
     read_cards,
     read_choices,
+    read_cookie,
     recall_choices,
     remember_cards,
     render_steps,
@@ -145,7 +145,7 @@ async def show_checkout(request: Request, app: App) -> Reply:
         brands=BRANDS,
         options=options,
         script_url=f"{app.base_url}/v1/paymentWidgets.js?{urlencode({'checkoutId': order.id})}",
-        result_path=_name(_RESULT, lang=language),
+        result_path=_make_url(_RESULT, lang=language),
         samples=SAMPLES,
         languages=LANGUAGES,
         language=language,
@@ -177,7 +177,7 @@ async def switch(request: Request, app: App) -> Reply:
 
 
 def _recall_choices(request: Request) -> Choices:
-    return recall_choices(find_cookie(request, COOKIE))
+    return recall_choices(read_cookie(request, COOKIE))
 
 
 def _read_language(request: Request) -> str:
@@ -215,7 +215,7 @@ async def show_result(request: Request, app: App) -> Reply:
         receipt=receipt,
         title=receipt.title,
         may_try_again=_may_try_again(app, order, ending),
-        again_url=_name(_CHECKOUT, id=order.id, lang=_read_language(request)),
+        again_url=_make_url(_CHECKOUT, id=order.id, lang=_read_language(request)),
         json=orjson.dumps(ending.body, option=orjson.OPT_INDENT_2).decode(),
         steps=render_steps(order, channel.id, app.base_url),
     )
@@ -249,10 +249,10 @@ def _add_headers(reply: Reply, app: App, here: Here) -> Reply:
     return msgspec.structs.replace(reply, headers=make_form_page_headers(app.base_url, here.nonce))
 
 
-def _name(path: str, **query: str) -> str:
+def _make_url(path: str, **query: str) -> str:
     said = {name: text for name, text in query.items() if text}
     return f"{path}?{urlencode(said)}" if said else path
 
 
 def _go(path: str, headers: tuple[tuple[bytes, bytes], ...] = (), **query: str) -> Reply:
-    return Reply(303, b"", b"text/plain", ((b"location", _name(path, **query).encode()), *headers))
+    return Reply(303, b"", b"text/plain", ((b"location", _make_url(path, **query).encode()), *headers))

@@ -142,16 +142,16 @@ def sign_message(
         _SEQUENCE,
         _element(_INTEGER, b"\x01"),
         _element(_SEQUENCE, leaf.issuer.public_bytes(), _element(_INTEGER, serial)),
-        _name(_SHA256),
+        _encode_name(_SHA256),
         _element(_FIRST, attributes),
-        _name(_ECDSA_SHA256),
+        _encode_name(_ECDSA_SHA256),
         _element(_OCTETS, signature),
     )
     body = _element(
         _SEQUENCE,
         _element(_INTEGER, b"\x01"),
-        _element(_SET, _name(_SHA256)),
-        _name(_PLAIN_BYTES),
+        _element(_SET, _encode_name(_SHA256)),
+        _encode_name(_PLAIN_BYTES),
         _element(_FIRST, *certificates),
         _element(_SET, signer),
     )
@@ -182,7 +182,7 @@ def _spell_time(instant: Instant) -> bytes:
     return _element(_GENERALIZED_TIME, f"{moment:%Y%m%d%H%M%SZ}".encode())
 
 
-def _name(name: bytes) -> bytes:
+def _encode_name(name: bytes) -> bytes:
     return _element(_SEQUENCE, _element(_NAME, name))
 
 

@@ -13,7 +13,17 @@ from tollgate.contract.answers import answer_payment
 from tollgate.contract.authentications import BROWSER_FIELDS, read_collected_browser
 from tollgate.contract.shopper_urls import METHOD_FIELD
 from tollgate.flows.pay import look_up
-from tollgate.flows.resume import Arrival, Collect, Forward, GoHome, Lost, Wait, arrive, hear_method, hear_result
+from tollgate.flows.resume import (
+    Arrival,
+    Collect,
+    Forward,
+    GoHome,
+    Lost,
+    Wait,
+    accept_challenge_result,
+    accept_method_result,
+    arrive,
+)
 from tollgate.operations.app import App
 from tollgate.payments.authentication import Browser
 from tollgate.values import NotFound
@@ -63,7 +73,7 @@ async def read_authentication(request: Request, caller: Caller, app: App) -> Rep
 )
 async def take_result(request: Request, app: App) -> Reply:
     """What is wrong with a message is said in the protocol's own words, so the status is always the same."""
-    return Reply(200, await hear_result(app, request.names[0], request.body), _JSON)
+    return Reply(200, await accept_challenge_result(app, request.names[0], request.body), _JSON)
 
 
 @ROUTES.add(
@@ -76,7 +86,7 @@ async def take_result(request: Request, app: App) -> Reply:
 )
 async def take_method(request: Request, app: App) -> Reply:
     sent = dict(request.pairs).get(METHOD_FIELD)
-    await hear_method(app, request.names[0], None if sent is None else threeds.read_method_data(sent))
+    await accept_method_result(app, request.names[0], None if sent is None else threeds.read_method_data(sent))
     return _pages.end("Done", "")
 
 

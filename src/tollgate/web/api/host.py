@@ -25,12 +25,12 @@ async def read_result_codes(request: Request, app: App) -> Reply:
 
 
 @ROUTES.add("GET", "/healthz", "healthz", "Is the process alive?", Access.OPEN, is_for_probes=True)
-async def tell_alive(_request: Request, _app: App) -> Reply:
+async def answer_alive(_request: Request, _app: App) -> Reply:
     return Reply(200, orjson.dumps({"status": "alive"}))
 
 
 @ROUTES.add("GET", "/readyz", "readyz", "Can it take payments?", Access.OPEN, is_for_probes=True)
-async def tell_ready(_request: Request, app: App) -> Reply:
+async def answer_ready(_request: Request, app: App) -> Reply:
     """Ready means that the database takes writes; a load balancer sends nobody here while it does not."""
     trouble = await app.database.find_trouble()
     if trouble is None:
@@ -38,7 +38,7 @@ async def tell_ready(_request: Request, app: App) -> Reply:
     return Reply(503, orjson.dumps({"status": "not ready", "reason": trouble}))
 
 
-async def tell_metrics(_request: Request, _app: App) -> Reply:
+async def answer_metrics(_request: Request, _app: App) -> Reply:
     return Reply(200, render_metrics(), CONTENT_TYPE)
 
 
@@ -48,6 +48,6 @@ METRICS = RouteRow(
     operation="metrics",
     summary="Counters and timings for Prometheus.",
     access=Access.OPEN,
-    handler=tell_metrics,
+    handler=answer_metrics,
 )
 """Joined where metrics may be seen: on a test host's port, or alone on a port of its own."""

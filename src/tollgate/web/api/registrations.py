@@ -15,7 +15,7 @@ from tollgate.contract.schedules import DESCHEDULES, RESCHEDULES, SCHEDULES
 from tollgate.flows.pay import show_registration
 from tollgate.flows.registrations import deregister, extend_life, register, reregister
 from tollgate.flows.schedules import create_schedule, deschedule, reschedule, show_schedule
-from tollgate.flows.tokenize import hear_token_event
+from tollgate.flows.tokenize import accept_token_event
 from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_wallet
 from tollgate.values import NotFound, to_datetime
@@ -73,7 +73,7 @@ async def read_registration(request: Request, caller: Caller, app: App) -> Reply
     "Change what is known of a stored account (RR), or confirm one that waits for it (CF).",
 )
 async def update_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await change_named(request, caller, app, _name(request), reregister, operation="registration_update")
+    return await change_named(request, caller, app, _make_path(request), reregister, operation="registration_update")
 
 
 @ROUTES.add(
@@ -83,7 +83,7 @@ async def update_registration(request: Request, caller: Caller, app: App) -> Rep
     "Remove a stored account (DR): it is wiped, and its schedules end.",
 )
 async def delete_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await change_named(request, caller, app, _name(request), deregister, operation="registration_removal")
+    return await change_named(request, caller, app, _make_path(request), deregister, operation="registration_removal")
 
 
 @ROUTES.add(
@@ -94,7 +94,7 @@ async def delete_registration(request: Request, caller: Caller, app: App) -> Rep
 )
 async def extend_registration(request: Request, caller: Caller, app: App) -> Reply:
     return await change_named(
-        request, caller, app, _name(request, "/extendlife"), extend_life, operation="registration_extension"
+        request, caller, app, _make_path(request, "/extendlife"), extend_life, operation="registration_extension"
     )
 
 
@@ -102,10 +102,10 @@ async def extend_registration(request: Request, caller: Caller, app: App) -> Rep
     "POST", "/v1/registrations/{id}/payments", "pay_registration", "Pay with a stored account: PA, DB, CD or PA.CP."
 )
 async def pay_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await begin(request, caller, app, "registration_payment", _name(request, "/payments"), request.names[0])
+    return await begin(request, caller, app, "registration_payment", _make_path(request, "/payments"), request.names[0])
 
 
-def _name(request: Request, suffix: str = "") -> str:
+def _make_path(request: Request, suffix: str = "") -> str:
     return f"{_PATH}/{request.names[0]}{suffix}"
 
 
@@ -172,6 +172,6 @@ async def _change(request: Request, caller: Caller, app: App, payment_type: str,
 )
 async def take_token_event(request: Request, app: App) -> Reply:
     """Who does not know the address is told no more than who invents a path."""
-    if not await hear_token_event(app, request.names[0], request.body):
+    if not await accept_token_event(app, request.names[0], request.body):
         raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such path")
     return Reply(200, b"{}")

@@ -45,7 +45,7 @@ def check_address(url: str) -> str:
     return url
 
 
-def name_source(url: str) -> str:
+def get_source_name(url: str) -> str:
     """An address as a policy spells it: its origin alone, or its scheme where the policy has no word for the host."""
     if url in ANYWHERE:
         return url
@@ -65,15 +65,15 @@ def make_headers(
     permits: Sequence[str] = (),
 ) -> tuple[tuple[bytes, bytes], ...]:
     """Without a list of `form_targets` the page has no form at all; `permits` may be handed on to its frames."""
-    own_forms = () if form_targets is None else ("'self'", *map(name_source, form_targets))
+    own_forms = () if form_targets is None else ("'self'", *map(get_source_name, form_targets))
     directives = [
         _FIXED_POLICY,
         _directive("form-action", own_forms),
-        _directive("frame-ancestors", tuple(map(name_source, framed_by))),
-        _directive("frame-src", tuple(map(name_source, frames))),
+        _directive("frame-ancestors", tuple(map(get_source_name, framed_by))),
+        _directive("frame-src", tuple(map(get_source_name, frames))),
     ]
     if connects:
-        directives.append(_directive("connect-src", tuple(map(name_source, connects))))
+        directives.append(_directive("connect-src", tuple(map(get_source_name, connects))))
     policy = "; ".join(directives)
     permissions = ", ".join(f"{name}=()" for name in _PERMISSIONS if name not in permits)
     return ((b"content-security-policy", policy.encode()), (b"permissions-policy", permissions.encode()))

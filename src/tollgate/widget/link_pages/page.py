@@ -38,12 +38,12 @@ _TEXTS = {"merchant": "--merchant", "amount": "--amount"}
 
 def render_colours(given: Mapping[str, str]) -> str:
     """Returns a style sheet; a text colour that cannot be read on its ground is left out or made black or white."""
-    rules = {scheme: _list_rules(given, scheme) for scheme in _PAPERS}
+    rules = {scheme: _render_rules(given, scheme) for scheme in _PAPERS}
     light, dark = rules["light"], rules["dark"]
     return light + (f"@media (prefers-color-scheme: dark) {{{dark}}}" if dark else "")
 
 
-def _list_rules(given: Mapping[str, str], scheme: str) -> str:
+def _render_rules(given: Mapping[str, str], scheme: str) -> str:
     paper = _PAPERS[scheme]
     texts = [
         f"{name}:{given[role]}"
@@ -97,13 +97,13 @@ TEXTS: Mapping[str, Mapping[str, str]] = {code: _read_texts(code) for code in LA
 
 def choose_language(*wishes: str) -> str:
     """Takes the first wish that is known: a code, or the Accept-Language header of a browser."""
-    return next((found for wish in wishes if (found := _find_language(wish))), FALLBACK)
+    return next((found for wish in wishes if (found := _choose_language(wish))), FALLBACK)
 
 
-def _find_language(header: str) -> str:
+def _choose_language(header: str) -> str:
     tags = [_read_request(wish) for wish in header.split(",")[:_REQUESTS_MAX]]
     in_order = sorted((tag for tag in tags if tag[1] > 0), key=lambda tag: -tag[1])
-    return next((code for name, _ in in_order if (code := _find_code(name))), "")
+    return next((code for name, _ in in_order if (code := _choose_code(name))), "")
 
 
 def _read_request(wish: str) -> tuple[str, float]:
@@ -115,7 +115,7 @@ def _read_request(wish: str) -> tuple[str, float]:
         return "", 0.0
 
 
-def _find_code(name: str) -> str:
+def _choose_code(name: str) -> str:
     """Looks for `zh-hans-cn` as a whole first, then without its last words."""
     while name:
         if name in LANGUAGES or name in ALIASES:
@@ -156,7 +156,7 @@ class Here(msgspec.Struct, frozen=True):
     def file(self, name: str) -> str:
         return _FILES.get_path(name)
 
-    def say(self, key: str, **values: str) -> str:
+    def get_text(self, key: str, **values: str) -> str:
         text = self.texts[key]
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", value)
@@ -201,7 +201,7 @@ async def show_link(request: Request, app: App) -> Reply:
     nonce = base64.b64encode(app.random_bytes(_NONCE_BYTES)).decode()
     here = Here(TEXTS[language], nonce, not app.is_live)
     if opened is None:
-        return _add_headers(_show_end(here, "unknown", here.say("askSender"), 404), app, here)
+        return _add_headers(_show_end(here, "unknown", here.get_text("askSender"), 404), app, here)
     return _add_headers(_show(request, app, here, opened, language), app, here, opened)
 
 
@@ -209,9 +209,11 @@ def _show(request: Request, app: App, here: Here, opened: OpenedLink, language: 
     if opened.status is LinkStatus.PAID:
         return _show_receipt(here, opened)
     if opened.is_being_paid or opened.is_awaited:
-        return _PAGES.render("checking.html", here=here, opened=opened, title=here.say("checking"))
+        return _PAGES.render("checking.html", here=here, opened=opened, title=here.get_text("checking"))
     if opened.status is not LinkStatus.OPEN:
-        text = here.say("askMerchant", merchant=opened.page.merchant) if opened.page else here.say("askSender")
+        text = (
+            here.get_text("askMerchant", merchant=opened.page.merchant) if opened.page else here.get_text("askSender")
+        )
         return _show_end(here, _TITLES[opened.status], text, _STATUS[opened.status])
     if opened.is_used_up:
         return _show_used_up(here, opened)
@@ -219,16 +221,18 @@ def _show(request: Request, app: App, here: Here, opened: OpenedLink, language: 
 
 
 def _show_used_up(here: Here, opened: OpenedLink) -> Reply:
-    text, retry_at = _tell_used_up(here, opened)
-    return _PAGES.render("used_up.html", status=429, here=here, title=here.say("tooMany"), text=text, retry_at=retry_at)
+    text, retry_at = _render_used_up(here, opened)
+    return _PAGES.render(
+        "used_up.html", status=429, here=here, title=here.get_text("tooMany"), text=text, retry_at=retry_at
+    )
 
 
-def _tell_used_up(here: Here, opened: OpenedLink) -> tuple[str, str]:
+def _render_used_up(here: Here, opened: OpenedLink) -> tuple[str, str]:
     """Returns a text and the moment for the place of its date; a link that ends before another attempt has no date."""
     merchant = opened.page.merchant if opened.page else ""
     if opened.retries_at is None:
-        return here.say("askMerchant", merchant=merchant), ""
-    return here.say("tooManyText", merchant=merchant), to_datetime(opened.retries_at).isoformat()
+        return here.get_text("askMerchant", merchant=merchant), ""
+    return here.get_text("tooManyText", merchant=merchant), to_datetime(opened.retries_at).isoformat()
 
 
 def _show_form(request: Request, app: App, here: Here, opened: OpenedLink, language: str) -> Reply:
@@ -236,10 +240,10 @@ def _show_form(request: Request, app: App, here: Here, opened: OpenedLink, langu
     if checkout is None or page is None:
         # Only the head was asked for.
         return _show_end(here, "checking", "", 200)
-    used_up, retry_at = _tell_used_up(here, opened)
+    used_up, retry_at = _render_used_up(here, opened)
     # The form's own texts send the shopper back to a shop, and here is none.
     errors = {
-        "sessionGone": here.say("sessionOver"),
+        "sessionGone": here.get_text("sessionOver"),
         "attemptsUsedUp": used_up.replace("{date}", f"{retry_at[:10]} {retry_at[11:16]} UTC"),
     }
     options: dict[str, object] = {"locale": language, "layout": "accordion", "errorMessages": errors}
@@ -251,10 +255,10 @@ def _show_form(request: Request, app: App, here: Here, opened: OpenedLink, langu
         "form.html",
         here=here,
         page=page,
-        title=here.say("payTo", merchant=page.merchant),
+        title=here.get_text("payTo", merchant=page.merchant),
         expires_at=to_datetime(opened.link.expires_at).isoformat(),
         style=render_colours(page.colours),
-        failure=_tell_failure(here, opened.payment) if request.find("id") == checkout.id else "",
+        failure=_render_failure(here, opened.payment) if request.find("id") == checkout.id else "",
         options=options,
         used_up={"text": used_up, "retryAt": retry_at},
         brands=page.brand or _USUAL_BRANDS,
@@ -265,11 +269,11 @@ def _show_form(request: Request, app: App, here: Here, opened: OpenedLink, langu
     )
 
 
-def _tell_failure(here: Here, payment: Payment | None) -> str:
+def _render_failure(here: Here, payment: Payment | None) -> str:
     """Says nothing of an attempt that is not decided: another tab may still pay it."""
     if payment is None or payment.state is not State.DECLINED:
         return ""
-    return here.say("notCompleted" if may_have_taken(payment) else "declined")
+    return here.get_text("notCompleted" if may_have_taken(payment) else "declined")
 
 
 def _show_receipt(here: Here, opened: OpenedLink) -> Reply:
@@ -279,24 +283,24 @@ def _show_receipt(here: Here, opened: OpenedLink) -> Reply:
         "receipt.html",
         here=here,
         page=page,
-        title=here.say("paid"),
+        title=here.get_text("paid"),
         style=render_colours(page.colours if page else {}),
         payment=payment,
         paid_at=to_datetime(payment.completed_at or payment.created_at).isoformat() if payment else "",
-        method=_name_method(payment) if payment else "",
+        method=_render_method_name(payment) if payment else "",
         home=home,
         link_id=opened.link.id,
     )
 
 
-def _name_method(payment: Payment) -> str:
+def _render_method_name(payment: Payment) -> str:
     brand = find_brand(payment.brand, lenient=True) or BRANDS.get(payment.brand)
     label = brand.label if brand else payment.brand
     return f"{label} •••• {payment.card.last_digits}" if payment.card else label
 
 
 def _show_end(here: Here, key: str, text: str, status: int) -> Reply:
-    return _PAGES.render("over.html", status=status, here=here, title=here.say(key), text=text)
+    return _PAGES.render("over.html", status=status, here=here, title=here.get_text(key), text=text)
 
 
 def _add_headers(reply: Reply, app: App, here: Here, opened: OpenedLink | None = None) -> Reply:

@@ -68,7 +68,7 @@ def test_every_request_about_every_payment_has_an_answer_and_every_plan_can_be_k
     wishes = list(list_wishes(kind))
     plans = 0
     for context, request in product(LINKS, wishes):
-        decision = chain.judge(request, context, TERMS)
+        decision = chain.decide_follow_up(request, context, TERMS)
         if isinstance(decision, chain.Refused):
             assert decision.code in RESULTS
             assert RESULTS[decision.code].http_status == 400
@@ -126,7 +126,7 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
     wishes = [request for request in list_wishes(kind) if request.objection is None]
     for named_type, request, before in product(PAYMENT_TYPES[kind].follows, wishes, BALANCES):
         context = link_with_bearer(named_type, before)
-        plan = chain.judge(request, context, TERMS)
+        plan = chain.decide_follow_up(request, context, TERMS)
         if isinstance(plan, chain.Refused):
             continue
         balance_changes = chain.list_start_changes(start(context, plan, kind), plan, context.money_source.id)
@@ -138,7 +138,7 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
             ):
                 barred += 1
                 continue
-            again = chain.judge(replace(request, money=plan.money), moved, TERMS)
+            again = chain.decide_follow_up(replace(request, money=plan.money), moved, TERMS)
             assert isinstance(again, chain.Plan), (request, before, today)
             assert (again.money, again.releases) == (plan.money, plan.releases), (request, before, today)
     assert barred > 0
@@ -166,7 +166,7 @@ def _count_added(attempt: Payment) -> int:
 def test_nothing_follows_what_only_changed_another_payment(action: Action, kind: str) -> None:
     named = add(make_payment("DB"), "PA" if action is Action.INCREMENT else "CB", 100, action=action)
 
-    decisions = [chain.judge(request, link_alone(named), TERMS) for request in list_wishes(kind)]
+    decisions = [chain.decide_follow_up(request, link_alone(named), TERMS) for request in list_wishes(kind)]
 
     assert set(decisions) == {chain.Refused(REFUSALS[kind].misfit)}
 
@@ -178,9 +178,11 @@ def test_every_door_stands_in_the_way_of_something() -> None:
             request.payment_type
             for named_type, kind in product(NATURES, REFUSALS)
             for request in list_wishes(kind)
-            if isinstance(chain.judge(request, link_alone(make_payment(named_type)), TERMS), chain.Plan)
+            if isinstance(chain.decide_follow_up(request, link_alone(make_payment(named_type)), TERMS), chain.Plan)
             and isinstance(
-                chain.judge(request, link_alone(make_payment(named_type, balance=Balance(closed=door))), TERMS),
+                chain.decide_follow_up(
+                    request, link_alone(make_payment(named_type, balance=Balance(closed=door))), TERMS
+                ),
                 chain.Refused,
             )
         ]

@@ -74,7 +74,7 @@ BY_STATUS = {
 }
 
 
-def judge_result(case: AuthenticationCase) -> str | None:
+def find_authentication_refusal(case: AuthenticationCase) -> str | None:
     """The result code of the refusal; None: go on to the charge."""
     result = case.result
     if result is None:

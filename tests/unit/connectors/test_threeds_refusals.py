@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tollgate.catalog.results import RESULTS
 from tollgate.connectors import threeds
-from tollgate.connectors.threeds.judging import BY_CANCELLATION, BY_ERROR, BY_REASON, BY_STATUS
+from tollgate.connectors.threeds.refusals import BY_CANCELLATION, BY_ERROR, BY_REASON, BY_STATUS
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
 from tollgate.payments.order import Authentication
 from unit.connectors.threeds_samples import ACS_ID, CASE, CHALLENGED, DS_ID, PROOF
@@ -19,7 +19,7 @@ def judge(
     status: str, reason: str | None = None, cancelled: str | None = None, case: AuthenticationCase = FRICTIONLESS
 ) -> str | None:
     result = AuthenticationResult(status=status, reason=reason, cancelled=cancelled)
-    return threeds.judge_result(replace(case, result=result))
+    return threeds.find_authentication_refusal(replace(case, result=result))
 
 
 @pytest.mark.parametrize("status", ["Y", "A", "I"])
@@ -65,7 +65,7 @@ def test_a_lost_challenge_says_how_it_was_lost(cancelled: str | None, code: str)
 
 
 def test_no_result_at_all_is_a_technical_failure() -> None:
-    assert threeds.judge_result(CHALLENGED) == "100.390.112"
+    assert threeds.find_authentication_refusal(CHALLENGED) == "100.390.112"
     assert judge("Q") == "100.390.112"
 
 
