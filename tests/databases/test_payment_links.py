@@ -363,7 +363,7 @@ def test_every_column_is_sealed_or_opens_by_itself() -> None:
     own = {"merchant_id", "id", "sealed_fields"}
 
     assert {column.name for column in payment_links.columns} == {*CHANGES, *own}
-    assert set(links.LINK_COLUMNS) == {*CHANGES, *own}
+    assert set(links.LINKS.names) == {*CHANGES, *own}
 
 
 async def test_after_ten_declines_a_link_waits_for_the_end_of_its_checkout(world: CheckoutWorld) -> None:

@@ -12,9 +12,9 @@ import msgspec
 
 from tollgate.payments.checkout import PaymentLink
 from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
+from tollgate.store.codec import UNREADABLE
 from tollgate.store.database import Database
-from tollgate.store.links import LINK_COLUMNS, read_link_row
-from tollgate.store.payment_rows import UNREADABLE
+from tollgate.store.links import LINKS
 from tollgate.store.schema import payment_links
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
@@ -30,22 +30,22 @@ class AuditedLink(msgspec.Struct, frozen=True):
 
 _BY_ID = ("merchant_id", "id")
 
-_links = walk_table(payment_links, LINK_COLUMNS, _BY_ID)
-_links_again: Statement = look_up(LINK_COLUMNS, payment_links)
+_links = walk_table(payment_links, LINKS.names, _BY_ID)
+_links_again: Statement = look_up(LINKS.names, payment_links)
 
 
 def walk_links(db: Database) -> AsyncIterator[list[AuditedLink]]:
-    return walk_pages(db, _links, _keep, LINK_COLUMNS, _BY_ID)
+    return walk_pages(db, _links, _keep, LINKS.names, _BY_ID)
 
 
 async def find_audited_links(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[AuditedLink]:
     rows = await fetch_by_ids(db, _links_again, merchant_id, ids)
-    return [make_row(_keep, LINK_COLUMNS, row) for row in rows]
+    return [make_row(_keep, LINKS.names, row) for row in rows]
 
 
 def _keep(**named: Any) -> AuditedLink:
     try:
-        link = read_link_row(tuple(named.values()))
+        link = LINKS.decode(tuple(named.values()))
     except UNREADABLE:
         link = None
     return AuditedLink(named["merchant_id"], named["id"], link)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
-from tollgate.store.retention import is_after, is_sealed_otherwise, name_page
+from tollgate.store.retention import is_after, is_sealed_otherwise, make_page_params
 from tollgate.store.schema import bank_files
 from tollgate.store.statements import Statement, Write
 from tollgate.values import ChannelId, Instant, MerchantId
@@ -130,7 +130,7 @@ async def list_sealed_files(
     db: Database, after: SealedFile | None, active_prefix: bytes, limit: int
 ) -> list[SealedFile]:
     """Files whose first bytes are not those of the active key, in the order of the primary key."""
-    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    rows = await db.fetch(_sealed_otherwise, make_page_params(after, active_prefix, limit))
     return [SealedFile(*row) for row in rows]
 
 

@@ -19,7 +19,7 @@ from tollgate.payments.checkout import (
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
 from tollgate.store.jobs import Job, ensure_job_writes
-from tollgate.store.retention import is_after, is_sealed_otherwise, name_page
+from tollgate.store.retention import is_after, is_sealed_otherwise, make_page_params
 from tollgate.store.schema import TEXT, WHOLE, checkouts, payment_links, scripts
 from tollgate.store.statements import Statement, Write
 from tollgate.values import CheckoutId, Instant, MerchantId
@@ -306,7 +306,7 @@ async def list_sealed_checkouts(
     db: Database, after: SealedCheckout | None, active_prefix: bytes, limit: int
 ) -> list[SealedCheckout]:
     """Those whose first bytes are not those of the active key, in the order of the primary key."""
-    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    rows = await db.fetch(_sealed_otherwise, make_page_params(after, active_prefix, limit))
     return [SealedCheckout(*row) for row in rows]
 
 

@@ -15,7 +15,7 @@ from tollgate.store.hot import COMPLETE, START
 from tollgate.store.idempotency import Answer, idempotency_writes
 from tollgate.store.jobs import PAYMENT_COMPLETED, Job, append_event_writes, ensure_job_writes, insert_job_writes
 from tollgate.store.registrations import end_payment_writes
-from tollgate.store.retention import is_after, is_sealed_otherwise, name_page
+from tollgate.store.retention import is_after, is_sealed_otherwise, make_page_params
 from tollgate.store.schema import STARTED, idempotency_records, payments
 from tollgate.store.statements import Statement, Write
 from tollgate.values import HOUR, Instant, MerchantId, PaymentId, make_timed_id
@@ -313,7 +313,7 @@ async def list_sealed(
     db: Database, after: SealedAccount | None, active_prefix: bytes, limit: int
 ) -> list[SealedAccount]:
     """Accounts whose first bytes are not those of the active key, in the order of the primary key."""
-    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    rows = await db.fetch(_sealed_otherwise, make_page_params(after, active_prefix, limit))
     return [SealedAccount(*row) for row in rows]
 
 

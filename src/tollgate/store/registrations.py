@@ -27,7 +27,7 @@ from tollgate.payments.registration import (
 from tollgate.store.database import Database
 from tollgate.store.jobs import Event, Job, append_event_writes, ensure_job_writes
 from tollgate.store.payment_rows import UNREADABLE, encode_map
-from tollgate.store.retention import is_after, is_sealed_otherwise, name_page
+from tollgate.store.retention import is_after, is_sealed_otherwise, make_page_params
 from tollgate.store.schema import OPEN_REGISTRATION, outbox, registrations
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, MerchantId, RegistrationId, make_timed_id
@@ -339,7 +339,7 @@ async def list_sealed_registrations(
     db: Database, after: SealedRegistration | None, active_prefix: bytes, limit: int
 ) -> list[SealedRegistration]:
     """Those with something whose first bytes are not those of the active key, in the order of the primary key."""
-    rows = await db.fetch(_sealed_otherwise, name_page(after, active_prefix, limit))
+    rows = await db.fetch(_sealed_otherwise, make_page_params(after, active_prefix, limit))
     return [SealedRegistration(*row) for row in rows]
 
 

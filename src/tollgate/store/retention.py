@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import OPEN_STATES, State
+from tollgate.store.codec import ONE, bind
 from tollgate.store.database import Database
 from tollgate.store.schema import OPEN_INSTRUCTION, TEXT, WHOLE, instructions, payments
 from tollgate.store.statements import Statement, Write
@@ -123,6 +124,9 @@ async def lacks_account(db: Database, merchant_id: MerchantId, first_id: str) ->
     return row is not None and bool(row[0])
 
 
+# ---- rows that a retired key sealed ----
+
+
 class Placed(Protocol):
     """A row that a page ended with."""
 
@@ -133,19 +137,33 @@ class Placed(Protocol):
     def id(self) -> str: ...
 
 
+class SealedRow(msgspec.Struct, frozen=True):
+    merchant_id: MerchantId
+    id: str
+    sealed: bytes
+
+
 def is_sealed_otherwise(column: sa.Column[bytes]) -> sa.ColumnElement[bool]:
-    """Whether its first bytes are not those of the active key. Nothing where nothing is sealed."""
-    start = sa.func.substr(column, sa.literal_column("1"), sa.bindparam("length", type_=sa.Integer()))
+    """Tells whether its first bytes are not those of the active key; it is NULL where nothing is sealed."""
+    start = sa.func.substr(column, ONE, sa.bindparam("length", type_=sa.Integer()))
     return start != sa.bindparam("prefix", type_=column.type)
 
 
-def is_after(*key: sa.Column[str]) -> sa.ColumnElement[bool]:
-    """Behind the row that the last page ended with."""
+def page_sealed(*columns: sa.Column[bytes]) -> Statement:
+    """Selects a page of rows in which one of the columns is sealed by another key than the active one."""
+    key = (columns[0].table.c.merchant_id, columns[0].table.c.id)
+    is_wanted = sa.or_(*[is_sealed_otherwise(column) for column in columns])
+    page = sa.select(*key, *columns).where(is_wanted, is_after(*key)).order_by(*key)
+    return Statement(page.limit(sa.bindparam("limit")))
+
+
+def is_after(*key: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Compares a key with that of the row that the last page ended with."""
     last = sa.tuple_(sa.bindparam("after_merchant_id", type_=TEXT), sa.bindparam("after_id", type_=TEXT))
     return sa.tuple_(*key) > last
 
 
-def name_page(after: Placed | None, active_prefix: bytes, limit: int) -> dict[str, Any]:
+def make_page_params(after: Placed | None, active_prefix: bytes, limit: int) -> dict[str, Any]:
     return {
         "after_merchant_id": after.merchant_id if after else "",
         "after_id": after.id if after else "",
@@ -153,3 +171,25 @@ def name_page(after: Placed | None, active_prefix: bytes, limit: int) -> dict[st
         "length": len(active_prefix),
         "limit": limit,
     }
+
+
+class SealedColumn:
+    """A column of sealed values, which are wrapped again when the active key changes."""
+
+    def __init__(self, table: sa.Table, column: sa.Column[bytes]) -> None:
+        self.page = page_sealed(column)
+        is_it = [each == bind("of", each) for each in (table.c.merchant_id, table.c.id)]
+        self._rewrap = Statement(
+            sa.update(table).where(*is_it, column == sa.bindparam("old")).values({column: sa.bindparam("new")})
+        )
+
+    async def list_page(self, db: Database, after: Placed | None, active_prefix: bytes, limit: int) -> list[SealedRow]:
+        """Lists rows whose first bytes are not those of the active key, in the order of the primary key."""
+        return [SealedRow(*row) for row in await db.fetch(self.page, make_page_params(after, active_prefix, limit))]
+
+    async def rewrap(self, db: Database, found: SealedRow, new: bytes) -> bool:
+        """Writes the same under another key; False means that it was changed meanwhile."""
+        of = {"of_merchant_id": found.merchant_id, "of_id": found.id}
+        return await db.write(
+            [Write(self._rewrap, {**of, "old": found.sealed, "new": new}, rows=1)], label="key rotation"
+        )
