@@ -98,7 +98,7 @@ class Manners:
             return msgspec.json.encode(self._requests)
 
 
-class _Desk(BaseHTTPRequestHandler):
+class _Endpoint(BaseHTTPRequestHandler):
     """What both ports share: connections that stay open, bodies with a length, no chatter."""
 
     protocol_version = "HTTP/1.1"
@@ -121,7 +121,7 @@ class _Desk(BaseHTTPRequestHandler):
         """Nobody reads it."""
 
 
-class Counter(_Desk):
+class Counter(_Endpoint):
     """Where the gateway's requests arrive."""
 
     def do_POST(self) -> None:
@@ -160,7 +160,7 @@ class Counter(_Desk):
             self.reply(200, answer)
 
 
-class Control(_Desk):
+class Control(_Endpoint):
     """Where the tests' instructions arrive."""
 
     doors: Doors
@@ -198,8 +198,8 @@ class _Hall(ThreadingHTTPServer):
     request_queue_size = 256
     daemon_threads = True
 
-    def __init__(self, port: int, desk: type[_Desk]) -> None:
-        super().__init__(("127.0.0.1", port), desk)
+    def __init__(self, port: int, endpoint: type[_Endpoint]) -> None:
+        super().__init__(("127.0.0.1", port), endpoint)
         self._visitors: set[socket.socket] = set()
 
     def process_request(self, request: socket.socket, client_address: Any) -> None:  # type: ignore[override]
@@ -236,8 +236,8 @@ class Doors:
 
 
 def serve(port: int, control_port: int) -> None:
-    _Desk.ledger, _Desk.manners = Ledger(), Manners()
-    _Desk.sessions = Sessions(_Desk.ledger.act)
+    _Endpoint.ledger, _Endpoint.manners = Ledger(), Manners()
+    _Endpoint.sessions = Sessions(_Endpoint.ledger.act)
     Control.doors = Doors(port)
     Control.doors.open()
     threading.Thread(target=_end_with_the_tests, daemon=True).start()

@@ -225,7 +225,7 @@ def render_test_data() -> str:
             "`tollgate bank sample-return` writes such a return; a reason that is not listed becomes `000.100.200`.",
         ),
         table(("reason", "means", "chargeback"), reasons),
-        section("Levers", "Custom parameters that steer the simulated acquirer."),
+        section("Simulator overrides", "Custom parameters that steer the simulated acquirer."),
         table(("parameter", "values", "effect"), simulator_overrides),
     )
 
@@ -249,18 +249,18 @@ FOLLOW_UPS_INTRO = [
     "",
 ]
 
-FOLLOW_UPS_DOORS = (
-    "A payment has doors: captures, refunds, rebills, increments. What needs an open door is refused once it is\n"
-    "closed, and `sequence=FINAL` closes one on purpose. *Counted* ones have a highest number: captures that of\n"
-    "`numberOfCaptures`, rebills that of the channel.",
-    "The book has three accounts for each merchant, channel and currency: the *shopper* (the world outside), what is\n"
-    "*held*, and what is *earned*.",
+FOLLOW_UPS_CLOSURES = (
+    "A payment is open or closed for captures, refunds, rebills and increments, each on its own. `sequence=FINAL`\n"
+    "closes it for one of them. *Counted* ones have a highest number: captures that of `numberOfCaptures`, rebills\n"
+    "that of the channel.",
+    "The ledger has three accounts for each merchant, channel and currency: the *shopper* (the world outside), what\n"
+    "is *held*, and what is *earned*.",
 )
 
 FOLLOW_UPS_REFUSALS = (
     "Reasons are looked for from left to right, and the first that holds is answered. *Misfit*: the payment named is\n"
-    "of a type that this one cannot follow. *Failed*: it did not succeed. *Closed*: its door is. An empty cell: it\n"
-    "cannot be.",
+    "of a type that this one cannot follow. *Failed*: it did not succeed. *Closed*: it is closed for this type. An\n"
+    "empty cell: it cannot be.",
 )
 
 GENERAL_REFUSALS = {
@@ -269,15 +269,15 @@ GENERAL_REFUSALS = {
     "another `testMode` than the payment referred to": following.OTHER_MODE,
     "another `paymentBrand` than the payment referred to, on a strict channel": following.OTHER_BRAND,
 }
-"""Of payments of every type."""
+"""The refusals of every payment type."""
 
 
-def say(action: following.Action) -> str:
+def render_action(action: following.Action) -> str:
     return action.value.replace("_", " ")
 
 
-def name_doors(doors: int) -> str:
-    return ", ".join((door.name or "").lower() for door in Closure if door & doors)
+def render_closures(closed: int) -> str:
+    return ", ".join((closure.name or "").lower() for closure in Closure if closure & closed)
 
 
 def yes(fact: bool) -> str:
@@ -292,11 +292,7 @@ def list_followers() -> Iterator[tuple[str, ...]]:
             for kind in following.REFUSALS
         }
         if any(fitting.values()):
-            yield code(named), *(", ".join(say(row.action) for row in rows) for rows in fitting.values())
-
-
-def order_kinds(kinds: frozenset[str]) -> str:
-    return ", ".join(kind for kind in PAYMENT_TYPES if kind in kinds)
+            yield code(named), *(", ".join(render_action(row.action) for row in rows) for rows in fitting.values())
 
 
 def describe_amount(row: following.Following) -> str:
@@ -307,16 +303,17 @@ def describe_amount(row: following.Following) -> str:
 
 def describe_following(row: following.Following) -> tuple[str, ...]:
     sent = code(row.wire_word or "") or "not sent: made by the system"
-    return say(row.action), code(row.payment_type), order_kinds(row.names), describe_amount(row), row.until.value, sent
+    named = ", ".join(payment_type for payment_type in PAYMENT_TYPES if payment_type in row.names)
+    return render_action(row.action), code(row.payment_type), named, describe_amount(row), row.until.value, sent
 
 
 def describe_effect(row: following.Following) -> tuple[str, ...]:
-    final = name_doors(row.closes_when_final) + (" and releases the rest" if row.releases_when_final else "")
+    final = render_closures(row.closes_when_final) + (" and releases the rest" if row.releases_when_final else "")
     return (
-        say(row.action),
-        name_doors(row.barred_by),
+        render_action(row.action),
+        render_closures(row.barred_by),
         yes(row.is_barred_by_dispute),
-        name_doors(row.closes),
+        render_closures(row.closes),
         final,
         yes(row.is_counted),
         f"{row.source.value} to {row.target.value}",
@@ -324,7 +321,7 @@ def describe_effect(row: following.Following) -> tuple[str, ...]:
 
 
 def describe_refusals(kind: str, codes: Refusals) -> tuple[str, ...]:
-    """In the order in which `judge` looks for reasons; a reason that no row of the type can have stays empty."""
+    """Lists the codes in the order of `decide_follow_up`; a reason that no row of the type can have stays empty."""
     rows = [row for row in following.FOLLOWINGS.values() if row.payment_type == kind]
     reasons = (
         (codes.misfit, True),
@@ -347,7 +344,7 @@ def list_refusal_codes() -> list[str]:
 
 def render_follow_ups() -> str:
     head = ("does", "type", "may name", "amount", "when", "word to the acquirer")
-    effects = ("does", "needs open", "barred by a dispute", "closes", "FINAL closes", "counted", "book")
+    effects = ("does", "needs open", "barred by a dispute", "closes", "FINAL closes", "counted", "ledger")
     reasons = ("type", "misfit", "failed", "disputed", "too late", "closed", "too often", "too much")
     first = ((code(kind), f"{source.value} to {target.value}") for kind, (source, target) in FIRST_ENTRIES.items())
     return page(
@@ -359,9 +356,9 @@ def render_follow_ups() -> str:
         table(("named", *map(code, following.REFUSALS)), list_followers()),
         section("What follows, how much and until when"),
         table(head, map(describe_following, following.FOLLOWINGS.values())),
-        section("Doors and the book", *FOLLOW_UPS_DOORS),
+        section("Closures and the ledger", *FOLLOW_UPS_CLOSURES),
         table(effects, map(describe_effect, following.FOLLOWINGS.values())),
-        ["A payment that begins a chain moves:", "", *table(("type", "book"), first)],
+        ["A payment that begins a chain moves:", "", *table(("type", "ledger"), first)],
         section("Codes of refusals", *FOLLOW_UPS_REFUSALS),
         table(reasons, (describe_refusals(kind, row) for kind, row in following.REFUSALS.items())),
         [

@@ -235,12 +235,12 @@ def test_neither_the_security_code_nor_the_key_to_it_is_left_anywhere(gateway: G
     waiting, paid = (order(client, MINE, **{"card.cvv": "907"}) for _ in range(2))
     pass_challenge(client, paid)
     page = see_challenge(client, waiting)
-    tickets = [urlsplit(each.json["redirect"]["url"]).path.rpartition("/")[2] for each in (waiting, paid)]
-    keys = [base64.urlsafe_b64decode(shopper_token + "==")[32:] for shopper_token in tickets]
+    shopper_tokens = [urlsplit(each.json["redirect"]["url"]).path.rpartition("/")[2] for each in (waiting, paid)]
+    keys = [base64.urlsafe_b64decode(shopper_token + "==")[32:] for shopper_token in shopper_tokens]
 
     # PostgreSQL keeps its files elsewhere: there it is the log that is looked at.
     left = collect([gateway.data], without="keys.json")
-    for secret in (*map(str.encode, tickets), *keys, *(key.hex().encode() for key in keys), *spell_number(MINE)):
+    for secret in (*map(str.encode, shopper_tokens), *keys, *(key.hex().encode() for key in keys), *spell_number(MINE)):
         assert left.find(secret) == []
     token = page.url.rpartition("/")[2].encode()
     assert [name for name in left.find(token) if name.endswith(".log")] == []

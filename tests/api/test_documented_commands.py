@@ -38,7 +38,7 @@ def run_in_shell(script: str, gateway: GatewayProcess, folder: Path) -> str:
     """Returns what a careful shell printed, which ends at the first command that failed or variable that is unset."""
     # An answer that refuses is a failed command, too.
     (folder / ".curlrc").write_text("fail-with-body\nmax-time = 100\n")
-    own = {"TOLLGATE_DATA": str(gateway.data), "CURL_HOME": str(folder), "TILL_PORT": str(find_free_port())}
+    own = {"TOLLGATE_DATA": str(gateway.data), "CURL_HOME": str(folder), "SHOP_PORT": str(find_free_port())}
     variables = {**inherit_variables(), **own, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     command = ["bash", "-euo", "pipefail", "-c", script]
     with (folder / "printed").open("w+") as printed:

@@ -146,7 +146,7 @@ def test_a_return_that_was_made_up_proves_nothing(client: Client) -> None:
 
 
 def forge_ticket(shopper_token: str, payment_id: str) -> str:
-    """One ticket shows how all are made; they are addresses and no proof."""
+    """One shopper token shows how all are made; they are addresses and no proof."""
     known = base64.urlsafe_b64decode(shopper_token + "=" * (-len(shopper_token) % 4))
     return base64.urlsafe_b64encode(known[:16] + bytes.fromhex(payment_id)).rstrip(b"=").decode()
 

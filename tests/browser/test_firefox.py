@@ -10,7 +10,7 @@ from browser.firefox import Firefox, Tab
 from browser.linking import make_chain_context
 from browser.shops import Site
 from browser.walks import ADDRESS, CHALLENGED
-from browser.widget_shop import DECLINED, NUMBER, TILL, HostedPage, Piece, Prepared, form, options
+from browser.widget_shop import DECLINED, NUMBER, PAYMENT_PATH, HostedPage, Piece, Prepared, form, options
 from gateway import CARD, Client
 
 APPROVED = "000.100.110"
@@ -52,7 +52,7 @@ def hosted_page(shop: Site, client: Client) -> HostedPage:
 def show(tab: Tab, hosted_page: HostedPage, brands: str, *pieces: Piece, **changes: str) -> Prepared:
     checkout = hosted_page.prepare(**changes)
     hosted_page.put_up(*pieces, form(brands), hosted_page.script(checkout))
-    tab.goto(hosted_page.shop.url + TILL)
+    tab.goto(hosted_page.shop.url + PAYMENT_PATH)
     return checkout
 
 
@@ -75,7 +75,7 @@ def test_a_declined_shopper_pays_with_another_card(tab: Tab, hosted_page: Hosted
     tab.click(".wpwl-button-pay")
     expect_home(tab, hosted_page, checkout, "800.100.152")
 
-    tab.goto(hosted_page.shop.url + TILL)
+    tab.goto(hosted_page.shop.url + PAYMENT_PATH)
     type_card(tab)
     tab.click(".wpwl-button-pay")
 

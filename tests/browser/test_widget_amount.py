@@ -150,7 +150,7 @@ def test_a_page_that_broke_the_accordion_is_told_whenever_a_closed_method_is_to_
     expect(number_field(page)).to_be_visible()
     page.locator(".wpwl-method-panel").last.evaluate("panel => panel.replaceWith(...panel.childNodes)")
 
-    for title in ("Till submit", "Till submit submit"):
+    for title in ("Payment submit", "Payment submit submit"):
         page.evaluate("wpwl.executePayment('wpwl-container-virtualAccount-PAYPAL')")
         expect(page).to_have_title(title)
 

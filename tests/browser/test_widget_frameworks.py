@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from browser.npm_built import serve_built
 from browser.repeats import keep_rows
 from browser.shops import BACK, HTML, Site
-from browser.widget_shop import TILL, HostedPage, Prepared, fill_card, number_field, pay_button
+from browser.widget_shop import PAYMENT_PATH, HostedPage, Prepared, fill_card, number_field, pay_button
 from gateway import Client
 from tollgate.web.request import Reply
 
@@ -50,8 +50,8 @@ def show(
         f"<script src={serve_built(hosted_page.shop, f'{framework}.js')}></script>",
     )
     headers = ((b"content-security-policy", policy.encode()),)
-    hosted_page.shop.pages[TILL] = Reply(200, "".join(pieces).encode(), HTML, headers)
-    page.goto(hosted_page.shop.url + TILL)
+    hosted_page.shop.pages[PAYMENT_PATH] = Reply(200, "".join(pieces).encode(), HTML, headers)
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
 
 
 def click(page: Page, name: str) -> None:

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, Route, expect
 from browser.shops import Site
 from browser.watching import Watch
 from browser.widget_shop import (
-    TILL,
+    PAYMENT_PATH,
     HostedPage,
     Prepared,
     count_submissions,
@@ -115,14 +115,14 @@ def live(page: Page, hosted_page: HostedPage, watch: Watch) -> Iterator[Callable
             form(f"VISA {brand}"),
             hosted_page.script(checkout),
         )
-        reply = hosted_page.shop.pages[TILL]
+        reply = hosted_page.shop.pages[PAYMENT_PATH]
         assert isinstance(reply, Reply)
         policy = reply.headers[0][1].replace(
             b"script-src ", b"script-src " + source.rpartition("/")[0].encode() + b"/ "
         )
-        hosted_page.shop.pages[TILL] = msgspec.structs.replace(reply, headers=((reply.headers[0][0], policy),))
+        hosted_page.shop.pages[PAYMENT_PATH] = msgspec.structs.replace(reply, headers=((reply.headers[0][0], policy),))
         stretch_timer(page, WALLET_PATIENCE_MS)
-        page.goto(hosted_page.shop.url + TILL)
+        page.goto(hosted_page.shop.url + PAYMENT_PATH)
         return checkout
 
     yield show

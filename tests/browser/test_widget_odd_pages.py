@@ -13,7 +13,7 @@ from browser.walks import ADDRESS, CHALLENGED
 from browser.watching import Watch
 from browser.widget_shop import (
     NONCE,
-    TILL,
+    PAYMENT_PATH,
     HostedPage,
     bank_page,
     fill_card,
@@ -57,10 +57,10 @@ def test_a_shop_may_reset_all_styles_replace_what_is_built_in_and_trust_no_text(
         hosted_page.script(checkout),
     )
     hosted_page.shop.pages[STYLE] = Reply(200, RESET.encode(), b"text/css")
-    hosted_page.shop.pages[TILL] = Reply(
+    hosted_page.shop.pages[PAYMENT_PATH] = Reply(
         200, "".join(pieces).encode(), HTML, ((b"content-security-policy", policy.encode()),)
     )
-    page.goto(hosted_page.shop.url + TILL)
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
 
     card = page.locator(".wpwl-container-card")
     expect(page.locator(".wpwl-form-registrations")).to_be_visible()
@@ -106,12 +106,12 @@ def test_a_page_whose_policy_keeps_frames_out_is_told_at_once_which_word_is_miss
 ) -> None:
     told = options(onError="({ name, message }) => { (window.faults ||= []).push([name, message]); }")
     hosted_page.put_up(told, form("VISA"), hosted_page.script(hosted_page.prepare()))
-    shown, service = hosted_page.shop.pages[TILL], hosted_page.client.base_url
+    shown, service = hosted_page.shop.pages[PAYMENT_PATH], hosted_page.client.base_url
     assert isinstance(shown, Reply)
     policy = dict(shown.headers)[b"content-security-policy"].replace(f"frame-src {service};".encode(), b"")
-    hosted_page.shop.pages[TILL] = Reply(200, shown.body, HTML, ((b"content-security-policy", policy),))
+    hosted_page.shop.pages[PAYMENT_PATH] = Reply(200, shown.body, HTML, ((b"content-security-policy", policy),))
     page.clock.install()
-    page.goto(hosted_page.shop.url + TILL)
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
 
     expect(page.locator(".wpwl-form-card .wpwl-message[role=alert]")).to_contain_text("Something went wrong")
     page.clock.fast_forward("00:30")
@@ -122,10 +122,10 @@ def test_a_page_whose_policy_keeps_frames_out_is_told_at_once_which_word_is_miss
 
 
 def test_a_window_that_another_page_opened_is_not_closed_on_the_way_home(page: Page, hosted_page: HostedPage) -> None:
-    """A shop that opens its till in a window of its own: not every page with an opener is our popup."""
+    """A shop that opens its payment page in a window of its own: not every page with an opener is our popup."""
     checkout = hosted_page.prepare()
     hosted_page.put_up(options({"paymentTarget": "_top"}), hosted_page.script(checkout), form("PAYPAL"))
-    hosted_page.put_up(inline(f"addEventListener('click', () => open({json.dumps(TILL)}));"), path=LIST)
+    hosted_page.put_up(inline(f"addEventListener('click', () => open({json.dumps(PAYMENT_PATH)}));"), path=LIST)
     page.goto(hosted_page.shop.url + LIST)
     with page.expect_popup() as opened:
         page.get_by_role("heading").click()

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import OpenContext
 from browser.shops import Site
-from browser.widget_shop import TILL, HostedPage, Piece, form, number_field, options, wait_for_styles
+from browser.widget_shop import PAYMENT_PATH, HostedPage, Piece, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
 from tollgate.web.request import Reply
 
@@ -261,11 +261,11 @@ def show(
     inside: Piece = "",
     **changes: str,
 ) -> None:
-    """As `Till.show`, with a sheet of the shop's own."""
+    """As `HostedPage.show`, with a sheet of the shop's own."""
     sheet, script = f'<link rel="stylesheet" href="{OLD_SHEET}">', hosted_page.script(hosted_page.prepare(**changes))
     hosted_page.put_up(sheet, *pieces, script, form(brands, inside), styles_from="'self'")
     hosted_page.shop.pages[OLD_SHEET] = Reply(200, rules.encode(), b"text/css")
-    page.goto(hosted_page.shop.url + TILL)
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
     expect(number_field(page)).to_be_visible()
     wait_for_styles(page)
 

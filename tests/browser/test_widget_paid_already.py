@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from browser.shops import BACK, HTML, Site, redirect
 from browser.watching import Watch
 from browser.widget_shop import (
-    TILL,
+    PAYMENT_PATH,
     HostedPage,
     Prepared,
     count_submissions,
@@ -74,11 +74,11 @@ def show_isolated(page: Page, hosted_page: HostedPage, checkout: Prepared) -> No
     hosted_page.put_up(
         inline("document.hasFocus = () => false;"), KEEP_FAULTS, hosted_page.script(checkout), form("PAYPAL VISA")
     )
-    shown = hosted_page.shop.pages[TILL]
+    shown = hosted_page.shop.pages[PAYMENT_PATH]
     assert isinstance(shown, Reply)
     headers = (*shown.headers, (b"cross-origin-opener-policy", b"same-origin"))
-    hosted_page.shop.pages[TILL] = Reply(200, shown.body, HTML, headers)
-    page.goto(hosted_page.shop.url + TILL)
+    hosted_page.shop.pages[PAYMENT_PATH] = Reply(200, shown.body, HTML, headers)
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
     expect(pay_button(page)).to_have_count(2)
 
 
@@ -185,27 +185,27 @@ def test_a_till_that_is_its_own_result_page_says_that_it_is_paid(page: Page, hos
     expect(note).to_contain_text(ALREADY_PAID)
     expect(page.locator("form:visible, iframe")).to_have_count(0)
     assert page.url.endswith("#/done")
-    assert len(hosted_page.shop.visits_to(TILL)) == 2
+    assert len(hosted_page.shop.visits_to(PAYMENT_PATH)) == 2
 
-    for action, more in ((TILL, ""), (f"{TILL}?x=1", "&lang=en")):
+    for action, more in ((PAYMENT_PATH, ""), (f"{PAYMENT_PATH}?x=1", "&lang=en")):
         checkout = hosted_page.prepare()
         hosted_page.put_up(hosted_page.script(checkout), f'<form action="{action}" class="paymentWidgets">VISA</form>')
         url = pay_elsewhere(hosted_page, checkout, hosted_page.shop.url + action)
         hosted_page.shop.visits.clear()
         page.goto(url + more)
         expect(note).to_contain_text(ALREADY_PAID)
-        assert len(hosted_page.shop.visits_to(TILL)) == 1
+        assert len(hosted_page.shop.visits_to(PAYMENT_PATH)) == 1
 
 
 def test_nobody_is_sent_to_and_fro_between_till_and_result(page: Page, hosted_page: HostedPage) -> None:
     """However the shop leads back, whatever it tells of where one comes from; and the shopper can go on."""
     checkout = hosted_page.prepare()
     hosted_page.put_up('<meta name="referrer" content="no-referrer">', hosted_page.script(checkout), form("VISA"))
-    hosted_page.shop.pages[BACK] = redirect(hosted_page.shop.url + TILL)
+    hosted_page.shop.pages[BACK] = redirect(hosted_page.shop.url + PAYMENT_PATH)
     pay_elsewhere(hosted_page, checkout)
     note, link = page.get_by_role("status"), page.get_by_role("link", name="Continue")
 
-    page.goto(hosted_page.shop.url + TILL)
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
     link.click()
     expect(note).to_contain_text(ALREADY_PAID)
     page.reload(wait_until="commit")
@@ -221,10 +221,10 @@ def test_nobody_is_sent_to_and_fro_between_till_and_result(page: Page, hosted_pa
 
 
 def test_the_back_button_leads_to_the_result_whatever_page_came_before(page: Page, hosted_page: HostedPage) -> None:
-    """Also where all of a shop is one address with queries, and the till was reached from itself."""
+    """Also where all of a shop is one address with queries, and the payment page was reached from itself."""
     checkout = hosted_page.prepare()
-    hosted_page.put_up(hosted_page.script(checkout), form("VISA"), f'<a href="{TILL}?step=2">Next</a>')
-    page.goto(hosted_page.shop.url + TILL)
+    hosted_page.put_up(hosted_page.script(checkout), form("VISA"), f'<a href="{PAYMENT_PATH}?step=2">Next</a>')
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
     page.get_by_role("link", name="Next").click()
     fill_card(page)
     pay_button(page).click()
@@ -245,7 +245,9 @@ def test_a_till_at_the_address_of_its_result_asks_the_shop_once_it_learns_that_i
         checkout, earlier = hosted_page.prepare(), hosted_page.prepare()
         hosted_page.put_up(hosted_page.script(checkout), '<form action="" class="paymentWidgets">VISA</form>')
         named = earlier if is_earlier else checkout
-        page.goto(f"{hosted_page.shop.url}{TILL}?id={named.id}&resourcePath=%2Fv1%2Fcheckouts%2F{named.id}%2Fpayment")
+        page.goto(
+            f"{hosted_page.shop.url}{PAYMENT_PATH}?id={named.id}&resourcePath=%2Fv1%2Fcheckouts%2F{named.id}%2Fpayment"
+        )
         fill_card(page)
         pay_elsewhere(hosted_page, checkout, page.url)
         hosted_page.shop.visits.clear()
@@ -253,7 +255,7 @@ def test_a_till_at_the_address_of_its_result_asks_the_shop_once_it_learns_that_i
         pay_button(page).click()
 
         expect(page.get_by_role("status")).to_contain_text(ALREADY_PAID)
-        assert [visit.fields["id"] for visit in hosted_page.shop.visits_to(TILL)] == [checkout.id]
+        assert [visit.fields["id"] for visit in hosted_page.shop.visits_to(PAYMENT_PATH)] == [checkout.id]
     watch.take()
 
 

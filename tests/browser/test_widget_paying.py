@@ -11,7 +11,7 @@ from browser.shops import BACK, HTML, Site
 from browser.watching import Watch
 from browser.widget_shop import (
     DECLINED,
-    TILL,
+    PAYMENT_PATH,
     HostedPage,
     count_submissions,
     cvv_field,
@@ -147,8 +147,8 @@ def test_the_back_button_after_a_payment_leads_to_its_result(page: Page, hosted_
 
     assert hosted_page.read_code(checkout) == "000.100.110"
     page.go_back()
-    assert page.url == "about:blank", "the till has nothing to offer any more, so nobody passes it again"
-    page.goto(hosted_page.shop.url + TILL)
+    assert page.url == "about:blank", "the payment page has nothing to offer any more, so nobody passes it again"
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
     expect(page.get_by_role("status")).to_contain_text("already complete")
     page.reload(wait_until="commit")
     hosted_page.expect_home(page, checkout)

@@ -134,7 +134,7 @@ def test_a_bank_asks_who_pays_in_a_frame_of_the_page(page: Page, hosted_page: Ho
     pay_button(page).click()
 
     expect(page.get_by_role("dialog")).to_be_visible()
-    assert page.url.endswith("/till"), "the shop's page went away"
+    assert page.url.endswith("/payment"), "the shop's page went away"
     bank_page(page).get_by_role("button", name="Send outcome").click()
 
     hosted_page.expect_home(page, checkout)
@@ -316,7 +316,7 @@ def test_a_paid_checkout_brings_whoever_comes_back_to_the_result(
     if is_told:
         assert hosted_page.read_code(checkout) == APPROVED
 
-    page.goto(f"{hosted_page.shop.url}/till")
+    page.goto(f"{hosted_page.shop.url}/payment")
     expect(page.get_by_role("status")).to_contain_text("already complete")
     page.get_by_role("link", name="Continue").click()
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from browser.npm_built import serve_built
 from browser.repeats import keep_rows
 from browser.shops import Site
-from browser.widget_shop import TILL, HostedPage, form, number_field, options, wait_for_styles
+from browser.widget_shop import PAYMENT_PATH, HostedPage, form, number_field, options, wait_for_styles
 from gateway import CARD, Client
 from tollgate.web.request import Reply
 
@@ -107,7 +107,7 @@ def show(page: Page, hosted_page: HostedPage, sheet: str | None, **wishes: str) 
     links = "".join(f"<link rel=stylesheet href={path}>" for path in sheets)
     place = f"<div id=place>{form('VISA MASTER DIRECTDEBIT_SEPA PAYPAL')}</div>"
     hosted_page.put_up(links, options({**WISHES, **wishes}), place, hosted_page.script(checkout), styles_from="'self'")
-    page.goto(hosted_page.shop.url + TILL)
+    page.goto(hosted_page.shop.url + PAYMENT_PATH)
     if wishes.get("layout") == "accordion":
         page.locator(".wpwl-method-card .wpwl-method-radio").check()
     expect(number_field(page.locator(".wpwl-container-card"))).to_be_visible()

@@ -17,7 +17,7 @@ from browser.shops import BACK, HTML, Site
 from gateway import Client
 from tollgate.web.request import Reply
 
-TILL = "/till"
+PAYMENT_PATH = "/payment"
 NONCE = "c2hvcA"
 NUMBER = "4200000000000000"
 DECLINED = "4000000000000002"
@@ -55,18 +55,18 @@ class HostedPage:
         promise = integrity or checkout.integrity
         return f'<script {word} src="{address}" integrity="{promise}" crossorigin="anonymous"></script>'
 
-    def put_up(self, *pieces: Piece, path: str = TILL, styles_from: str = "") -> None:
+    def put_up(self, *pieces: Piece, path: str = PAYMENT_PATH, styles_from: str = "") -> None:
         service = self.client.base_url
         policy = (
             f"default-src 'none'; script-src 'nonce-{NONCE}' {service}; style-src {styles_from} {service}; "
             f"frame-src {service}; connect-src {service}; img-src {service}; form-action 'self'; base-uri 'none'"
         )
-        page = "".join(("<!doctype html><html lang=en><title>Till</title><h1>Till</h1>", *pieces))
+        page = "".join(("<!doctype html><html lang=en><title>Payment</title><h1>Payment</h1>", *pieces))
         self.shop.pages[path] = Reply(200, page.encode(), HTML, ((b"content-security-policy", policy.encode()),))
 
     def show(self, page: Page, *pieces: Piece) -> None:
         self.put_up(*pieces)
-        page.goto(self.shop.url + TILL)
+        page.goto(self.shop.url + PAYMENT_PATH)
 
     def read_code(self, checkout: Prepared, resource: str = "payment") -> str:
         return self.client.get(f"/v1/checkouts/{checkout.id}/{resource}").code

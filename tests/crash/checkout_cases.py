@@ -1,6 +1,6 @@
 """Gateways that die over a checkout: while a shopper submits it, its merchant asks for it, or its shop is reminded.
 
-Which seams, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
+Which crash points, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ APPROVED = "000.100.112"
 
 
 def run_checkout_crashes(world: World, shop: RemindedShop, crashes: Sequence[CheckoutCrash]) -> list[CheckoutCase]:
-    """Dies at every seam, then lets a gateway live that finishes everything, until all checkouts are over."""
+    """Dies at every crash point, then lets a gateway live that finishes everything, until all checkouts are over."""
     cases = [CheckoutCase(crash) for crash in crashes]
     gateway = world.make_gateway()
     gateway.start()

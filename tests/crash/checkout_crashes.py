@@ -1,4 +1,4 @@
-"""The seams of a checkout, as rows: what a shopper submits, what its merchant is told, and the call to its shop."""
+"""The crash points of a checkout, as rows: a shopper's submission, the merchant's answer, the call to the shop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both databases after a batch of crashes: several worlds on each, wrecked at once. What must hold is elsewhere."""
+"""Both databases after a batch of crashes: several worlds on each, crashed at once. What must hold is elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Shares = Sequence[Sequence[Crash]]
 
 @dataclass(frozen=True)
 class CrashRun:
-    """What was washed up on one database: the worlds, and every wreck by its crash."""
+    """The worlds of one database after a run, and every case by its crash."""
 
     shares: Shares
     worlds: list[World] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""Gateways that die at a seam, again and again over one request, and what was found then and in the end.
+"""Gateways that die at a crash point, again and again over one request, and what was found then and in the end.
 
-Which seams, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
+Which crash points, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class CrashCase:
 
 
 def run_payment_crashes(world: World, crashes: Sequence[Crash]) -> list[CrashCase]:
-    """Dies at every seam, then lets a gateway live that finishes everything, and asks again for all of it."""
+    """Dies at every crash point, then lets a gateway live that finishes everything, and asks again for all of it."""
     cases = prepare(world, crashes)
     for case in cases:
         _run_case(world, case)
@@ -187,7 +187,7 @@ def _run_case(world: World, case: CrashCase) -> None:
     gateway = world.make_gateway("" if crash.manner is not Manner.ANSWER else crash.kill.point)
     gateway.start()
     if crash.recoveries or crash.manner is not Manner.ANSWER:
-        # Knives at seams of the recovery, and an acquirer's bad manners, are meant for this request alone, not for what
+        # Crash points of the recovery, and an acquirer's bad manners, are meant for this request alone, not for what
         # an earlier one left behind.
         pass_deadlines(world.store)
         world.store.wait_until_nothing_is_open(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Every seam of what follows a payment, of facts, of repeats and of technical reversals, as rows. No engine here."""
+"""The crash points of follow-up payments, of facts, repeats and technical reversals, as rows. No engine here."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ RECOVERY_CRASHES = (
         CP,
         _WRITTEN,
         (repeated("CP"),),
-        # The worker that runs errands may be done with this one before the knife falls, so nothing can follow here.
+        # The recovery worker may be done with this one before the process is killed, so nothing can follow here.
         recoveries=(Kill("during overdue completion", (RESERVED, REPEAT_OWED, "CP approved")),),
     ),
     Crash(
@@ -98,7 +98,7 @@ RECOVERY_CRASHES = (
             Kill("during recovery completion", (REPEAT_OWED, "CP approved")),
         ),
     ),
-    # It was never sent, so the errand that dies is the one that executed it.
+    # It was never sent, so the recovery task that dies is the one that executed it.
     Crash(43, RF_OF_CP, _WRITTEN, (repeated("RF"),), recoveries=(Kill("after recovery request"),)),
     Crash(
         44,

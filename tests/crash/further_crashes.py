@@ -1,4 +1,4 @@
-"""Further moments of the same seams, as rows, for the long run alone. No engine here."""
+"""Further moments of the same crash points, as rows, for the long run alone. No engine here."""
 
 from __future__ import annotations
 

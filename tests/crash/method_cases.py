@@ -1,6 +1,6 @@
 """Gateways that die while other people are on their way with a payment, and how the way ends with the next gateway.
 
-Which seams, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
+Which crash points, and what each may leave behind, is told as rows elsewhere; here they are only made and looked at.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class MethodCase(CrashCase):
 
 
 def run_method_crashes(world: World, crashes: Sequence[MethodCrash]) -> list[MethodCase]:
-    """Dies at every seam, then lets a gateway live, with which everybody goes on; a week later all has ended."""
+    """Dies at every crash point, then lets a gateway live, with which everybody goes on; a week later all has ended."""
     cases = [MethodCase(crash, started=_begin(world, crash)) for crash in crashes]
     for crash, case in zip(crashes, cases, strict=True):
         _run_case(world, crash, case)
@@ -101,7 +101,7 @@ def _run_case(world: World, crash: MethodCrash, case: MethodCase) -> None:
     gateway = world.make_gateway(crash.kill.point)
     gateway.start()
     if crash.recoveries:
-        # Knives at seams of the recovery are meant for this payment alone.
+        # Crash points of the recovery are meant for this payment alone.
         pass_deadlines(world.store)
         world.store.wait_until_done("reverse", "inquire", within_s=PATIENCE_S)
     client = world.make_client(gateway)

@@ -1,4 +1,4 @@
-"""The seams of authenticated shoppers, of providers' pages and of bank accounts, as rows. No engine here.
+"""The crash points of authenticated shoppers, of providers' pages and of bank accounts, as rows. No engine here.
 
 Those of every run; further moments, which only the long run takes the time for, stand in `further_crashes`.
 """

@@ -1,4 +1,4 @@
-"""Every seam of a payment and of its recovery, as rows: where the gateway dies, how that may end. No engine here."""
+"""The crash points of a payment and its recovery, as rows: where the gateway dies, how that may end. No engine here."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ PAYMENT_RECOVERIES = (
         CD,
         Kill("after charge request"),
         (PAID_OUT,),
-        # The worker that runs errands may be done with this one before the knife falls, so nothing can follow here.
+        # The recovery worker may be done with this one before the process is killed, so nothing can follow here.
         recoveries=(Kill("during overdue completion", ("CD started", _INQUIRY_OWED, "CD approved")),),
     ),
     Crash(

@@ -1,6 +1,6 @@
-"""One due time of one schedule, whose gateway dies at a seam of its run: made, cut off, looked at.
+"""One due time of one schedule, whose gateway dies at a crash point of its run: made, cut off, looked at.
 
-Which seams, and what each may leave behind, is told as rows elsewhere.
+Which crash points, and what each may leave behind, is told as rows elsewhere.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class StoreReader:
         return [(subject_id, topic) for subject_id, topic in self.query("SELECT subject_id, topic FROM jobs")]
 
     def is_calm(self, *topics: str) -> bool:
-        """Nothing is open, and no errand on these topics is owed; shoppers may be away, and errands set aside."""
+        """Nothing is open and no recovery task on these topics is due; shoppers may be away, and tasks set aside."""
         owed = self.query(f"SELECT topic FROM jobs WHERE due_at < {ASIDE}")
         return not self.query(f"SELECT id FROM payments WHERE {_IS_OPEN}") and not {topic for (topic,) in owed} & {
             *topics

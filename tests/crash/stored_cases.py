@@ -1,6 +1,6 @@
 """Gateways that die by themselves while they serve what is stored: nobody asks them, a clock or a job does.
 
-Everything that waits is set aside but for the one that is to be cut off, so that every knife meets the right one.
+Everything that waits is set aside but for the one that is to be cut off, so that every crash meets the right one.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def wait_while_time_passes(
 def run_stored_crashes(
     world: World, vault: RecordingVault, token_entity_id: str, crashes: Sequence[StoredCrash], make: MakeCase
 ) -> list[StoredCase]:
-    """Dies at every seam, then lets a gateway live that finishes everything."""
+    """Dies at every crash point, then lets a gateway live that finishes everything."""
     cases = [make(crash) for crash in crashes]
     gateway = world.make_gateway()
     gateway.start()

@@ -1,4 +1,4 @@
-"""The seams of schedules and of network tokens, as rows. No engine here.
+"""The crash points of schedules and of network tokens, as rows. No engine here.
 
 Those of every run come first; those that only the long run takes the time for stand in sections of their own.
 """
@@ -53,7 +53,7 @@ _OVERDUE = StoredKill("after overdue completion", asleep=RUN_TOPIC)
 _NOTED = StoredKill("after run result", asleep=RecoveryTask.REVERSE)
 
 RUN_CRASHES = (
-    # Who makes its payment is another worker, who may be faster than the knife.
+    # Who makes its payment is another worker, who may be faster than the crash.
     StoredCrash(
         202,
         RUN,

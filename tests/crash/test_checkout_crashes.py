@@ -1,4 +1,4 @@
-"""kill -9 at every seam of a checkout, on both databases: paid once or not at all, and every shop is called."""
+"""kill -9 at every crash point of a checkout, on both databases: paid once or not at all, and every shop is called."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def case(world: World, shop: RemindedShop) -> dict[CheckoutCrash, CheckoutCase]:
 
 @pytest.fixture(scope="module")
 def crash_runs(cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, CrashRun]]:
-    """Both databases, wrecked at once."""
+    """Both databases, crashed at once."""
     clusters = {"sqlite": None, "postgresql": cluster}
     with ExitStack() as stack, ThreadPoolExecutor() as pool:
         worlds = {
             name: stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name in DATABASES
         }
         shops = [stack.enter_context(RemindedShop()) for _ in worlds]
-        wrecked = [*pool.map(case, worlds.values(), shops)]
-        yield {name: CrashRun(world, cases) for (name, world), cases in zip(worlds.items(), wrecked, strict=True)}
+        crashed = [*pool.map(case, worlds.values(), shops)]
+        yield {name: CrashRun(world, cases) for (name, world), cases in zip(worlds.items(), crashed, strict=True)}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""kill -9 at every seam of what follows a payment, of facts and of recoveries, on both databases.
+"""kill -9 at every crash point of what follows a payment, of facts and of recoveries, on both databases.
 
 Nothing is lost, doubled or stuck, and every sum that was reserved is spent or free again.
 """
@@ -29,7 +29,7 @@ SECTIONS: dict[str, tuple[Crash, ...]] = {
     "Technical reversals": REVERSAL_CRASHES,
 }
 CRASHES = tuple(crash for crashes in SECTIONS.values() for crash in crashes)
-# Facts come first: a reversal that an increment left behind would run into the knife at their second write.
+# Facts come first: a reversal that an increment left behind would be killed at their second write.
 SHARES = ((*FACT_CRASHES, *SENDING_CRASHES), RECOVERY_CRASHES, REVERSAL_CRASHES)
 
 of_every_crash = pytest.mark.parametrize("crash", CRASHES, ids=lambda crash: crash.name)

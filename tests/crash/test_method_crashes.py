@@ -1,4 +1,4 @@
-"""kill -9 at every seam of authenticated shoppers, of providers' pages and of bank accounts, on both databases.
+"""kill -9 at every crash point of authenticated shoppers, of providers' pages and of bank accounts, on both databases.
 
 Whoever was on the way goes on with the next gateway: money moves once or not at all, and no secret outlives the end.
 """
@@ -55,37 +55,37 @@ of_every_crash = pytest.mark.parametrize(
 
 @dataclass(frozen=True)
 class CrashRun:
-    """What was washed up on one database: the worlds, every wreck by its crash, and what the audits found."""
+    """The worlds of one database after a run, every case by its crash, and what the audits found."""
 
     worlds: list[World] = field(default_factory=list)
     cases: dict[MethodCrash, MethodCase] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 
 
-Shores = dict[str, CrashRun]
+CrashRuns = dict[str, CrashRun]
 
 
-def wreck_and_audit(world: World, share: Sequence[MethodCrash]) -> tuple[list[MethodCase], str]:
+def crash_and_audit(world: World, share: Sequence[MethodCrash]) -> tuple[list[MethodCase], str]:
     """The audit here too, because others are still waiting for deadlines meanwhile."""
     return run_method_crashes(world, share), world.verify()
 
 
 @pytest.fixture(scope="module")
-def find_shores(
+def get_crash_runs(
     cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[Batch], Shores]]:
-    """Both databases of a batch, wrecked at once when they are first asked for."""
+) -> Iterator[Callable[[Batch], CrashRuns]]:
+    """Both databases of a batch, crashed at once when they are first asked for."""
     clusters = {"sqlite": None, "postgresql": cluster}
-    found: dict[str, Shores] = {}
+    found: dict[str, CrashRuns] = {}
     with ExitStack() as stack:
 
-        def case(batch: Batch) -> Shores:
+        def case(batch: Batch) -> CrashRuns:
             places = [(name, share) for name in DATABASES for share in batch.shares]
             worlds = [
                 stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name, _ in places
             ]
             with ThreadPoolExecutor(len(places)) as pool:
-                made = [*pool.map(wreck_and_audit, worlds, [share for _, share in places])]
+                made = [*pool.map(crash_and_audit, worlds, [share for _, share in places])]
             crash_runs = {name: CrashRun() for name in DATABASES}
             for (name, share), world, (cases, findings) in zip(places, worlds, made, strict=True):
                 crash_runs[name].worlds.append(world)
@@ -93,7 +93,7 @@ def find_shores(
                 crash_runs[name].findings.append(findings)
             return crash_runs
 
-        def find(batch: Batch) -> Shores:
+        def find(batch: Batch) -> CrashRuns:
             if batch.name not in found:
                 found[batch.name] = case(batch)
             return found[batch.name]
@@ -102,12 +102,12 @@ def find_shores(
 
 
 @pytest.fixture
-def crash_runs(batch: Batch, find_shores: Callable[[Batch], Shores]) -> Shores:
-    return find_shores(batch)
+def crash_runs(batch: Batch, get_crash_runs: Callable[[Batch], CrashRuns]) -> CrashRuns:
+    return get_crash_runs(batch)
 
 
 @pytest.fixture
-def crash_run(database: str, crash_runs: Shores) -> CrashRun:
+def crash_run(database: str, crash_runs: CrashRuns) -> CrashRun:
     return crash_runs[database]
 
 
@@ -152,7 +152,7 @@ def test_no_instruction_is_left_that_a_later_file_could_take(crash_run: CrashRun
 
 
 @of_every_batch
-def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: Shores) -> None:
+def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: CrashRuns) -> None:
     fresh = {
         title: render_section(
             {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}

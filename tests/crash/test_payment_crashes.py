@@ -1,4 +1,4 @@
-"""kill -9 at every seam of a payment and of its recovery, on both databases: nothing lost, nothing charged twice."""
+"""kill -9 at every crash point of a payment and its recovery, both databases: nothing lost, nothing charged twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 at every seam of a schedule's run and of a network token, on both databases.
+"""kill -9 at every crash point of a schedule's run and of a network token, on both databases.
 
 Each due time is paid once or, where it failed, not at all; none is lost, and no card has two tokens.
 """
@@ -69,7 +69,7 @@ of_every_crash = pytest.mark.parametrize(
 
 @dataclass(frozen=True)
 class CrashRun:
-    """What was washed up on one database: the worlds, every wreck by its crash, and what the audits found."""
+    """The worlds of one database after a run, every case by its crash, and what the audits found."""
 
     worlds: list[World] = field(default_factory=list)
     timetables: list[dict[str, Timetable]] = field(default_factory=list)
@@ -78,7 +78,7 @@ class CrashRun:
     findings: list[str] = field(default_factory=list)
 
 
-Shores = dict[str, CrashRun]
+CrashRuns = dict[str, CrashRun]
 
 
 def make_wreck(crash: StoredCrash) -> StoredCase:
@@ -95,34 +95,34 @@ async def add_token_channel(world: World, vault_url: str) -> None:
     await database.close()
 
 
-def wreck_and_audit(world: World, vault: RecordingVault, share: Sequence[StoredCrash]) -> tuple[list[StoredCase], str]:
+def crash_and_audit(world: World, vault: RecordingVault, share: Sequence[StoredCrash]) -> tuple[list[StoredCase], str]:
     asyncio.run(add_token_channel(world, vault.url))
     return run_stored_crashes(world, vault, TOKEN_ENTITY_ID, share, make_wreck), world.verify()
 
 
 @pytest.fixture(scope="module")
-def find_shores(
+def get_crash_runs(
     cluster: PostgresCluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[Batch], Shores]]:
-    """Both databases of a batch, wrecked at once when they are first asked for."""
+) -> Iterator[Callable[[Batch], CrashRuns]]:
+    """Both databases of a batch, crashed at once when they are first asked for."""
     clusters = {"sqlite": None, "postgresql": cluster}
-    found: dict[str, Shores] = {}
+    found: dict[str, CrashRuns] = {}
     with ExitStack() as stack:
 
-        def case(batch: Batch) -> Shores:
+        def case(batch: Batch) -> CrashRuns:
             places = [(name, share) for name in DATABASES for share in batch.shares]
             worlds = [
                 stack.enter_context(open_world(tmp_path_factory.mktemp(name), clusters[name])) for name, _ in places
             ]
             vaults = [stack.enter_context(RecordingVault()) for _ in places]
             with ThreadPoolExecutor(len(places)) as pool:
-                made = [*pool.map(wreck_and_audit, worlds, vaults, [share for _, share in places])]
+                made = [*pool.map(crash_and_audit, worlds, vaults, [share for _, share in places])]
             crash_runs = {name: CrashRun() for name in DATABASES}
             for (name, _), world, (cases, findings) in zip(places, worlds, made, strict=True):
                 fill_shore(crash_runs[name], world, cases, findings)
             return crash_runs
 
-        def find(batch: Batch) -> Shores:
+        def find(batch: Batch) -> CrashRuns:
             if batch.name not in found:
                 found[batch.name] = case(batch)
             return found[batch.name]
@@ -140,12 +140,12 @@ def fill_shore(crash_run: CrashRun, world: World, cases: Sequence[StoredCase], f
 
 
 @pytest.fixture
-def crash_runs(batch: Batch, find_shores: Callable[[Batch], Shores]) -> Shores:
-    return find_shores(batch)
+def crash_runs(batch: Batch, get_crash_runs: Callable[[Batch], CrashRuns]) -> CrashRuns:
+    return get_crash_runs(batch)
 
 
 @pytest.fixture
-def crash_run(database: str, crash_runs: Shores) -> CrashRun:
+def crash_run(database: str, crash_runs: CrashRuns) -> CrashRun:
     return crash_runs[database]
 
 
@@ -191,7 +191,7 @@ def is_held(kill: Kill) -> bool:
 
 
 @of_every_batch
-def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: Shores) -> None:
+def test_the_document_of_crash_points_tells_what_this_run_saw(batch: Batch, crash_runs: CrashRuns) -> None:
     fresh = {
         title: render_section(
             {name: [crash_run.cases[crash] for crash in crashes] for name, crash_run in crash_runs.items()}

@@ -1,6 +1,6 @@
 """One stored card and its network token, whose gateway dies between the vault's word and its own: made, looked at.
 
-Which seams, and what each may leave behind, is told as rows elsewhere.
+Which crash points, and what each may leave behind, is told as rows elsewhere.
 """
 
 from __future__ import annotations

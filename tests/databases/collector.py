@@ -22,7 +22,7 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Knife:
+class KillingDatabase:
     """A store whose next unit is the last thing that happens."""
 
     def __init__(self, database: Database, moment: str) -> None:
@@ -46,8 +46,8 @@ class Knife:
 
 async def main(url: str, key_path: str, moment: str, days: str) -> None:
     database = await open_database(url)
-    knife: Any = Knife(database, moment)
-    bank = await open_bank(knife, keyring=load_keyring(Path(key_path)), is_first=False)
+    database_that_dies: Any = KillingDatabase(database, moment)
+    bank = await open_bank(database_that_dies, keyring=load_keyring(Path(key_path)), is_first=False)
     bank.wait(int(days))
     await collect(bank.app)
     die()

@@ -69,7 +69,9 @@ async def test_only_a_started_payment_can_be_started(db: Database) -> None:
         await start_payment(db, make_payment(state=State.APPROVED), None, None)
 
 
-async def test_settling_writes_the_result_its_event_its_errand_and_the_answer_of_its_claim(db: Database) -> None:
+async def test_completing_writes_the_result_its_event_its_recovery_task_and_the_answer_of_its_idempotency_key(
+    db: Database,
+) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, make_idempotency_key("key-1"))
     completion = make_settlement(payment, RecoveryTask.REVERSE, state=State.DECLINED, result_code="900.100.300")
@@ -339,7 +341,7 @@ async def test_a_unit_settles_from_the_state_it_expects(db: Database) -> None:
     assert idempotency_key.body == b"late"
 
 
-async def test_a_unit_may_queue_an_errand(db: Database) -> None:
+async def test_a_unit_may_queue_a_recovery_task(db: Database) -> None:
     payment = make_payment()
     await start_payment(db, payment, None, None)
 

@@ -146,7 +146,7 @@ async def test_a_hand_on_a_waiting_row_is_found(db: Database, name: str, change:
         ("silent", RecoveryTask.REVERSE),
     ],
 )
-async def test_an_errand_that_is_gone_is_missed(db: Database, name: str, recovery_task: RecoveryTask) -> None:
+async def test_a_recovery_task_that_is_gone_is_missed(db: Database, name: str, recovery_task: RecoveryTask) -> None:
     lives, shoppers = await send_shoppers_out(db)
     payment_id = shoppers[name].body["id"]
 

@@ -17,8 +17,8 @@ import sqlalchemy as sa
 
 from acquirer_ledger import Fate
 from acquirer_sessions import PATHS, Sessions
+from property.interruptions import MortalDatabase, TickingClock, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
-from property.seams import MortalDatabase, TickingClock, bury
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import Situation
 from tollgate.connectors import WireReply, WireRequest, threeds

@@ -173,7 +173,7 @@ def test_settling_always_ends_the_attempt(kind: str, verdict: Verdict) -> None:
 
 
 @given(kind=kinds, verdict=verdicts)
-def test_what_is_not_decided_and_nothing_else_leaves_an_errand(kind: str, verdict: Verdict) -> None:
+def test_what_is_not_decided_and_nothing_else_leaves_a_recovery_task(kind: str, verdict: Verdict) -> None:
     recovery_task = complete(start(kind), verdict, NOW).recovery_task
     owed = {
         Nature.TAKES: {

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acquirer_ledger import Fate
+from property.interruptions import MortalDatabase, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
-from property.seams import MortalDatabase, bury
 from tollgate.operations.app import App
 from tollgate.payments.cron import CronPlan, parse_plan
 from tollgate.payments.schedule import Run, RunState, Schedule, make_run_payment_id

@@ -37,7 +37,7 @@ async def follow(world: World, wanted: Wanted, named: Deed, mood: Mood = Mood.WI
     return get_last(world)
 
 
-async def let_errands_run(world: World) -> None:
+async def run_recovery_tasks(world: World) -> None:
     world.clock.at += PATIENCE
     await world.work("recovery tasks")
     await world.check()
@@ -51,7 +51,7 @@ async def test_a_last_rebill_that_fails_late_does_not_open_what_a_reversal_close
     debit = await start(world, "DB")
     last_rebill = await follow(world, Wanted("RB", 1_000, "EUR", is_final=True), debit, Mood.SLOW_AND_UNWILLING)
     reversal = await follow(world, Wanted("RV", None), debit)
-    await let_errands_run(world)
+    await run_recovery_tasks(world)
     assert (last_rebill.fate, reversal.fate) == (Fate.FAILED, Fate.DONE)
 
     rebill = await follow(world, Wanted("RB", 1_000, "EUR"), debit)
@@ -68,7 +68,7 @@ async def test_a_last_increment_that_fails_late_does_not_open_a_hold_that_was_en
     last = Wanted("PA", 1_000, "EUR", is_final=True, practice="INCREMENTAL_AUTH")
     last_increment = await follow(world, last, hold, Mood.SLOW_AND_UNWILLING)
     ended = await follow(world, ending, hold)
-    await let_errands_run(world)
+    await run_recovery_tasks(world)
     assert (last_increment.fate, ended.fate) == (Fate.FAILED, Fate.DONE)
 
     increment = await follow(world, Wanted("PA", 1_000, "EUR", practice="INCREMENTAL_AUTH"), hold)

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from property.audit import Row, Tables, check_seals, check_tables, read_tables
 from property.chronicle import KEY_BUSY, Called, Chronicle, fits, read_code
+from property.interruptions import Alarm, MortalDatabase, TickingClock, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from property.plain_words import (
     AUTHORISED_FOR,
@@ -28,7 +29,6 @@ from property.plain_words import (
     Ruling,
     Wanted,
 )
-from property.seams import Alarm, MortalDatabase, TickingClock, bury
 from tollgate.contract.answers import Answer, Envelope
 from tollgate.flows.follow_up import follow_up, record
 from tollgate.flows.pay import pay

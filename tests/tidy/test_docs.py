@@ -47,7 +47,7 @@ def mentions_room(text: str, room: str) -> bool:
 
 def test_a_guide_to_the_house_names_every_room() -> None:
     texts = {document: (ROOT / document).read_text("utf-8") for document in ROOM_DOCUMENTS}
-    # The way in through `python -m` is a door plate, no room.
+    # The way in through `python -m` has nothing of its own to describe.
     wanted = [room for room in rooms() if room != "__main__"]
     missing = [f"{path}: {room}" for path, text in texts.items() for room in wanted if not mentions_room(text, room)]
     expect_none(missing, "a guide to the house names every room")

@@ -1,4 +1,4 @@
-"""The connector for bank accounts: what each payment tells the desk, and that every answer ends in one verdict."""
+"""The connector for bank accounts: what each payment sends to the SEPA queue, and the verdict of every answer."""
 
 from __future__ import annotations
 

@@ -335,7 +335,7 @@ async def test_a_replay_tells_that_it_waits_and_not_where(both: tuple[App, Bank]
     assert shopper.shopper_token.encode() not in (idempotency_key.body or b"")
 
 
-async def test_the_errand_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(both: tuple[App, Bank]) -> None:
+async def test_the_recovery_task_that_ends_the_wait_is_due_in_a_quarter_of_an_hour(both: tuple[App, Bank]) -> None:
     app, bank = both
     shopper = await go_shopping(app, bank)
 

@@ -121,7 +121,9 @@ async def test_while_nobody_knows_the_job_stays_and_the_reservation_too(
     assert [left.id for left in await lease_again(app)] == [job.id]
 
 
-async def test_an_errand_about_what_was_decided_meanwhile_ends_without_a_word(app: App, wire: ScriptedWire) -> None:
+async def test_a_recovery_task_about_what_was_decided_meanwhile_ends_without_a_word(
+    app: App, wire: ScriptedWire
+) -> None:
     named = await begin(app)
     await fall_silent(app, wire, named, "RF", 4_000)
     [job] = await lease_jobs(app)

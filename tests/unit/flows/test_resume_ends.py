@@ -141,7 +141,7 @@ async def test_a_wait_ends_even_where_what_it_waits_for_was_lost(both: tuple[App
 
 
 @pytest.mark.parametrize(("script", "state"), [(APPROVED, State.APPROVED), (DECLINED, State.DECLINED)])
-async def test_the_errand_leaves_what_has_ended_as_it_is(
+async def test_the_recovery_task_leaves_what_has_ended_as_it_is(
     both: tuple[App, Bank], wire: ScriptedWire, script: bytes, state: State
 ) -> None:
     app, bank = both
@@ -157,7 +157,9 @@ async def test_the_errand_leaves_what_has_ended_as_it_is(
     assert before.state is state
 
 
-async def test_the_errand_waits_for_a_charge_that_is_under_way(both: tuple[App, Bank], wire: ScriptedWire) -> None:
+async def test_the_recovery_task_waits_for_a_charge_that_is_under_way(
+    both: tuple[App, Bank], wire: ScriptedWire
+) -> None:
     app, bank = both
     shopper = await go_shopping(app, bank)
     seen: list[dict[str, bool]] = []
@@ -176,7 +178,7 @@ async def test_the_errand_waits_for_a_charge_that_is_under_way(both: tuple[App, 
 # ---- an acquirer that takes its time ----
 
 
-async def test_the_errand_does_not_end_what_the_acquirer_is_still_deciding(
+async def test_the_recovery_task_does_not_end_what_the_acquirer_is_still_deciding(
     both: tuple[App, Bank], wire: ScriptedWire
 ) -> None:
     """Else a failed answer would leave money taken."""

@@ -68,7 +68,7 @@ async def test_the_first_payment_of_the_chain_is_looked_at_too(app: App) -> None
         await follow(app, capture, "RF", 100)
 
 
-async def test_an_errand_leaves_a_changed_payment_alone(app: App, wire: ScriptedWire) -> None:
+async def test_a_recovery_task_leaves_a_changed_payment_alone(app: App, wire: ScriptedWire) -> None:
     wire.script.append(Silent())
     debit = await begin(app)
     await tamper(app, debit, "amount = 1")

@@ -1,4 +1,4 @@
-"""Errands by the clock: what is not done comes again later, each time after a longer pause."""
+"""Recovery tasks by the clock: what is not done comes again later, each time after a longer pause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from unit.flows.telling import PENDING, begin, follow, read, read_answered
 pytestmark = pytest.mark.anyio
 
 
-async def test_an_errand_that_breaks_waits_longer_each_time_and_is_done_once_it_can_be(
+async def test_a_recovery_task_that_breaks_waits_longer_each_time_and_is_done_once_it_can_be(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     wire = ScriptedWire()

@@ -1,4 +1,4 @@
-"""The bank desk on both databases: what is asked for once stands there once, until a file or a cancellation has it."""
+"""The SEPA queue on both databases: what is asked for once stands there once, until a file or a cancellation has it."""
 
 from __future__ import annotations
 
