@@ -84,7 +84,7 @@ class CheckoutWorld:
 
     async def prepare(self, name: str, fields: dict[str, str] = PAYS) -> str:
         self.clock.at += SECOND
-        read = read_fields(list(fields.items()), Situation("checkout", None, False, False))
+        read = read_fields(list(fields.items()), Situation("create_checkout", None, False, False))
         answer = await prepare_checkout(self.app, read, Call(CHANNEL, "ndc"))
         self.ids[name] = orjson.loads(answer.body)["id"]
         return self.ids[name]

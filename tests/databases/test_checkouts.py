@@ -153,7 +153,7 @@ async def test_a_change_that_meets_an_attempt_which_is_over_at_once_is_refused_i
     seen = await prepare(world)
     racing = Racing(world, seen)
     app = msgspec.structs.replace(world.app, database=racing)
-    fields = read_fields([("amount", "1.00")], Situation("checkout_update", None))
+    fields = read_fields([("amount", "1.00")], Situation("update_checkout", None))
 
     with pytest.raises(Refusal) as refused:
         await change_checkout(app, fields, seen.id, Call(CHANNEL, ""))

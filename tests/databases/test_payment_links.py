@@ -54,7 +54,7 @@ async def world(db: Database) -> CheckoutWorld:
 
 
 async def make(world: CheckoutWorld, **more: str) -> str:
-    fields = read_fields(list({**ORDER, **more}.items()), Situation("payment_link", None, False, False))
+    fields = read_fields(list({**ORDER, **more}.items()), Situation("create_payment_link", None, False, False))
     link_id: str = orjson.loads((await make_payment_link(world.app, fields, Call(CHANNEL, NDC))).body)["id"]
     return link_id
 

@@ -57,7 +57,7 @@ def read_request(operation: str, *pairs: tuple[str, str]) -> Fields:
 
 
 async def keep(bank: Bank, idempotency_key: IdempotencyKey | None = None, **changes: str) -> tuple[str, Answer]:
-    fields = read_request("registration", *{**dict(CARD), **changes}.items())
+    fields = read_request("create_registration", *{**dict(CARD), **changes}.items())
     order = read_registration_order(fields, CHANNEL, today=to_datetime(bank.clock.at).date(), is_live=False)
     answer = await register(bank.app, order, Call(CHANNEL, "ndc", idempotency_key))
     return orjson.loads(answer.body)["id"], answer
@@ -66,18 +66,18 @@ async def keep(bank: Bank, idempotency_key: IdempotencyKey | None = None, **chan
 async def change(
     bank: Bank, registration_id: str, *pairs: tuple[str, str], idempotency_key: IdempotencyKey | None = None
 ) -> Answer:
-    fields = read_request("registration_update", *pairs)
+    fields = read_request("update_registration", *pairs)
     return await reregister(bank.app, fields, registration_id, Call(CHANNEL, "ndc", idempotency_key))
 
 
 async def remove(bank: Bank, registration_id: str, idempotency_key: IdempotencyKey | None = None) -> Answer:
     return await deregister(
-        bank.app, read_request("registration_removal"), registration_id, Call(CHANNEL, "ndc", idempotency_key)
+        bank.app, read_request("delete_registration"), registration_id, Call(CHANNEL, "ndc", idempotency_key)
     )
 
 
 async def extend(bank: Bank, registration_id: str) -> Answer:
-    return await extend_life(bank.app, read_request("registration_extension"), registration_id, Call(CHANNEL, "ndc"))
+    return await extend_life(bank.app, read_request("extend_registration"), registration_id, Call(CHANNEL, "ndc"))
 
 
 async def tell(work: Any) -> str:

@@ -53,7 +53,7 @@ async def send_shoppers_out(db: Database) -> tuple[Lives, dict[str, Shopper]]:
     lives = await open_lives(db)
     app, bank = open_bank(lives.app, lives.wire)
     lives.app = app
-    alone = make_order({"paymentType": None}, operation="three_d_secure")
+    alone = make_order({"paymentType": None}, operation="authenticate")
     shoppers = {
         "open": await go_shopping(app, bank, order=make_order(dict.fromkeys(BROWSER_FIELDS))),
         "challenged": await go_shopping(app, bank),

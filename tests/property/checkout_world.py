@@ -152,7 +152,7 @@ class CheckoutWorld:
             )
 
     async def change(self, place: int, amount: str) -> None:
-        fields = read_fields([("amount", amount)], Situation("checkout_update", None, False, False))
+        fields = read_fields([("amount", amount)], Situation("update_checkout", None, False, False))
         await change_checkout(self.app, fields, self.checkout_ids[place], Call(CHANNEL, ""))
 
     async def ask(self, place: int) -> None:
@@ -250,7 +250,7 @@ async def open_checkout_world(db: Database) -> CheckoutWorld:
     world = CheckoutWorld(app, wire, clock)
     wire.moody.meanwhile = world.meanwhile
     for _ in range(CHECKOUTS):
-        fields = read_fields(list(PREPARED.items()), Situation("checkout", None, False, False))
+        fields = read_fields(list(PREPARED.items()), Situation("create_checkout", None, False, False))
         answer = await prepare_checkout(app, fields, Call(CHANNEL, "ndc"))
         world.checkout_ids.append(json.loads(answer.body)["id"])
     return world

@@ -113,7 +113,7 @@ def _begin(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callable
         fields = asking.read(operation)
         if find_reference(fields) is not None:
             return _follow(asking, fields)
-        is_stored = operation == "registration_payment" or registered.find_registration_id(fields) is not None
+        is_stored = operation == "pay_registration" or registered.find_registration_id(fields) is not None
         return _order(asking, fields, stored if is_stored else None)
 
     return understand
@@ -128,7 +128,7 @@ def _follow_up(asking: Asking) -> object:
 
 
 def _register(asking: Asking) -> object:
-    fields = asking.read("registration")
+    fields = asking.read("create_registration")
     registrations.check_alone(fields)
     opened = _OPENED if find_wallet_call(fields) else None
     return registrations.read_registration_order(fields, asking.channel, today=TODAY, is_live=False, opened=opened)
@@ -138,7 +138,7 @@ def _change(operation: str, stored: RegisteredAccount = _STORED_CARD) -> Callabl
     def understand(asking: Asking) -> object:
         fields = asking.read(operation)
         mode = registrations.find_mode(fields, stored.registration, is_live=False)
-        if operation != "registration_update" or registrations.is_confirmation(fields):
+        if operation != "update_registration" or registrations.is_confirmation(fields):
             return mode
         return registrations.apply_update(fields, stored.registration, stored.account, asking.channel, today=TODAY)
 
@@ -150,7 +150,7 @@ def _prepare(asking: Asking) -> object:
 
 
 def _check_prepared(asking: Asking) -> object:
-    fields = asking.read("checkout")
+    fields = asking.read("create_checkout")
     checkouts.check_prepared(fields, asking.channel, today=TODAY, is_live=False)
     kept = checkouts.keep_prepared(fields)
     return (
@@ -162,13 +162,13 @@ def _check_prepared(asking: Asking) -> object:
 
 
 def _change_checkout(asking: Asking) -> object:
-    merged = merge_echo(_PREPARED, checkouts.keep_prepared(asking.read("checkout_update")))
+    merged = merge_echo(_PREPARED, checkouts.keep_prepared(asking.read("update_checkout")))
     return _check_prepared(Asking(list(merged.items()), asking.is_lenient))
 
 
 def _submit(asking: Asking) -> object:
     sent = checkouts.Submission(pairs=asking.pairs, address="192.0.2.1", accept="text/html", user_agent="Mozilla")
-    fields = read_fields(checkouts.join_form(_PREPARED, sent), asking.situate("checkout_payment"))
+    fields = read_fields(checkouts.join_form(_PREPARED, sent), asking.situate("submit_checkout"))
     checkouts.get_return_url(fields)
     if checkouts.check_offer(fields, _PREPARED) is not None:
         return _order(asking, checkouts.override_payment_type(fields, _PREPARED, "VISA"), _STORED_CARD)
@@ -196,7 +196,7 @@ def _ask(operation: str) -> Callable[[Asking], object]:
 
 
 def _sum_up(asking: Asking) -> object:
-    return read_days(asking.pairs, asking.situate("settlement"))
+    return read_days(asking.pairs, asking.situate("reconciliations"))
 
 
 def _list_settled(asking: Asking) -> object:
@@ -204,15 +204,17 @@ def _list_settled(asking: Asking) -> object:
 
 
 SAMPLES = (
-    Sample("card payment", {**DEBIT, **_CUSTOMER, "createRegistration": "true"}, _begin("payment")),
-    Sample("direct debit", SEPA, _begin("payment")),
-    Sample("wallet payment", {**TOKEN, **_BACK}, _begin("payment")),
-    Sample("opened wallet payment", OPENED_WALLET, _begin("payment")),
-    Sample("payment by registration", BY_ID, _begin("payment")),
-    Sample("payment by reference", {**MONEY, "paymentType": "CP", "referenceUuid": "8a" * 16}, _begin("payment")),
-    Sample("registration's own payment", without(BY_ID, "registrationId"), _begin("registration_payment")),
-    Sample("stored direct debit", without(BY_ID, "registrationId"), _begin("registration_payment", _STORED_BANK)),
-    Sample("authentication", ALONE, _begin("three_d_secure")),
+    Sample("card payment", {**DEBIT, **_CUSTOMER, "createRegistration": "true"}, _begin("create_payment")),
+    Sample("direct debit", SEPA, _begin("create_payment")),
+    Sample("wallet payment", {**TOKEN, **_BACK}, _begin("create_payment")),
+    Sample("opened wallet payment", OPENED_WALLET, _begin("create_payment")),
+    Sample("payment by registration", BY_ID, _begin("create_payment")),
+    Sample(
+        "payment by reference", {**MONEY, "paymentType": "CP", "referenceUuid": "8a" * 16}, _begin("create_payment")
+    ),
+    Sample("registration's own payment", without(BY_ID, "registrationId"), _begin("pay_registration")),
+    Sample("stored direct debit", without(BY_ID, "registrationId"), _begin("pay_registration", _STORED_BANK)),
+    Sample("authentication", ALONE, _begin("authenticate")),
     Sample("follow-up", {**MONEY, "paymentType": "CP"}, _follow_up),
     Sample(
         "renewal",
@@ -221,10 +223,10 @@ SAMPLES = (
     ),
     Sample("registration", {"paymentBrand": "VISA", **CARD, "recurringMigration.paymentType": "DB"}, _register),
     Sample("registration of a bank account", without(SEPA, *MONEY, "paymentType"), _register),
-    Sample("registration update", {"card.holder": "Jane Jones"}, _change("registration_update")),
-    Sample("stored bank's update", {"bankAccount.holder": "Jane"}, _change("registration_update", _STORED_BANK)),
-    Sample("registration removal", {"paymentType": "DR"}, _change("registration_removal")),
-    Sample("registration extension", {"paymentType": "TE"}, _change("registration_extension")),
+    Sample("registration update", {"card.holder": "Jane Jones"}, _change("update_registration")),
+    Sample("stored bank's update", {"bankAccount.holder": "Jane"}, _change("update_registration", _STORED_BANK)),
+    Sample("registration removal", {"paymentType": "DR"}, _change("delete_registration")),
+    Sample("registration extension", {"paymentType": "TE"}, _change("extend_registration")),
     Sample("checkout", {**_PREPARED, **_CUSTOMER}, _prepare),
     Sample("checkout that registers", {"createRegistration": "true"}, _prepare),
     Sample("checkout update", {**MONEY, **_CUSTOMER}, _change_checkout),

@@ -28,28 +28,6 @@ class Fields(Protocol):
     def __iter__(self) -> Iterator[str]: ...
 
 
-OPERATIONS = frozenset(
-    {
-        "payment",
-        "follow_up",
-        "checkout",
-        "checkout_update",
-        "checkout_payment",
-        "payment_link",
-        "registration",
-        "registration_update",
-        "registration_removal",
-        "registration_extension",
-        "registration_payment",
-        "three_d_secure",
-        "schedule",
-        "query",
-        "query_list",
-        "search",
-        "settlement",
-    }
-)
-
 MISSING = "may not be empty"
 
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from tollgate.catalog.rule import OPERATIONS, Check, Fields, Rule, Situation
+from tollgate.catalog.rule import Check, Fields, Rule, Situation
 from tollgate.catalog.rule_rows import ROWS
+from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.values import Fault
 
 RULES: tuple[Rule, ...] = ROWS
 
 _BY_OPERATION: Mapping[str, tuple[Rule, ...]] = {
     operation: tuple(rule for rule in RULES if not rule.operations or operation in rule.operations)
-    for operation in OPERATIONS
+    for operation in OPERATIONS_WITH_RULES
 }
 
 

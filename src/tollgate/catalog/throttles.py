@@ -1,6 +1,6 @@
-"""How often an operation may be asked for, as rows. Counting is done elsewhere.
+"""The operations of the interface: how often each may be asked for, and whether cross-field rules apply to it.
 
-On a live host every row is on. On a test host the configuration switches them on, but for the checkout's status.
+On a live host every limit is on. On a test host the configuration switches them on, but for the checkout's status.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ class Throttle:
     window_s: int
     is_on: bool = False
     """Whether a test host has it without being told."""
+    has_rules: bool = False
+    """Whether its parameters are checked by the cross-field rules."""
 
 
 _ROWS = (
@@ -46,6 +48,7 @@ _ROWS = (
         "address",
         LIMITS.checkout_attempts_per_address_max,
         LIMITS.checkout_lifetime // SECOND,
+        has_rules=True,
     ),
     Throttle(
         "abandon_checkout",
@@ -54,10 +57,10 @@ _ROWS = (
         LIMITS.checkout_lifetime // SECOND,
     ),
     Throttle(WRONG_TOKEN, "address", 60, _MINUTE_S),
-    Throttle("create_checkout", "entity", _MANY, _MINUTE_S),
-    Throttle("update_checkout", "id", _PER_ID, _MINUTE_S),
+    Throttle("create_checkout", "entity", _MANY, _MINUTE_S, has_rules=True),
+    Throttle("update_checkout", "id", _PER_ID, _MINUTE_S, has_rules=True),
     Throttle("delete_checkout", "id", _PER_ID, _MINUTE_S),
-    Throttle("create_payment_link", "entity", _MANY, _MINUTE_S),
+    Throttle("create_payment_link", "entity", _MANY, _MINUTE_S, has_rules=True),
     Throttle("read_payment_link", "id", _READS, _MINUTE_S),
     Throttle("delete_payment_link", "id", _PER_ID, _MINUTE_S),
     Throttle("read_link_payment", "id", _READS, _MINUTE_S),
@@ -69,26 +72,26 @@ _ROWS = (
         LIMITS.checkout_lifetime // SECOND,
     ),
     Throttle("payment_link_files", "address", _PAGES, _MINUTE_S),
-    Throttle("create_payment", "entity", _MANY, _MINUTE_S),
+    Throttle("create_payment", "entity", _MANY, _MINUTE_S, has_rules=True),
     Throttle("read_payment", "id", _READS, _MINUTE_S),
-    Throttle("follow_up", "id", _PER_ID, _MINUTE_S),
-    Throttle("create_registration", "entity", _MANY, _MINUTE_S),
+    Throttle("follow_up", "id", _PER_ID, _MINUTE_S, has_rules=True),
+    Throttle("create_registration", "entity", _MANY, _MINUTE_S, has_rules=True),
     Throttle("read_registration", "id", _STORED_READS, _HOUR_S),
     Throttle("read_secure_registration", "id", _STORED_READS, _HOUR_S),
-    Throttle("update_registration", "id", _PER_ID, _MINUTE_S),
-    Throttle("delete_registration", "id", _PER_ID, _MINUTE_S),
-    Throttle("extend_registration", "id", _PER_ID, _MINUTE_S),
-    Throttle("pay_registration", "id", _PER_ID, _MINUTE_S),
-    Throttle("authenticate", "entity", _MANY, _MINUTE_S),
+    Throttle("update_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
+    Throttle("delete_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
+    Throttle("extend_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
+    Throttle("pay_registration", "id", _PER_ID, _MINUTE_S, has_rules=True),
+    Throttle("authenticate", "entity", _MANY, _MINUTE_S, has_rules=True),
     Throttle("read_authentication", "id", _READS, _MINUTE_S),
-    Throttle("schedule", "entity", _MANY, _MINUTE_S),
+    Throttle("schedule", "entity", _MANY, _MINUTE_S, has_rules=True),
     Throttle("read_schedule", "id", _STORED_READS, _HOUR_S),
     Throttle("reschedule", "id", _PER_ID, _MINUTE_S),
     Throttle("deschedule", "id", _PER_ID, _MINUTE_S),
     Throttle("delete_schedule", "id", _PER_ID, _MINUTE_S),
-    Throttle("query", "id", _READS, _MINUTE_S),
-    Throttle("query_list", "entity", _LISTS, _MINUTE_S),
-    Throttle("reconciliations", "entity", _LISTS, _MINUTE_S),
+    Throttle("query", "id", _READS, _MINUTE_S, has_rules=True),
+    Throttle("query_list", "entity", _LISTS, _MINUTE_S, has_rules=True),
+    Throttle("reconciliations", "entity", _LISTS, _MINUTE_S, has_rules=True),
     Throttle("result_codes", "address", _LISTS, _MINUTE_S),
     Throttle("describe_form", "address", _PAGES, _MINUTE_S),
     Throttle("send_to_provider", "address", _PAGES, _MINUTE_S),
@@ -105,3 +108,6 @@ _ROWS = (
 )
 
 THROTTLES: Mapping[str, Throttle] = MappingProxyType({row.operation: row for row in _ROWS})
+
+OPERATIONS_WITH_RULES = frozenset(row.operation for row in _ROWS if row.has_rules) | {"search"}
+"""A search shares its limit with `query_list`, and has rules of its own."""

@@ -102,7 +102,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
         # The link's next checkout would be made from what the link says, and the change would be lost.
         raise checkouts.make_session_refusal(" (a payment link made this one: end the link and make another instead)")
     merged = merge_echo(prepared, checkouts.keep_prepared(fields))
-    situation = app.make_situation("checkout", channel)
+    situation = app.make_situation("create_checkout", channel)
     whole = read_fields(list(merged.items()), situation)
     refuse_unpayable(app, whole, channel)
     kind = checkouts.choose_checkout_kind(whole.values)

@@ -66,7 +66,7 @@ from tollgate.values import (
     to_datetime,
 )
 
-_OPERATIONS = {CheckoutKind.PAYMENT: "checkout_payment", CheckoutKind.REGISTRATION: "registration"}
+_OPERATIONS = {CheckoutKind.PAYMENT: "submit_checkout", CheckoutKind.REGISTRATION: "create_registration"}
 
 
 class Submitted(msgspec.Struct, frozen=True):

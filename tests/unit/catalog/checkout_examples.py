@@ -18,15 +18,15 @@ ADDRESS = {
 IDEAL = "overridePaymentType[IDEAL]"
 
 CHECKOUT_EXAMPLES = [
-    Example("initial_type", "checkout", PREPARED, {**PREPARED, "paymentType": "RF"}, ["paymentType"]),
-    Example("initial_type", "checkout_payment", DEBIT, {**DEBIT, "paymentType": "RV"}, ["paymentType"]),
-    Example("checkout_reference", "checkout", PREPARED, {**PREPARED, **REFERENCE}, ["referenceUuid"]),
-    Example("checkout_reference", "checkout_update", {}, REFERENCE, ["referenceUuid"]),
-    Example("checkout_reference", "checkout", PREPARED, {**PREPARED, **REGISTRATION}, ["registrationId"]),
-    Example("override_brand", "checkout", {**PREPARED, IDEAL: "DB"}, {**PREPARED, IDEAL: "CD"}, [IDEAL]),
+    Example("initial_type", "create_checkout", PREPARED, {**PREPARED, "paymentType": "RF"}, ["paymentType"]),
+    Example("initial_type", "submit_checkout", DEBIT, {**DEBIT, "paymentType": "RV"}, ["paymentType"]),
+    Example("checkout_reference", "create_checkout", PREPARED, {**PREPARED, **REFERENCE}, ["referenceUuid"]),
+    Example("checkout_reference", "update_checkout", {}, REFERENCE, ["referenceUuid"]),
+    Example("checkout_reference", "create_checkout", PREPARED, {**PREPARED, **REGISTRATION}, ["registrationId"]),
+    Example("override_brand", "create_checkout", {**PREPARED, IDEAL: "DB"}, {**PREPARED, IDEAL: "CD"}, [IDEAL]),
     Example(
         "checkout_billing",
-        "checkout",
+        "create_checkout",
         {**PREPARED, **ADDRESS},
         {**PREPARED, "billing.city": "Graz", "billing.country": "AT"},
         ["billing.street1", "billing.postcode"],

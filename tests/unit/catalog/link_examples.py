@@ -12,37 +12,45 @@ SHOP = "//shop.example/a.png"
 
 LINK_EXAMPLES = [
     Example(
-        "link_parameters", "checkout", LINK, {**LINK, "validUntil": "5", LOGO: f"https:{SHOP}"}, ["validUntil", LOGO]
-    ),
-    Example(
-        "link_lifetime", "payment_link", {**LINK, "validUntil": "365"}, {**LINK, "validUntil": "366"}, ["validUntil"]
+        "link_parameters",
+        "create_checkout",
+        LINK,
+        {**LINK, "validUntil": "5", LOGO: f"https:{SHOP}"},
+        ["validUntil", LOGO],
     ),
     Example(
         "link_lifetime",
-        "payment_link",
+        "create_payment_link",
+        {**LINK, "validUntil": "365"},
+        {**LINK, "validUntil": "366"},
+        ["validUntil"],
+    ),
+    Example(
+        "link_lifetime",
+        "create_payment_link",
         {**LINK, "validUntil": "12", "validUntilUnit": "MONTH"},
         {**LINK, "validUntil": "13", "validUntilUnit": "MONTH"},
         ["validUntil"],
     ),
     Example(
         "link_unit",
-        "payment_link",
+        "create_payment_link",
         {**LINK, "validUntil": "1", "validUntilUnit": "YEAR"},
         {**LINK, "validUntilUnit": "YEAR"},
         ["validUntil"],
     ),
     Example(
         "link_addresses",
-        "payment_link",
+        "create_payment_link",
         {**LINK, LOGO: "http://127.0.0.1:8000/a.png", TERMS: f"https:{SHOP}"},
         {**LINK, LOGO: f"http:{SHOP}", TERMS: f"http:{SHOP}"},
         [LOGO, TERMS],
     ),
-    Example("link_accounts", "payment_link", LINK, {**LINK, "card.number": "4200000000000000"}, ["card.number"]),
-    Example("link_type", "payment_link", LINK, {**LINK, "paymentType": "CD"}, ["paymentType"]),
+    Example("link_accounts", "create_payment_link", LINK, {**LINK, "card.number": "4200000000000000"}, ["card.number"]),
+    Example("link_type", "create_payment_link", LINK, {**LINK, "paymentType": "CD"}, ["paymentType"]),
     Example(
         "link_type",
-        "payment_link",
+        "create_payment_link",
         {**LINK, "overridePaymentType[VISA]": "PA"},
         {**LINK, "overridePaymentType[VISA]": "CD"},
         ["overridePaymentType[VISA]"],
@@ -50,12 +58,12 @@ LINK_EXAMPLES = [
     *[
         Example(
             "link_brand",
-            "payment_link",
+            "create_payment_link",
             {**LINK, "paymentBrand": "PAYPAL"},
             {**LINK, "paymentBrand": wallet},
             ["paymentBrand"],
         )
         for wallet in ("APPLEPAY", "GOOGLEPAY", "SAMSUNGPAY")
     ],
-    Example("needed_fields", "payment_link", LINK, {"paymentType": "DB"}, ["amount", "currency"]),
+    Example("needed_fields", "create_payment_link", LINK, {"paymentType": "DB"}, ["amount", "currency"]),
 ]

@@ -19,14 +19,14 @@ from unit.catalog.rule_fields import (
 PERSON_EXAMPLES = [
     Example(
         "customer_names",
-        "payment",
+        "create_payment",
         {**DEBIT, **NAMES, "customer.email": "jane@example.org"},
         {**DEBIT, "customer.surname": "Jones", "customer.email": "jane@example.org"},
         ["customer.givenName"],
     ),
     Example(
         "customer_names",
-        "payment",
+        "create_payment",
         {
             **DEBIT,
             **BROWSER,
@@ -39,35 +39,35 @@ PERSON_EXAMPLES = [
     ),
     Example(
         "customer_document",
-        "payment",
+        "create_payment",
         {**DEBIT, **NAMES, **TAX_ID},
         {**DEBIT, **NAMES, "customer.identificationDocId": "12345678"},
         ["customer.identificationDocType"],
     ),
     Example(
         "customer_document",
-        "payment",
+        "create_payment",
         {**DEBIT, **NAMES},
         {**DEBIT, **NAMES, "customer.identificationDocType": "PASSPORT"},
         ["customer.identificationDocId"],
     ),
     Example(
         "shipping_customer_names",
-        "payment",
+        "create_payment",
         {**DEBIT, **SHIPPED, "shipping.customer.email": "jane@example.org"},
         {**DEBIT, "shipping.customer.email": "jane@example.org"},
         ["shipping.customer.givenName", "shipping.customer.surname"],
     ),
     Example(
         "shipping_customer_document",
-        "payment",
+        "create_payment",
         {**DEBIT, **SHIPPED, **SHIPPED_TAX_ID},
         {**DEBIT, **SHIPPED, **without(SHIPPED_TAX_ID, "shipping.customer.identificationDocId")},
         ["shipping.customer.identificationDocId"],
     ),
     Example(
         "browser_complete",
-        "three_d_secure",
+        "authenticate",
         {**ALONE, **BROWSER},
         {**ALONE, **without(BROWSER, "customer.browser.timezone", "customer.browser.javaEnabled")},
         ["customer.browser.timezone", "customer.browser.javaEnabled"],
@@ -75,7 +75,7 @@ PERSON_EXAMPLES = [
     *(
         Example(
             f"{address.replace('.', '_')}_house_number",
-            "payment",
+            "create_payment",
             {**DEBIT, f"{address}.houseNumber1": "1", f"{address}.houseNumber2": "a"},
             {**DEBIT, f"{address}.houseNumber2": "a"},
             [f"{address}.houseNumber1"],
@@ -85,7 +85,7 @@ PERSON_EXAMPLES = [
     *(
         Example(
             f"{address.replace('.', '_')}_street",
-            "payment",
+            "create_payment",
             {**DEBIT, f"{address}.street1": "17", f"{address}.street2": "Main Street"},
             {**DEBIT, f"{address}.street1": "17", f"{address}.street2": "4 2"},
             [f"{address}.street1"],
@@ -94,14 +94,14 @@ PERSON_EXAMPLES = [
     ),
     Example(
         "item_count",
-        "payment",
+        "create_payment",
         {**DEBIT, **{f"cart.items[{index}].name": "x" for index in range(LIMITS.items_max)}},
         {**DEBIT, **{f"cart.items[{index}].name": "x" for index in range(LIMITS.items_max + 1)}},
         ["cart.items"],
     ),
     Example(
         "seller_whole",
-        "payment",
+        "create_payment",
         {**DEBIT, **SELLER},
         {**DEBIT, "marketPlace.sellers[3].id": "s"},
         ["marketPlace.sellers[3].amount"],

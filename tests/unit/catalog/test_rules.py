@@ -7,9 +7,10 @@ import pytest
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import PARAMETERS, resolve
 from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
-from tollgate.catalog.rule import OPERATIONS, Situation
+from tollgate.catalog.rule import Situation
 from tollgate.catalog.rule_rows import requests
 from tollgate.catalog.rules import RULES, check_rules
+from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.values import Fault
 from unit.catalog.checkout_examples import CHECKOUT_EXAMPLES
 from unit.catalog.link_examples import LINK_EXAMPLES
@@ -56,7 +57,7 @@ def test_rules_are_named_once_and_only_operations_and_groups_that_exist() -> Non
     groups = {name.partition(".")[0].partition("[")[0] for name in PARAMETERS}
 
     assert len({rule.name for rule in RULES}) == len(RULES)
-    assert [rule.name for rule in RULES if not rule.operations <= OPERATIONS] == []
+    assert [rule.name for rule in RULES if not rule.operations <= OPERATIONS_WITH_RULES] == []
     assert [rule.name for rule in RULES if not rule.groups <= groups] == []
     assert [rule.name for rule in RULES if not rule.text.endswith(".") or "\n" in rule.text] == []
 
@@ -96,12 +97,12 @@ def test_a_lenient_channel_takes_what_they_forbid(example: Example) -> None:
 def test_a_lenient_channel_settles_an_odd_brand_by_the_card_number(spelling: str) -> None:
     fields = {**DEBIT, "paymentBrand": spelling, "card.number": "377777777777770"}
 
-    assert ask(fields, "payment", is_lenient=True) == []
-    assert ask(fields, "payment") == [Fault("paymentBrand", "must be a brand of this gateway", spelling)]
+    assert ask(fields, "create_payment", is_lenient=True) == []
+    assert ask(fields, "create_payment") == [Fault("paymentBrand", "must be a brand of this gateway", spelling)]
 
 
 def test_an_empty_payment_is_answered_as_clients_have_recorded_it() -> None:
-    assert ask({"paymentType": "RF"}, "payment") == [
+    assert ask({"paymentType": "RF"}, "create_payment") == [
         Fault("amount", "may not be empty"),
         Fault("currency", "may not be empty"),
         Fault("paymentType", "must be one of [PA, DB, CD, PA.CP]", "RF"),
@@ -111,27 +112,31 @@ def test_an_empty_payment_is_answered_as_clients_have_recorded_it() -> None:
 
 @pytest.mark.parametrize("brand", ["PAYPAL", "ALIPAY", "IDEAL", "SOFORTUEBERWEISUNG", "PREPAYMENT"])
 def test_a_brand_with_a_page_of_its_own_needs_no_account(brand: str) -> None:
-    assert ask({**MONEY, "paymentType": "DB", "paymentBrand": brand, "bankAccount.country": "NL"}, "payment") == []
+    assert (
+        ask({**MONEY, "paymentType": "DB", "paymentBrand": brand, "bankAccount.country": "NL"}, "create_payment") == []
+    )
 
 
 def test_what_a_shopper_typed_into_the_form_does_not_call_for_names() -> None:
-    assert ask({**CARD, "customer.email": "jane@example.org"}, "checkout_payment") == []
+    assert ask({**CARD, "customer.email": "jane@example.org"}, "submit_checkout") == []
 
 
 def test_no_country_asks_for_a_purpose_code_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "PURPOSE_CODE_COUNTRIES", PURPOSE_CODE_COUNTRIES)
 
-    assert ask({**DEBIT, "recipient.country": PURPOSE_COUNTRY}, "payment") == []
+    assert ask({**DEBIT, "recipient.country": PURPOSE_COUNTRY}, "create_payment") == []
 
 
 def test_only_recipients_in_listed_countries_call_for_a_purpose_code() -> None:
-    assert ask({**DEBIT, "recipient.country": "DEU"}, "payment") == []
-    assert [fault.name for fault in ask({**DEBIT, "recipient.country": PURPOSE_COUNTRY}, "payment", is_lenient=True)]
+    assert ask({**DEBIT, "recipient.country": "DEU"}, "create_payment") == []
+    assert [
+        fault.name for fault in ask({**DEBIT, "recipient.country": PURPOSE_COUNTRY}, "create_payment", is_lenient=True)
+    ]
 
 
 def test_a_lenient_channel_asks_for_no_identity_document_of_a_bank_slip() -> None:
-    assert ask(SLIP, "payment", is_lenient=True) == []
-    assert ask({**SLIP, "paymentBrand": "BRADESCO"}, "payment", is_lenient=True) == []
+    assert ask(SLIP, "create_payment", is_lenient=True) == []
+    assert ask({**SLIP, "paymentBrand": "BRADESCO"}, "create_payment", is_lenient=True) == []
 
 
 def test_a_brand_with_a_page_asks_for_no_account_id() -> None:
@@ -143,8 +148,8 @@ def test_a_brand_with_a_page_asks_for_no_account_id() -> None:
 def test_an_older_spelling_is_overridden_on_a_lenient_channel_only() -> None:
     fields = {**MONEY, "paymentType": "DB", "overridePaymentType[KLARNA_INVOICE]": "PA"}
 
-    assert ask(fields, "checkout", is_lenient=True) == []
-    assert [fault.name for fault in ask(fields, "checkout")] == ["overridePaymentType[KLARNA_INVOICE]"]
+    assert ask(fields, "create_checkout", is_lenient=True) == []
+    assert [fault.name for fault in ask(fields, "create_checkout")] == ["overridePaymentType[KLARNA_INVOICE]"]
 
 
 @pytest.mark.parametrize("holder", ["4200000000000000", "123", "12 34", "٤٢٠٠", "12/34-56"])
@@ -166,4 +171,4 @@ def test_changing_a_schedule_does_not_ask_for_what_it_already_has(kind: str) -> 
 def test_test_mode_on_a_live_host_is_no_parameter_fault() -> None:
     fields = {**DEBIT, "testMode": "EXTERNAL"}
 
-    assert check_rules(fields, Situation("payment", "DB", host_is_live=True), {"card", "paymentBrand"}) == []
+    assert check_rules(fields, Situation("create_payment", "DB", host_is_live=True), {"card", "paymentBrand"}) == []

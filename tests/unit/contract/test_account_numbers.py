@@ -10,7 +10,8 @@ import pytest
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.parameters.row import Secrecy
 from tollgate.catalog.results import get_result
-from tollgate.catalog.rule import OPERATIONS, Situation
+from tollgate.catalog.rule import Situation
+from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.contract.account_numbers import check_key, list_exposing
 from tollgate.contract.answers import Envelope, answer_refusal
 from tollgate.contract.fields import read_fields
@@ -18,7 +19,7 @@ from tollgate.values import Fault, InvalidParameters
 from unit.catalog.rule_fields import ALONE, CARD, DEBIT, MONEY, SCHEDULE, SEPA
 from unit.catalog.test_card_numbers import NUMBER, SPELLINGS
 
-STRICT, LENIENT = Situation("payment", None), Situation("payment", None, is_lenient=True)
+STRICT, LENIENT = Situation("create_payment", None), Situation("create_payment", None, is_lenient=True)
 OWN = {**DEBIT, "card.number": NUMBER}
 OTHER = "5425233430109903"
 OTHERS = {name: text for name, text in SPELLINGS.items() if name != "written line breaks"}
@@ -68,20 +69,20 @@ def test_the_number_of_a_bank_account_is_refused_too() -> None:
 @pytest.mark.parametrize(
     ("operation", "fields"),
     [
-        ("payment", OWN),
+        ("create_payment", OWN),
         ("follow_up", {**MONEY, "paymentType": "CP"}),
-        ("checkout", {**MONEY, "paymentType": "DB"}),
-        ("checkout_update", MONEY),
-        ("checkout_payment", {"paymentBrand": "VISA", **CARD}),
-        ("registration", {"paymentBrand": "VISA", **CARD}),
-        ("three_d_secure", ALONE),
+        ("create_checkout", {**MONEY, "paymentType": "DB"}),
+        ("update_checkout", MONEY),
+        ("submit_checkout", {"paymentBrand": "VISA", **CARD}),
+        ("create_registration", {"paymentBrand": "VISA", **CARD}),
+        ("authenticate", ALONE),
         ("schedule", SCHEDULE),
     ],
 )
 def test_every_operation_compares_with_a_number_that_comes_along(operation: str, fields: dict[str, str]) -> None:
     sent = {**fields, "card.number": NUMBER, "merchantMemo": f"paid with {SPELLINGS['fullwidth']}"}
 
-    assert operation in OPERATIONS
+    assert operation in OPERATIONS_WITH_RULES
     assert [fault.name for fault in faults_of(sent, Situation(operation, "SD"))] == ["merchantMemo"]
 
 

@@ -37,7 +37,7 @@ def read(*groups: dict[str, str]) -> Order:
     sent: dict[str, str] = MONEY.copy()
     for group in groups:
         sent |= group
-    fields = read_fields([*sent.items()], Situation("payment", None, CHANNEL.is_lenient, False))
+    fields = read_fields([*sent.items()], Situation("create_payment", None, CHANNEL.is_lenient, False))
     return read_order(fields, CHANNEL, today=TODAY, short_id="1234.5678.9012", is_live=False)
 
 
@@ -213,7 +213,7 @@ def test_a_wallets_token_is_a_secret_from_the_beginning() -> None:
     token = '{"data":"x"}'
     fields = read_fields(
         [*MONEY.items(), ("paymentBrand", "APPLEPAY"), ("walletA.paymentToken", token)],
-        Situation("payment", None, False, False),
+        Situation("create_payment", None, False, False),
     )
 
     call = find_wallet_call(fields)

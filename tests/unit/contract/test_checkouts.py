@@ -183,7 +183,7 @@ def test_what_a_browser_says_of_itself_is_never_the_shoppers_fault(header: str, 
         "card.expiryMonth": "05",
         "card.expiryYear": "2034",
     }
-    read_fields([*joined.items(), *card.items()], Situation("checkout_payment", None))
+    read_fields([*joined.items(), *card.items()], Situation("submit_checkout", None))
     assert joined["customer.browser.userAgent"] == kept
     assert joined["customer.browser.acceptHeader"] == kept.replace("-", "*/*")
     assert "customer.ip" not in joined
@@ -223,7 +223,7 @@ def test_without_a_type_an_account_is_stored() -> None:
 def test_a_security_code_is_not_kept() -> None:
     pairs = [*PREPARED.items(), ("card.cvv", "123"), ("card.holder", "Jane Jones")]
 
-    kept = checkouts.keep_prepared(read_fields(pairs, Situation("checkout", None, False, False)))
+    kept = checkouts.keep_prepared(read_fields(pairs, Situation("create_checkout", None, False, False)))
 
     assert kept == {**PREPARED, "card.holder": "Jane Jones"}
 
@@ -252,7 +252,7 @@ def test_a_security_code_is_not_kept() -> None:
 )
 def test_what_could_never_be_paid_is_refused(changes: dict[str, str], is_live: bool, is_refused: bool) -> None:
     pairs = list({**PREPARED, **changes}.items())
-    fields = read_fields(pairs, Situation("checkout", None, False, is_live))
+    fields = read_fields(pairs, Situation("create_checkout", None, False, is_live))
     if not is_refused:
         checkouts.check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
         return
@@ -262,7 +262,7 @@ def test_what_could_never_be_paid_is_refused(changes: dict[str, str], is_live: b
 
 def test_what_is_prepared_says_in_which_mode_it_will_be_paid() -> None:
     def tell_mode(is_live: bool, **more: str) -> TestMode | None:
-        fields = read_fields(list({**PREPARED, **more}.items()), Situation("checkout", None, False, is_live))
+        fields = read_fields(list({**PREPARED, **more}.items()), Situation("create_checkout", None, False, is_live))
         return checkouts.check_prepared(fields, CHANNEL, today=date(2026, 11, 15), is_live=is_live)
 
     assert tell_mode(False) is TestMode.INTERNAL

@@ -8,7 +8,7 @@ from tollgate.catalog.rule import Situation
 from tollgate.contract.fields import Fields, is_never_stored, merge_echo, read_fields
 from tollgate.values import Fault, InvalidParameters
 
-STRICT, LENIENT = Situation("payment", None), Situation("payment", None, is_lenient=True)
+STRICT, LENIENT = Situation("create_payment", None), Situation("create_payment", None, is_lenient=True)
 PAIRS = [
     ("amount", "92.00"),
     ("currency", "EUR"),

@@ -32,7 +32,7 @@ SENT = {
 def read(changes: dict[str, str] | None = None, *, channel: Channel = CHANNEL, is_live: bool = False) -> Order:
     fields = read_fields(
         [(name, value) for name, value in {**SENT, **(changes or {})}.items() if value],
-        Situation("payment", None, channel.is_lenient, is_live),
+        Situation("create_payment", None, channel.is_lenient, is_live),
     )
     return read_order(fields, channel, today=TODAY, short_id="1234.5678.9012", is_live=is_live)
 
@@ -212,7 +212,7 @@ def test_the_network_behind_a_wallet_is_known_again() -> None:
     card = CardAccount(number=Secret("4200000000000000"), expiry_month="05", expiry_year="2034", wallet="walletB")
     opened = OpenedCard(account=card, card_summary=make_card_summary("4200000000000000", card), network="VISA")
     money = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB"), ("paymentBrand", "GOOGLEPAY")]
-    fields = read_fields([*money, ("walletB.paymentToken", "{}")], Situation("payment", None, False, False))
+    fields = read_fields([*money, ("walletB.paymentToken", "{}")], Situation("create_payment", None, False, False))
     order = read_order(fields, CHANNEL, today=TODAY, short_id="1", is_live=False, opened=opened)
 
     recalled = recall_order(store(order), card, CHANNEL)

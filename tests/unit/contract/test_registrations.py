@@ -42,7 +42,7 @@ VIRTUAL = accounts.VirtualAccount(account_id="jane@example.org")
 def read(
     sent: dict[str, str], *, is_live: bool = False, opened: accounts.OpenedCard | str | None = None
 ) -> registrations.RegistrationOrder:
-    fields = read_fields(list(sent.items()), Situation("registration", None, False, is_live))
+    fields = read_fields(list(sent.items()), Situation("create_registration", None, False, is_live))
     return registrations.read_registration_order(fields, CHANNEL, today=TODAY, is_live=is_live, opened=opened)
 
 
@@ -170,18 +170,18 @@ def test_a_migrated_amount_that_its_currency_cannot_write_is_declined() -> None:
 
 @pytest.mark.parametrize("name", ["referenceUuid", "registrationId"])
 def test_storing_stands_alone(name: str) -> None:
-    fields = read_fields([*SENT.items(), (name, "8a" * 16)], Situation("registration", None))
+    fields = read_fields([*SENT.items(), (name, "8a" * 16)], Situation("create_registration", None))
 
     with pytest.raises(Refusal, match=r"100\.350\.601"):
         registrations.check_alone(fields)
-    registrations.check_alone(read_fields(list(SENT.items()), Situation("registration", None)))
+    registrations.check_alone(read_fields(list(SENT.items()), Situation("create_registration", None)))
 
 
 # ---- changing ----
 
 
 def read_update(sent: dict[str, str]) -> Fields:
-    return read_fields(list(sent.items()), Situation("registration_update", None))
+    return read_fields(list(sent.items()), Situation("update_registration", None))
 
 
 def update(account: accounts.Instrument | None, sent: dict[str, str], **stored: Any) -> tuple[Any, Any]:

@@ -53,7 +53,7 @@ def test_the_types_are_those_a_caller_may_ask_for() -> None:
 def test_a_summary_is_of_whole_days() -> None:
     pairs = [("date.from", "2026-11-15"), ("date.to", "2026-11-16"), ("currency", "EUR"), ("testMode", "EXTERNAL")]
 
-    period = reports.read_days(pairs, Situation("settlement", None))
+    period = reports.read_days(pairs, Situation("reconciliations", None))
 
     assert (period.begins_at, period.ends_at) == (MIDNIGHT, MIDNIGHT + 2 * DAY)
     assert (period.currency, period.test_mode, period.payment_types) == ("EUR", TestMode.EXTERNAL, None)
@@ -61,7 +61,7 @@ def test_a_summary_is_of_whole_days() -> None:
 
 def test_a_summary_names_all_dates_that_are_missing() -> None:
     with pytest.raises(InvalidParameters) as refused:
-        reports.read_days([], Situation("settlement", None))
+        reports.read_days([], Situation("reconciliations", None))
 
     assert [fault.name for fault in refused.value.faults] == ["date.from", "date.to"]
 

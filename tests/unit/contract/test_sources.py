@@ -38,7 +38,7 @@ def read(
 ) -> Order:
     """Paid from what is stored, where an account is given."""
     sent = {"amount": "92.00", "currency": "EUR", "paymentType": "DB", **changes}
-    operation = "payment" if account is None else "registration_payment"
+    operation = "create_payment" if account is None else "pay_registration"
     fields = read_fields(list(sent.items()), Situation(operation, None, channel.is_lenient, False))
     return read_order(
         fields,
@@ -175,7 +175,7 @@ def test_only_money_stores_an_account() -> None:
         "shopperResultUrl": "https://shop.example/",
         "createRegistration": "true",
     }
-    fields = read_fields(list({**ACCOUNT, **sent}.items()), Situation("three_d_secure", None, False, False))
+    fields = read_fields(list({**ACCOUNT, **sent}.items()), Situation("authenticate", None, False, False))
     assert not read_order(fields, CHANNEL, today=TODAY, short_id="1", is_live=False).registers
 
 

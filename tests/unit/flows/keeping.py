@@ -112,7 +112,7 @@ def merge(*parts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _choose(stored: str | None) -> str:
-    return "registration_payment" if stored else "payment"
+    return "pay_registration" if stored else "create_payment"
 
 
 async def keep_card(app: App, *parts: Mapping[str, str]) -> str:

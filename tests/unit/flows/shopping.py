@@ -124,7 +124,7 @@ class Bank:
 
 
 def make_order(
-    changes: Mapping[str, str | None] = {}, *, operation: str = "payment", channel: Channel = CHANNEL
+    changes: Mapping[str, str | None] = {}, *, operation: str = "create_payment", channel: Channel = CHANNEL
 ) -> Order:
     """A field given as None is left out."""
     sent = {**SENT, **changes}

@@ -365,7 +365,7 @@ async def test_an_authentication_by_itself_never_charges(
 ) -> None:
     app, bank = both
     bank.answers = [answer]
-    alone = make_order({"paymentType": None, "threeDSecure.decoupled": "true"}, operation="three_d_secure")
+    alone = make_order({"paymentType": None, "threeDSecure.decoupled": "true"}, operation="authenticate")
 
     shopper = await go_shopping(app, bank, order=alone)
 
@@ -378,7 +378,7 @@ async def test_by_itself_a_card_that_takes_no_part_is_told_so(both: tuple[App, B
     app, bank = both
     bank.knows_cards = False
 
-    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="authenticate"))
 
     assert shopper.code == "000.400.109"
     assert wire.sent == []
@@ -389,7 +389,7 @@ async def test_by_itself_a_channel_without_a_directory_server_is_told_so(
 ) -> None:
     app, bank = both
     channel = replace(CHANNEL, test_url="https://acquirer.example", three_ds=None)
-    alone = make_order({"paymentType": None, "testMode": "EXTERNAL"}, operation="three_d_secure")
+    alone = make_order({"paymentType": None, "testMode": "EXTERNAL"}, operation="authenticate")
 
     shopper = await go_shopping(app, bank, order=alone, channel=channel)
 

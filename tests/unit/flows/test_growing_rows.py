@@ -23,7 +23,7 @@ Change = Callable[[App, str, list[tuple[str, str]]], Awaitable[Answer]]
 
 
 async def change_registration(app: App, _schedule_id: str, pairs: list[tuple[str, str]]) -> Answer:
-    fields = read_fields(pairs, Situation("registration_update", None))
+    fields = read_fields(pairs, Situation("update_registration", None))
     return await reregister(app, fields, REGISTRATION, Call(CHANNEL, NDC))
 
 

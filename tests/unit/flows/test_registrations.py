@@ -48,7 +48,7 @@ def read(operation: str, sent: dict[str, str]) -> Fields:
 
 async def keep(app: App, sent: dict[str, str], channel: Channel = CHANNEL) -> Registration:
     today = to_datetime(app.clock.now()).date()
-    order = read_registration_order(read("registration", sent), channel, today=today, is_live=app.is_live)
+    order = read_registration_order(read("create_registration", sent), channel, today=today, is_live=app.is_live)
     return await look(app, unpack(await register(app, order, Call(channel, "ndc")))["id"])
 
 
@@ -59,12 +59,12 @@ async def look(app: App, registration_id: str) -> Registration:
 
 
 async def change(app: App, registration: Registration, sent: dict[str, str]) -> Registration:
-    await reregister(app, read("registration_update", sent), registration.id, Call(CHANNEL, "ndc"))
+    await reregister(app, read("update_registration", sent), registration.id, Call(CHANNEL, "ndc"))
     return await look(app, registration.id)
 
 
 async def extend(app: App, registration: Registration) -> Registration:
-    await extend_life(app, read("registration_extension", {}), registration.id, Call(CHANNEL, "ndc"))
+    await extend_life(app, read("extend_registration", {}), registration.id, Call(CHANNEL, "ndc"))
     return await look(app, registration.id)
 
 
@@ -220,7 +220,7 @@ async def test_an_unknown_one_is_not_found_and_a_removed_one_says_why(app: App) 
     with pytest.raises(NotFound, match=r"100\.150\.200"):
         await show_registration(app, MERCHANT.id, "8a" * 16)
     registration = await keep(app, CARD)
-    await deregister(app, read("registration_removal", {}), registration.id, Call(CHANNEL, "ndc"))
+    await deregister(app, read("delete_registration", {}), registration.id, Call(CHANNEL, "ndc"))
 
     with pytest.raises(Refusal, match=r"100\.150\.202"):
         await show_registration(app, MERCHANT.id, registration.id)

@@ -139,7 +139,7 @@ async def test_a_decline_after_the_challenge_is_told_beside_what_was_proven(
 
 async def test_an_authentication_by_itself_ends_without_a_charge(both: tuple[App, Bank], wire: ScriptedWire) -> None:
     app, bank = both
-    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="authenticate"))
 
     home = await shopper.walk()
 

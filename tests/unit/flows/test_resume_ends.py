@@ -115,7 +115,7 @@ async def test_a_wait_in_vain_ends_by_itself_and_wipes_what_it_kept(
     both: tuple[App, Bank], wire: ScriptedWire, kind: str | None
 ) -> None:
     app, bank = both
-    order = make_order({"paymentType": kind}, operation="payment" if kind else "three_d_secure")
+    order = make_order({"paymentType": kind}, operation="create_payment" if kind else "authenticate")
     shopper = await go_shopping(app, bank, order=order)
     await wait_until_end(shopper)
 
@@ -348,7 +348,7 @@ async def test_nothing_follows_an_authentication_by_itself(
     both: tuple[App, Bank], wire: ScriptedWire, kind: str, code: str
 ) -> None:
     app, bank = both
-    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="three_d_secure"))
+    shopper = await go_shopping(app, bank, order=make_order({"paymentType": None}, operation="authenticate"))
     await shopper.walk()
 
     assert tell(await follow(app, await shopper.look(), kind, 100)) == (400, code)

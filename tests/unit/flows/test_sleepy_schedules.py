@@ -43,7 +43,7 @@ async def end_schedule(app: App, schedule: Schedule) -> None:
 
 
 async def remove_registration(app: App, _schedule: Schedule) -> None:
-    fields = read_fields([], Situation("registration_removal", "DR"))
+    fields = read_fields([], Situation("delete_registration", "DR"))
     assert (await deregister(app, fields, REGISTRATION, Call(CHANNEL, NDC))).status == 200
 
 

@@ -267,7 +267,7 @@ async def test_a_checkout_that_another_program_has_prepared_is_left_alone(app: A
     """To ask how it ended would take the one answer away from that program."""
     channel = await get_channel_of_shop(app)
     pairs = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]
-    fields = read_fields(pairs, Situation("checkout", None, channel.is_lenient, app.is_live))
+    fields = read_fields(pairs, Situation("create_checkout", None, channel.is_lenient, app.is_live))
     answer = await prepare_checkout(app, fields, Call(channel, "ndc"))
     checkout_id: str = msgspec.json.decode(answer.body)["id"]
     await pay(app, checkout_id)

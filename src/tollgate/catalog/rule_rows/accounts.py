@@ -13,7 +13,7 @@ from tollgate.catalog.rule import Fields, Rule, Situation, fault_missing, requir
 from tollgate.catalog.wallets import Wallet
 from tollgate.values import Fault
 
-_CHARGING = frozenset({"payment", "registration", "three_d_secure", "checkout_payment"})
+_CHARGING = frozenset({"create_payment", "create_registration", "authenticate", "submit_checkout"})
 """Operations that bring an account of their own, unless they name a stored one."""
 
 _WALLETS = tuple(wallet.value for wallet in Wallet)
@@ -166,7 +166,7 @@ def _check_brand_needs(fields: Fields, situation: Situation) -> Iterable[Fault]:
 
 def _check_stored_alone(fields: Fields, situation: Situation) -> Iterable[Fault]:
     """A second account would leave open whose money is taken."""
-    if situation.operation != "registration_payment" and "registrationId" not in fields:
+    if situation.operation != "pay_registration" and "registrationId" not in fields:
         return ()
     sent = [name for name in (*_NUMBERS, "virtualAccount.accountId") if name in fields]
     return [Fault(name, "must not be sent together with a registration") for name in sent]
@@ -206,7 +206,7 @@ ACCOUNT_RULES = (
         "A payment with a stored account brings no second one; a lenient channel ignores it.",
         _check_stored_alone,
         groups=frozenset({"card", "tokenAccount", "bankAccount", "virtualAccount"}),
-        operations=frozenset({"payment", "registration_payment", "three_d_secure", "checkout_payment"}),
+        operations=frozenset({"create_payment", "pay_registration", "authenticate", "submit_checkout"}),
         binds_lenient=False,
     ),
     Rule(

@@ -12,10 +12,11 @@ from tollgate.catalog.parameters.links import LINKS, UNITS_MAX
 from tollgate.catalog.parameters.names import WORDS, first_word
 from tollgate.catalog.parameters.row import Use
 from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES, PAYMENT_TYPES
-from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, needs
+from tollgate.catalog.rule import Fields, Rule, Situation, needs
+from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.values import Fault
 
-_LINK = frozenset({"payment_link"})
+_LINK = frozenset({"create_payment_link"})
 _NAMES = frozenset(row.name for row in LINKS)
 _WORDS = frozenset(first_word(name) for name in _NAMES)
 _ADDRESSES = ("layout.logo", "layout.backgroundImage", "termsAndConditionsUrl", "privacyPolicyUrl")
@@ -76,7 +77,7 @@ LINK_RULES = (
         "What describes a payment link and its page is accepted only by POST /paybylink/v1.",
         _check_elsewhere,
         groups=_WORDS,
-        operations=OPERATIONS - _LINK,
+        operations=OPERATIONS_WITH_RULES - _LINK,
     ),
     Rule(
         "link_lifetime",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tollgate.catalog.rule import OPERATIONS, Check, Fields, Rule, Situation, all_or_none, fault_missing, needs
+from tollgate.catalog.rule import Check, Fields, Rule, Situation, all_or_none, fault_missing, needs
+from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.values import Fault
 
 MANDATORY_BROWSER_FIELDS = tuple(
@@ -15,7 +16,7 @@ MANDATORY_BROWSER_FIELDS = tuple(
 MANDATORY_BILLING_FIELDS = tuple(f"billing.{field}" for field in ("street1", "city", "postcode", "country"))
 """3D Secure needs these fields of an address."""
 
-_MERCHANT_SENDS = OPERATIONS - {"checkout_payment", "registration_update"}
+_MERCHANT_SENDS = OPERATIONS_WITH_RULES - {"submit_checkout", "update_registration"}
 """What the form collects from a shopper is not the merchant's to complete; what is stored need not be sent again."""
 
 
@@ -95,7 +96,7 @@ PEOPLE_RULES = (
         "When 3D Secure runs, the seven mandatory customer.browser fields are sent together or not at all.",
         all_or_none(*MANDATORY_BROWSER_FIELDS),
         groups=frozenset({"customer"}),
-        operations=frozenset({"three_d_secure"}),
+        operations=frozenset({"authenticate"}),
     ),
     # An enrolled card could not be paid with a part of them, and its holder is not asked for what the merchant has set.
     Rule(
@@ -103,7 +104,7 @@ PEOPLE_RULES = (
         "A checkout has billing.street1, billing.city, billing.postcode and billing.country, or none of them.",
         all_or_none(*MANDATORY_BILLING_FIELDS),
         groups=frozenset({"billing"}),
-        operations=frozenset({"checkout", "payment_link"}),
+        operations=frozenset({"create_checkout", "create_payment_link"}),
         binds_lenient=False,
     ),
     *(_house_number_rule(address) for address in ("billing", "shipping", "merchant.billing", "merchant.shipping")),

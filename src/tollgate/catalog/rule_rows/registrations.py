@@ -12,10 +12,10 @@ from tollgate.catalog.rule import Fields, Rule, Situation
 from tollgate.values import Fault
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
-    "registration": ("RG",),
-    "registration_update": ("RR", "CF"),
-    "registration_removal": ("DR",),
-    "registration_extension": ("TE",),
+    "create_registration": ("RG",),
+    "update_registration": ("RR", "CF"),
+    "delete_registration": ("DR",),
+    "extend_registration": ("TE",),
 }
 
 _FIXED = tuple(name for name, row in PARAMETERS.items() if Use.IDENTITY in row.use)
@@ -52,12 +52,12 @@ REGISTRATION_RULES = (
         "An update does not change which account is stored: numbers, bank, token and wallet stay as they are.",
         _check_fixed,
         groups=frozenset(map(first_word, _FIXED)),
-        operations=frozenset({"registration_update"}),
+        operations=frozenset({"update_registration"}),
     ),
     Rule(
         "registration_reference",
         "A payment at a registration's own address does not name an earlier payment.",
         _check_alone,
-        operations=frozenset({"registration_payment"}),
+        operations=frozenset({"pay_registration"}),
     ),
 )

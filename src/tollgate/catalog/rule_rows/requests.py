@@ -16,14 +16,15 @@ from tollgate.catalog.payment_types import (
     PAYMENT_TYPES,
 )
 from tollgate.catalog.purpose_codes import PURPOSE_CODE_COUNTRIES
-from tollgate.catalog.rule import OPERATIONS, Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
+from tollgate.catalog.rule import Fields, Rule, Situation, all_or_none, fault_missing, not_after, required
 from tollgate.catalog.shape import is_true, may_return_to
+from tollgate.catalog.throttles import OPERATIONS_WITH_RULES
 from tollgate.values import Fault
 
 _MONEY = ("amount", "currency")
 _PAYMENT = (*_MONEY, "paymentType")
 
-_PREPARING = frozenset({"checkout", "payment_link"})
+_PREPARING = frozenset({"create_checkout", "create_payment_link"})
 """These are asked for by a merchant before a shopper pays."""
 
 _DATES = ("date.from", "date.to")
@@ -31,11 +32,11 @@ _SUBJECTS = ("merchantTransactionId", "lifecycleId")
 _DAY = len("yyyy-MM-dd")
 
 _NEEDED_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
-    "payment": _PAYMENT,
-    "registration_payment": _PAYMENT,
-    "checkout": _PAYMENT,
-    "payment_link": _PAYMENT,
-    "three_d_secure": _MONEY,
+    "create_payment": _PAYMENT,
+    "pay_registration": _PAYMENT,
+    "create_checkout": _PAYMENT,
+    "create_payment_link": _PAYMENT,
+    "authenticate": _MONEY,
     "follow_up": ("paymentType",),
 }
 
@@ -54,14 +55,14 @@ _LEADING_AWAY = ("shopperResultUrl", "merchant.app.schemeUrl")
 
 def _check_needed(fields: Fields, situation: Situation) -> Iterable[Fault]:
     operation = situation.operation
-    if operation == "checkout" and _only_registers(fields):
+    if operation == "create_checkout" and _only_registers(fields):
         return ()
     return fault_missing(_NEEDED_BY_OPERATION["follow_up" if _follows(fields, operation) else operation], fields)
 
 
 def _follows(fields: Fields, operation: str) -> bool:
     """A follow-up names its payment in the path, or in a parameter of an ordinary payment request."""
-    return operation == "follow_up" or (operation == "payment" and "referenceUuid" in fields)
+    return operation == "follow_up" or (operation == "create_payment" and "referenceUuid" in fields)
 
 
 def _only_registers(fields: Fields) -> bool:
@@ -77,7 +78,7 @@ def _check_follow_up_amount(fields: Fields, situation: Situation) -> Iterable[Fa
 
 
 def _check_initial_type(fields: Fields, situation: Situation) -> Iterable[Fault]:
-    if situation.operation == "payment" and "referenceUuid" in fields:
+    if situation.operation == "create_payment" and "referenceUuid" in fields:
         return ()
     return _check_type(fields, INITIAL_PAYMENT_TYPES)
 
@@ -194,26 +195,26 @@ REQUEST_RULES = (
         "follow_up_amount",
         "A capture, refund, rebill or further authorisation needs amount and currency.",
         _check_follow_up_amount,
-        operations=frozenset({"follow_up", "payment"}),
+        operations=frozenset({"follow_up", "create_payment"}),
     ),
     Rule(
         "initial_type",
         f"A payment begins as one of {', '.join(INITIAL_PAYMENT_TYPES)}.",
         _check_initial_type,
-        operations=frozenset({"payment", "registration_payment", "checkout_payment", "checkout_update", *_PREPARING}),
+        operations=frozenset({"create_payment", "pay_registration", "submit_checkout", "update_checkout", *_PREPARING}),
     ),
     Rule(
         "checkout_reference",
         "A checkout names no earlier payment and no single registration: it begins a payment, and offers stored "
         "accounts as registrations[n].id.",
         _check_checkout_reference,
-        operations=frozenset({"checkout_update", *_PREPARING}),
+        operations=frozenset({"update_checkout", *_PREPARING}),
     ),
     Rule(
         "follow_up_type",
         f"A payment that names an earlier one is one of {', '.join(FOLLOW_UP_PAYMENT_TYPES)}.",
         _check_follow_up_type,
-        operations=frozenset({"payment", "follow_up"}),
+        operations=frozenset({"create_payment", "follow_up"}),
     ),
     # Whatever it says of itself, it must not move money: the address promises that it does not.
     Rule(
@@ -221,13 +222,13 @@ REQUEST_RULES = (
         f"An authentication by itself is of type {', '.join(AUTHENTICATION_PAYMENT_TYPES)}, if it names one, "
         "and follows no payment.",
         _check_alone,
-        operations=frozenset({"three_d_secure"}),
+        operations=frozenset({"authenticate"}),
     ),
     Rule(
         "authentication_way_back",
         "An authentication by itself needs shopperResultUrl, unless nobody is asked (threeDSecure.threeRIInd).",
         _check_way_back,
-        operations=frozenset({"three_d_secure"}),
+        operations=frozenset({"authenticate"}),
     ),
     Rule(
         "return_scheme",
@@ -239,14 +240,14 @@ REQUEST_RULES = (
         "renewal_practice",
         "An authorisation that names an earlier one says in standingInstruction.industryPractice why.",
         _check_renewal,
-        operations=frozenset({"payment", "follow_up"}),
+        operations=frozenset({"create_payment", "follow_up"}),
     ),
     Rule(
         "override_at_creation",
         "overridePaymentType[brand] is accepted only when a checkout is created.",
         _check_override,
         groups=frozenset({"overridePaymentType"}),
-        operations=OPERATIONS - _PREPARING,
+        operations=OPERATIONS_WITH_RULES - _PREPARING,
     ),
     Rule(
         "override_brand",
@@ -262,7 +263,7 @@ REQUEST_RULES = (
         f"({', '.join(sorted(PURPOSE_CODE_COUNTRIES)) or 'none is listed'}).",
         _check_purpose,
         groups=frozenset({"recipient"}),
-        operations=frozenset({"payment", "registration_payment", *_PREPARING}),
+        operations=frozenset({"create_payment", "pay_registration", *_PREPARING}),
     ),
     Rule(
         "forex_pair",
@@ -287,7 +288,7 @@ REQUEST_RULES = (
         "date.from and date.to are sent together or not at all.",
         all_or_none(*_DATES),
         groups=frozenset({"date"}),
-        operations=OPERATIONS - {"settlement"},
+        operations=OPERATIONS_WITH_RULES - {"reconciliations"},
     ),
     Rule(
         "report_order",
@@ -312,13 +313,13 @@ REQUEST_RULES = (
         "settlement_dates",
         "A settlement summary needs date.from and date.to.",
         required(*_DATES),
-        operations=frozenset({"settlement"}),
+        operations=frozenset({"reconciliations"}),
     ),
     Rule(
         "settlement_days",
         f"A settlement summary is of whole days, at most {LIMITS.settlement_days_max} of them.",
         _check_days,
         groups=frozenset({"date"}),
-        operations=frozenset({"settlement"}),
+        operations=frozenset({"reconciliations"}),
     ),
 )

@@ -171,7 +171,7 @@ async def place_order(
             f"{item}.price": render_price(line.product.price),
         }
     said |= {f"registrations[{index}].id": stored_id for index, stored_id in enumerate(stored_ids)}
-    fields = read_fields(list(said.items()), app.make_situation("checkout", channel))
+    fields = read_fields(list(said.items()), app.make_situation("create_checkout", channel))
     answer = orjson.loads((await checkouts.prepare_checkout(app, fields, Call(channel, ndc))).body)
     checkout_id: str = answer["id"]
     return checkout_id
@@ -181,7 +181,7 @@ async def set_bank_delay(app: App, channel: Channel, order: Order, delay_ms: str
     """Lets the simulated bank answer late, or in time again; an order that is being paid keeps what it has."""
     if open_prepared(app, order.checkout).get(_BANK_DELAY, "0") == delay_ms:
         return
-    fields = read_fields([(_BANK_DELAY, delay_ms)], app.make_situation("checkout_update", channel))
+    fields = read_fields([(_BANK_DELAY, delay_ms)], app.make_situation("update_checkout", channel))
     with suppress(Refusal):
         await checkouts.change_checkout(app, fields, order.id, Call(channel, order.id))
 
@@ -240,7 +240,7 @@ def _describe(answer: Mapping[str, Any]) -> str:
 
 
 async def forget_card(app: App, channel: Channel, stored_id: str, ndc: str) -> None:
-    fields = read_fields([], app.make_situation("registration_removal", channel))
+    fields = read_fields([], app.make_situation("delete_registration", channel))
     try:
         await deregister(app, fields, stored_id, Call(channel, ndc))
     except Refusal:

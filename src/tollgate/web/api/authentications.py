@@ -45,7 +45,7 @@ ROUTES = Routes()
     "Authenticate a shopper without paying; the result may be sent along with a payment later.",
 )
 async def create_authentication(request: Request, caller: Caller, app: App) -> Reply:
-    return await begin(request, caller, app, "three_d_secure", "/v1/threeDSecure")
+    return await begin(request, caller, app, "authenticate", "/v1/threeDSecure")
 
 
 @ROUTES.add(

@@ -27,7 +27,7 @@ ROUTES = Routes()
 
 @ROUTES.add("POST", _PATH, "create_checkout", "Prepare a checkout for the hosted payment form; lives for 30 minutes.")
 async def create_checkout(request: Request, caller: Caller, app: App) -> Reply:
-    return await answer_once(request, caller, app, _PATH, prepare_checkout, operation="checkout")
+    return await answer_once(request, caller, app, _PATH, prepare_checkout, operation="create_checkout")
 
 
 @ROUTES.add(
@@ -38,7 +38,7 @@ async def create_checkout(request: Request, caller: Caller, app: App) -> Reply:
 )
 async def update_checkout(request: Request, caller: Caller, app: App) -> Reply:
     path = f"{_PATH}/{request.names[0]}"
-    return await change_named(request, caller, app, path, change_checkout, operation="checkout_update")
+    return await change_named(request, caller, app, path, change_checkout, operation="update_checkout")
 
 
 @ROUTES.add("DELETE", f"{_PATH}/{{id}}", "delete_checkout", "Cancel a prepared checkout that nobody is paying.")
@@ -186,7 +186,7 @@ _LINKS_PATH = "/paybylink/v1"
     "Make a payment link: an address to send to a shopper, with a page that takes one payment.",
 )
 async def create_payment_link(request: Request, caller: Caller, app: App) -> Reply:
-    return await answer_once(request, caller, app, _LINKS_PATH, make_payment_link, operation="payment_link")
+    return await answer_once(request, caller, app, _LINKS_PATH, make_payment_link, operation="create_payment_link")
 
 
 @ROUTES.add(

@@ -41,7 +41,7 @@ ROUTES = Routes()
     "Make a payment: PA, DB, CD or PA.CP; with `referenceUuid`, raise or renew an authorisation.",
 )
 async def create_payment(request: Request, caller: Caller, app: App) -> Reply:
-    return await begin(request, caller, app, "payment", "/v1/payments")
+    return await begin(request, caller, app, "create_payment", "/v1/payments")
 
 
 async def begin(

@@ -35,7 +35,7 @@ ROUTES = Routes()
     "Store an account without a payment (RG); the answer's `id` pays from then on.",
 )
 async def create_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await answer_once(request, caller, app, _PATH, _register, operation="registration")
+    return await answer_once(request, caller, app, _PATH, _register, operation="create_registration")
 
 
 async def _register(app: App, fields: Fields, call: Call) -> Answer:
@@ -73,7 +73,7 @@ async def read_registration(request: Request, caller: Caller, app: App) -> Reply
     "Change what is known of a stored account (RR), or confirm one that waits for it (CF).",
 )
 async def update_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await change_named(request, caller, app, _make_path(request), reregister, operation="registration_update")
+    return await change_named(request, caller, app, _make_path(request), reregister, operation="update_registration")
 
 
 @ROUTES.add(
@@ -83,7 +83,7 @@ async def update_registration(request: Request, caller: Caller, app: App) -> Rep
     "Remove a stored account (DR): it is wiped, and its schedules end.",
 )
 async def delete_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await change_named(request, caller, app, _make_path(request), deregister, operation="registration_removal")
+    return await change_named(request, caller, app, _make_path(request), deregister, operation="delete_registration")
 
 
 @ROUTES.add(
@@ -94,7 +94,7 @@ async def delete_registration(request: Request, caller: Caller, app: App) -> Rep
 )
 async def extend_registration(request: Request, caller: Caller, app: App) -> Reply:
     return await change_named(
-        request, caller, app, _make_path(request, "/extendlife"), extend_life, operation="registration_extension"
+        request, caller, app, _make_path(request, "/extendlife"), extend_life, operation="extend_registration"
     )
 
 
@@ -102,7 +102,7 @@ async def extend_registration(request: Request, caller: Caller, app: App) -> Rep
     "POST", "/v1/registrations/{id}/payments", "pay_registration", "Pay with a stored account: PA, DB, CD or PA.CP."
 )
 async def pay_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await begin(request, caller, app, "registration_payment", _make_path(request, "/payments"), request.names[0])
+    return await begin(request, caller, app, "pay_registration", _make_path(request, "/payments"), request.names[0])
 
 
 def _make_path(request: Request, suffix: str = "") -> str:

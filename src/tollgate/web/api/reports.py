@@ -102,7 +102,7 @@ def _answer_payments(
 )
 async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply:
     channel = get_channel(caller)
-    period = read_days(request.pairs, app.make_situation("settlement", channel))
+    period = read_days(request.pairs, app.make_situation("reconciliations", channel))
     tallies = await sum_up(app, channel, period)
     return reply_with(answer_aggregations(tallies, app.envelope, caller.ndc, app.clock.now()))
 
