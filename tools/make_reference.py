@@ -171,7 +171,7 @@ def describe_other_brand(brand: Brand) -> tuple[str, ...]:
     needs = (*((f"{brand.wallet}.*",) if brand.wallet else ()), *brand.needs, *brand.strict_needs)
     flow = "redirect" if brand.is_async else "direct"
     aliases = ", ".join(brand.aliases)
-    types = order_kinds(brand.lenient_types)
+    types = order_types(brand.lenient_types)
     return code(brand.code), brand.label, brand.method, flow, ", ".join(map(code, needs)), aliases, types
 
 
@@ -295,6 +295,10 @@ def list_followers() -> Iterator[tuple[str, ...]]:
             yield code(named), *(", ".join(render_action(row.action) for row in rows) for rows in fitting.values())
 
 
+def order_types(payment_types: frozenset[str]) -> str:
+    return ", ".join(each for each in PAYMENT_TYPES if each in payment_types)
+
+
 def describe_amount(row: following.Following) -> str:
     if row.draw is not following.Draw.NOTHING:
         return row.draw.value
@@ -303,7 +307,7 @@ def describe_amount(row: following.Following) -> str:
 
 def describe_following(row: following.Following) -> tuple[str, ...]:
     sent = code(row.wire_word or "") or "not sent: made by the system"
-    named = ", ".join(payment_type for payment_type in PAYMENT_TYPES if payment_type in row.names)
+    named = order_types(row.names)
     return render_action(row.action), code(row.payment_type), named, describe_amount(row), row.until.value, sent
 
 

@@ -119,9 +119,9 @@ class HeadReader:
 
     def _get_end(self, data: bytes, start: int) -> int:
         if self._tail:
-            seam = (self._tail + data[start : start + 3]).find(_END)
-            if seam >= 0:
-                return start + seam + len(_END) - len(self._tail)
+            boundary = (self._tail + data[start : start + 3]).find(_END)
+            if boundary >= 0:
+                return start + boundary + len(_END) - len(self._tail)
         at = data.find(_END, start)
         return at + len(_END) if at >= 0 else -1
 
