@@ -1,4 +1,4 @@
-"""The interface between thinking and talking: a connector is a generator that yields requests and returns what they came to.
+"""The interface of connectors: a generator that yields requests and returns what they came to.
 
 No I/O here.
 """
