@@ -17,10 +17,10 @@ from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals
 from tollgate.catalog.result_rows.row import Origin
 from tollgate.catalog.results import CAUSES, GROUPS, RESULTS
 from tollgate.catalog.return_reasons import RETURN_REASONS
-from tollgate.catalog.rule import Rule
 from tollgate.catalog.rules import RULES
 from tollgate.catalog.test_cards import SIMULATOR_OVERRIDES, TEST_ACCOUNTS, TEST_CARDS
 from tollgate.catalog.throttles import THROTTLES
+from tollgate.config import SETTINGS, Settings
 from tollgate.payments import following
 from tollgate.payments.ledger import FIRST_ENTRIES, Closure
 
@@ -65,13 +65,12 @@ def section(title: str, *paragraphs: str) -> list[str]:
 
 
 def describe_parameter(row: Parameter) -> tuple[str, ...]:
-    lenient = code(row.lenient.notation) if row.lenient else ""
     return (
         code(row.name),
         code(row.shape.notation),
         row.need.value,
         row.secrecy.value + (", code" if row.holds_code else ""),
-        lenient,
+        code(row.lenient.notation) if row.lenient else "",
         row.note,
     )
 
@@ -97,13 +96,12 @@ def render_parameters() -> str:
     return page(f"Parameters ({len(PARAMETERS)})", intro, section("Aliases"), aliases, groups)
 
 
-def describe_rule(rule: Rule) -> tuple[str, ...]:
-    operations = ", ".join(sorted(rule.operations)) or "all"
-    return code(rule.name), rule.text, operations, "yes" if rule.binds_lenient else "no"
-
-
 def render_rules() -> str:
     head = ("rule", "says", "operations", "binds lenient channels")
+    rules = (
+        (code(rule.name), rule.text, ", ".join(sorted(rule.operations)) or "all", "yes" if rule.binds_lenient else "no")
+        for rule in RULES
+    )
     kinds = (
         (code(kind.code), kind.label, kind.role.value, kind.direction.value, ", ".join(kind.follows))
         for kind in PAYMENT_TYPES.values()
@@ -115,7 +113,7 @@ def render_rules() -> str:
     return page(
         "Rules between fields",
         ["A broken rule is answered with `200.300.404`; every fault is listed in `result.parameterErrors`.", ""],
-        table(head, map(describe_rule, RULES)),
+        table(head, rules),
         section("Payment types"),
         table(("type", "name", "role", "money", "may follow"), kinds),
         section("Throttles", "A row that is not on waits for the configuration."),
@@ -269,7 +267,6 @@ GENERAL_REFUSALS = {
     "another `testMode` than the payment referred to": following.OTHER_MODE,
     "another `paymentBrand` than the payment referred to, on a strict channel": following.OTHER_BRAND,
 }
-"""The refusals of every payment type."""
 
 
 def render_action(action: following.Action) -> str:
@@ -278,10 +275,6 @@ def render_action(action: following.Action) -> str:
 
 def render_closures(closed: int) -> str:
     return ", ".join((closure.name or "").lower() for closure in Closure if closure & closed)
-
-
-def yes(fact: bool) -> str:
-    return "yes" if fact else ""
 
 
 def list_followers() -> Iterator[tuple[str, ...]]:
@@ -316,10 +309,10 @@ def describe_effect(row: following.Following) -> tuple[str, ...]:
     return (
         render_action(row.action),
         render_closures(row.barred_by),
-        yes(row.is_barred_by_dispute),
+        "yes" if row.is_barred_by_dispute else "",
         render_closures(row.closes),
         final,
-        yes(row.is_counted),
+        "yes" if row.is_counted else "",
         f"{row.source.value} to {row.target.value}",
     )
 
@@ -377,6 +370,15 @@ def render_follow_ups() -> str:
     )
 
 
+def render_settings() -> str:
+    rows = (
+        (code(setting.flag), code(setting.variable), code(str(getattr(Settings(), setting.member) or "")), setting.text)
+        for setting in SETTINGS
+    )
+    intro = "A flag wins over a variable, a variable over the default ([configuration](../configuration.md))."
+    return page("Settings", [intro, ""], table(("flag", "variable", "default", "meaning"), rows))
+
+
 PAGES = {
     "parameters.md": render_parameters,
     "rules.md": render_rules,
@@ -384,6 +386,7 @@ PAGES = {
     "result-codes.md": render_result_codes,
     "brands.md": render_brands,
     "test-data.md": render_test_data,
+    "settings.md": render_settings,
 }
 
 

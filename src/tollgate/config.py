@@ -1,6 +1,6 @@
-"""Settings: one table of rows, each a flag of `tollgate serve` and a TOLLGATE_* variable.
+"""The settings: each annotated member is a flag of `tollgate serve` and a TOLLGATE_* variable.
 
-A row also says which values are sensible. What is built from them is decided in wiring.
+The annotation also says which values are sensible. What is built from them is decided in wiring.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from typing import Annotated, get_type_hints
 from urllib.parse import urlsplit
 
 import msgspec
@@ -27,75 +28,6 @@ class LogFormat(StrEnum):
     TERMINAL = "terminal"
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Defaults are those of a laptop: a test host on loopback with an embedded database."""
-
-    host: str = "127.0.0.1"
-    port: int = 8080
-    data: str = "data"
-    database: str = ""
-    environment: Environment = Environment.TEST
-    workers: int = 1
-    tls_cert: str = ""
-    tls_key: str = ""
-    tls_self_signed: bool = False
-    http_port: int = 0
-    trusted_proxy: str = ""
-    public_url: str = ""
-    key_file: str = ""
-    metrics_port: int = 0
-    metrics_host: str = "127.0.0.1"
-    acquirer_timeout_s: float = 30.0
-    completion_margin_s: float = 30.0
-    authorization_days: float = 7.0
-    registration_card_months: int = 14
-    registration_idle_months: int = 14
-    registration_extension_months: int = 24
-    payment_account_days: int = 430
-    schedule_tries: int = 5
-    schedule_retry_days: float = 20.0
-    throttles: str = ""
-    allow_plain_loopback: bool = False
-    log_level: str = "info"
-    log_format: LogFormat = LogFormat.AUTO
-
-    @property
-    def is_live(self) -> bool:
-        return self.environment is Environment.LIVE
-
-    @property
-    def data_folder(self) -> Path:
-        return Path(self.data)
-
-    @property
-    def database_url(self) -> str:
-        return self.database or f"sqlite:///{self.data_folder / 'tollgate.db'}"
-
-    @property
-    def uses_sqlite(self) -> bool:
-        return self.database_url.startswith("sqlite:")
-
-    @property
-    def key_path(self) -> Path:
-        return Path(self.key_file) if self.key_file else self.data_folder / "keys.json"
-
-    @property
-    def serves_tls(self) -> bool:
-        return bool(self.tls_cert) or self.tls_self_signed
-
-    @property
-    def listens_everywhere(self) -> bool:
-        """An address to listen on that is none to be reached at."""
-        return self.host in ("0.0.0.0", "::")
-
-    @property
-    def base_url(self) -> str:
-        if self.public_url:
-            return self.public_url.rstrip("/")
-        host = "127.0.0.1" if self.listens_everywhere else f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'https' if self.serves_tls else 'http'}://{host}:{self.port}"
-
-
 class Sense(msgspec.Struct, frozen=True):
     """Tells sensible values of a row from others, and says in words which ones are."""
 
@@ -104,14 +36,14 @@ class Sense(msgspec.Struct, frozen=True):
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One row: the member it fills, what it is for, and which values it takes.
+    """The annotation of a member of the settings: what it is for, and which values it takes.
 
     The names of the flag and of the variable follow from the member's.
     """
 
-    member: str
     text: str
     sense: Sense
+    member: str = ""
 
     @property
     def flag(self) -> str:
@@ -214,73 +146,125 @@ _SPARE_PORT = _whole(0, PORT_MAX)
 _MONTHS = _whole(0, 1200)
 _SWITCH = _choice("true", "false", "1", "0")
 _HOST = Sense("an IP address or a host name", _is_host)
+_DATABASE = Sense("sqlite:///FILE or postgresql://...", _is_database)
+_PROXIES = Sense("an IP address or network, or several separated by commas", _are_proxies)
+_WEB_ADDRESS = Sense("a web address, such as https://pay.example.com", is_web_address)
 _THROTTLES = Sense(
     "written OPERATION=COUNT/SECONDS,... with operations of the throttle table", lambda text: "=" in text
 )
 
-SETTINGS = (
-    Setting("host", "Address to listen on.", _HOST),
-    Setting("port", "Port to listen on.", _PORT),
-    Setting("data", "Folder for the embedded database and, on a test host, the key file.", _PATH),
-    Setting(
-        "database",
-        "sqlite:///FILE or postgresql://...; by default a file in the data folder.",
-        Sense("sqlite:///FILE or postgresql://...", _is_database),
-    ),
-    Setting("environment", "test (simulators, test clock) or live (real acquirers only).", _choice(*Environment)),
-    Setting("workers", "Server processes; above 1 needs PostgreSQL.", _whole(1, 256)),
-    Setting("tls_cert", "PEM certificate chain to serve HTTPS with.", _PATH),
-    Setting("tls_key", "PEM private key that belongs to it.", _PATH),
-    Setting("tls_self_signed", "Serve HTTPS with a certificate made for localhost; test hosts only.", _SWITCH),
-    Setting("http_port", "Port that answers plain HTTP with 307 to the HTTPS address.", _SPARE_PORT),
-    Setting(
-        "trusted_proxy",
-        "Proxies that end TLS before this process: addresses or networks, separated by commas.",
-        Sense("an IP address or network, or several separated by commas", _are_proxies),
-    ),
-    Setting(
-        "public_url",
-        "How clients reach this host, where it differs from host and port.",
-        Sense("a web address, such as https://pay.example.com", is_web_address),
-    ),
-    Setting("key_file", "Key file; on a live host it is required and lies outside the data folder.", _PATH),
-    Setting("metrics_port", "Port for /metrics alone; on a live host metrics are served nowhere else.", _SPARE_PORT),
-    Setting("metrics_host", "Address to listen on for /metrics.", _HOST),
-    Setting("acquirer_timeout_s", "Seconds to wait for an acquirer's answer.", _number(0.1, 300)),
-    Setting(
-        "completion_margin_s",
-        "Seconds beyond that after which whoever works on a payment counts as dead.",
-        _number(0.1, 3600),
-    ),
-    Setting("authorization_days", "Days for which an authorisation may be captured.", _number(0.01, 3650)),
-    Setting("registration_card_months", "Months for which a stored card is kept after its expiry.", _MONTHS),
-    Setting(
-        "registration_idle_months", "Months for which other stored accounts are kept after their last use.", _MONTHS
-    ),
-    Setting(
-        "registration_extension_months",
-        "Months for which a registration is kept when an extension is asked for.",
-        _MONTHS,
-    ),
-    Setting(
-        "payment_account_days",
-        "Days after which the account of a payment and of what followed it is wiped.",
-        _whole(1, 36_500),
-    ),
-    Setting(
-        "schedule_tries",
-        "How often one payment of a schedule is tried where the bank may say yes later.",
-        _whole(1, 100),
-    ),
-    Setting("schedule_retry_days", "Days within which these tries are made.", _number(0, 365)),
-    Setting("throttles", "Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas.", _THROTTLES),
-    Setting(
-        "allow_plain_loopback",
-        "Let a live host reach acquirers by http:// on 127.0.0.1 or ::1; never elsewhere.",
-        _SWITCH,
-    ),
-    Setting("log_level", "debug, info, warning or error.", _choice("debug", "info", "warning", "error")),
-    Setting("log_format", "json, terminal (short lines), or auto: terminal where there is one.", _choice(*LogFormat)),
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Defaults are those of a laptop: a test host on loopback with an embedded database."""
+
+    host: Annotated[str, Setting("Address to listen on.", _HOST)] = "127.0.0.1"
+    port: Annotated[int, Setting("Port to listen on.", _PORT)] = 8080
+    data: Annotated[str, Setting("Folder for the embedded database and, on a test host, the key file.", _PATH)] = "data"
+    database: Annotated[
+        str, Setting("sqlite:///FILE or postgresql://...; by default a file in the data folder.", _DATABASE)
+    ] = ""
+    environment: Annotated[
+        Environment, Setting("test (simulators, test clock) or live (real acquirers only).", _choice(*Environment))
+    ] = Environment.TEST
+    workers: Annotated[int, Setting("Server processes; above 1 needs PostgreSQL.", _whole(1, 256))] = 1
+    tls_cert: Annotated[str, Setting("PEM certificate chain to serve HTTPS with.", _PATH)] = ""
+    tls_key: Annotated[str, Setting("PEM private key that belongs to it.", _PATH)] = ""
+    tls_self_signed: Annotated[
+        bool, Setting("Serve HTTPS with a certificate made for localhost; test hosts only.", _SWITCH)
+    ] = False
+    http_port: Annotated[int, Setting("Port that answers plain HTTP with 307 to the HTTPS address.", _SPARE_PORT)] = 0
+    trusted_proxy: Annotated[
+        str, Setting("Proxies that end TLS before this process: addresses or networks, separated by commas.", _PROXIES)
+    ] = ""
+    public_url: Annotated[
+        str, Setting("How clients reach this host, where it differs from host and port.", _WEB_ADDRESS)
+    ] = ""
+    key_file: Annotated[
+        str, Setting("Key file; on a live host it is required and lies outside the data folder.", _PATH)
+    ] = ""
+    metrics_port: Annotated[
+        int, Setting("Port for /metrics alone; on a live host metrics are served nowhere else.", _SPARE_PORT)
+    ] = 0
+    metrics_host: Annotated[str, Setting("Address to listen on for /metrics.", _HOST)] = "127.0.0.1"
+    acquirer_timeout_s: Annotated[float, Setting("Seconds to wait for an acquirer's answer.", _number(0.1, 300))] = 30.0
+    completion_margin_s: Annotated[
+        float,
+        Setting(
+            "Seconds beyond that after which the process that works on a payment counts as dead.", _number(0.1, 3600)
+        ),
+    ] = 30.0
+    authorization_days: Annotated[
+        float, Setting("Days for which an authorisation may be captured.", _number(0.01, 3650))
+    ] = 7.0
+    registration_card_months: Annotated[
+        int, Setting("Months for which a card registration is retained after the expiry of the card.", _MONTHS)
+    ] = 14
+    registration_idle_months: Annotated[
+        int, Setting("Months for which other registrations are retained after their last use.", _MONTHS)
+    ] = 14
+    registration_extension_months: Annotated[
+        int, Setting("Months for which a registration is retained when an extension is asked for.", _MONTHS)
+    ] = 24
+    payment_account_days: Annotated[
+        int, Setting("Days after which the account of a payment and of what followed it is wiped.", _whole(1, 36_500))
+    ] = 430
+    schedule_tries: Annotated[
+        int, Setting("How often one payment of a schedule is tried where the bank may say yes later.", _whole(1, 100))
+    ] = 5
+    schedule_retry_days: Annotated[float, Setting("Days within which these tries are made.", _number(0, 365))] = 20.0
+    throttles: Annotated[
+        str, Setting("Throttle rows to turn on, as OPERATION=COUNT/SECONDS, separated by commas.", _THROTTLES)
+    ] = ""
+    allow_plain_loopback: Annotated[
+        bool, Setting("Let a live host reach acquirers by http:// on 127.0.0.1 or ::1; never elsewhere.", _SWITCH)
+    ] = False
+    log_level: Annotated[
+        str, Setting("debug, info, warning or error.", _choice("debug", "info", "warning", "error"))
+    ] = "info"
+    log_format: Annotated[
+        LogFormat, Setting("json, terminal (short lines), or auto: terminal where there is one.", _choice(*LogFormat))
+    ] = LogFormat.AUTO
+
+    @property
+    def is_live(self) -> bool:
+        return self.environment is Environment.LIVE
+
+    @property
+    def data_folder(self) -> Path:
+        return Path(self.data)
+
+    @property
+    def database_url(self) -> str:
+        return self.database or f"sqlite:///{self.data_folder / 'tollgate.db'}"
+
+    @property
+    def uses_sqlite(self) -> bool:
+        return self.database_url.startswith("sqlite:")
+
+    @property
+    def key_path(self) -> Path:
+        return Path(self.key_file) if self.key_file else self.data_folder / "keys.json"
+
+    @property
+    def serves_tls(self) -> bool:
+        return bool(self.tls_cert) or self.tls_self_signed
+
+    @property
+    def listens_everywhere(self) -> bool:
+        """The host listens on every address, so its own setting is no address to reach it at."""
+        return self.host in ("0.0.0.0", "::")
+
+    @property
+    def base_url(self) -> str:
+        if self.public_url:
+            return self.public_url.rstrip("/")
+        host = "127.0.0.1" if self.listens_everywhere else f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.serves_tls else 'http'}://{host}:{self.port}"
+
+
+SETTINGS = tuple(
+    msgspec.structs.replace(hint.__metadata__[0], member=member)
+    for member, hint in get_type_hints(Settings, include_extras=True).items()
 )
 
 

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import msgspec
 import pytest
 
 import tollgate.cli
 from tidy.house import ROOT, SOURCE, expect_none, name, parse, read_text, rooms, source_files, tracked_files
-from tollgate.config import SETTINGS, Setting, Settings
+from tollgate.config import SETTINGS
 
 ROOM_DOCUMENTS = ("README.md", "ARCHITECTURE.md")
 DOCUMENTS = tuple(path for path in tracked_files() if path.suffix == ".md")
@@ -53,18 +52,6 @@ def test_a_guide_to_the_house_names_every_room() -> None:
     expect_none(missing, "a guide to the house names every room")
 
 
-def render_setting(setting: Setting) -> str:
-    default = msgspec.to_builtins(getattr(Settings(), setting.member))
-    shown = f"`{default}`" if default else "none"
-    return f"| `{setting.flag}` | `{setting.variable}` | {shown} | {setting.text} |"
-
-
-def test_every_setting_is_documented_with_flag_variable_and_default() -> None:
-    documented = (ROOT / "docs" / "configuration.md").read_text("utf-8").splitlines()
-    rows = [render_setting(setting) for setting in SETTINGS]
-    expect_none(set(rows) - set(documented), "docs/configuration.md has a row for every setting")
-
-
 def test_no_setting_is_documented_that_does_not_exist() -> None:
     documented = set(re.findall(r"\bTOLLGATE_[A-Z_]+", "".join(path.read_text("utf-8") for path in DOCUMENTS)))
     assert documented <= {setting.variable for setting in SETTINGS}
@@ -87,10 +74,6 @@ def test_every_command_is_documented() -> None:
     found = command_names(program, "tollgate")
     assert "tollgate serve" in found
     assert [command for command in found if f"`{command}`" not in text] == []
-
-
-def test_every_member_of_the_settings_has_its_row() -> None:
-    assert [setting.member for setting in SETTINGS] == list(Settings.__struct_fields__)
 
 
 def test_no_tracked_file_holds_a_stray() -> None:

@@ -13,6 +13,7 @@ from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.results import RESULTS
 from tollgate.catalog.rules import RULES
 from tollgate.catalog.test_cards import TEST_CARDS
+from tollgate.config import Settings
 
 GENERATOR = runpy.run_path(str(ROOT / "tools" / "make_reference.py"))
 PAGES = sorted(GENERATOR["PAGES"])
@@ -40,6 +41,7 @@ def test_a_page_says_in_its_first_line_that_it_is_generated(page: str) -> None:
         ("result-codes.md", list(RESULTS)),
         ("brands.md", list(BRANDS)),
         ("test-data.md", list(TEST_CARDS)),
+        ("settings.md", [f"--{member.replace('_', '-')}" for member in Settings.__struct_fields__]),
     ],
 )
 def test_every_row_has_its_line(page: str, keys: list[str]) -> None:
