@@ -262,7 +262,7 @@ async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_pa
     """By a process that has taken the new key already, and by one that has not."""
     await world.prepare("before")
     rotated = world.keyring.with_new_key()
-    [found] = await checkouts.list_sealed_checkouts(db, None, sealed_prefix(rotated.active_id), 10)
+    [found] = await checkouts.SEALED.list_page(db, None, sealed_prefix(rotated.active_id), 10)
     seen = await look(world, "before")
     changed = msgspec.structs.replace(seen, sealed_fields=seen.sealed_fields)
     assert await db.write(checkouts.change_checkout_writes(seen, changed, world.clock.now()), label="test")
@@ -271,7 +271,7 @@ async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_pa
 
     owner = make_owner("checkout", found.merchant_id, found.id)
     stale = rewrap(found.sealed, owner=owner, keyring=rotated)
-    assert not await checkouts.rewrap_checkout(db, found, stale)
+    assert not await checkouts.SEALED.rewrap(db, found, stale)
     world.app = msgspec.structs.replace(world.app, keyring=rotated)
     shown = orjson.loads((await show_form(world.app, world.ids["before"], "VISA")).body)
     assert (shown["amount"], shown["state"]) == ("92.00", "open")
@@ -285,8 +285,7 @@ async def test_sealed_fields_do_not_open_in_another_row(db: Database, world: Che
 
     with pytest.raises(EnvelopeError):
         open_prepared(world.app, moved)
-    [first, *_] = await checkouts.list_sealed_checkouts(db, None, b"none", 10)
-    assert isinstance(first, checkouts.SealedCheckout)
+    [first, *_] = await checkouts.SEALED.list_page(db, None, b"none", 10)
     with pytest.raises(EnvelopeError):
         open_sealed(first.sealed, owner=make_owner("payment", first.merchant_id, first.id), keyring=world.keyring)
 
@@ -358,8 +357,8 @@ async def test_a_script_that_is_promised_again_is_kept_for_longer(db: Database, 
     await checkouts.keep_script(db, script, now)
     await checkouts.keep_script(db, script, now + MINUTE)
 
-    assert await checkouts.purge_scripts(db, now + MINUTE) == 0
-    assert await checkouts.purge_scripts(db, now + MINUTE + 1) == 1
+    assert await checkouts.purge_scripts(db, now + MINUTE, 10) == 0
+    assert await checkouts.purge_scripts(db, now + MINUTE + 1, 10) == 1
 
 
 async def test_a_house_without_a_door_promises_nothing(world: CheckoutWorld) -> None:
@@ -372,9 +371,9 @@ async def test_a_house_without_a_door_promises_nothing(world: CheckoutWorld) -> 
 # ---- how rows are found ----
 
 WAYS = [
-    (checkouts._find, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
-    (checkouts._submit, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
-    (checkouts._sealed_otherwise, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
+    (checkouts.CHECKOUTS.by_key, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
+    (checkouts._submit.statement, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
+    (checkouts.SEALED.page, "checkouts USING INDEX sqlite_autoindex_checkouts_1"),
 ]
 
 

@@ -16,9 +16,8 @@ from tollgate.operations.checkouts import CHECKOUT_NOUN, LINK_NOUN
 from tollgate.operations.network_tokens import TOKEN_NOUN
 from tollgate.operations.registrations import REGISTRATION_NOUN
 from tollgate.operations.settings import list_retired_settings, rewrap_settings
-from tollgate.store import links
+from tollgate.store import checkouts, links
 from tollgate.store.bank_files import list_sealed_files, rewrap_file
-from tollgate.store.checkouts import list_sealed_checkouts, rewrap_checkout
 from tollgate.store.database import Database
 from tollgate.store.merchants import list_credentials, list_wallet_keys, rewrap_token, rewrap_wallet_key
 from tollgate.store.payments import list_sealed, rewrap_sealed
@@ -57,7 +56,7 @@ class _Kind(Generic[_Row]):
 
 
 _ACCOUNTS = _Kind("payment", list_sealed, rewrap_sealed)
-_CHECKOUTS = _Kind(CHECKOUT_NOUN, list_sealed_checkouts, rewrap_checkout)
+_CHECKOUTS = _Kind(CHECKOUT_NOUN, checkouts.SEALED.list_page, checkouts.SEALED.rewrap)
 _LINKS = _Kind(LINK_NOUN, links.SEALED.list_page, links.SEALED.rewrap)
 _FILES = _Kind(FILE_NOUN, list_sealed_files, rewrap_file, _FILES_AT_ONCE)
 
@@ -79,13 +78,13 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
     prefix = sealed_prefix(keyring.active_id)
     accounts = await list_sealed(database, None, prefix, limit=1)
     stored = await list_sealed_registrations(database, None, prefix, limit=1)
-    checkouts = await list_sealed_checkouts(database, None, prefix, limit=1)
+    sealed_checkouts = await checkouts.SEALED.list_page(database, None, prefix, limit=1)
     sealed_links = await links.SEALED.list_page(database, None, prefix, limit=1)
     tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
     files = await list_sealed_files(database, None, prefix, limit=1)
     keys = [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)]
     settings = await list_retired_settings(database, keyring)
-    found: tuple[Sized, ...] = (accounts, stored, checkouts, sealed_links, tokens, files, keys, settings)
+    found: tuple[Sized, ...] = (accounts, stored, sealed_checkouts, sealed_links, tokens, files, keys, settings)
     return sum(map(len, found))
 
 

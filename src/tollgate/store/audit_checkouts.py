@@ -12,9 +12,9 @@ import msgspec
 
 from tollgate.payments.checkout import Checkout
 from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
-from tollgate.store.checkouts import COLUMNS, read_checkout
+from tollgate.store.checkouts import CHECKOUTS
+from tollgate.store.codec import UNREADABLE
 from tollgate.store.database import Database
-from tollgate.store.payment_rows import UNREADABLE
 from tollgate.store.schema import checkouts
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
@@ -30,22 +30,22 @@ class AuditedCheckout(msgspec.Struct, frozen=True):
 
 _BY_ID = ("merchant_id", "id")
 
-_checkouts = walk_table(checkouts, COLUMNS, _BY_ID)
-_checkouts_again: Statement = look_up(COLUMNS, checkouts)
+_checkouts = walk_table(checkouts, CHECKOUTS.names, _BY_ID)
+_checkouts_again: Statement = look_up(CHECKOUTS.names, checkouts)
 
 
 def walk_checkouts(db: Database) -> AsyncIterator[list[AuditedCheckout]]:
-    return walk_pages(db, _checkouts, _keep, COLUMNS, _BY_ID)
+    return walk_pages(db, _checkouts, _keep, CHECKOUTS.names, _BY_ID)
 
 
 async def find_audited_checkouts(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[AuditedCheckout]:
     rows = await fetch_by_ids(db, _checkouts_again, merchant_id, ids)
-    return [make_row(_keep, COLUMNS, row) for row in rows]
+    return [make_row(_keep, CHECKOUTS.names, row) for row in rows]
 
 
 def _keep(**named: Any) -> AuditedCheckout:
     try:
-        checkout = read_checkout(tuple(named.values()))
+        checkout = CHECKOUTS.decode(tuple(named.values()))
     except UNREADABLE:
         checkout = None
     return AuditedCheckout(named["merchant_id"], named["id"], checkout)

@@ -89,7 +89,7 @@ class Codec(Generic[T]):
         self.is_it = [column == bind("of", column) for column in (table.c[name] for name in key)]
         """Compares the key with the parameters that `of` and `name_key` return."""
         self.of = self.make_encoder(self.key, "of_")
-        self._find = Statement(self.select(*self.is_it), is_quick=True)
+        self.by_key = Statement(self.select(*self.is_it), is_quick=True)
 
     def _call(self, verb: str, name: str, source: str, convert: Convert | None, is_optional: bool) -> str:
         if convert is None:
@@ -120,7 +120,7 @@ class Codec(Generic[T]):
         return sa.select(*self.columns).where(*where)
 
     async def find(self, db: Database, *key: Any) -> T | None:
-        return await self.fetch_one(db, self._find, self.name_key(*key))
+        return await self.fetch_one(db, self.by_key, self.name_key(*key))
 
     async def fetch_one(self, db: Database, statement: Statement, params: Mapping[str, Any]) -> T | None:
         row = await db.fetch_one(statement, params)

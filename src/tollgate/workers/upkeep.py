@@ -57,5 +57,6 @@ async def follow_scripts(app: App) -> int:
     now = app.clock.now()
     if app.script.version:
         await keep_script(app.database, app.script, now)
-    await purge_scripts(app.database, now - LIMITS.script_lifetime - 2 * int(SCRIPT_EVERY_S) * SECOND)
+    before = now - LIMITS.script_lifetime - 2 * int(SCRIPT_EVERY_S) * SECOND
+    await purge_scripts(app.database, before, LIMITS.job_batch)
     return 0
