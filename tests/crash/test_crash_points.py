@@ -77,7 +77,6 @@ SPARED = {
     "checkout read": ONE_COMMIT,
     "checkout read counted": ONE_COMMIT,
     "cryptogram request": "nothing is charged yet, as after the payment was started",
-    "job created": "only tests create a job outside the commit that causes it",
     "job finished": REPEATABLE,
     "key rotation": "one row guarded by its old value; the command continues where it stopped",
     "link checkout": ONE_COMMIT,

@@ -19,6 +19,7 @@ from tollgate.store import audit_methods
 from tollgate.store.authentications import close_authentication_writes
 from tollgate.store.database import Database
 from tollgate.store.instructions import InstructionState
+from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId, PaymentId
 
@@ -86,7 +87,9 @@ async def test_a_secret_that_is_wiped_while_its_payment_is_read_is_no_finding(
     async def end_meanwhile(merchant_id: MerchantId) -> None:
         waiting = PaymentId(stock.ids["challenged"])
         await tamper(store, "UPDATE payments SET state = 2 WHERE id = :id", id=waiting)
-        assert await store.write(close_authentication_writes(merchant_id, waiting), label="test")
+        payment = await find_payment(store, merchant_id, waiting)
+        assert payment is not None
+        assert await store.write(close_authentication_writes(payment), label="test")
 
     act_between_reads(monkeypatch, "authentications", end_meanwhile)
 

@@ -112,7 +112,7 @@ async def test_closing_wipes_the_secret_at_any_stage_and_as_often_as_one_likes(d
     payment, row = await wait_for_shopper(db, stage=stage)
 
     for _ in range(2):
-        assert await db.write(authentications.close_authentication_writes(MERCHANT, payment.id), label="test")
+        assert await db.write(authentications.close_authentication_writes(payment), label="test")
 
     closed = await get_row(db, payment)
     assert closed == msgspec.structs.replace(row, stage=Stage.CLOSED, sealed_secret=None)
@@ -123,7 +123,7 @@ async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stag
     payment, _ = await wait_for_shopper(db, stage=stage)
 
     ended = await asyncio.gather(
-        *[db.write(authentications.end_authentication_writes(MERCHANT, payment.id), label="test") for _ in range(10)]
+        *[db.write(authentications.end_authentication_writes(payment), label="test") for _ in range(10)]
     )
 
     assert ended.count(True) == 1
@@ -133,9 +133,10 @@ async def test_of_many_who_end_it_at_once_one_succeeds(db: Database, stage: Stag
 
 async def test_ending_touches_no_other_merchants_authentication(db: Database) -> None:
     payment, row = await wait_for_shopper(db)
+    strange = msgspec.structs.replace(payment, merchant_id=STRANGER)
 
-    assert not await db.write(authentications.end_authentication_writes(STRANGER, payment.id), label="test")
-    assert await db.write(authentications.close_authentication_writes(STRANGER, payment.id), label="test")
+    assert not await db.write(authentications.end_authentication_writes(strange), label="test")
+    assert await db.write(authentications.close_authentication_writes(strange), label="test")
 
     assert await get_row(db, payment) == row
 
@@ -164,7 +165,7 @@ async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> 
 
 async def test_of_many_who_reopen_at_once_one_succeeds(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
-    unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(MERCHANT, waiting.id)]
+    unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(waiting)]
 
     reopened = await asyncio.gather(*[db.write(unit, label="test") for _ in range(10)])
 
@@ -189,7 +190,7 @@ async def test_only_what_waits_is_reopened(db: Database, state: State) -> None:
 
 async def test_what_waits_again_for_the_acquirer_is_not_reopened_by_who_is_late(db: Database) -> None:
     waiting, _ = await wait_for_shopper(db)
-    unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(MERCHANT, waiting.id)]
+    unit = [*payments.reopen_writes(waiting, 1), *authentications.end_authentication_writes(waiting)]
     assert await db.write(unit, label="test")
     again = make_settlement(
         await get_payment(db, waiting),

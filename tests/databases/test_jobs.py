@@ -8,7 +8,7 @@ import pytest
 
 from databases.samples import MERCHANT
 from tollgate.store.database import Database, Unwritable
-from tollgate.store.jobs import Job, finish_job, finish_job_writes, insert_job, lease_due, postpone_job
+from tollgate.store.jobs import Job, finish_job, finish_job_writes, insert_job_writes, lease_due, postpone_job
 from tollgate.store.opening import open_database
 from tollgate.values import SECOND
 
@@ -17,6 +17,10 @@ pytestmark = pytest.mark.anyio
 
 def make_job(n: int, due_at: int = 10) -> Job:
     return Job(id=f"job-{n}", merchant_id=MERCHANT, topic="reverse", subject_id=f"s-{n}", due_at=due_at, body='{"n":1}')
+
+
+async def insert_job(db: Database, job: Job) -> bool:
+    return await db.write(insert_job_writes(job), label="job created")
 
 
 async def lease(db: Database, owner: str = "me", now: int = 10, wall_now: int = 0, limit: int = 100) -> list[Job]:

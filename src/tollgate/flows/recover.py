@@ -128,11 +128,11 @@ async def expire_waiting(app: App, job: Job, payment: Payment) -> bool:
         return False
     row = await find_authentication(app.database, payment.merchant_id, payment.id)
     if payment.state is not State.WAITING or (row is not None and row.stage is Stage.CLOSED):
-        closing = close_authentication_writes(payment.merchant_id, payment.id)
+        closing = close_authentication_writes(payment)
         return await app.database.write([*finish_job_writes(job), *closing], label="authentication closed")
     completion = complete_signed(app, payment, OUT_OF_TIME)
     # Without a row nobody can come back, and nothing was ever sent.
-    ending = end_authentication_writes(payment.merchant_id, payment.id) if row else []
+    ending = end_authentication_writes(payment) if row else []
     return await app.database.write(
         [*finish_job_writes(job), *completion_writes(completion, expected=State.WAITING), *ending],
         label="waiting expired",

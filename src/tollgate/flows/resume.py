@@ -259,7 +259,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
         if claiming is None:
             return
         deadline_at = app.clock.wall() + int(app.patience_s * SECOND)
-        ending = authentications.end_authentication_writes(payment.merchant_id, payment.id)
+        ending = authentications.end_authentication_writes(payment)
         if await app.database.write(
             [*claiming, *reopen_writes(payment, deadline_at), *ending], label="payment resumed"
         ):
@@ -292,7 +292,7 @@ async def close(app: App, payment: Payment, verdict: Verdict) -> bool:
     completion = complete_signed(app, payment, verdict)
     unit = [
         *completion_writes(completion, expected=State.WAITING),
-        *authentications.end_authentication_writes(payment.merchant_id, payment.id),
+        *authentications.end_authentication_writes(payment),
     ]
     return await app.database.write(unit, label="closed without charge")
 
