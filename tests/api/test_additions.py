@@ -1,0 +1,173 @@
+"""What it takes to add something, measured: a copy of the program gets one of each, and a server shows that it works.
+
+The table "How things are added" in ARCHITECTURE.md states the number of files; migrations and uses are not counted.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gateway import COLD, COMMAND_S, Client, GatewayProcess, inherit_variables
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "tollgate"
+TABLE = ROOT / "ARCHITECTURE.md"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A text that is put before the first occurrence of another."""
+
+    path: str
+    before: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The changed program: a server of it, and its commands."""
+
+    gateway: GatewayProcess
+    client: Client
+
+    def run(self, *command: str) -> str:
+        """Runs a command; the warm process of other tests has read the program as it is."""
+        variables = inherit_variables() | dict(self.gateway.environment)
+        return subprocess.run(
+            [*COLD, *command], capture_output=True, text=True, env=variables, timeout=COMMAND_S
+        ).stdout
+
+
+@dataclass(frozen=True)
+class Addition:
+    edits: tuple[Edit, ...]
+    check: Callable[[Changed], None]
+
+
+def check_parameter(changed: Changed) -> None:
+    client = changed.client
+    assert client.pay(merchant__openingYear="1887").code == "000.100.110"
+    assert client.pay(merchant__openingYear="187").faults == {"merchant.openingYear": "must have 4 to 4 characters"}
+
+
+def check_brand(changed: Changed) -> None:
+    client = changed.client
+    paid = client.pay(paymentBrand="VISTA", card__number="6900000000000008")
+    assert (paid.code, paid.json["paymentBrand"]) == ("000.100.110", "VISTA")
+    assert client.pay(paymentBrand="VISTA", card__number="4200000000000000").status == 400
+
+
+def check_result_code(changed: Changed) -> None:
+    refused = changed.client.pay(**{"customParameters[forceResultCode]": "800.100.991"})
+    assert (refused.status, refused.code) == (400, "800.100.991")
+    assert refused.json["result"]["description"] == "transaction declined (closed on holidays)"
+
+
+def check_payment_type(changed: Changed) -> None:
+    client = changed.client
+    paid = client.pay(paymentType="DX")
+    assert (paid.code, paid.json["paymentType"]) == ("000.100.110", "DX")
+    assert client.get(f"/v1/query/{paid.json['id']}").json["paymentType"] == "DX"
+
+
+def check_endpoint(changed: Changed) -> None:
+    assert changed.client.send("GET", "/v1/holidays").json == {"holidays": []}
+
+
+def check_setting(changed: Changed) -> None:
+    assert "--holidays-max" in changed.run("serve", "--help")
+    assert "--holidays-max (or TOLLGATE_HOLIDAYS_MAX) must be" in changed.run("serve", "--holidays-max", "366")
+
+
+ADDITIONS = {
+    "parameter": Addition(
+        (Edit("catalog/parameters/merchant.py", 'Parameter("mcc"', 'Parameter("openingYear", text(4, 4)),\n        '),),
+        check_parameter,
+    ),
+    "brand": Addition(
+        (Edit("catalog/brand_rows.py", '    _card("VISA"', '    _card("VISTA", "Vista", "69"),\n'),),
+        check_brand,
+    ),
+    "result code": Addition(
+        (
+            Edit(
+                "catalog/result_rows/declined.py",
+                '    Row("800.100.100"',
+                '    Row("800.100.991", "transaction declined (closed on holidays)"),\n',
+            ),
+        ),
+        check_result_code,
+    ),
+    "payment type": Addition(
+        (
+            Edit(
+                "catalog/payment_types.py",
+                '    PaymentType("RG"',
+                '    PaymentType("DX", "express debit", Role.STARTS, Direction.TAKE, methods=_CARDS),\n',
+            ),
+        ),
+        check_payment_type,
+    ),
+    "endpoint": Addition(
+        (
+            Edit(
+                "web/api/host.py",
+                '@ROUTES.add("GET", "/healthz"',
+                '@ROUTES.add("GET", "/v1/holidays", "list_holidays", "Days without payments.", Access.OPEN)\n'
+                "async def list_holidays(_request: Request, _app: App) -> Reply:\n"
+                '    return Reply(200, orjson.dumps({"holidays": []}))\n\n\n',
+            ),
+            Edit(
+                "catalog/throttles.py",
+                "    Throttle(WRONG_TOKEN",
+                '    Throttle("list_holidays", "address", 60, 60),\n',
+            ),
+        ),
+        check_endpoint,
+    ),
+    "setting": Addition(
+        (
+            Edit(
+                "config.py",
+                "    workers: Annotated",
+                '    holidays_max: Annotated[int, Setting("Days without payments.", _whole(0, 365))] = 0\n',
+            ),
+        ),
+        check_setting,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Changed]:
+    """A copy of the program to which everything was added at once, with a server."""
+    folder = tmp_path_factory.mktemp("additions")
+    shutil.copytree(SOURCE, folder / "src" / "tollgate", ignore=shutil.ignore_patterns("__pycache__"))
+    for addition in ADDITIONS.values():
+        for edit in addition.edits:
+            path = folder / "src" / "tollgate" / edit.path
+            text = path.read_text("utf-8")
+            assert edit.before in text, edit.path
+            path.write_text(text.replace(edit.before, edit.text + edit.before, 1), "utf-8")
+    variables = {"PYTHONPATH": str(folder / "src")}
+    with GatewayProcess(folder / "data", environment=variables, is_cold=True) as gateway:
+        yield Changed(gateway, gateway.client())
+
+
+@pytest.mark.parametrize("name", ADDITIONS)
+def test_what_is_added_works(name: str, changed: Changed) -> None:
+    ADDITIONS[name].check(changed)
+
+
+def test_as_few_files_are_changed_as_the_architecture_says() -> None:
+    table = TABLE.read_text("utf-8").partition("## How things are added")[2].partition("\n## ")[0]
+    stated = {name: int(count) for name, count in re.findall(r"^\| ([^|]+) \| ([0-9]+) \|", table, re.MULTILINE)}
+    measured = {name: len({edit.path for edit in addition.edits}) for name, addition in ADDITIONS.items()}
+    assert measured.items() <= stated.items()
