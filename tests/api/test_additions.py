@@ -40,9 +40,8 @@ class Changed:
     def run(self, *command: str) -> str:
         """Runs a command; the warm process of other tests has read the program as it is."""
         variables = inherit_variables() | dict(self.gateway.environment)
-        return subprocess.run(
-            [*COLD, *command], capture_output=True, text=True, env=variables, timeout=COMMAND_S
-        ).stdout
+        done = subprocess.run([*COLD, *command], capture_output=True, text=True, env=variables, timeout=COMMAND_S)
+        return done.stdout + done.stderr
 
 
 @dataclass(frozen=True)
