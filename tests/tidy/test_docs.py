@@ -1,4 +1,4 @@
-"""Documents stay in step with the house, and no file tells of the machine it came from. Prose is not judged."""
+"""Documents stay in step with the program, and no file tells of the machine it came from. Prose is not judged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 import pytest
 
 import tollgate.cli
-from tidy.house import ROOT, SOURCE, expect_none, name, parse, read_text, rooms, source_files, tracked_files
+from tidy.source_tree import ROOT, SOURCE, expect_none, name, packages, parse, read_text, source_files, tracked_files
 from tollgate.config import SETTINGS
 
 ROOM_DOCUMENTS = ("README.md", "ARCHITECTURE.md")
@@ -40,16 +40,21 @@ def strays(text: str) -> list[str]:
     ]
 
 
-def mentions_room(text: str, room: str) -> bool:
-    return re.search(rf"(?<![\w/.]){room}(?:/|\.py)?(?![\w.])", text) is not None
+def mentions_package(text: str, package: str) -> bool:
+    return re.search(rf"(?<![\w/.]){package}(?:/|\.py)?(?![\w.])", text) is not None
 
 
 def test_a_guide_to_the_house_names_every_room() -> None:
     texts = {document: (ROOT / document).read_text("utf-8") for document in ROOM_DOCUMENTS}
     # The way in through `python -m` has nothing of its own to describe.
-    wanted = [room for room in rooms() if room != "__main__"]
-    missing = [f"{path}: {room}" for path, text in texts.items() for room in wanted if not mentions_room(text, room)]
-    expect_none(missing, "a guide to the house names every room")
+    wanted = [package for package in packages() if package != "__main__"]
+    missing = [
+        f"{path}: {package}"
+        for path, text in texts.items()
+        for package in wanted
+        if not mentions_package(text, package)
+    ]
+    expect_none(missing, "a guide to the program names every package")
 
 
 def test_no_setting_is_documented_that_does_not_exist() -> None:
@@ -84,7 +89,7 @@ def test_no_tracked_file_holds_a_stray() -> None:
 
 def says_too_little(path: Path) -> bool:
     sentences = re.findall(r"[.?!;](?=\s|$)", ast.get_docstring(parse(path)) or "")
-    # A migration is named by its revision, and a face by its room: one sentence is enough there.
+    # A migration is named by its revision, and a face by its package: one sentence is enough there.
     is_brief = path.name == "__init__.py" or "versions" in path.relative_to(SOURCE).parts
     return len(sentences) < (1 if is_brief else 2)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from tidy.house import expect_none, exported, name, parse
-from tidy.house import faces as all_faces
+from tidy.source_tree import expect_none, exported, name, parse
+from tidy.source_tree import faces as all_faces
 
 NAMES_MAX = 40
 """A package with more public names is imported by module."""
@@ -39,7 +39,7 @@ def test_a_face_lists_exactly_what_it_brings_in() -> None:
         listed, brought = exported(face), brought_in(parse(face))
         if listed is None or sorted(listed) != sorted(brought):
             differing.append(f"{name(face)}: {sorted(set(listed or ()) ^ set(brought))}")
-    expect_none(differing, "a room's __init__.py has an __all__ with exactly the names that it imports")
+    expect_none(differing, "a package's __init__.py has an __all__ with exactly the names that it imports")
 
 
 def test_the_list_of_a_face_is_sorted_and_has_no_repeats() -> None:
@@ -52,7 +52,7 @@ def test_a_face_holds_nothing_but_imports_and_the_list() -> None:
     usual = ([ast.Expr, ast.Assign], [ast.Expr, ast.AnnAssign])
     bodies = {face: [node for node in parse(face).body if not isinstance(node, ast.ImportFrom)] for face in faces()}
     odd = [name(face) for face, body in bodies.items() if [type(node) for node in body] not in usual]
-    expect_none(odd, "a room's __init__.py has a docstring, imports and __all__")
+    expect_none(odd, "a package's __init__.py has a docstring, imports and __all__")
 
 
 def test_a_face_is_short() -> None:

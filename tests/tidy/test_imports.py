@@ -1,4 +1,4 @@
-"""Arrows point down: every import of the source is held against the order of the rooms. Style is checked elsewhere."""
+"""Imports point one way: every import is held against the order of the packages. Style is checked elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import chain
 
 import pytest
 
-from tidy.house import (
+from tidy.source_tree import (
     ORDER,
     RANKS,
     ROOT,
@@ -21,9 +21,9 @@ from tidy.house import (
     exported,
     imports,
     list_offenders,
+    package_of,
+    packages,
     parse,
-    room_of,
-    rooms,
     source_files,
     walk,
 )
@@ -31,11 +31,11 @@ from tidy.house import (
 NEIGHBOURS = {
     ("vault", "payments"): "the vault seals what payments describes, and its functions take and return those values",
 }
-"""Rooms of one rank that may import each other all the same: (importer, imported) and the reason."""
+"""Packages of one rank that may import each other all the same: (importer, imported) and the reason."""
 
 SANDBOX_IMPORTERS = ("wiring",)
 
-PURE_ROOMS = ("values", "catalog", "payments", "contract", "connectors")
+PURE_PACKAGES = ("values", "catalog", "payments", "contract", "connectors")
 IMPURE_FILES = {
     "values.py": "time and random bytes enter here, as arguments for all others",
 }
@@ -55,7 +55,7 @@ IMPURE_MODULES = {
         "tempfile",
     ),
     "network": ("aiohttp", "ftplib", "http", "httptools", "smtplib", "socket", "ssl", "urllib.request"),
-    "clock and chance": ("random", "secrets", "time", "uuid"),
+    "clock and random numbers": ("random", "secrets", "time", "uuid"),
     "threads, processes and the loop": (
         "asyncio",
         "concurrent",
@@ -75,30 +75,30 @@ IMPURE_CALLS = frozenset({"open", "print", "input", "breakpoint"})
 CLOCK_READS = frozenset({("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")})
 
 
-def find_breaches(room: str, tree: ast.Module) -> Iterator[Offence]:
-    """What a module, placed in a room, breaks of the order and of the faces."""
+def find_breaches(package: str, tree: ast.Module) -> Iterator[Offence]:
+    """What a module, placed in a package, breaks of the order and of the faces."""
     for item in imports(tree):
         parts = item.module.split(".")
         if parts[0] != "tollgate":
             continue
         targets = [parts[1]] if len(parts) > 1 else [each for each in item.names if each in RANKS]
-        yield from ((item.line, reason) for target in targets for reason in _refuse(room, target, item.is_lazy))
-        if len(parts) > 1 and parts[1] != room:
+        yield from ((item.line, reason) for target in targets for reason in _refuse(package, target, item.is_lazy))
+        if len(parts) > 1 and parts[1] != package:
             yield from ((item.line, reason) for reason in _behind_the_face(parts, item.names))
 
 
-def _refuse(room: str, target: str, is_lazy: bool) -> list[str]:
-    if target == room:
+def _refuse(package: str, target: str, is_lazy: bool) -> list[str]:
+    if target == package:
         return []
     if target not in RANKS:
-        return [f"{target} is no room of the order"]
-    if target == "sandbox" and not (room in SANDBOX_IMPORTERS and is_lazy):
+        return [f"{target} is no package of the order"]
+    if target == "sandbox" and not (package in SANDBOX_IMPORTERS and is_lazy):
         return [
             f"sandbox is imported by {', '.join(SANDBOX_IMPORTERS)} only, inside a function: live hosts never load it"
         ]
-    if RANKS[target] < RANKS[room] or (room, target) in NEIGHBOURS:
+    if RANKS[target] < RANKS[package] or (package, target) in NEIGHBOURS:
         return []
-    return [f"{room} may not import {target}"]
+    return [f"{package} may not import {target}"]
 
 
 def _behind_the_face(parts: list[str], names: tuple[str, ...]) -> list[str]:
@@ -113,7 +113,7 @@ def _behind_the_face(parts: list[str], names: tuple[str, ...]) -> list[str]:
 
 
 def find_impurities(tree: ast.Module) -> Iterator[Offence]:
-    """Modules and calls by which a pure room would reach for the disk, the network, the clock or the dice."""
+    """Modules and calls by which a pure package would reach for the disk, the network, the clock or random numbers."""
     for item in imports(tree):
         reached = {item.module, *(f"{item.module}.{each}" for each in item.names)}
         parents = {".".join(module.split(".")[:depth]) for module in reached for depth in (1, 2)}
@@ -128,7 +128,7 @@ def find_impurities(tree: ast.Module) -> Iterator[Offence]:
 
 
 def test_every_room_stands_in_the_order() -> None:
-    assert set(rooms()) <= set(RANKS), "a new room needs its line in ORDER and in ARCHITECTURE.md"
+    assert set(packages()) <= set(RANKS), "a new package needs its line in ORDER and in ARCHITECTURE.md"
 
 
 def test_no_room_stands_twice_in_the_order() -> None:
@@ -138,12 +138,12 @@ def test_no_room_stands_twice_in_the_order() -> None:
 def test_imports_point_down_and_meet_at_faces() -> None:
     found = [
         offender
-        for room in rooms()
+        for package in packages()
         for offender in list_offenders(
-            [path for path in source_files() if room_of(path) == room], partial(find_breaches, room)
+            [path for path in source_files() if package_of(path) == package], partial(find_breaches, package)
         )
     ]
-    expect_none(found, "a room imports rooms below it, through their face")
+    expect_none(found, "a package imports packages below it, through their face")
 
 
 def test_the_package_itself_imports_nothing() -> None:
@@ -151,29 +151,31 @@ def test_the_package_itself_imports_nothing() -> None:
 
 
 def test_pure_rooms_reach_for_nothing_outside() -> None:
-    pure = [path for path in source_files() if room_of(path) in PURE_ROOMS]
+    pure = [path for path in source_files() if package_of(path) in PURE_PACKAGES]
     judged = [path for path in pure if str(path.relative_to(SOURCE)) not in IMPURE_FILES]
-    expect_none(list_offenders(judged, find_impurities), "time, chance, disk and network are arguments in pure rooms")
+    expect_none(
+        list_offenders(judged, find_impurities), "time, random numbers, disk and network are arguments in pure packages"
+    )
 
 
 def test_listed_exceptions_are_still_used() -> None:
     for file in IMPURE_FILES:
         assert list(find_impurities(parse(SOURCE / file))), f"{file} no longer needs its exception"
     for importer, imported in NEIGHBOURS:
-        paths = [path for path in source_files() if room_of(path) == importer]
+        paths = [path for path in source_files() if package_of(path) == importer]
         modules = {item.module for path in paths for item in imports(parse(path))}
         assert f"tollgate.{imported}" in modules, f"{importer} no longer imports {imported}"
 
 
 def test_every_room_can_be_imported_without_loading_the_sandbox() -> None:
-    wanted = [f"tollgate.{room}" for room in rooms() if room not in ("sandbox", "__main__")]
+    wanted = [f"tollgate.{package}" for package in packages() if package not in ("sandbox", "__main__")]
     program = f"import {', '.join(wanted)}, sys; sys.exit('tollgate.sandbox' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr or "the sandbox was loaded by an import"
 
 
 @pytest.mark.parametrize(
-    ("room", "source", "complaint"),
+    ("package", "source", "complaint"),
     [
         ("payments", "from tollgate.web import Gateway", "may not import web"),
         ("payments", "from tollgate import vault", "may not import vault"),
@@ -182,17 +184,17 @@ def test_every_room_can_be_imported_without_loading_the_sandbox() -> None:
         ("web", "from tollgate.wire.notifier import HttpNotifier", "behind the face of wire"),
         ("web", "from tollgate.wire import compare_digest", "does not list compare_digest"),
         ("vault", "from tollgate.values import _rendered", "is private"),
-        ("cli", "from tollgate.cellar import wine", "no room of the order"),
+        ("cli", "from tollgate.cellar import wine", "no package of the order"),
         ("wiring", "from tollgate.sandbox import ROUTES", "inside a function"),
         ("cli", "def late():\n    from tollgate.sandbox import ROUTES", "by wiring only"),
     ],
 )
-def test_the_walker_sees_a_planted_wrong_import(room: str, source: str, complaint: str) -> None:
-    assert any(complaint in reason for _, reason in find_breaches(room, ast.parse(source)))
+def test_the_walker_sees_a_planted_wrong_import(package: str, source: str, complaint: str) -> None:
+    assert any(complaint in reason for _, reason in find_breaches(package, ast.parse(source)))
 
 
 @pytest.mark.parametrize(
-    ("room", "source"),
+    ("package", "source"),
     [
         ("vault", "from tollgate.values import Secret"),
         ("store", "from tollgate.store.schema import PAYMENTS"),
@@ -200,8 +202,8 @@ def test_the_walker_sees_a_planted_wrong_import(room: str, source: str, complain
         ("wiring", "def build():\n    from tollgate.sandbox import ROUTES"),
     ],
 )
-def test_the_walker_lets_right_imports_pass(room: str, source: str) -> None:
-    assert list(find_breaches(room, ast.parse(source))) == []
+def test_the_walker_lets_right_imports_pass(package: str, source: str) -> None:
+    assert list(find_breaches(package, ast.parse(source))) == []
 
 
 @pytest.mark.parametrize(

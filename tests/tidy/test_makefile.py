@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tidy.house import ROOT
+from tidy.source_tree import ROOT
 
 TIMEOUT_MIN_S = 240
 MAKEFILE = (ROOT / "Makefile").read_text()

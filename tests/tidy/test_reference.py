@@ -7,7 +7,7 @@ import runpy
 
 import pytest
 
-from tidy.house import ROOT
+from tidy.source_tree import ROOT
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import PARAMETERS
 from tollgate.catalog.results import RESULTS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tidy.house import SOURCE, parse, source_files, strings
+from tidy.source_tree import SOURCE, parse, source_files, strings
 from tollgate.catalog import codes
 from tollgate.catalog.declines import DECLINES
 from tollgate.catalog.result_rows import ROWS_BY_GROUP

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tidy.house import SOURCE, expect_none, name
+from tidy.source_tree import SOURCE, expect_none, name
 from tollgate.web.pages.scripts import ModuleError, read_module
 
 SCRIPTS = sorted(SOURCE.rglob("*.js"))

@@ -1,11 +1,11 @@
-"""Secrets are opened in two rooms and errors swallowed in two files. What sealing does is tested with the vault."""
+"""Secrets are opened in two packages and errors swallowed in two files. What sealing does is tested with the vault."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
 
-from tidy.house import SOURCE, Offence, expect_none, list_offenders, room_of, source_files, walk
+from tidy.source_tree import SOURCE, Offence, expect_none, list_offenders, package_of, source_files, walk
 
 REVEALING_ROOMS = ("vault", "connectors")
 CATCH_ALL_FILES = ("web/server.py", "workers/loop.py")
@@ -51,7 +51,7 @@ def raises_with_cause(tree: ast.Module) -> list[Offence]:
 
 
 def test_secrets_are_revealed_in_vault_and_connectors_only() -> None:
-    others = [path for path in source_files() if room_of(path) not in REVEALING_ROOMS]
+    others = [path for path in source_files() if package_of(path) not in REVEALING_ROOMS]
     expect_none(list_offenders(others, reveals), f"reveal() is called in {' and '.join(REVEALING_ROOMS)} only")
 
 
@@ -61,7 +61,7 @@ def test_everything_is_caught_in_two_files_only() -> None:
 
 
 def test_errors_of_the_vault_carry_no_cause() -> None:
-    vault = [path for path in source_files() if room_of(path) == "vault"]
+    vault = [path for path in source_files() if package_of(path) == "vault"]
     found = list_offenders(vault, raises_with_cause)
     expect_none(found, "causes in the vault may carry secrets: raise ... from None")
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tidy.house import SOURCE, Offence, code_files, expect_none, list_offenders, name, parse, walk
+from tidy.source_tree import SOURCE, Offence, code_files, expect_none, list_offenders, name, parse, walk
 
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 49
@@ -30,7 +30,7 @@ def is_row_table(path: Path) -> bool:
 
 
 def is_face(tree: ast.Module) -> bool:
-    """A room's face says nothing but its names, one a line."""
+    """A package's face says nothing but its names, one a line."""
     said = [node for node in tree.body if not isinstance(node, ast.ImportFrom | ast.Expr)]
     return len(said) == 1 and ast.unparse(said[0]).startswith("__all__ = ")
 
@@ -70,7 +70,7 @@ def test_the_ruler_measures_a_long_function() -> None:
 
 
 def test_the_ruler_tells_a_face_from_code() -> None:
-    assert is_face(ast.parse('"""A room."""\nfrom a import b\n__all__ = ["b"]\n'))
+    assert is_face(ast.parse('"""A package."""\nfrom a import b\n__all__ = ["b"]\n'))
     assert not is_face(ast.parse('from a import b\n__all__ = ["b"]\nC = b()\n'))
 
 

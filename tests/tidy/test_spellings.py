@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from tidy.answer_fields import ANSWER_FIELDS
-from tidy.house import Offence, expect_none, list_offenders, parse, room_of, source_files, strings
+from tidy.source_tree import Offence, expect_none, list_offenders, package_of, parse, source_files, strings
 from tollgate.catalog.parameters.names import PARAMETERS, resolve
 from tollgate.values import Fault
 
-SPEAKING_ROOMS = ("catalog", "contract", "connectors", "sandbox", "widget")
+SPEAKING_PACKAGES = ("catalog", "contract", "connectors", "sandbox", "widget")
 
 CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z0-9]*)+")
 SEGMENT = r"[a-z][A-Za-z0-9]*(?:\[[^\[\]]*\])?"
@@ -53,18 +53,18 @@ def find_misspelled(tree: ast.Module, *, with_single_words: bool) -> Iterator[Of
 
 
 def test_the_interface_is_spelled_in_its_own_rooms_only() -> None:
-    others = [path for path in source_files() if room_of(path) not in SPEAKING_ROOMS]
-    expect_none(list_offenders(others, find_spoken), f"the interface is spelled in {', '.join(SPEAKING_ROOMS)} only")
+    others = [path for path in source_files() if package_of(path) not in SPEAKING_PACKAGES]
+    expect_none(list_offenders(others, find_spoken), f"the interface is spelled in {', '.join(SPEAKING_PACKAGES)} only")
 
 
 def test_every_spelling_is_in_the_parameter_table() -> None:
     # Connectors and the sandbox also speak the acquirer's language, whose single words are none of ours.
     found = [
         offender
-        for room in SPEAKING_ROOMS
+        for package in SPEAKING_PACKAGES
         for offender in list_offenders(
-            [path for path in source_files() if room_of(path) == room],
-            partial(find_misspelled, with_single_words=room == "contract"),
+            [path for path in source_files() if package_of(path) == package],
+            partial(find_misspelled, with_single_words=package == "contract"),
         )
     ]
     expect_none(found, "a spelling of the interface is in its table")
@@ -86,6 +86,6 @@ def test_no_answer_field_is_a_parameter_as_well() -> None:
 
 
 def test_every_answer_field_is_spelled_by_the_contract() -> None:
-    contract = [parse(path) for path in source_files() if room_of(path) == "contract"]
+    contract = [parse(path) for path in source_files() if package_of(path) == "contract"]
     spelled = {node.value for tree in contract for node in strings(tree)}
     assert spelled >= ANSWER_FIELDS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tidy.house import SOURCE, Offence, expect_none, list_offenders, source_files, walk
+from tidy.source_tree import SOURCE, Offence, expect_none, list_offenders, source_files, walk
 
 RETIRED = frozenset({"doubt", "hear", "judge", "say", "tell"})
 """Verbs that say too little about what a function returns."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tidy.house import ROOT, code_files, expect_none, name
+from tidy.source_tree import ROOT, code_files, expect_none, name
 
 GLOSSARY = ROOT / "docs" / "glossary.md"
 

@@ -1,4 +1,4 @@
-"""How the tidy tests see the house: its rooms, their order, its files. The rules themselves live in the tests."""
+"""The source tree as the tidy tests see it: its packages, their order, its files. The rules are in the tests."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("__main__",),
 )
-"""A room may import the rooms of the lines above its own."""
+"""A package may import the packages of the lines above its own."""
 
-RANKS = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
+RANKS = {package: rank for rank, packages in enumerate(ORDER) for package in packages}
 
 CODE_FOLDERS = ("src", "tests", "tools")
 MADE_FOLDERS = frozenset({".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__"})
@@ -47,8 +47,8 @@ class Import:
     """Inside a function, hence only when that function is called."""
 
 
-def room_of(path: Path) -> str:
-    """The room a source file belongs to; empty for the package's own face."""
+def package_of(path: Path) -> str:
+    """The package a source file belongs to; empty for the package's own face."""
     first = path.relative_to(SOURCE).parts[0]
     return "" if first == "__init__.py" else first.removesuffix(".py")
 
@@ -64,9 +64,9 @@ def code_files() -> tuple[Path, ...]:
 
 
 @cache
-def rooms() -> tuple[str, ...]:
-    """The rooms that exist, packages and single files alike."""
-    return tuple(sorted({room_of(path) for path in source_files()} - {""}))
+def packages() -> tuple[str, ...]:
+    """The packages that exist, packages and single files alike."""
+    return tuple(sorted({package_of(path) for path in source_files()} - {""}))
 
 
 @cache
