@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms, refuse_plain_addresses
+from tollgate.cli.channel_terms import merge_flags, refuse_plain_addresses, with_channel_flags
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
 from tollgate.config import Settings
 from tollgate.payments.merchants import Channel, Merchant
@@ -85,34 +85,6 @@ def show_merchants(**flags: Any) -> None:
         click.echo(f"{row.id}  {row.name}")
 
 
-_CHANNEL_FLAGS = (
-    click.option("--lenient/--strict", "is_lenient", default=None, help="Take what public clients really send."),
-    click.option("--require-cvv/--allow-no-cvv", "requires_cvv", default=None, help="Refuse cards without CVV."),
-    click.option(
-        "--network-tokens/--no-network-tokens",
-        "uses_network_tokens",
-        default=None,
-        help="Charge stored cards by tokens of their networks.",
-    ),
-    click.option(
-        "--reuse-registrations/--new-registrations",
-        "reuses_registrations",
-        default=None,
-        help="Answer an account that is stored already with its registration.",
-    ),
-    click.option("--rebills-max", type=click.IntRange(min=0), help="How often one payment may be rebilled."),
-    click.option("--test-url", callback=check_url, help="The processor's own test system, for testMode=EXTERNAL."),
-    click.option("--live-url", callback=check_url, help="The acquirer of a live host."),
-    *TERMS_FLAGS,
-)
-
-
-def _with_channel_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    for flag in reversed(_CHANNEL_FLAGS):
-        command = flag(command)
-    return command
-
-
 def _split_flags(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """(what changes the channel, what names the store)"""
     store = {name: flags.pop(name) for name in STORE_FLAGS}
@@ -123,14 +95,14 @@ def _split_flags(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
 @click.argument("merchant_id")
 @click.argument("name")
 @click.option("--entity-id", callback=_check_id, help="Keep this entity id, which the merchant has on another host.")
-@_with_channel_flags
+@with_channel_flags(without={"is_closed"})
 @with_settings(*STORE_FLAGS)
 def add_channel(merchant_id: str, name: str, entity_id: str, **flags: Any) -> None:
     """Make a channel and print its entity id."""
     changes, store = _split_flags(flags)
     now = SystemClock().now()
     bare = Channel(id=ChannelId(entity_id), merchant_id=MerchantId(merchant_id), name=name, created_at=now)
-    new = merge_terms(bare, changes)
+    new = merge_flags(bare, changes)
 
     async def insert(database: Database, settings: Settings) -> None:
         refuse_plain_addresses(new, changes, settings)
@@ -145,8 +117,7 @@ def add_channel(merchant_id: str, name: str, entity_id: str, **flags: Any) -> No
 
 @channel.command("set")
 @click.argument("entity_id")
-@_with_channel_flags
-@click.option("--closed/--open", "is_closed", default=None, help="Refuse or take requests on this channel.")
+@with_channel_flags()
 @with_settings(*STORE_FLAGS)
 def set_channel(entity_id: str, **flags: Any) -> None:
     """Change the settings of a channel."""
@@ -156,7 +127,7 @@ def set_channel(entity_id: str, **flags: Any) -> None:
         found = next((row for row in await merchants.list_channels(database) if row.id == entity_id), None)
         if found is None:
             sys.exit(f"tollgate: no channel {entity_id}")
-        changed = merge_terms(found, changes)
+        changed = merge_flags(found, changes)
         refuse_plain_addresses(changed, changes, settings)
         await merchants.update_channel(database, changed)
 

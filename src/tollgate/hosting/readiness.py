@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tollgate.config import Settings, is_loopback
-from tollgate.payments.merchants import Channel, ThreeDsTerms, TokenTerms
+from tollgate.payments.merchants import CHANNEL_FLAGS, Channel, ChannelFlag, Form
 from tollgate.vault.keyring import KeyringError, load_keyring
 from tollgate.wire import may_carry_cards
 
@@ -147,21 +147,17 @@ def list_unready_channels(settings: Settings, channels: Sequence[Channel]) -> li
             "a live host needs a real acquirer: give a channel one with `tollgate channel set ENTITY --live-url URL`"
         ]
     return [
-        f"channel {channel.id} {flag}: {PLAIN_ADDRESS}"
+        f"channel {channel.id} {flag.name}: {PLAIN_ADDRESS}"
         for channel in channels
         for flag, url in list_card_addresses(channel)
-        if url and not may_carry_cards(url, is_live=True, allows_plain_loopback=settings.allow_plain_loopback)
+        if not may_carry_cards(url, is_live=True, allows_plain_loopback=settings.allow_plain_loopback)
     ]
 
 
-def list_card_addresses(channel: Channel) -> Iterator[tuple[str, str | None]]:
+def list_card_addresses(channel: Channel) -> Iterator[tuple[ChannelFlag, str]]:
     """Yields the flag and the value of every address to which the channel sends card data."""
-    named: tuple[tuple[str, Channel | ThreeDsTerms | TokenTerms | None], ...] = (
-        ("", channel),
-        ("three-ds-", channel.three_ds),
-        ("token-", channel.token_terms),
-    )
-    for prefix, terms in named:
-        if terms is not None:
-            yield f"--{prefix}live-url", terms.live_url
-            yield f"--{prefix}test-url", terms.test_url
+    for flag in CHANNEL_FLAGS:
+        holder = getattr(channel, flag.group) if flag.group else channel
+        address = getattr(holder, flag.member, None)
+        if flag.form is Form.CARD_ADDRESS and address:
+            yield flag, address

@@ -1,6 +1,9 @@
-"""Merchants, their channels and their credentials. Who may use them is decided elsewhere."""
+"""Merchants, their channels and their credentials. The annotation of a channel's member is its flag of the command."""
 
 from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, get_origin, get_type_hints
 
 import msgspec
 
@@ -13,44 +16,100 @@ class Merchant(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Instant
 
 
-class Creditor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who collects direct debits and pays credits out of a channel, as the banks know it."""
+class Form(StrEnum):
+    """The form of a value that an operator types."""
 
-    name: str
-    iban: str
-    bic: str
-    identifier: str
-    """The creditor identifier under which mandates are signed."""
+    TEXT = "text"
+    SWITCH = "switch"
+    COUNT = "count"
+    WEB_ADDRESS = "web address"
+    CARD_ADDRESS = "web address that card data is sent to"
+    IBAN = "IBAN"
+    BIC = "BIC"
+    CREDITOR_ID = "creditor identifier"
+    CATEGORY = "merchant category"
+    COUNTRY = "country"
+    SCHEMES = "schemes of apps"
+
+
+class ChannelFlag(msgspec.Struct, frozen=True):
+    """The annotation of a member that an operator sets by a flag of `tollgate channel`."""
+
+    names: str
+    """A switch has two: `--lenient/--strict`."""
+    text: str
+    form: Form = Form.TEXT
+    group: str = ""
+    """The member of the channel that holds the annotated one, if the channel itself does not."""
+    member: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.names.partition("/")[0]
+
+    @property
+    def parameter(self) -> str:
+        return self.name.removeprefix("--").replace("-", "_")
+
+
+class Creditor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The party that collects direct debits and pays credits out of a channel, as the banks know it."""
+
+    name: Annotated[str, ChannelFlag("--creditor-name", "Who collects direct debits, as the banks know it.")]
+    iban: Annotated[str, ChannelFlag("--creditor-iban", "The account that collects and pays.", Form.IBAN)]
+    bic: Annotated[str, ChannelFlag("--creditor-bic", "Its bank; found by the IBAN where a list has it.", Form.BIC)]
+    identifier: Annotated[
+        str, ChannelFlag("--creditor-id", "The identifier under which mandates are signed.", Form.CREDITOR_ID)
+    ]
 
 
 class ThreeDsTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a channel authenticates its shoppers."""
+    """The terms under which a channel authenticates its shoppers."""
 
-    test_url: str | None = None
-    """The directory server's own test system, for requests in EXTERNAL test mode."""
-    live_url: str | None = None
-    acquirer_bin: str = "000000"
-    acquirer_merchant_id: str = ""
-    requestor_id: str = ""
-    requestor_name: str = ""
-    requestor_url: str = ""
-    mcc: str = ""
-    """The category of what the merchant sells, where a payment names no other."""
-    country: str = ""
-    server_reference: str = ""
-    """The number under which the schemes certified this installation."""
-    is_required: bool = False
-    """Whether a card payment without authentication is refused as a soft decline."""
+    test_url: Annotated[
+        str | None,
+        ChannelFlag(
+            "--three-ds-test-url", "The directory server's test system, for testMode=EXTERNAL.", Form.CARD_ADDRESS
+        ),
+    ] = None
+    live_url: Annotated[
+        str | None, ChannelFlag("--three-ds-live-url", "The directory server of a live host.", Form.CARD_ADDRESS)
+    ] = None
+    acquirer_bin: Annotated[
+        str, ChannelFlag("--acquirer-bin", "The acquirer's number, told to the directory server.")
+    ] = "000000"
+    acquirer_merchant_id: Annotated[
+        str, ChannelFlag("--acquirer-merchant-id", "The merchant's number at the acquirer.")
+    ] = ""
+    requestor_id: Annotated[str, ChannelFlag("--requestor-id", "The merchant's number at the directory server.")] = ""
+    requestor_name: Annotated[str, ChannelFlag("--requestor-name", "Its name there.")] = ""
+    requestor_url: Annotated[str, ChannelFlag("--requestor-url", "Its web address there.", Form.WEB_ADDRESS)] = ""
+    mcc: Annotated[
+        str, ChannelFlag("--merchant-category", "Four digits, told to the directory server.", Form.CATEGORY)
+    ] = ""
+    """A payment may name another category."""
+    country: Annotated[
+        str, ChannelFlag("--merchant-country", "Two letters, told to the directory server.", Form.COUNTRY)
+    ] = ""
+    server_reference: Annotated[
+        str, ChannelFlag("--three-ds-server-reference", "The number under which the schemes certified this host.")
+    ] = ""
+    is_required: Annotated[
+        bool, ChannelFlag("--require-3ds/--allow-no-3ds", "Refuse unauthenticated cards.", Form.SWITCH)
+    ] = False
 
 
 class TokenTerms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a channel gets the network tokens of its stored cards."""
+    """The token vault that issues the network tokens of a channel's registered cards."""
 
-    test_url: str | None = None
-    """The token vault's own test system, for what is stored in EXTERNAL test mode."""
-    live_url: str | None = None
-    requestor_id: str = ""
-    """The merchant's number there."""
+    test_url: Annotated[
+        str | None,
+        ChannelFlag("--token-test-url", "The token vault's test system, for testMode=EXTERNAL.", Form.CARD_ADDRESS),
+    ] = None
+    live_url: Annotated[
+        str | None, ChannelFlag("--token-live-url", "The networks' token vault of a live host.", Form.CARD_ADDRESS)
+    ] = None
+    requestor_id: Annotated[str, ChannelFlag("--token-requestor-id", "The merchant's number at the token vault.")] = ""
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,24 +119,62 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     merchant_id: MerchantId
     name: str
     created_at: Instant
-    is_lenient: bool = False
-    requires_cvv: bool = False
-    is_closed: bool = False
-    test_url: str | None = None
-    """The processor's own test system, for requests in EXTERNAL test mode."""
-    live_url: str | None = None
-    """The acquirer of a live host."""
-    rebills_max: int = 98
-    """How often one payment may be rebilled."""
+    is_lenient: Annotated[
+        bool, ChannelFlag("--lenient/--strict", "Take what public clients really send.", Form.SWITCH)
+    ] = False
+    requires_cvv: Annotated[
+        bool, ChannelFlag("--require-cvv/--allow-no-cvv", "Refuse cards without CVV.", Form.SWITCH)
+    ] = False
+    is_closed: Annotated[
+        bool, ChannelFlag("--closed/--open", "Refuse or take requests on this channel.", Form.SWITCH)
+    ] = False
+    test_url: Annotated[
+        str | None,
+        ChannelFlag("--test-url", "The processor's own test system, for testMode=EXTERNAL.", Form.CARD_ADDRESS),
+    ] = None
+    live_url: Annotated[str | None, ChannelFlag("--live-url", "The acquirer of a live host.", Form.CARD_ADDRESS)] = None
+    rebills_max: Annotated[int, ChannelFlag("--rebills-max", "How often one payment may be rebilled.", Form.COUNT)] = 98
     creditor: Creditor | None = None
     three_ds: ThreeDsTerms | None = None
-    reuses_registrations: bool = False
-    """Whether an account that is stored already is answered with its registration instead of a new one."""
-    uses_network_tokens: bool = False
-    """Whether stored cards are charged by a number that their network issues for this merchant."""
+    reuses_registrations: Annotated[
+        bool,
+        ChannelFlag(
+            "--reuse-registrations/--new-registrations",
+            "Answer an account that is registered already with its registration.",
+            Form.SWITCH,
+        ),
+    ] = False
+    uses_network_tokens: Annotated[
+        bool,
+        ChannelFlag(
+            "--network-tokens/--no-network-tokens", "Charge registered cards by tokens of their networks.", Form.SWITCH
+        ),
+    ] = False
     token_terms: TokenTerms | None = None
-    return_schemes: tuple[str, ...] = ()
-    """The schemes of the merchant's apps, to which shoppers may return beside the web."""
+    return_schemes: Annotated[
+        tuple[str, ...],
+        ChannelFlag(
+            "--return-schemes",
+            "Schemes of the merchant's apps for shopperResultUrl, as in myapp,com.example.shop; empty for none.",
+            Form.SCHEMES,
+        ),
+    ] = ()
+
+
+TERMS: dict[str, type[Creditor | ThreeDsTerms | TokenTerms]] = {
+    "creditor": Creditor,
+    "three_ds": ThreeDsTerms,
+    "token_terms": TokenTerms,
+}
+"""The members of a channel whose flags are set together."""
+
+
+CHANNEL_FLAGS = tuple(
+    msgspec.structs.replace(hint.__metadata__[0], group=group, member=member)
+    for group, holder in (("", Channel), *TERMS.items())
+    for member, hint in get_type_hints(holder, include_extras=True).items()
+    if get_origin(hint) is Annotated
+)
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,13 +7,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from msgspec.structs import replace
 
 import tollgate.cli  # noqa: F401, reading it adds the commands to the program
-from tollgate.cli.channel_terms import TERMS_FLAGS, check_url, merge_terms
+from tollgate.cli.channel_terms import merge_flags, with_channel_flags
 from tollgate.cli.program import program
-from tollgate.hosting.readiness import list_card_addresses
-from tollgate.payments.merchants import Creditor, ThreeDsTerms, TokenTerms
+from tollgate.payments.merchants import CHANNEL_FLAGS, Creditor, Form, ThreeDsTerms, TokenTerms
 from unit.app_fixture import CHANNEL
 
 FLAGS = {
@@ -24,24 +22,21 @@ FLAGS = {
 }
 CREDITOR = Creditor(name="Shop", iban="DE02120300000000202051", bic="BYLADEM1001", identifier="DE98ZZZ09999999999")
 
-CARD_ADDRESSES = [
-    flag.removeprefix("--").replace("-", "_")
-    for flag, _ in list_card_addresses(replace(CHANNEL, three_ds=ThreeDsTerms(), token_terms=TokenTerms()))
-]
+CARD_ADDRESSES = [flag.name for flag in CHANNEL_FLAGS if flag.form is Form.CARD_ADDRESS]
 """Settings that name a system to which card data is sent."""
 
 
 def test_a_creditor_is_made_of_its_flags_and_its_bank_is_found() -> None:
     without_bic = {name: value for name, value in FLAGS.items() if name != "creditor_bic"}
 
-    assert merge_terms(CHANNEL, FLAGS).creditor == CREDITOR
-    assert merge_terms(CHANNEL, without_bic).creditor == CREDITOR
+    assert merge_flags(CHANNEL, FLAGS).creditor == CREDITOR
+    assert merge_flags(CHANNEL, without_bic).creditor == CREDITOR
 
 
 def test_what_is_not_given_stays() -> None:
-    channel = merge_terms(CHANNEL, {**FLAGS, "is_lenient": True})
+    channel = merge_flags(CHANNEL, {**FLAGS, "lenient": True})
 
-    changed = merge_terms(channel, {"creditor_name": "Other"})
+    changed = merge_flags(channel, {"creditor_name": "Other"})
 
     assert changed.creditor == Creditor(
         name="Other", iban=CREDITOR.iban, bic=CREDITOR.bic, identifier=CREDITOR.identifier
@@ -51,20 +46,20 @@ def test_what_is_not_given_stays() -> None:
 
 def test_half_a_creditor_is_refused_by_naming_the_rest() -> None:
     with pytest.raises(SystemExit, match="--creditor-iban, --creditor-bic, --creditor-id"):
-        merge_terms(CHANNEL, {"creditor_name": "Shop"})
+        merge_flags(CHANNEL, {"creditor_name": "Shop"})
 
 
 def test_terms_of_authentication_are_merged_too() -> None:
-    once = merge_terms(CHANNEL, {"three_ds_test_url": "https://ds.example", "requires_3ds": True})
-    twice = merge_terms(once, {"acquirer_bin": "400000"})
+    once = merge_flags(CHANNEL, {"three_ds_test_url": "https://ds.example", "require_3ds": True})
+    twice = merge_flags(once, {"acquirer_bin": "400000"})
 
     assert twice.three_ds == ThreeDsTerms(test_url="https://ds.example", is_required=True, acquirer_bin="400000")
     assert twice.creditor is None
 
 
 def test_terms_of_a_token_vault_are_merged_too() -> None:
-    once = merge_terms(CHANNEL, {"token_live_url": "https://tokens.example", "uses_network_tokens": True})
-    twice = merge_terms(once, {"token_requestor_id": "R-1"})
+    once = merge_flags(CHANNEL, {"token_live_url": "https://tokens.example", "network_tokens": True})
+    twice = merge_flags(once, {"token_requestor_id": "R-1"})
 
     assert twice.uses_network_tokens
     assert twice.token_terms == TokenTerms(live_url="https://tokens.example", requestor_id="R-1")
@@ -101,7 +96,7 @@ def test_what_nobody_else_would_know_is_refused(flag: str, value: str, word: str
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("flag", ["--" + name.replace("_", "-") for name in CARD_ADDRESSES])
+@pytest.mark.parametrize("flag", CARD_ADDRESSES)
 def test_a_live_host_takes_no_address_that_card_data_would_reach_in_clear(flag: str, tmp_path: Path) -> None:
     def run(*command: str) -> Result:
         return CliRunner().invoke(program, [*command, "--data", str(tmp_path), "--environment", "live"])
@@ -122,11 +117,9 @@ def test_a_live_host_takes_no_address_that_card_data_would_reach_in_clear(flag: 
 
 
 def test_every_flag_of_an_address_is_known_to_carry_cards_or_not_to() -> None:
-    group = program.commands["channel"]
-    assert isinstance(group, click.Group)
-    named = {option.name for option in group.commands["set"].params if option.callback is check_url}
+    named = {flag.name for flag in CHANNEL_FLAGS if flag.name.endswith("-url")}
 
-    assert named == {*CARD_ADDRESSES, "requestor_url"}
+    assert named == {*CARD_ADDRESSES, "--requestor-url"}
 
 
 @pytest.mark.parametrize(
@@ -137,10 +130,10 @@ def test_schemes_of_apps_are_a_list_and_an_empty_one_takes_them_away(text: str, 
     found: list[object] = []
 
     @click.command()
-    @TERMS_FLAGS[-1]
-    def show(return_schemes: object) -> None:
+    @with_channel_flags()
+    def show(return_schemes: object, **_others: object) -> None:
         found.append(return_schemes)
 
     assert CliRunner().invoke(show, ["--return-schemes", text]).exit_code == 0
     assert found == [schemes]
-    assert merge_terms(CHANNEL, {"return_schemes": schemes}).return_schemes == schemes
+    assert merge_flags(CHANNEL, {"return_schemes": schemes}).return_schemes == schemes
