@@ -18,7 +18,7 @@ import msgspec
 from tollgate.catalog.throttles import Throttle
 from tollgate.config import Settings
 from tollgate.contract.answers import Envelope
-from tollgate.operations.app import App, MerchantCache, leave_alone
+from tollgate.operations.app import App, MerchantCache
 from tollgate.payments.checkout import Script
 from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
@@ -122,7 +122,7 @@ async def open_app(settings: Settings, *, exclusive: bool) -> tuple[App, Wires]:
         status_reads=next(row for row in throttles if row.operation == "read_checkout"),
         simulator=None if settings.is_live else _make_simulator(database, keyring, settings.base_url, clock),
         base_url=settings.base_url,
-        disturb=leave_alone if settings.is_live else _choose_disturbance(),
+        disturb=(lambda wire: wire) if settings.is_live else _choose_disturbance(),
         key_path=settings.key_path,
     )
     return app, wires

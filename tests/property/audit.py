@@ -14,7 +14,7 @@ from acquirer_ledger import Entry
 from acquirer_ledger import Fate as AcquirerFate
 from property.plain_words import SILENT, TAKEN, Deed, Fate, Memory, is_given_back, list_report_entries
 from tollgate.operations.app import App
-from tollgate.operations.signing import sign_payment
+from tollgate.operations.signing import make_signature
 from tollgate.store.database import Database
 from tollgate.store.payments import find_payment
 from tollgate.store.statements import Statement
@@ -191,4 +191,4 @@ async def check_seals(app: App, rows: list[Row]) -> None:
     for row in rows:
         payment = await find_payment(app.database, MerchantId(row.merchant_id), row.id)
         assert payment is not None
-        assert payment.mac == sign_payment(payment, app.keyring)
+        assert payment.mac == make_signature(payment, app.keyring)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from tollgate.operations.signing import sign_payment
+from tollgate.operations.signing import make_signature
 from tollgate.store.merchants import list_merchants
 from tollgate.store.opening import open_database
 from tollgate.store.payments import find_payment
@@ -38,7 +38,7 @@ async def _seal_all(address: str, key_path: Path, ids: Iterable[str]) -> None:
             payment = await find_payment(database, merchant.id, payment_id)
             if payment is None:
                 raise LookupError(f"payment {payment_id} was picked and is gone")
-            params = {"of_merchant_id": merchant.id, "of_id": payment.id, "new_mac": sign_payment(payment, keyring)}
+            params = {"of_merchant_id": merchant.id, "of_id": payment.id, "new_mac": make_signature(payment, keyring)}
             steps.append(Write(_seal, params, rows=1))
         await database.write(steps, label="bench")
     finally:

@@ -12,10 +12,9 @@ from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.shopper_urls import render_handover, write_shopper_token
 from tollgate.operations.app import App
 from tollgate.operations.charging import charge, conclude, get_payment, make_shopper_url
-from tollgate.operations.dispatch import converse
 from tollgate.operations.idempotency import keep_answer
 from tollgate.operations.routes import DirectoryServerRoute, Route, choose_directory_server
-from tollgate.operations.signing import complete_signed, sign_authentication
+from tollgate.operations.signing import complete_signed, sign
 from tollgate.payments import authentication
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.merchants import Channel
@@ -109,13 +108,7 @@ async def ask_directory_server(
         results_url=f"{app.base_url}/v1/threeDSecure/results/{shopper_token}",
         simulator_overrides=order.simulator_overrides,
     )
-    answered = await converse(
-        conversation,
-        directory.wire,
-        timeout_s=app.acquirer_timeout_s,
-        label="authentication request",
-        probe=app.database.probe,
-    )
+    answered = await app.converse(conversation, directory.wire, label="authentication request")
     return answered or threeds.fail_case(asked, threeds.UNREACHABLE)
 
 
@@ -147,7 +140,7 @@ async def hand_over(
     completion = complete_signed(app, started, msgspec.structs.replace(_AWAY, details=threeds.describe_case(case)))
     told = answer_payment(completion.payment, app.envelope)
     kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, told)
-    unit = [*completion_writes(completion, kept), *insert_authentication_writes(sign_authentication(app, row))]
+    unit = [*completion_writes(completion, kept), *insert_authentication_writes(sign(app, row))]
     if not await app.database.write(unit, label="authentication pending"):
         return answer_payment(await get_payment(app, started, started.id), app.envelope)
     data = threeds.make_method_data(case, make_method_url(app, started)) if case.method_url else ""

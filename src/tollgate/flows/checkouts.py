@@ -19,9 +19,9 @@ from tollgate.contract.links import is_link_url
 from tollgate.contract.orders import find_return_url
 from tollgate.contract.registrations import answer_registration
 from tollgate.contract.shopper_urls import make_checkout_return_url
+from tollgate.operations import idempotency
 from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, get_own_checkout, open_prepared, seal_prepared
-from tollgate.operations.idempotency import answer_taken_key, keep_answer_writes
 from tollgate.operations.registrations import get_registration
 from tollgate.operations.routes import check_reachable
 from tollgate.operations.signing import TamperedRow, trust
@@ -48,7 +48,6 @@ from tollgate.values import (
     find_checkout_id,
     hide_checkout_ids,
     make_checkout_id,
-    to_datetime,
 )
 from tollgate.wire import Forbidden, Silent, Unsent
 
@@ -78,16 +77,13 @@ async def prepare_checkout(app: App, fields: Fields, call: Call) -> Answer:
     )
     integrity = app.script.integrity if checkouts.asks_for_integrity(fields.values) else ""
     answer = checkouts.answer_checkout(checkout, app.envelope, CREATED, now, integrity)
-    unit = [*insert_checkout_writes(checkout), *keep_answer_writes(app, call, answer)]
-    if await app.database.write(unit, label="checkout prepared"):
-        return answer
-    return await answer_taken_key(app, call.idempotency_key)
+    return await idempotency.write_answer(
+        app, call, insert_checkout_writes(checkout), answer, label="checkout prepared"
+    )
 
 
 def refuse_unpayable(app: App, fields: Fields, channel: Channel) -> None:
-    test_mode = checkouts.check_prepared(
-        fields, channel, today=to_datetime(app.clock.now()).date(), is_live=app.is_live
-    )
+    test_mode = checkouts.check_prepared(fields, channel, today=app.today, is_live=app.is_live)
     if checkouts.choose_checkout_kind(fields.values) is CheckoutKind.PAYMENT:
         brand = checkouts.find_prepared_brand(fields.values, channel)
         check_reachable(app, channel, test_mode, None if brand is None else brand.code)
@@ -119,7 +115,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
     answer = checkouts.answer_checkout(changed, app.envelope, CHANGED, now)
     unit = [
         *change_checkout_writes(seen, changed, now),
-        *keep_answer_writes(app, call, answer),
+        *idempotency.keep_answer_writes(app, call, answer),
     ]
     if await app.database.write(unit, label="checkout changed"):
         return answer
@@ -127,7 +123,7 @@ async def change_checkout(app: App, fields: Fields, checkout_id: str, call: Call
     # Without a key there is no other reason: whoever was paying may have let go of it by now.
     if call.idempotency_key is None or fresh.state is not CheckoutState.OPEN or fresh.revision != seen.revision:
         raise Refusal(get_result(BUSY), "the checkout was paid or changed at the same time")
-    return await answer_taken_key(app, call.idempotency_key)
+    return await idempotency.answer_taken_key(app, call.idempotency_key)
 
 
 async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answer:

@@ -17,8 +17,7 @@ from tollgate.contract.follow_ups import check_lifecycle
 from tollgate.flows.pay import look_up, look_up_registration
 from tollgate.operations import charging
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.dispatch import dispatch
-from tollgate.operations.idempotency import find_earlier_answer, keep_answer
+from tollgate.operations.idempotency import keep_answer, retry
 from tollgate.operations.registrations import refuse_exposed_payment
 from tollgate.operations.routes import Route, choose_route
 from tollgate.operations.signing import complete_signed
@@ -35,7 +34,8 @@ from tollgate.values import Conflict, Money, Refusal
 
 async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> Answer:
     channel, idempotency_key = call.channel, call.idempotency_key
-    for _ in range(LIMITS.reservation_tries_max):
+
+    async def attempt() -> Answer | None:
         named = await get_named_payment(app, request.payment_type, named_id, channel)
         route = choose_route(app, channel, named.test_mode, named.brand)
         context = await charging.make_chain_context(app, named)
@@ -43,19 +43,17 @@ async def follow_up(app: App, request: FollowUp, named_id: str, call: Call) -> A
         await refuse_exposed_payment(app, context.first, request.echo, idempotency_key)
         decision = decide(app, request, context, channel)
         refuse_full_chain(context, decision)
-        attempt = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
-        if await app.database.write(
-            charging.start_writes(attempt, context, decision, idempotency_key), label="follow-up reserved"
-        ):
-            try:
-                return await carry_out(app, request, attempt, route, idempotency_key)
-            except (Unavailable, Damaged) as fault:
-                raise charging.FateUnknown(attempt.id) from fault
-        earlier = await find_earlier_answer(app, idempotency_key)
-        if earlier is not None:
-            return earlier
-        # A neighbour moved the balance between reading and writing, so what may be is judged again.
-    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this payment at once")
+        started = charging.plan_attempt(start_follow_up(app, request, named, call.ndc), decision)
+        unit = charging.start_writes(started, context, decision, idempotency_key)
+        if not await app.database.write(unit, label="follow-up reserved"):
+            # Another follow-up changed the balance between reading and writing, so it is decided again.
+            return None
+        try:
+            return await carry_out(app, request, started, route, idempotency_key)
+        except (Unavailable, Damaged) as fault:
+            raise charging.FateUnknown(started.id) from fault
+
+    return await retry(app, call, "payment", attempt)
 
 
 async def get_named_payment(app: App, payment_type: str, named_id: str, channel: Channel) -> Payment:
@@ -135,9 +133,7 @@ async def ask(app: App, request: FollowUp, started: Payment, route: Route) -> Ve
         is_final=request.is_final,
         simulator_overrides=request.simulator_overrides,
     )
-    return await dispatch(
-        exchange, route.wire, timeout_s=app.acquirer_timeout_s, label="follow-up request", probe=app.database.probe
-    )
+    return await app.dispatch(exchange, route.wire, label="follow-up request")
 
 
 async def record(app: App, fact: FollowUp, named_id: str, call: Call, notice: str | None = None) -> Payment:

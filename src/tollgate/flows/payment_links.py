@@ -18,7 +18,8 @@ from tollgate.flows.checkouts import BUSY, PENDING, find_promised_script, get_at
 from tollgate.flows.submit import abandon_attempt
 from tollgate.operations import checkouts
 from tollgate.operations.app import App, Call
-from tollgate.operations.idempotency import answer_taken_key, keep_answer_writes
+from tollgate.operations.idempotency import write_answer
+from tollgate.operations.signing import sign
 from tollgate.payments.authentication import Stage
 from tollgate.payments.checkout import (
     Checkout,
@@ -51,14 +52,11 @@ async def make_payment_link(app: App, fields: Fields, call: Call) -> Answer:
         expires_at=links.get_link_expiry(fields.values, now),
         sealed_fields=checkouts.seal_link(app, channel.merchant_id, link_id, keep_prepared(fields)),
     )
-    link = checkouts.sign_link(app, unsigned)
+    link = sign(app, unsigned)
     url = links.make_link_url(link_id, app.base_url)
     code = checkouts.draw_code(url) if links.asks_for_code(fields.values) else ""
     answer = links.answer_new_link(link, url, code, links.Asked(app.envelope, call.ndc, now))
-    unit = [*insert_link_writes(link), *keep_answer_writes(app, call, answer)]
-    if await app.database.write(unit, label="payment link created"):
-        return answer
-    return await answer_taken_key(app, call.idempotency_key)
+    return await write_answer(app, call, insert_link_writes(link), answer, label="payment link created")
 
 
 async def read_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -> Answer:
@@ -84,7 +82,7 @@ async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -
     """Ends a link that nobody has paid. Ending it again answers the same, so that a retry does no harm."""
     for _ in range(LIMITS.reservation_tries_max):
         link = await checkouts.get_own_link(app, channel, link_id)
-        ended = checkouts.sign_link(app, msgspec.structs.replace(link, state=LinkState.ENDED))
+        ended = sign(app, msgspec.structs.replace(link, state=LinkState.ENDED))
         if link.state is LinkState.ENDED or await end_link(app.database, link, ended):
             return links.answer_ended_link(link, links.Asked(app.envelope, ndc, app.clock.now()))
         if (await checkouts.get_own_link(app, channel, link_id)).checkout_id == link.checkout_id:
@@ -211,7 +209,7 @@ async def _make_checkout(app: App, channel: Channel, link: PaymentLink) -> None:
             app, link.merchant_id, checkout_id, links.fill_link_checkout(prepared, url)
         ),
     )
-    changed = checkouts.sign_link(app, msgspec.structs.replace(link, checkout_id=checkout_id))
+    changed = sign(app, msgspec.structs.replace(link, checkout_id=checkout_id))
     await give_checkout(app.database, link, changed, checkout, now)
 
 

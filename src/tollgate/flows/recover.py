@@ -15,7 +15,6 @@ from tollgate.contract.answers import answer_payment
 from tollgate.contract.follow_ups import keep_references, says_final
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.charging import check_lateness, complete_decided, get_wire_word, start_after
-from tollgate.operations.dispatch import dispatch
 from tollgate.operations.idempotency import keep_answer
 from tollgate.operations.routes import Route, choose_route
 from tollgate.operations.signing import TamperedRow, complete_signed, trust
@@ -73,10 +72,7 @@ async def reverse_doubtful(app: App, job: Job, payment: Payment, route: Route) -
     """Reverses a payment that was answered as failed, and no other, whatever the job says."""
     if payment.state is not State.DECLINED:
         raise TamperedRow(f"job {job.id} reverses a payment that did not fail: run `tollgate verify`")
-    exchange = route.connector.reverse(payment.id)
-    verdict = await dispatch(
-        exchange, route.wire, timeout_s=app.acquirer_timeout_s, label="reversal request", probe=app.database.probe
-    )
+    verdict = await app.dispatch(route.connector.reverse(payment.id), route.wire, label="reversal request")
     if verdict.outcome is not Outcome.APPROVED:
         return False
     reversal = make_reversal(app, payment, verdict)
@@ -106,10 +102,8 @@ async def _resolve(app: App, job: Job, payment: Payment, route: Route, exchange:
     if payment.state not in OPEN_STATES:
         # Decided by another way meanwhile; there is nothing left to ask.
         return await finish_job(app.database, job)
-    verdict = await dispatch(
-        exchange, route.wire, timeout_s=app.acquirer_timeout_s, label="recovery request", probe=app.database.probe
-    )
-    verdict = await check_lateness(app, payment, verdict)
+    answered = await app.dispatch(exchange, route.wire, label="recovery request")
+    verdict = await check_lateness(app, payment, answered)
     if verdict.outcome not in DECIDED:
         return False
     completion = complete_signed(app, payment, verdict)

@@ -8,14 +8,13 @@ from functools import partial
 import msgspec
 
 from tollgate.catalog import codes
-from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result, is_pending, is_success
 from tollgate.contract import registrations
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
+from tollgate.operations import idempotency
 from tollgate.operations import registrations as accounts
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.idempotency import answer_taken_key, find_earlier_answer, keep_answer_writes
 from tollgate.operations.network_tokens import wants_token
 from tollgate.payments.registration import (
     UNUSABLE,
@@ -34,7 +33,7 @@ from tollgate.store.registrations import (
 )
 from tollgate.store.schedules import end_schedules_writes
 from tollgate.store.statements import Write
-from tollgate.values import Conflict, Instant, Refusal, RegistrationId, is_id, make_id, to_datetime
+from tollgate.values import Instant, Refusal, RegistrationId, is_id, make_id
 from tollgate.vault.sealing import open_account, seal_account
 
 
@@ -97,10 +96,8 @@ async def register(
         new = _make_registration(app, order, call)
         registration, inserting = new.registration, insert_registration_writes(new)
     answer = registrations.answer_registration(registration, app.envelope)
-    unit = [*guard(registration), *inserting, *keep_answer_writes(app, call, answer)]
-    if not unit or await app.database.write(unit, label="registration stored"):
-        return answer
-    return await answer_taken_key(app, call.idempotency_key)
+    writes = [*guard(registration), *inserting]
+    return await idempotency.write_answer(app, call, writes, answer, label="registration stored")
 
 
 def _make_registration(app: App, order: registrations.RegistrationOrder, call: Call) -> NewRegistration:
@@ -170,29 +167,26 @@ async def _change(
 ) -> Answer:
     """Reads, decides and writes, again if another request wrote first. Another merchant's registration is unknown."""
     merchant_id = call.channel.merchant_id
-    for _ in range(LIMITS.reservation_tries_max):
-        found = (
-            await find_sealed_registration(app.database, merchant_id, registration_id)
-            if is_id(registration_id)
-            else None
-        )
+
+    async def attempt() -> Answer | None:
+        found = None
+        if is_id(registration_id):
+            found = await find_sealed_registration(app.database, merchant_id, registration_id)
         refusal = refusals.by_state.get(found[0].state) if found else refusals.unknown
         if found is None or refusal is not None:
             # The same request sent twice may have changed it meanwhile: then its key has the answer.
-            earlier = await find_earlier_answer(app, call.idempotency_key)
+            earlier = await idempotency.find_earlier_answer(app, call.idempotency_key)
             if earlier is None:
                 raise Refusal(get_result(refusal or refusals.unknown))
             return earlier
         stored = Stored(*found)
         owner = accounts.make_registration_owner(stored.registration)
         accounts.refuse_exposed_sealed(stored.sealed_account, owner, fields.echo, call.idempotency_key, app)
-        unit, answer = change(stored)
-        if await app.database.write([*unit, *keep_answer_writes(app, call, answer)], label="registration changed"):
-            return answer
-        earlier = await find_earlier_answer(app, call.idempotency_key)
-        if earlier is not None:
-            return earlier
-    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this registration at once")
+        writes, answer = change(stored)
+        unit = [*writes, *idempotency.keep_answer_writes(app, call, answer)]
+        return answer if await app.database.write(unit, label="registration changed") else None
+
+    return await idempotency.retry(app, call, "registration", attempt)
 
 
 def _confirm(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[Write], Answer]:
@@ -215,9 +209,7 @@ def _update(app: App, fields: Fields, call: Call, stored: Stored) -> tuple[list[
     registrations.find_mode(fields, registration, is_live=app.is_live)
     owner = accounts.make_registration_owner(registration)
     account = None if sealed is None else open_account(sealed, owner=owner, keyring=app.keyring)
-    changed, account = registrations.apply_update(
-        fields, registration, account, call.channel, today=to_datetime(now).date()
-    )
+    changed, account = registrations.apply_update(fields, registration, account, call.channel, today=app.today)
     changed = msgspec.structs.replace(changed, used_at=now, keep_until=_choose_end(app, registration, changed, now))
     sealed = None if account is None else seal_account(account, owner=owner, keyring=app.keyring)
     unit = change_registration_writes(changed, sealed, stored.sealed_token, event=RegistrationEvent.UPDATED, at=now)

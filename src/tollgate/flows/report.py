@@ -14,7 +14,7 @@ from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import get_result
 from tollgate.contract.reports import read_cursor, render_cursor
 from tollgate.operations.app import App
-from tollgate.operations.signing import has_valid_signature, report_tampering
+from tollgate.operations.signing import is_trusted, report_tampering
 from tollgate.payments.completion import list_entries
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import Payment
@@ -33,7 +33,7 @@ async def search(app: App, channel: Channel, wanted: Search, window: Window) -> 
     return await _make_page(
         rows,
         window,
-        lambda payment: has_valid_signature(payment, app.keyring),
+        lambda payment: is_trusted(app, payment),
         lambda most: reports.count_payments(app.database, channel, wanted, most),
         lambda place: render_cursor(place, channel, wanted, app.keyring),
     )
@@ -43,7 +43,7 @@ async def show_chain(app: App, payment: Payment) -> list[Payment]:
     """A payment and all that is linked with it, in the order they came."""
     first_id = payment.first_id
     chains = await reports.list_chains(app.database, payment.merchant_id, [first_id], LIMITS.chain_rows_max)
-    return [member for member in chains[first_id] if has_valid_signature(member, app.keyring)]
+    return [member for member in chains[first_id] if is_trusted(app, member)]
 
 
 async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -> dict[str, list[Payment]]:
@@ -55,10 +55,7 @@ async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -
     if sum(map(len, chains.values())) > LIMITS.linked_max:
         message = f"more than {LIMITS.linked_max} transactions are linked with this page; ask for a shorter one"
         raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("limit", message)])
-    return {
-        first_id: [member for member in chain if has_valid_signature(member, app.keyring)]
-        for first_id, chain in chains.items()
-    }
+    return {first_id: [member for member in chain if is_trusted(app, member)] for first_id, chain in chains.items()}
 
 
 async def sum_up(app: App, channel: Channel, period: Period) -> list[Tally]:
@@ -91,7 +88,7 @@ async def list_all_completed(app: App, channel: Channel, period: Period) -> Page
 
 def _is_sound(app: App, report_entry: ReportEntry) -> bool:
     """A line has no MAC of its own: it says what its payment says, which has one."""
-    if not has_valid_signature(report_entry.payment, app.keyring):
+    if not is_trusted(app, report_entry.payment):
         return False
     is_sound = report_entry.entry in list_entries(report_entry.payment)
     if not is_sound:

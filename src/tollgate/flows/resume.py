@@ -27,9 +27,8 @@ from tollgate.flows.recover import OUT_OF_TIME
 from tollgate.operations.app import App
 from tollgate.operations.charging import check_lateness, conclude, get_payment
 from tollgate.operations.checkouts import open_prepared
-from tollgate.operations.dispatch import dispatch
 from tollgate.operations.routes import choose_directory_server, choose_route
-from tollgate.operations.signing import check_authentication, complete_signed, sign_authentication, trust
+from tollgate.operations.signing import complete_signed, sign, trust
 from tollgate.payments import authentication
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.checkout import CheckoutState
@@ -138,10 +137,8 @@ async def ask_provider(app: App, payment: Payment) -> Verdict | None:
     channel = app.merchants.get_channel(payment.channel_id)
     route = choose_route(app, channel, payment.test_mode, payment.brand)
     question = route.connector.inquire(payment.id, route.approved_code)
-    verdict = await dispatch(
-        question, route.wire, timeout_s=app.acquirer_timeout_s, label="inquiry on return", probe=app.database.probe
-    )
-    verdict = await check_lateness(app, payment, verdict)
+    answered = await app.dispatch(question, route.wire, label="inquiry on return")
+    verdict = await check_lateness(app, payment, answered)
     if verdict.outcome in DECIDED:
         await app.database.write(
             completion_writes(complete_signed(app, payment, verdict), expected=State.WAITING),
@@ -160,7 +157,7 @@ async def _go_on(
     cvv = open_once(row.sealed_secret, shopper_token.key, owner=make_secret_name(payment))
     if cvv is None:
         return Lost()
-    check_authentication(app, row)
+    trust(app, row)
     if row.expires_at <= app.clock.now():
         await close(app, payment, OUT_OF_TIME)
         return go_home(app, payment)
@@ -198,12 +195,12 @@ async def _ask_issuer(
     stage = authentication.Stage.CHALLENGED if answered.result is None else authentication.Stage.ANSWERED
     moved = msgspec.structs.replace(row, stage=stage, body=answered)
     if await authentications.move_authentication(
-        app.database, sign_authentication(app, moved), authentication.Stage.OPEN, label="issuer answered"
+        app.database, sign(app, moved), authentication.Stage.OPEN, label="issuer answered"
     ):
         return moved
     # Another tab was faster: what it heard is the truth.
     fresh = await authentications.find_authentication(app.database, payment.merchant_id, payment.id)
-    return moved if fresh is None else check_authentication(app, fresh)
+    return moved if fresh is None else trust(app, fresh)
 
 
 async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationCase:
@@ -213,7 +210,7 @@ async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authen
         server_id = threeds.make_server_id(app.random_bytes)
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
-    noted = sign_authentication(app, msgspec.structs.replace(row, body=asked))
+    noted = sign(app, msgspec.structs.replace(row, body=asked))
     await app.database.write(
         authentications.move_authentication_writes(noted, authentication.Stage.OPEN), label="issuer asked"
     )
@@ -226,11 +223,11 @@ async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> a
     failed = threeds.fail_case(row.body, threeds.UNANSWERED)
     moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
     if await authentications.move_authentication(
-        app.database, sign_authentication(app, moved), authentication.Stage.CHALLENGED, label="challenge unanswered"
+        app.database, sign(app, moved), authentication.Stage.CHALLENGED, label="challenge unanswered"
     ):
         return moved
     fresh = await authentications.find_authentication(app.database, row.merchant_id, row.id)
-    return moved if fresh is None else check_authentication(app, fresh)
+    return moved if fresh is None else trust(app, fresh)
 
 
 def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -> Next:
@@ -336,7 +333,7 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
         row, stage=authentication.Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result)
     )
     accepted = await move_authentication(
-        app.database, sign_authentication(app, answered), authentication.Stage.CHALLENGED, label="challenge result"
+        app.database, sign(app, answered), authentication.Stage.CHALLENGED, label="challenge result"
     )
     if accepted and row.body.acs_url is None:
         await _finish_without_browser(app, answered)
@@ -350,14 +347,12 @@ async def accept_method_result(app: App, token_text: str, server_id: str | None)
     if row is None or row.stage is not authentication.Stage.OPEN or row.body.server_id != server_id:
         return
     done = msgspec.structs.replace(row, body=msgspec.structs.replace(row.body, is_method_done=True))
-    await move_authentication(
-        app.database, sign_authentication(app, done), authentication.Stage.OPEN, label="3DS method done"
-    )
+    await move_authentication(app.database, sign(app, done), authentication.Stage.OPEN, label="3DS method done")
 
 
 async def _find(app: App, shopper_token: ShopperToken) -> authentication.AuthenticationRow | None:
     row = await find_authentication(app.database, shopper_token.merchant_id, shopper_token.payment_id)
-    return None if row is None else check_authentication(app, row)
+    return None if row is None else trust(app, row)
 
 
 async def _finish_without_browser(app: App, row: authentication.AuthenticationRow) -> None:

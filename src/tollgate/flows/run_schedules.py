@@ -14,7 +14,7 @@ from tollgate.flows.pay import pay
 from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import NotStarted
 from tollgate.operations.registrations import open_registration
-from tollgate.operations.schedules import check_schedule, check_schedule_times, make_run_order, recall_cron
+from tollgate.operations.schedules import check_schedule_times, make_run_order, recall_cron
 from tollgate.operations.signing import TamperedRow, trust
 from tollgate.payments.cron import Cron
 from tollgate.payments.payment import Payment, RecoveryTask, State
@@ -102,7 +102,7 @@ async def find_end(app: App, schedule: Schedule, run: Run) -> RunState | None:
     if schedule.state is not ScheduleState.ACTIVE:
         # What is over makes no payment; what was tried before it ended has failed.
         return RunState.FAILED if run.tries else RunState.DROPPED
-    now, cron = app.clock.now(), recall_cron(check_schedule(app, schedule))
+    now, cron = app.clock.now(), recall_cron(trust(app, schedule))
     tries = await list_tries(app, schedule, run, cron)
     if not is_overtaken(cron, run.due_at, schedule.ends_at, now):
         return None

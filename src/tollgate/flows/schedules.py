@@ -11,11 +11,11 @@ from tollgate.contract import schedules
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import Fields
 from tollgate.flows.pay import look_up_registration
-from tollgate.operations import registrations
+from tollgate.operations import idempotency, registrations
 from tollgate.operations.app import SUCCESS_CODES, App, Call
-from tollgate.operations.idempotency import answer_taken_key, find_earlier_answer, keep_answer_writes
 from tollgate.operations.routes import choose_route
-from tollgate.operations.schedules import make_run_order, sign_schedule
+from tollgate.operations.schedules import make_run_order
+from tollgate.operations.signing import sign
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
 from tollgate.payments.payment import IdempotencyKey
@@ -30,7 +30,7 @@ from tollgate.store.schedules import (
     list_schedules,
     replace_schedule_writes,
 )
-from tollgate.values import Conflict, MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, is_id, make_id
+from tollgate.values import MerchantId, NotFound, Refusal, RegistrationId, ScheduleId, is_id, make_id
 
 _NOT_SCHEDULED = {
     schedules.RESCHEDULES: codes.NOTHING_TO_RESCHEDULE,
@@ -43,15 +43,13 @@ async def create_schedule(app: App, fields: Fields, call: Call) -> Answer:
     test_mode = await check_payable(app, order, call.channel, fields, call.idempotency_key)
     schedule = start_schedule(app, order, call.channel, call.ndc, test_mode)
     answer = schedules.answer_schedule(schedule, SUCCESS_CODES[test_mode], app.envelope)
-    claimed = keep_answer_writes(app, call, answer)
-    if await app.database.write([*insert_schedule_writes(schedule), *claimed], label="schedule created"):
-        return answer
-    return await answer_taken_key(app, call.idempotency_key)
+    return await idempotency.write_answer(app, call, insert_schedule_writes(schedule), answer, label="schedule created")
 
 
 async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
-    """Any id of the series names it. Its payments stay on the channel on which it began."""
-    for _ in range(LIMITS.reservation_tries_max):
+    """Replaces the active schedule of the series that an id names. Payments stay on the channel where it began."""
+
+    async def attempt() -> Answer | None:
         active = await get_active_schedule(app, call.channel.merchant_id, named_id, schedules.RESCHEDULES)
         its_channel = app.merchants.get_channel(active.channel_id)
         order = schedules.read_reschedule(fields, active, app.clock.now())
@@ -63,20 +61,18 @@ async def reschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
         unit = [
             *replace_schedule_writes(active, schedule.created_at),
             *insert_schedule_writes(schedule),
-            *keep_answer_writes(app, call, answer),
+            *idempotency.keep_answer_writes(app, call, answer),
         ]
-        if await app.database.write(unit, label="schedule changed"):
-            return answer
-        earlier = await find_earlier_answer(app, call.idempotency_key)
-        if earlier is not None:
-            return earlier
-        # It fell due, or a neighbour replaced or ended it, between reading and writing: what may be is judged again.
-    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this schedule at once")
+        # A schedule that fell due, or was replaced or ended, between reading and writing is read again.
+        return answer if await app.database.write(unit, label="schedule changed") else None
+
+    return await idempotency.retry(app, call, "schedule", attempt)
 
 
 async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Answer:
     schedules.check_change(fields, schedules.DESCHEDULES)
-    for _ in range(LIMITS.reservation_tries_max):
+
+    async def attempt() -> Answer | None:
         active = await get_active_schedule(app, call.channel.merchant_id, named_id, schedules.DESCHEDULES)
         await _refuse_exposed_registration(app, active, fields, call.idempotency_key)
         now = app.clock.now()
@@ -89,15 +85,11 @@ async def deschedule(app: App, fields: Fields, named_id: str, call: Call) -> Ans
             ndc=call.ndc,
             at=now,
         )
-        claimed = keep_answer_writes(app, call, answer)
-        if await app.database.write(
-            [*end_schedule_writes(active, ScheduleState.ENDED, now), *claimed], label="schedule ended"
-        ):
-            return answer
-        earlier = await find_earlier_answer(app, call.idempotency_key)
-        if earlier is not None:
-            return earlier
-    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), "too many requests about this schedule at once")
+        ending = end_schedule_writes(active, ScheduleState.ENDED, now)
+        kept = idempotency.keep_answer_writes(app, call, answer)
+        return answer if await app.database.write([*ending, *kept], label="schedule ended") else None
+
+    return await idempotency.retry(app, call, "schedule", attempt)
 
 
 async def show_schedule(app: App, merchant_id: MerchantId, named_id: str, ndc: str) -> Answer:
@@ -180,4 +172,4 @@ def start_schedule(
         test_mode=test_mode,
         echo=order.echo,
     )
-    return sign_schedule(app, schedule)
+    return sign(app, schedule)

@@ -57,7 +57,7 @@ FILE_NOUN = "bank_file"
 
 async def collect(app: App) -> int:
     """How many files were made."""
-    today = get_banking_day(to_datetime(app.clock.now()).date())
+    today = get_banking_day(app.today)
     due_on = add_banking_days(today, LIMITS.bank_lead_days)
     made = 0
     for batch in await list_due_batches(app.database, due_on):
@@ -149,8 +149,7 @@ def make_entry(app: App, due: DueInstruction) -> sepa.Entry:
         raise ValueError("the instruction is not what the payment says")
     if instruction.account_of != payment.first_id:
         raise ValueError("the instruction names the account of another payment")
-    if app.is_live is not (payment.test_mode is None):
-        # Stores get copied: nothing about a real payment may leave a test host, nor the other way round.
+    if not app.may_handle(payment.test_mode):
         raise ValueError("the payment belongs to another environment")
     if due.sealed_account is None:
         raise ValueError("the payment has no account")

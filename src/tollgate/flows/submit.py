@@ -63,7 +63,6 @@ from tollgate.values import (
     is_id,
     make_id,
     make_short_id,
-    to_datetime,
 )
 
 _OPERATIONS = {CheckoutKind.PAYMENT: "submit_checkout", CheckoutKind.REGISTRATION: "create_registration"}
@@ -195,7 +194,7 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     order = read_order(
         checkouts.override_payment_type(fields, form_call.prepared, brand),
         channel,
-        today=to_datetime(app.clock.now()).date(),
+        today=app.today,
         short_id=make_short_id(app.random_bytes),
         is_live=app.is_live,
         opened=opened,
@@ -210,7 +209,7 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
 async def _register(app: App, form_call: _FormCall) -> tuple[Answer, str]:
     fields, channel, checkout = form_call.fields, form_call.channel, form_call.checkout
     check_alone(fields)
-    order = read_registration_order(fields, channel, today=to_datetime(app.clock.now()).date(), is_live=app.is_live)
+    order = read_registration_order(fields, channel, today=app.today, is_live=app.is_live)
 
     def take(registration: Registration) -> list[Write]:
         end = CheckoutEnd(

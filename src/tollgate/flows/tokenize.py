@@ -14,7 +14,6 @@ import msgspec
 from tollgate.connectors import Conversation, tokens
 from tollgate.contract.shopper_urls import read_shopper_token, write_shopper_token
 from tollgate.operations.app import App
-from tollgate.operations.dispatch import converse
 from tollgate.operations.network_tokens import TokenVault, choose_token_vault, make_token_owner
 from tollgate.operations.registrations import make_registration_owner
 from tollgate.payments.accounts import CardAccount, CardSummary
@@ -113,9 +112,7 @@ async def _remove(app: App, job: Job, stored: _Stored) -> bool | None:
         # Who issued it cannot be asked; once an address is configured again, it is.
         return registration.network_token is None and await finish_job(app.database, job)
     removal = tokens.remove(registration.id, requestor=vault.terms.requestor_id)
-    is_removed = await converse(
-        removal, vault.wire, timeout_s=app.acquirer_timeout_s, label="token removal", probe=app.database.probe
-    )
+    is_removed = await app.converse(removal, vault.wire, label="token removal")
     return await finish_job(app.database, job) if is_removed else False
 
 
@@ -142,9 +139,7 @@ async def _ask(app: App, stored: _Stored) -> tokens.TokenTold | None:
     question = _choose_question(app, registration, sealed_account, vault.terms.requestor_id)
     if question is None:
         return None
-    told = await converse(
-        question, vault.wire, timeout_s=app.acquirer_timeout_s, label="token request", probe=app.database.probe
-    )
+    told = await app.converse(question, vault.wire, label="token request")
     return told or tokens.TokenTold(state=TokenState.REFUSED, reason=tokens.SILENT)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable, Sequence
 
 from tollgate.flows import verify_checkouts, verify_methods, verify_registrations, verify_strays
 from tollgate.flows.verify_chains import check_chains
 from tollgate.flows.verify_tables import PAUSES_S, Audit, AuditReport, check_table
-from tollgate.operations.signing import sign_payment
+from tollgate.operations.signing import has_signature
 from tollgate.store.audit import SealedSample, sample_sealed
 from tollgate.store.database import Database
 from tollgate.vault.keyring import Keyring, KeyringError
@@ -44,7 +43,7 @@ async def refuse_wrong_keys(database: Database, keyring: Keyring) -> None:
 
 def _is_ours(sample: SealedSample, keyring: Keyring) -> bool:
     payment, sealed = sample.payment_row.payment, sample.sealed_account
-    if payment is not None and payment.mac and hmac.compare_digest(payment.mac, sign_payment(payment, keyring)):
+    if payment is not None and payment.mac and has_signature(payment, keyring):
         return True
     # Where signatures were broken by hand, the account sealed beside them still names its key.
     return sealed is not None and sealing_key_id(sealed) in keyring.key_ids

@@ -6,11 +6,11 @@ It reads and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from hmac import compare_digest
 
 from tollgate.flows.verify_methods import opens
 from tollgate.flows.verify_tables import Audit, Flaw, Table, group_by_merchant, read_by_ids
-from tollgate.operations.checkouts import make_checkout_owner, make_link_mac, make_link_owner
+from tollgate.operations.checkouts import make_checkout_owner, make_link_owner
+from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof, make_finding
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState
 from tollgate.payments.payment import NATURES, Nature, Payment, State
@@ -80,8 +80,8 @@ def check_link(keyring: Keyring, row: AuditedLink, checkouts: Mapping[str, Audit
     link = row.link
     if link is None:
         yield Proof.ROW, _UNREADABLE
-    elif not compare_digest(link.mac, make_link_mac(link, keyring)):
-        yield Proof.SEAL, "its seal does not fit"
+    elif not has_signature(link, keyring):
+        yield Proof.SEAL, "its signature is wrong"
     elif link.checkout_id is not None and link.checkout_id not in checkouts:
         yield Proof.LINK, "there is no checkout of the name that it has"
     elif not opens(link.sealed_fields, make_link_owner(link.merchant_id, link.id), keyring):

@@ -14,7 +14,7 @@ from tollgate.catalog.brands import BRANDS
 from tollgate.connectors import sepa
 from tollgate.flows.sepa_files import FILE_NOUN
 from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
-from tollgate.operations.signing import has_authentication_signature
+from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Finding, Proof
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationRow, Stage
 from tollgate.payments.following import Action
@@ -74,8 +74,8 @@ def check_authentication(
         return
     if payment_row is None:
         yield Proof.AUTHENTICATION, f"there is no payment {row.id}"
-    elif not has_authentication_signature(read, keyring):
-        yield Proof.SEAL, "its seal does not fit what it says"
+    elif not has_signature(read, keyring):
+        yield Proof.SEAL, "its signature is wrong"
     elif (
         row.sealed_secret is not None
         and payment is not None

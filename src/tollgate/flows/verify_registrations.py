@@ -13,7 +13,8 @@ from tollgate.flows.verify_methods import UNREADABLE
 from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
 from tollgate.operations.network_tokens import make_token_owner
 from tollgate.operations.registrations import make_registration_owner
-from tollgate.operations.schedules import has_schedule_signature, recall_cron
+from tollgate.operations.schedules import recall_cron
+from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
 from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState
@@ -133,10 +134,10 @@ def check_schedule(
     schedule = row.schedule
     if schedule is None:
         yield Proof.ROW, UNREADABLE
-    elif not has_schedule_signature(schedule, keyring):
-        yield Proof.SEAL, "its seal does not fit what it says: nothing is paid by it"
+    elif not has_signature(schedule, keyring):
+        yield Proof.SEAL, "its signature is wrong: nothing is paid by it"
     elif schedule.state in _OVER and schedule.mac is not None:
-        yield Proof.SCHEDULE, "it is over, and carries a seal with which it could go on"
+        yield Proof.SCHEDULE, "it is over, and has a signature with which it could go on"
     elif schedule.registration_id not in registration_ids:
         yield Proof.SCHEDULE, f"there is no registration {schedule.registration_id}"
     elif schedule.next_at is not None and not is_time_of(recall_cron(schedule), schedule.next_at):

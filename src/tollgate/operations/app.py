@@ -6,9 +6,11 @@ It builds none of them; that is done in `wiring`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import date
 from functools import partial
 from hmac import compare_digest
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -16,14 +18,14 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.throttles import THROTTLES, Throttle
-from tollgate.connectors import threeds
+from tollgate.connectors import Conversation, Exchange, threeds
 from tollgate.contract.answers import Envelope
-from tollgate.operations.dispatch import converse
+from tollgate.operations.dispatch import converse, dispatch
 from tollgate.payments.accounts import CardAccount, WalletKey
 from tollgate.payments.checkout import Script
 from tollgate.payments.merchants import Channel, Credential
 from tollgate.payments.order import TestMode
-from tollgate.payments.payment import IdempotencyKey
+from tollgate.payments.payment import IdempotencyKey, Verdict
 from tollgate.payments.registration import Retention
 from tollgate.payments.schedule import RetryTerms
 from tollgate.store.database import Database
@@ -37,6 +39,7 @@ from tollgate.values import (
     Secret,
     make_node_name,
     system_random_bytes,
+    to_datetime,
 )
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.tokens import hash_kept_token, hash_token
@@ -150,11 +153,9 @@ class Call(msgspec.Struct, frozen=True):
 
 
 NO_SCRIPT = Script("", "", b"")
-"""Of a house without a door for shoppers, such as a command's."""
+"""The script of an app that serves no shoppers, such as a command's."""
 
-
-def leave_alone(wire: Wire) -> Wire:
-    return wire
+_Told = TypeVar("_Told")
 
 
 class App(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,7 +188,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
     """How often the status of a checkout may be asked for."""
     base_url: str = ""
     """How browsers and partners reach this host."""
-    disturb: Callable[[Wire], Wire] = leave_alone
+    disturb: Callable[[Wire], Wire] = lambda wire: wire
     """On a test host, lets simulator overrides disturb what is not simulated."""
     key_path: Path | None = None
     """The key file to follow when a rotation replaces it."""
@@ -195,8 +196,29 @@ class App(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def patience_s(self) -> float:
-        """Who has been at work on one thing for longer is dead, and another may take over."""
+        """A process that has worked on one attempt for longer is dead, and another may take over."""
         return self.acquirer_timeout_s + self.completion_margin_s
+
+    @property
+    def today(self) -> date:
+        return to_datetime(self.clock.now()).date()
+
+    def may_handle(self, test_mode: TestMode | None) -> bool:
+        """Refuses what a copied store brought from another environment: a live host handles no test, a test host
+        nothing real."""
+        return self.is_live is (test_mode is None)
+
+    async def dispatch(self, exchange: Exchange, wire: Wire, *, label: str, spent_s: float = 0.0) -> Verdict:
+        """Runs an exchange that moves money; `spent_s` of the acquirer's time is gone already."""
+        timeout_s = self.acquirer_timeout_s - spent_s
+        return await dispatch(exchange, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
+
+    async def converse(
+        self, conversation: Conversation[_Told], wire: Wire, *, label: str, timeout_s: float | None = None
+    ) -> _Told | None:
+        """Runs a conversation that moves no money; None after a transport fault."""
+        timeout_s = timeout_s or self.acquirer_timeout_s
+        return await converse(conversation, wire, timeout_s=timeout_s, label=label, probe=self.database.probe)
 
     def make_situation(self, operation: str, channel: Channel, payment_type: str | None = None) -> Situation:
         """Returns what the rules have to know about a request besides its fields."""

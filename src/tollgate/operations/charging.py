@@ -16,7 +16,6 @@ from tollgate.contract.registered import read_registration_link
 from tollgate.contract.shopper_urls import write_shopper_token
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import open_prepared
-from tollgate.operations.dispatch import dispatch
 from tollgate.operations.idempotency import keep_answer
 from tollgate.operations.network_tokens import Means, use_network_token
 from tollgate.operations.routes import Route
@@ -70,13 +69,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     means = await use_network_token(app, order, started) if read_registration_link(started.echo) else Means(order)
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
-    verdict = await dispatch(
-        exchange,
-        route.wire,
-        timeout_s=app.acquirer_timeout_s - means.spent_s,
-        label="charge request",
-        probe=app.database.probe,
-    )
+    verdict = await app.dispatch(exchange, route.wire, label="charge request", spent_s=means.spent_s)
     return msgspec.structs.replace(verdict, details={**verdict.details, **means.told}) if means.told else verdict
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from hmac import compare_digest
 
 import msgspec
 import segno
@@ -12,15 +11,13 @@ import segno
 from tollgate.contract.checkouts import make_session_refusal
 from tollgate.contract.links import make_link_refusal
 from tollgate.operations.app import App
-from tollgate.operations.signing import TamperedRow, report_tampering
+from tollgate.operations.signing import trust
 from tollgate.payments.checkout import Checkout, CheckoutKind, CheckoutState, PaymentLink
 from tollgate.payments.merchants import Channel
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.links import find_link
 from tollgate.values import MerchantId, find_link_node, find_node
-from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import make_owner, open_sealed, seal
-from tollgate.vault.signing import make_mac
 
 CHECKOUT_NOUN = "checkout"
 
@@ -84,10 +81,6 @@ def open_prepared(app: App, checkout: Checkout) -> dict[str, str]:
 
 
 LINK_NOUN = "payment link"
-_PURPOSE = "link"
-
-_encode_link = msgspec.json.Encoder().encode
-_decode_link = msgspec.json.Decoder(dict[str, str]).decode
 
 
 async def find_any_link(app: App, link_id: str) -> PaymentLink | None:
@@ -96,7 +89,7 @@ async def find_any_link(app: App, link_id: str) -> PaymentLink | None:
     for merchant_id in () if node is None else sorted(app.merchants.list_merchants_of(node)):
         found = await find_link(app.database, merchant_id, link_id)
         if found is not None:
-            return _check_link(app, found)
+            return trust(app, found)
     return None
 
 
@@ -109,23 +102,7 @@ async def get_own_link(app: App, channel: Channel, link_id: str) -> PaymentLink:
         raise make_link_refusal()
     if link.channel_id != channel.id:
         raise make_link_refusal(" (it was made with another entityId)")
-    return _check_link(app, link)
-
-
-def sign_link(app: App, link: PaymentLink) -> PaymentLink:
-    """Returns the link to be written; whoever changes it signs it anew."""
-    return msgspec.structs.replace(link, mac=make_link_mac(link, app.keyring))
-
-
-def make_link_mac(link: PaymentLink, keyring: Keyring) -> bytes:
-    return make_mac(_PURPOSE, link.facts, keyring)
-
-
-def _check_link(app: App, link: PaymentLink) -> PaymentLink:
-    if compare_digest(link.mac, make_link_mac(link, app.keyring)):
-        return link
-    report_tampering("payment_link", link.id)
-    raise TamperedRow("the seal of a payment link does not fit: run `tollgate verify`")
+    return trust(app, link)
 
 
 def make_link_owner(merchant_id: MerchantId, link_id: str) -> str:
@@ -134,7 +111,7 @@ def make_link_owner(merchant_id: MerchantId, link_id: str) -> str:
 
 def seal_link(app: App, merchant_id: MerchantId, link_id: str, prepared: dict[str, str]) -> bytes:
     """Seals it as a whole, so that nobody reads it in the store, and nobody changes the amount there."""
-    return seal(_encode_link(prepared), owner=make_link_owner(merchant_id, link_id), keyring=app.keyring)
+    return seal(_encode(prepared), owner=make_link_owner(merchant_id, link_id), keyring=app.keyring)
 
 
 def open_link_fields(app: App, link: PaymentLink) -> dict[str, str] | None:
@@ -142,7 +119,7 @@ def open_link_fields(app: App, link: PaymentLink) -> dict[str, str] | None:
     if link.sealed_fields is None:
         return None
     owner = make_link_owner(link.merchant_id, link.id)
-    return _decode_link(open_sealed(link.sealed_fields, owner=owner, keyring=app.keyring))
+    return _decode(open_sealed(link.sealed_fields, owner=owner, keyring=app.keyring))
 
 
 _SCALE = 8

@@ -5,6 +5,7 @@ Which requests take a key is decided by the web layer.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from hmac import compare_digest
 
 from tollgate.catalog import codes
@@ -45,6 +46,23 @@ def keep_answer_writes(app: App, call: Call, answer: Answer) -> list[Write]:
     if call.idempotency_key is None or kept is None:
         return []
     return idempotency.answered_idempotency_writes(call.idempotency_key, merchant_id, kept)
+
+
+async def write_answer(app: App, call: Call, writes: list[Write], answer: Answer, *, label: str) -> Answer:
+    """Commits writes with the answer of a request that makes no payment. A key that is taken answers instead."""
+    unit = [*writes, *keep_answer_writes(app, call, answer)]
+    if not unit or await app.database.write(unit, label=label):
+        return answer
+    return await answer_taken_key(app, call.idempotency_key)
+
+
+async def retry(app: App, call: Call, subject: str, attempt: Callable[[], Awaitable[Answer | None]]) -> Answer:
+    """Repeats an attempt that returns None because another request wrote first, unless that was this very request."""
+    for _ in range(LIMITS.reservation_tries_max):
+        answer = await attempt() or await find_earlier_answer(app, call.idempotency_key)
+        if answer is not None:
+            return answer
+    raise Conflict(get_result(codes.REQUEST_IN_PROGRESS), f"too many requests about this {subject} at once")
 
 
 def open_stored_answer(stored: idempotency.IdempotencyRecord, keyring: Keyring) -> Answer | None:

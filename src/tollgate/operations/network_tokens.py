@@ -15,7 +15,6 @@ from tollgate.connectors import tokens
 from tollgate.contract.registered import read_registration_link
 from tollgate.contract.standing import BY_MERCHANT
 from tollgate.operations.app import App
-from tollgate.operations.dispatch import converse
 from tollgate.operations.routes import find_address, find_stand_in
 from tollgate.payments.accounts import TokenAccount
 from tollgate.payments.merchants import Channel, TokenTerms
@@ -55,8 +54,7 @@ class Means(msgspec.Struct, frozen=True):
 def choose_token_vault(app: App, channel: Channel, test_mode: TestMode | None) -> TokenVault | None:
     """None where the channel has none, so that cards are charged by their own numbers."""
     terms = channel.token_terms or _NO_TERMS
-    if app.is_live is not (test_mode is None):
-        # Stores get copied: no real card may be told to a test system, nor a test card to a live one.
+    if not app.may_handle(test_mode):
         return None
     address = find_address(test_mode, terms.test_url, terms.live_url)
     wire = app.find_wire(address) if address else find_stand_in(app, channel, test_mode)
@@ -140,9 +138,8 @@ async def _ask_proof(app: App, order: Order, started: Payment, registration: Reg
     requestor = vault.terms.requestor_id
     question = tokens.request_cryptogram(registration.id, started.id, order.money, requestor=requestor)
     timeout_s = min(LIMITS.cryptogram_timeout_s, app.acquirer_timeout_s / _SHARE_OF_TIME)
-    return await converse(
-        question, vault.wire, timeout_s=timeout_s, label="cryptogram request", probe=app.database.probe
-    ) or tokens.Cryptogram(None)
+    proof = await app.converse(question, vault.wire, label="cryptogram request", timeout_s=timeout_s)
+    return proof or tokens.Cryptogram(None)
 
 
 async def _look_after(app: App, registration: Registration, occasion: str = "") -> None:

@@ -124,7 +124,7 @@ async def find_same(
         is_same_card = known.card is None or (
             card_summary is not None and _get_expiry(known.card) == _get_expiry(card_summary)
         )
-        if known.brand == brand and is_same_card and app.is_live is (known.test_mode is None):
+        if known.brand == brand and is_same_card and app.may_handle(known.test_mode):
             return known
     return None
 
@@ -192,8 +192,7 @@ async def open_registration(app: App, merchant_id: MerchantId, registration_id: 
     refusal = UNUSABLE.get(registration.state)
     if refusal is not None:
         raise Refusal(get_result(refusal))
-    if app.is_live is not (registration.test_mode is None):
-        # Stores get copied: no real account may be charged from a test host, nor a test account from a live one.
+    if not app.may_handle(registration.test_mode):
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the registration belongs to another environment")
     if sealed is None:
         raise Refusal(get_result(codes.REGISTRATION_WITHOUT_ACCOUNT))

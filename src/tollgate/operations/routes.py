@@ -37,8 +37,7 @@ _NO_TERMS = ThreeDsTerms()
 
 def choose_route(app: App, channel: Channel, test_mode: TestMode | None, brand: str) -> Route:
     approved_code = SUCCESS_CODES[test_mode]
-    if app.is_live is not (test_mode is None):
-        # Stores get copied: nothing about a real payment may leave a test host, nor about a test payment a live host.
+    if not app.may_handle(test_mode):
         raise Refusal(get_result(codes.MODE_NOT_CONFIGURED), "the payment belongs to another environment")
     connector = get_connector(brand)
     if BRANDS[brand].protocol is Protocol.SEPA:

@@ -1,53 +1,93 @@
-"""Signatures of payments and authentications: no result is written without one, and no row with a wrong one is used.
+"""Signatures of stored rows: no result is written without one, and no row with a wrong one is used.
 
-What a signature covers is listed in `payments.completion`.
+The keys are known to the vault alone.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from hmac import compare_digest
+from typing import Any, TypeVar
 
 import msgspec
 
 from tollgate.operations.app import App
 from tollgate.operations.registrations import find_registration_change
 from tollgate.payments.authentication import AuthenticationRow, Stage
+from tollgate.payments.checkout import PaymentLink
 from tollgate.payments.completion import Completion, complete, list_facts
 from tollgate.payments.payment import Payment, State, Verdict
+from tollgate.payments.schedule import Schedule, ScheduleState
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.signing import make_mac
 
 _log = logging.getLogger("tollgate.integrity")
 
+Signed = Payment | AuthenticationRow | Schedule | PaymentLink
+_Row = TypeVar("_Row", Payment, AuthenticationRow, Schedule, PaymentLink)
 
-def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
-    completion = complete(started, verdict, app.clock.now())
-    payment = completion.payment
-    sealed = msgspec.structs.replace(payment, mac=sign_payment(payment, app.keyring))
-    return msgspec.structs.replace(completion, payment=sealed, registration=find_registration_change(app, sealed))
+
+class _Signing(msgspec.Struct, frozen=True):
+    noun: str
+    purpose: str
+    """Separates the signatures of one table from those of another."""
+    list_facts: Callable[[Any], tuple[object, ...]]
+    is_exempt: Callable[[Any], bool] = lambda _: False
+    """Rows that need no signature, because nothing is built upon them."""
+    has_secret_id: bool = False
+    """The id opens a page, so it stays out of error texts."""
+
+
+_TABLE: Mapping[type[Signed], _Signing] = {
+    Payment: _Signing("payment", "money", list_facts),
+    AuthenticationRow: _Signing(
+        "authentication", "authentication", lambda row: row.facts, lambda row: row.stage is Stage.CLOSED
+    ),
+    Schedule: _Signing(
+        "schedule",
+        "schedule",
+        lambda row: row.facts,
+        lambda row: row.state in (ScheduleState.REPLACED, ScheduleState.ENDED),
+    ),
+    PaymentLink: _Signing("payment_link", "link", lambda row: row.facts, has_secret_id=True),
+}
 
 
 class TamperedRow(Exception):
     """A row is not what was written: nobody may act on it before somebody has looked at it."""
 
 
-def trust(app: App, payment: Payment) -> Payment:
-    """The payment itself, if it still says what was written. A row in flight has no seal yet."""
-    if has_valid_signature(payment, app.keyring):
-        return payment
-    raise TamperedRow(f"the seal of payment {payment.id} does not fit: run `tollgate verify`")
+def make_signature(row: Signed, keyring: Keyring) -> bytes:
+    signing = _TABLE[type(row)]
+    return make_mac(signing.purpose, signing.list_facts(row), keyring)
 
 
-def has_valid_signature(payment: Payment, keyring: Keyring) -> bool:
+def sign(app: App, row: _Row) -> _Row:
+    """Returns the row to be written; whoever changes a row signs it again."""
+    return msgspec.structs.replace(row, mac=make_signature(row, app.keyring))
+
+
+def has_signature(row: Signed, keyring: Keyring) -> bool:
+    if isinstance(row, Payment) and row.state is State.STARTED:
+        return row.mac is None and row.completed_at is None
+    return _TABLE[type(row)].is_exempt(row) or compare_digest(row.mac or b"", make_signature(row, keyring))
+
+
+def is_trusted(app: App, row: Signed) -> bool:
     """Tells whether a row still says what was written; one that does not is logged."""
-    if payment.state is State.STARTED:
-        is_sound = payment.mac is None and payment.completed_at is None
-    else:
-        is_sound = compare_digest(payment.mac or b"", sign_payment(payment, keyring))
-    if not is_sound:
-        report_tampering("payment", payment.id)
-    return is_sound
+    if has_signature(row, app.keyring):
+        return True
+    report_tampering(_TABLE[type(row)].noun, row.id)
+    return False
+
+
+def trust(app: App, row: _Row) -> _Row:
+    if is_trusted(app, row):
+        return row
+    signing = _TABLE[type(row)]
+    name = signing.noun if signing.has_secret_id else f"{signing.noun} {row.id}"
+    raise TamperedRow(f"the signature of {name} is wrong: run `tollgate verify`")
 
 
 def report_tampering(table: str, row_id: str) -> None:
@@ -55,28 +95,7 @@ def report_tampering(table: str, row_id: str) -> None:
     _log.error("integrity check failed: run `tollgate verify`", extra={table: row_id})
 
 
-def sign_authentication(app: App, row: AuthenticationRow) -> AuthenticationRow:
-    """To be written; whoever moves it seals it anew."""
-    return msgspec.structs.replace(row, mac=_sign_authentication_facts(row, app.keyring))
-
-
-def check_authentication(app: App, row: AuthenticationRow) -> AuthenticationRow:
-    """Nobody passes a challenge by writing into the store that he did."""
-    if has_authentication_signature(row, app.keyring):
-        return row
-    raise TamperedRow(f"the seal of the authentication of payment {row.id} does not fit")
-
-
-def has_authentication_signature(row: AuthenticationRow, keyring: Keyring) -> bool:
-    """What is closed is built upon by nobody."""
-    return row.stage is Stage.CLOSED or compare_digest(row.mac or b"", _sign_authentication_facts(row, keyring))
-
-
-def _sign_authentication_facts(row: AuthenticationRow, keyring: Keyring) -> bytes:
-    body = msgspec.to_builtins(row.body)
-    facts = (row.merchant_id, row.id, row.stage.value, row.created_at, row.expires_at, body)
-    return make_mac("authentication", facts, keyring)
-
-
-def sign_payment(payment: Payment, keyring: Keyring) -> bytes:
-    return make_mac("money", list_facts(payment), keyring)
+def complete_signed(app: App, started: Payment, verdict: Verdict) -> Completion:
+    completion = complete(started, verdict, app.clock.now())
+    signed = sign(app, completion.payment)
+    return msgspec.structs.replace(completion, payment=signed, registration=find_registration_change(app, signed))

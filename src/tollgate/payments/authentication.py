@@ -105,6 +105,12 @@ class AuthenticationRow(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: Instant
     body: AuthenticationCase
     mac: bytes | None = None
-    """Seals how far it has come and what was said; nothing is sealed any more once it is closed."""
+    """The signature; a closed authentication has none."""
     sealed_secret: bytes | None = None
     """The security code, sealed under a key that is stored nowhere."""
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """Returns what the signature covers."""
+        body = msgspec.to_builtins(self.body)
+        return self.merchant_id, self.id, self.stage.value, self.created_at, self.expires_at, body

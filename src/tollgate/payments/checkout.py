@@ -140,11 +140,11 @@ class PaymentLink(msgspec.Struct, frozen=True, kw_only=True):
     sealed_fields: bytes | None
     """The merchant prepared these; they are wiped when nobody needs them any more."""
     mac: bytes = b""
-    """Seals what is written here, but for what is sealed by itself."""
+    """The signature; the sealed fields are protected by themselves."""
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """Returns the columns that the seal covers: naming another checkout could make the link look paid."""
+        """Returns what the signature covers: naming another checkout could make the link look paid."""
         times = self.created_at, self.expires_at
         return self.merchant_id, self.id, self.channel_id, int(self.state), *times, self.checkout_id
 

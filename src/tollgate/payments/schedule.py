@@ -57,8 +57,27 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     skipped: int = 0
     """Times that were missed and have no run of their own, because they were too many."""
     mac: bytes | None = None
-    """Seals what decides about money: nobody makes a schedule by writing into the store. Gone when it ends, so that
-    nobody wakes it up again either."""
+    """The signature. It is removed when the schedule ends, so that nobody can make it active again."""
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """Returns what the signature covers: neither the state, which every write expects, nor how far it has come."""
+        return (
+            self.merchant_id,
+            self.channel_id,
+            self.id,
+            self.series_id,
+            self.registration_id,
+            self.payment_type,
+            self.money.hundredths,
+            self.money.currency,
+            self.plan,
+            self.echo,
+            self.created_at,
+            self.starts_at,
+            self.ends_at,
+            self.test_mode and self.test_mode.value,
+        )
 
 
 class RunState(IntEnum):

@@ -67,7 +67,7 @@ def test_findings_end_with_status_1_and_each_has_its_line(folder: Path) -> None:
     *findings, rest, summary = done.stdout.splitlines()
     assert done.exit_code == 1
     assert len(findings) == 4
-    assert f"of merchant {MERCHANT.id}: its seal does not fit" in findings[0]
+    assert f"of merchant {MERCHANT.id}: its signature is wrong" in findings[0]
     assert rest.startswith("... and ")
     assert int(rest.split()[2]) + 4 == int(summary.split()[0])
 

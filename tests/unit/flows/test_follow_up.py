@@ -14,7 +14,7 @@ from tollgate.contract.fields import Fields
 from tollgate.flows.recover import complete_overdue
 from tollgate.operations.app import App
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
-from tollgate.operations.signing import sign_payment
+from tollgate.operations.signing import make_signature
 from tollgate.payments.completion import list_entries
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance, Closure
@@ -76,7 +76,7 @@ async def test_a_success_is_answered_sealed_booked_and_announced(app: App, wire:
     assert (body["descriptor"], capture.merchant_transaction_id) == ("Shop", "parcel-1")
     assert (capture.action, capture.position, capture.chain_id) == (Action.CAPTURE, 2, named.id)
     assert capture.echo["lifecycleId"] == "life-0001"
-    assert capture.mac == sign_payment(capture, app.keyring)
+    assert capture.mac == make_signature(capture, app.keyring)
     assert len(await find_entries(app.database, MERCHANT.id, [entry.id for entry in list_entries(capture)])) == 1
     assert capture.id in {event.subject_id for event in await list_events(app.database, MERCHANT.id)}
     message = show(wire.sent[-1])
@@ -156,7 +156,7 @@ async def test_what_is_refused_is_written_numbered_and_sealed_and_nothing_is_sen
     assert wire.sent == []
     assert (refused.state, refused.action, refused.position) == (State.DECLINED, None, 2)
     assert refused.money == Money(9_201, "EUR")
-    assert refused.mac == sign_payment(refused, app.keyring)
+    assert refused.mac == make_signature(refused, app.keyring)
     assert (await read(app, named.id)).balance == Balance(chain_length=2)
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tollgate.flows.recover import complete_overdue
 from tollgate.operations import charging
 from tollgate.operations.app import App
-from tollgate.operations.signing import sign_payment
+from tollgate.operations.signing import make_signature
 from tollgate.payments.chain import Plan, count_chain, decide_follow_up
 from tollgate.payments.completion import list_entries
 from tollgate.payments.following import Action
@@ -28,7 +28,7 @@ async def check_books(app: App, first: Payment) -> None:
     assert {row.id: row.balance for row in rows} == count_chain(rows)
     due = {entry.id for row in rows for entry in list_entries(row)}
     assert {entry.id for entry in await find_entries(app.database, MERCHANT.id, sorted(due))} == due
-    assert all(row.mac == sign_payment(row, app.keyring) for row in rows)
+    assert all(row.mac == make_signature(row, app.keyring) for row in rows)
 
 
 async def refuse(app: App, named: Payment, kind: str, amount: int | None = None) -> str:

@@ -10,7 +10,7 @@ from tollgate.flows.pay import pay
 from tollgate.flows.recover import complete_overdue, run_recovery_task
 from tollgate.operations import charging
 from tollgate.operations.app import App, Call
-from tollgate.operations.signing import sign_payment
+from tollgate.operations.signing import make_signature
 from tollgate.payments.chain import decide_follow_up
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
@@ -72,7 +72,7 @@ async def test_a_silent_follow_up_that_the_acquirer_never_saw_is_sent_again_unde
 
     refund = await read(app, refund_id)
     assert (refund.state, refund.result_code) == (State.APPROVED, "000.100.110")
-    assert refund.mac == sign_payment(refund, app.keyring)
+    assert refund.mac == make_signature(refund, app.keyring)
     question, repeated = wire.sent
     assert show(question) == {"key": refund_id, "blocks": False}
     assert (repeated.key, show(repeated)["type"], show(repeated)["amount"]) == (refund_id, "refund", 4_000)
@@ -164,7 +164,7 @@ async def test_a_refusal_that_was_only_started_is_written_down_and_nothing_is_se
 
     refused = await read(app, left.id)
     assert (refused.state, refused.result_code) == (State.DECLINED, "700.400.100")
-    assert refused.mac == sign_payment(refused, app.keyring)
+    assert refused.mac == make_signature(refused, app.keyring)
     assert wire.sent == []
     assert await lease_jobs(app) == []
 
@@ -195,7 +195,7 @@ async def test_a_silent_payment_is_reversed_and_both_are_in_the_chain(app: App, 
     assert (first.id, first.balance) == (payment.id, Balance(chain_length=2))
     assert (reversal.payment_type, reversal.action) == ("RV", Action.TECHNICAL_REVERSAL)
     assert (reversal.state, reversal.result_code, reversal.money) == (State.APPROVED, "000.100.110", payment.money)
-    assert reversal.mac == sign_payment(reversal, app.keyring)
+    assert reversal.mac == make_signature(reversal, app.keyring)
     assert await lease_again(app) == []
 
 
@@ -242,7 +242,7 @@ async def test_an_open_payment_is_asked_for_until_it_is_decided(app: App, wire: 
 
     decided = await read(app, payment.id)
     assert decided.state is State.APPROVED
-    assert decided.mac == sign_payment(decided, app.keyring)
+    assert decided.mac == make_signature(decided, app.keyring)
 
 
 async def test_a_job_about_a_payment_that_does_not_exist_is_breakage(app: App) -> None:

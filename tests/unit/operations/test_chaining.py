@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tollgate.catalog.limits import LIMITS
 from tollgate.operations import charging
 from tollgate.operations.app import App
-from tollgate.operations.signing import complete_signed, sign_payment
+from tollgate.operations.signing import complete_signed, make_signature
 from tollgate.payments.chain import Refused
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import UNTOUCHED, Balance
@@ -127,8 +127,8 @@ async def test_every_result_is_sealed_and_a_changed_row_no_longer_fits(app: App)
 
     completed = complete_signed(app, attempt, Verdict(outcome=Outcome.APPROVED, code="000.100.110")).payment
 
-    assert completed.mac == sign_payment(completed, app.keyring)
-    assert completed.mac != sign_payment(replace(completed, money=Money(1, "EUR")), app.keyring)
+    assert completed.mac == make_signature(completed, app.keyring)
+    assert completed.mac != make_signature(replace(completed, money=Money(1, "EUR")), app.keyring)
 
 
 async def test_settling_what_was_decided_twice_changes_nothing(app: App) -> None:

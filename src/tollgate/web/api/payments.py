@@ -23,7 +23,7 @@ from tollgate.flows.pay import look_up, look_up_registration, pay, show_registra
 from tollgate.operations.app import App, Call
 from tollgate.operations.idempotency import find_earlier_answer, make_idempotency_key
 from tollgate.operations.registrations import open_registration, open_wallet, refuse_exposed
-from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id, to_datetime
+from tollgate.values import Fault, InvalidParameters, NotFound, make_short_id
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, get_channel, reply_with
 from tollgate.web.telemetry import count_payment
 
@@ -66,7 +66,7 @@ async def begin(
     order = read_order(
         fields,
         channel,
-        today=to_datetime(app.clock.now()).date(),
+        today=app.today,
         short_id=make_short_id(app.random_bytes),
         is_live=app.is_live,
         opened=await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None,

@@ -18,7 +18,7 @@ from tollgate.flows.schedules import create_schedule, deschedule, reschedule, sh
 from tollgate.flows.tokenize import accept_token_event
 from tollgate.operations.app import App, Call
 from tollgate.operations.registrations import open_wallet
-from tollgate.values import NotFound, to_datetime
+from tollgate.values import NotFound
 from tollgate.web.api.payments import Change, answer_once, begin, change_named
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, reply_with
 
@@ -44,7 +44,7 @@ async def _register(app: App, fields: Fields, call: Call) -> Answer:
     order = read_registration_order(
         fields,
         call.channel,
-        today=to_datetime(app.clock.now()).date(),
+        today=app.today,
         is_live=app.is_live,
         opened=await open_wallet(app, call, wallet.wallet, wallet.token, echo=fields.echo) if wallet else None,
     )
