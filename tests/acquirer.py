@@ -25,7 +25,7 @@ from acquirer_ledger import DECLINED_CENTS, Account, Entry, Fate, Ledger, Operat
 from acquirer_sessions import PATHS as SESSION_PATHS
 from acquirer_sessions import Session, Sessions
 from gateway import find_free_port
-from tollgate.connectors.card import AcquirerReply
+from tollgate.connectors.acquiring import AcquirerReply
 
 __all__ = ["DECLINED_CENTS", "Account", "AcquirerProcess", "Entry", "Fate", "Manner", "Operation", "Session"]
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.connectors import card
+from tollgate.connectors import acquiring, card
 
 DECLINED_CENTS = 5
 """An amount that ends in these cents is declined, so that a load can be a mixture."""
@@ -62,8 +62,8 @@ ENDS: dict[str, frozenset[str]] = {
 """What may not come any more after the one that was said to be final."""
 
 _read_charge = msgspec.json.Decoder(card.ChargeMessage).decode
-_read_follow_up = msgspec.json.Decoder(card.FollowUpMessage).decode
-_read_key = msgspec.json.Decoder(card.KeyMessage).decode
+_read_follow_up = msgspec.json.Decoder(acquiring.FollowUpMessage).decode
+_read_key = msgspec.json.Decoder(acquiring.KeyMessage).decode
 
 
 class Fate(StrEnum):
@@ -138,17 +138,17 @@ class Ledger:
             match path:
                 case card.CHARGES:
                     reply = self._charge(_read_charge(body), is_willing)
-                case card.FOLLOW_UPS:
+                case acquiring.FOLLOW_UPS:
                     reply = self._follow_up(_read_follow_up(body), is_willing)
-                case card.REVERSALS:
+                case acquiring.REVERSALS:
                     reply = self._reverse(_read_key(body).key)
-                case card.INQUIRIES:
+                case acquiring.INQUIRIES:
                     reply = self._inquire(_read_key(body))
                 case _:
                     reply = _render(Fate.DECLINED, MISFIT)
             return msgspec.json.encode(reply)
 
-    def _charge(self, charge: card.ChargeMessage, is_willing: bool) -> card.AcquirerReply:
+    def _charge(self, charge: card.ChargeMessage, is_willing: bool) -> acquiring.AcquirerReply:
         asked = Entry(
             key=charge.key, fate=Fate.APPROVED, type=charge.type, amount=charge.amount, currency=charge.currency
         )
@@ -156,7 +156,7 @@ class Ledger:
         entry.charges_seen += 1
         return _render(entry.fate, entry.response_code)
 
-    def _follow_up(self, message: card.FollowUpMessage, is_willing: bool) -> card.AcquirerReply:
+    def _follow_up(self, message: acquiring.FollowUpMessage, is_willing: bool) -> acquiring.AcquirerReply:
         asked = Entry(
             key=message.key,
             fate=Fate.APPROVED,
@@ -224,7 +224,7 @@ class Ledger:
     def _list_standing(self, key: str) -> list[Entry]:
         return [each for each in self._followers.get(key, ()) if each.fate is Fate.APPROVED]
 
-    def _reverse(self, key: str) -> card.AcquirerReply:
+    def _reverse(self, key: str) -> acquiring.AcquirerReply:
         entry = self._entries.setdefault(key, Entry(key=key, fate=Fate.BLOCKED))
         entry.reversals_seen += 1
         if entry.fate is Fate.APPROVED and not self._undo(entry):
@@ -240,7 +240,7 @@ class Ledger:
             entry.fate = Fate.APPROVED
         return entry.fate is Fate.REVERSED
 
-    def _inquire(self, question: card.KeyMessage) -> card.AcquirerReply:
+    def _inquire(self, question: acquiring.KeyMessage) -> acquiring.AcquirerReply:
         if not question.blocks and question.key not in self._entries:
             return _render(Fate.BLOCKED)
         entry = self._entries.setdefault(question.key, Entry(key=question.key, fate=Fate.BLOCKED))
@@ -258,6 +258,6 @@ def _recognise(known: Entry, asked: Entry) -> None:
             setattr(known, term, getattr(asked, term))
 
 
-def _render(fate: Fate, response_code: str = "") -> card.AcquirerReply:
+def _render(fate: Fate, response_code: str = "") -> acquiring.AcquirerReply:
     code = response_code or {Fate.BLOCKED: MISFIT}.get(fate, ACCEPTED)
-    return card.AcquirerReply(status=fate, response_code=code, message=f"{fate} by the acquirer of the tests")
+    return acquiring.AcquirerReply(status=fate, response_code=code, message=f"{fate} by the acquirer of the tests")

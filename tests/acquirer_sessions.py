@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from tollgate.connectors import card, redirect
+from tollgate.connectors import acquiring, card, redirect
 
 OPEN, BLOCKED = "open", "unknown"
 PATHS = frozenset({redirect.SESSIONS, redirect.SESSION_INQUIRIES, redirect.SESSION_CANCELLATIONS})
 
 _read_opening = msgspec.json.Decoder(redirect.SessionMessage).decode
-_read_key = msgspec.json.Decoder(card.KeyMessage).decode
+_read_key = msgspec.json.Decoder(acquiring.KeyMessage).decode
 
 
 class Session(msgspec.Struct):
@@ -56,16 +56,16 @@ class Sessions:
                     reply = self._cancel(_read_key(body))
             return msgspec.json.encode(reply)
 
-    def _find(self, question: card.KeyMessage) -> Session:
+    def _find(self, question: acquiring.KeyMessage) -> Session:
         blocked = Session(BLOCKED)
         if question.blocks:
             return self._sessions.setdefault(question.key, blocked)
         return self._sessions.get(question.key, blocked)
 
-    def _cancel(self, question: card.KeyMessage) -> redirect.SessionReply:
+    def _cancel(self, question: acquiring.KeyMessage) -> redirect.SessionReply:
         session = self._find(question)
         if session.status == "approved":
-            self._act_in_books(card.REVERSALS, msgspec.json.encode(card.KeyMessage(question.key)))
+            self._act_in_books(acquiring.REVERSALS, msgspec.json.encode(acquiring.KeyMessage(question.key)))
             session.status = "reversed"
         elif session.status not in (BLOCKED, "reversed"):
             session.status = "cancelled"

@@ -29,7 +29,7 @@ from api.chains import (
 )
 from api.merchants import add_channel, wait_until
 from gateway import Answer, Client, GatewayProcess
-from tollgate.connectors import card
+from tollgate.connectors import acquiring, card
 
 pytestmark = pytest.mark.both_databases
 
@@ -54,7 +54,7 @@ def shop(gateway: GatewayProcess, client: Client, bank: AcquirerProcess) -> Clie
 def _well_mannered(bank: AcquirerProcess, shop: Client) -> Iterator[None]:
     stay_within_a_day(shop)
     yield
-    for path in (card.CHARGES, card.FOLLOW_UPS, card.REVERSALS, card.INQUIRIES):
+    for path in (card.CHARGES, acquiring.FOLLOW_UPS, acquiring.REVERSALS, acquiring.INQUIRIES):
         bank.behave(path, Manner.ANSWER, times=0)
 
 
@@ -154,7 +154,7 @@ def test_what_the_gateway_refuses_the_acquirer_never_hears_of(shop: Client, bank
 
 def test_what_the_acquirer_declines_may_be_tried_again(shop: Client, bank: AcquirerProcess) -> None:
     payment_id = authorise(shop, **EXTERNAL)
-    bank.behave(card.FOLLOW_UPS, Manner.DECLINE, times=1)
+    bank.behave(acquiring.FOLLOW_UPS, Manner.DECLINE, times=1)
 
     assert told(capture(shop, payment_id, "100.00")) == (400, "800.100.152")
     assert bank.read_account(payment_id).captured == 0
@@ -178,10 +178,10 @@ def test_a_silent_follow_up_is_finished_and_done_exactly_once(
     shop: Client, bank: AcquirerProcess, manner: Manner
 ) -> None:
     # Until all three are answered: a worker that sends the first again would use up what is meant for the third.
-    bank.behave(card.FOLLOW_UPS, manner)
+    bank.behave(acquiring.FOLLOW_UPS, manner)
     answers = send_three(shop)
     assert [told(answer) for answer in answers.values()] == [PENDING] * 3
-    bank.behave(card.FOLLOW_UPS, Manner.ANSWER)
+    bank.behave(acquiring.FOLLOW_UPS, Manner.ANSWER)
 
     finals = [told(wait_until_final(shop, answer)) for answer in answers.values()]
 
@@ -194,17 +194,17 @@ def test_a_silent_follow_up_is_finished_and_done_exactly_once(
 
 def test_while_the_acquirer_stays_silent_the_money_of_a_refund_is_reserved(shop: Client, bank: AcquirerProcess) -> None:
     payment_id = debit(shop, **EXTERNAL)
-    bank.behave(card.FOLLOW_UPS, Manner.ACT_AND_DROP, times=1)
-    bank.behave(card.INQUIRIES, Manner.ERROR)
-    asked = bank.count_requests(card.INQUIRIES)
+    bank.behave(acquiring.FOLLOW_UPS, Manner.ACT_AND_DROP, times=1)
+    bank.behave(acquiring.INQUIRIES, Manner.ERROR)
+    asked = bank.count_requests(acquiring.INQUIRIES)
 
     answer = refund(shop, payment_id, "60.00")
-    bank.wait_for_requests(card.INQUIRIES, asked + 1)
+    bank.wait_for_requests(acquiring.INQUIRIES, asked + 1)
 
     assert told(read(shop, answer)) == PENDING
     assert told(refund(shop, payment_id, "60.00")) == (400, "700.400.200")
     assert told(reverse(shop, payment_id)) == (400, "700.400.300")
-    bank.behave(card.INQUIRIES, Manner.ANSWER, times=0)
+    bank.behave(acquiring.INQUIRIES, Manner.ANSWER, times=0)
     advance(shop, 60)
     assert told(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
     assert bank.read_account(payment_id).refunded == 6000
@@ -213,11 +213,11 @@ def test_while_the_acquirer_stays_silent_the_money_of_a_refund_is_reserved(shop:
 
 def test_a_capture_repeated_into_silence_again_is_still_done_once(shop: Client, bank: AcquirerProcess) -> None:
     payment_id = authorise(shop, **EXTERNAL)
-    bank.behave(card.FOLLOW_UPS, Manner.DROP, times=2)
-    sent = bank.count_requests(card.FOLLOW_UPS)
+    bank.behave(acquiring.FOLLOW_UPS, Manner.DROP, times=2)
+    sent = bank.count_requests(acquiring.FOLLOW_UPS)
 
     answer = capture(shop, payment_id, "60.00")
-    bank.wait_for_requests(card.FOLLOW_UPS, sent + 2)
+    bank.wait_for_requests(acquiring.FOLLOW_UPS, sent + 2)
     advance(shop, 60)
 
     assert told(wait_until_final(shop, answer)) == APPROVED_EXTERNAL
@@ -229,7 +229,7 @@ def test_a_capture_that_the_acquirer_decides_later_is_asked_for_until_it_does(
     shop: Client, bank: AcquirerProcess
 ) -> None:
     payment_id = authorise(shop, **EXTERNAL)
-    bank.behave(card.FOLLOW_UPS, Manner.ACT_AND_PEND, times=1)
+    bank.behave(acquiring.FOLLOW_UPS, Manner.ACT_AND_PEND, times=1)
 
     answer = capture(shop, payment_id, "60.00")
 
@@ -242,7 +242,7 @@ def test_a_capture_that_the_acquirer_decides_later_is_asked_for_until_it_does(
 def test_what_silence_took_is_given_back(shop: Client, bank: AcquirerProcess, manner: Manner) -> None:
     payment_id, reference = authorise(shop, **EXTERNAL), f"silence-{manner}"
     bank.behave(card.CHARGES, manner, times=2)
-    bank.behave(card.FOLLOW_UPS, manner, times=1)
+    bank.behave(acquiring.FOLLOW_UPS, manner, times=1)
 
     firsts = [shop.pay(None, paymentType=kind, merchantTransactionId=reference, **EXTERNAL) for kind in ("PA", "DB")]
     increment = raise_by(shop, payment_id, "15.00", merchantTransactionId=reference)

@@ -19,7 +19,7 @@ from api.parallel import Shot, fire, insist
 from crash.store_reader import Rows, open_store_reader
 from gateway import Client, GatewayProcess
 from postgres import PostgresCluster
-from tollgate.connectors.card import FOLLOW_UPS
+from tollgate.connectors.acquiring import FOLLOW_UPS
 from tollgate.payments.payment import State
 
 SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(20, 220))]

@@ -16,7 +16,8 @@ from crash.server import Server
 from crash.store_reader import Record, StoreReader
 from crash.world import PATIENCE_S, World, follow, insist_on, pay, record_fact, try_to
 from gateway import Answer, Client
-from tollgate.connectors.card import CHARGES, FOLLOW_UPS
+from tollgate.connectors.acquiring import FOLLOW_UPS
+from tollgate.connectors.card import CHARGES
 
 FACTS = frozenset({"CB"})
 """What a bank brings instead of the merchant."""

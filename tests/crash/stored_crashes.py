@@ -12,7 +12,7 @@ from crash.payment_crashes import REVERSED
 from crash.schedule_cases import RunRequest
 from crash.stored_cases import StoredCrash, StoredKill
 from crash.token_cases import TokenRequest
-from tollgate.connectors.card import REVERSALS
+from tollgate.connectors.acquiring import REVERSALS
 from tollgate.payments.payment import RecoveryTask
 from tollgate.payments.schedule import RUN_TOPIC
 

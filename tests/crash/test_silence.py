@@ -13,7 +13,8 @@ from acquirer import Entry, Fate, Manner
 from crash.store_reader import find_contradictions
 from crash.world import World, insist, pay
 from gateway import Answer, Client
-from tollgate.connectors.card import CHARGES, INQUIRIES, REVERSALS
+from tollgate.connectors.acquiring import INQUIRIES, REVERSALS
+from tollgate.connectors.card import CHARGES
 
 APPROVED, DECLINED = "000.100.112", "800.100.152"
 SILENT, PENDING, NOT_FOUND, UNREACHABLE = "900.100.300", "000.200.000", "900.100.310", "900.100.600"

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from acquirer_sessions import PATHS, Sessions
 from databases.lives import Killed, Lives, open_lives
 from tollgate.catalog.rule import Situation
-from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.contract.checkouts import Submission
 from tollgate.contract.fields import read_fields
 from tollgate.contract.shopper_urls import write_shopper_token

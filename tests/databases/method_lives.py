@@ -11,7 +11,7 @@ import msgspec
 
 from databases.banking import CHANNEL, open_bank
 from databases.banking import Bank as BankTeller
-from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.flows.recover import run_recovery_task
 from tollgate.flows.sepa_files import collect
 from tollgate.operations.app import App

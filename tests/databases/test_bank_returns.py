@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from databases.banking import CHANNEL, MERCHANT, Bank, open_bank
-from tollgate.connectors.sepa import BankReturn
+from tollgate.connectors.sepa_returns import BankReturn
 from tollgate.flows.follow_up import record
 from tollgate.flows.sepa_files import ReturnReport, collect, take_returns
 from tollgate.flows.verify import verify

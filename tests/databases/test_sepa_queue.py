@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from databases.banking import CHANNEL, MERCHANT, MONDAY, WEDNESDAY, Bank, change_account, open_bank
-from tollgate.connectors import WireRequest, sepa
+from tollgate.connectors import sepa
+from tollgate.connectors.exchange import WireRequest
 from tollgate.operations.sepa_queue import SepaQueue
 from tollgate.payments.order import Sequence
 from tollgate.store.database import Database

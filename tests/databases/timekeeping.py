@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.contract.answers import Envelope
 from tollgate.operations.app import App, MerchantCache
 from tollgate.store.database import Database

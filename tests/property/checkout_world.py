@@ -21,7 +21,8 @@ from property.interruptions import MortalDatabase, TickingClock, bury
 from property.moody_wire import MOOD, Killed, Mood, MoodyWire
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import Situation
-from tollgate.connectors import WireReply, WireRequest, threeds
+from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors.threeds import messages
 from tollgate.contract.answers import Envelope
 from tollgate.contract.checkouts import Submission
 from tollgate.contract.fields import read_fields
@@ -73,7 +74,7 @@ class TillWire:
         self.bank = Bank(ScriptedWire(), [CHALLENGE])
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        if request.path in (threeds.RANGES, threeds.AUTHENTICATIONS):
+        if request.path in (messages.RANGES, messages.AUTHENTICATIONS):
             return await self.bank.send(request, timeout_s)
         if request.path not in PATHS:
             return await self.moody.send(request, timeout_s)

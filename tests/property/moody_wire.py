@@ -12,13 +12,14 @@ from enum import StrEnum
 import msgspec
 
 from acquirer_ledger import Entry, Ledger
-from tollgate.connectors import WireReply, WireRequest, card
+from tollgate.connectors import acquiring
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.wire import Silent, Unsent
 
 GARBLED = b'{"status":"appro'
 PENDING = b'{"status":"pending","message":"Wait"}'
 
-_read_reply = msgspec.json.Decoder(card.AcquirerReply).decode
+_read_reply = msgspec.json.Decoder(acquiring.AcquirerReply).decode
 _read_entries = msgspec.json.Decoder(dict[str, Entry]).decode
 
 

@@ -17,7 +17,9 @@ from property.wire_answers import Answer, DrawnWire, answers
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Connector, Exchange, WireReply, card, get_connector, redirect, sepa
+from tollgate.connectors import card, redirect, sepa
+from tollgate.connectors.exchange import Connector, Exchange, WireReply
+from tollgate.connectors.table import get_connector
 from tollgate.operations.dispatch import dispatch
 from tollgate.payments.accounts import BankAccount, CardAccount, VirtualAccount, make_card_summary
 from tollgate.payments.order import Order

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.results import RESULTS, is_pending, is_review, is_success
-from tollgate.connectors import Exchange, WireReply, WireRequest, card
+from tollgate.connectors import acquiring, card
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.contract.answers import Envelope, answer_payment
 from tollgate.operations.dispatch import dispatch
 from tollgate.payments.accounts import CardAccount, make_card_summary
@@ -78,7 +79,7 @@ EXCHANGES: dict[str, Callable[[], Exchange]] = {
     **{f"charge {kind}": lambda kind=kind: card.charge(make_order(kind), KEY, APPROVED_CODE) for kind in FIRST_KINDS},  # type: ignore[misc]
     **{
         word: lambda word=word: card.follow_up(start("CP"), word, APPROVED_CODE)  # type: ignore[misc]
-        for word in sorted(card.FOLLOW_UP_TYPES)
+        for word in sorted(acquiring.FOLLOW_UP_TYPES)
     },
     "reverse": lambda: card.reverse(KEY),
     "inquire": lambda: card.inquire(KEY, APPROVED_CODE),

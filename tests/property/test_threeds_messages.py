@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import WireReply, threeds
+from tollgate.connectors.exchange import WireReply
+from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
 from tollgate.payments.order import Acceptor, Address, Customer, Details
 from tollgate.sandbox.directory_server import check_message
@@ -86,39 +87,39 @@ def test_every_answer_of_a_directory_ends_in_a_case_that_can_be_judged(body: byt
     if case.result is None:
         assert read_status(body) == "C"
         assert (case.acs_url or "").startswith("https://")
-    code = threeds.find_authentication_refusal(case)
+    code = refusals.find_authentication_refusal(case)
     if case.result is not None and code is None:
         assert status < 300
         assert read_status(body) in ("Y", "A", "I")
     assert code is None or code in RESULTS
-    assert all(isinstance(text, str) for text in threeds.describe_case(case).values())
+    assert all(isinstance(text, str) for text in refusals.describe_case(case).values())
 
 
 @given(body=bodies(PRES), status=st.sampled_from((200, 200, 404, 500)))
 def test_every_answer_about_ranges_ends_in_ranges_or_none(body: bytes, status: int) -> None:
-    ranges = end(threeds.ask_ranges(SERVER_ID), WireReply(status, body))
+    ranges = end(exchanges.ask_ranges(SERVER_ID), WireReply(status, body))
 
     assert ranges is None or all(len(each.start) == len(each.end) for each in ranges)
 
 
 @given(body=bodies(RREQ))
 def test_every_result_is_read_or_refused_and_always_answered(body: bytes) -> None:
-    result = threeds.read_result(body, CHALLENGED)
+    result = exchanges.read_result(body, CHALLENGED)
 
     if result is not None:
         assert result.status == read_status(body)
         assert result.status in "YANUR"
         assert result.value is not None or result.status in "NUR" or json.loads(body)["messageCategory"] != "01"
-    assert threeds.read_result(body, CASE) is None
+    assert exchanges.read_result(body, CASE) is None
     for case in (CHALLENGED, None):
-        answer = json.loads(threeds.answer_result(body, case, accepted=result is not None))
+        answer = json.loads(exchanges.answer_result(body, case, accepted=result is not None))
         assert answer["messageType"] == ("RRes" if result is not None and case is not None else "Erro")
 
 
 @given(text=st.text(max_size=200) | bodies(CRES).map(lambda body: body.decode("latin-1")))
 def test_whatever_the_browser_brings_is_read_or_not(text: str) -> None:
-    threeds.read_method_data(text)
-    answer = threeds.read_challenge_answer(text)
+    exchanges.read_method_data(text)
+    answer = exchanges.read_challenge_answer(text)
 
     assert answer is None or len(answer.trans_status) == 1
 
@@ -126,7 +127,7 @@ def test_whatever_the_browser_brings_is_read_or_not(text: str) -> None:
 @given(body=bodies(CRES))
 def test_whatever_is_wrapped_for_the_browser_is_read_or_not(body: bytes) -> None:
     for text in (base64.urlsafe_b64encode(body).decode(), base64.b64encode(body).decode().rstrip("=")):
-        answer = threeds.read_challenge_answer(text)
+        answer = exchanges.read_challenge_answer(text)
         assert answer is None or answer.message_version
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.wire import Silent, Unsent
 
 Answer = WireReply | type[Silent] | type[Unsent]

@@ -28,15 +28,15 @@ READERS = {
 
 PARTNERS = ("connectors/", "sandbox/", "catalog/return_reasons.py", "catalog/test_cards.py")
 """What partners tell, and the sandbox where it stands in for them."""
-OWN_DESK = "connectors/sepa/"
+OWN_QUEUE = "connectors/sepa.py"
 """Direct debits are refused by the gateway itself, which writes the files for banks."""
 
 
 TABLES = (
     "catalog/",
-    "connectors/acquiring/responses.py",
+    "connectors/acquiring.py",
     "connectors/threeds/refusals.py",
-    "connectors/tokens/reasons.py",
+    "connectors/tokens.py",
     "payments/schedule.py",
 )
 """Tables that have codes in their rows; all other source uses the names of `catalog/codes.py`."""
@@ -70,7 +70,7 @@ def find_origins() -> dict[str, Origin]:
         if name.startswith(tuple(READERS)):
             continue
         named = find_literals(path) | find_named(path)
-        is_told = name.startswith(PARTNERS) and not name.startswith(OWN_DESK)
+        is_told = name.startswith(PARTNERS) and not name.startswith(OWN_QUEUE)
         (told if is_told else own).update(named)
     return dict.fromkeys(told, Origin.PARTNER) | dict.fromkeys(own, Origin.GATEWAY)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from empty_store import open_empty_store
-from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.contract.answers import Envelope
 from tollgate.operations.app import App, MerchantCache
 from tollgate.payments.accounts import CardAccount, make_card_summary

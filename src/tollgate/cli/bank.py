@@ -12,7 +12,7 @@ import click
 from tollgate.catalog.return_reasons import RETURN_REASONS
 from tollgate.cli.people import with_store
 from tollgate.cli.program import STORE_FLAGS, program, read_settings, run_async, with_settings
-from tollgate.connectors import sepa
+from tollgate.connectors import sepa_files, sepa_returns
 from tollgate.flows.sepa_files import ReturnReport, export_file, take_returns
 from tollgate.operations.app import App
 from tollgate.payments.merchants import Creditor
@@ -60,7 +60,7 @@ def show_files(**flags: Any) -> None:
 
 
 def describe_file(file: BankFile) -> str:
-    sequence = f" {file.sequence}" if file.scheme == sepa.Scheme.DEBITS else ""
+    sequence = f" {file.sequence}" if file.scheme == sepa_files.Scheme.DEBITS else ""
     exported = f"exported {render_timestamp(file.exported_at)}" if file.exported_at else "new"
     total = f"{render_hundredths(file.total)} {file.currency}"
     return (
@@ -104,7 +104,7 @@ def take_in(path: Path, **flags: Any) -> None:
     Ends with 0 where all of it is known, with 1 where something fits no payment, with 2 where it cannot be read.
     """
     try:
-        returns = sepa.read_returns(path.read_bytes())
+        returns = sepa_returns.read_returns(path.read_bytes())
     except ValueError as fault:
         click.echo(f"tollgate: {path}: {fault}", err=True)
         sys.exit(NOT_READ)
@@ -129,7 +129,7 @@ def sample_return(payment_id: str, reason: str, **flags: Any) -> None:
     if read_settings(flags).is_live:
         sys.exit("tollgate: samples are for test hosts; a bank sends the real ones")
     instruction, creditor = with_store(flags, lambda database, _settings: _get_filed(database, payment_id))
-    returned = sepa.BankReturn(
+    returned = sepa_returns.BankReturn(
         id=instruction.id,
         message_id=instruction.file_id or "",
         reason=reason,
@@ -137,7 +137,9 @@ def sample_return(payment_id: str, reason: str, **flags: Any) -> None:
         currency=instruction.currency,
     )
     at = to_datetime(instruction.created_at)
-    click.echo(sepa.write_sample_return(returned, iban=creditor.iban, at=at, booked_on=instruction.due_on), nl=False)
+    click.echo(
+        sepa_returns.write_sample_return(returned, iban=creditor.iban, at=at, booked_on=instruction.due_on), nl=False
+    )
 
 
 async def _get_filed(database: Database, payment_id: str) -> tuple[Instruction, Creditor]:

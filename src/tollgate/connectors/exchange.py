@@ -1,7 +1,4 @@
-"""The interface of connectors: a generator that yields requests and returns what they came to.
-
-No I/O here.
-"""
+"""What connectors and wires exchange: a connector is a generator that yields requests and returns a verdict. No I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +10,10 @@ import msgspec
 from tollgate.payments.order import Order
 from tollgate.payments.payment import Payment, Verdict
 
-_Told = TypeVar("_Told")
+_Result = TypeVar("_Result")
+_Message = TypeVar("_Message", bound=msgspec.Struct)
+
+encode_message = msgspec.json.Encoder().encode
 
 
 class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,16 +31,35 @@ class WireReply(msgspec.Struct, frozen=True):
     body: bytes
 
 
-Conversation: TypeAlias = Generator[WireRequest, WireReply, _Told]
+Conversation: TypeAlias = Generator[WireRequest, WireReply, _Result]
 Exchange: TypeAlias = Conversation[Verdict]
 """A conversation about money: whatever is answered, it ends in exactly one verdict."""
 
 
+def make_request(
+    path: str, message: msgspec.Struct, key: str, simulator_overrides: Mapping[str, str] = {}
+) -> WireRequest:
+    return WireRequest(path=path, body=encode_message(message), key=key, simulator_overrides=simulator_overrides)
+
+
+def read_message(body: bytes | str, kind: type[_Message]) -> _Message | None:
+    """Returns None for what is no such message."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def read_reply(reply: WireReply, kind: type[_Message]) -> _Message | None:
+    """Returns None for what is no answer of the protocol: the other side may have acted and failed while answering."""
+    return None if reply.status >= 500 else read_message(reply.body, kind)
+
+
 class Connector(Protocol):
-    """What every protocol that moves money can do; each is a module with these functions."""
+    """A protocol that moves money; each is a module with these functions."""
 
     def charge(self, order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:
-        """Begin: authorise, debit or credit. `back_url` is where a provider's page sends the shopper."""
+        """Authorizes, debits or credits. A provider's page sends the shopper to `back_url`."""
 
     def follow_up(
         self,
@@ -51,15 +70,15 @@ class Connector(Protocol):
         is_final: bool = False,
         simulator_overrides: Mapping[str, str] = {},
     ) -> Exchange:
-        """Do something with an earlier transaction, such as capturing or refunding it."""
+        """Captures, refunds, reverses or rebills an earlier transaction."""
 
     def repeat(
         self, attempt: Payment, action: str, approved_code: str, *, is_final: bool = False, was_accepted: bool = False
     ) -> Exchange:
-        """Finish a follow-up that stayed silent: ask for it, and send it again where it was never seen."""
+        """Finishes a follow-up that stayed silent: asks for it, and sends it again where it was never seen."""
 
     def reverse(self, key: str) -> Exchange:
-        """Undo what `charge` began and nobody heard the end of."""
+        """Undoes a charge whose outcome is unknown."""
 
     def inquire(self, key: str, approved_code: str) -> Exchange:
-        """Ask what became of what `charge` began."""
+        """Asks for the outcome of a charge."""

@@ -7,7 +7,7 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import AUTHENTICATION
-from tollgate.connectors import threeds
+from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.shopper_urls import render_handover, write_shopper_token
 from tollgate.operations.app import App
@@ -32,7 +32,7 @@ class Enrolment(msgspec.Struct, frozen=True):
     """A card that can be authenticated, and by whom."""
 
     directory: DirectoryServerRoute
-    range: threeds.CardRange
+    range: exchanges.CardRange
 
 
 async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment | None:
@@ -43,7 +43,7 @@ async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment 
     directory = choose_directory_server(app, channel, order.test_mode)
     if directory is None or (order.return_url is None and request.requestor_reason is None):
         return None
-    forced = threeds.read_enrolment_override(order.simulator_overrides)
+    forced = exchanges.read_enrolment_override(order.simulator_overrides)
     if forced is False:
         return None
     found = await app.ranges.find(
@@ -54,7 +54,7 @@ async def find_enrolment(app: App, order: Order, channel: Channel) -> Enrolment 
         timeout_s=app.acquirer_timeout_s,
     )
     if found is None and forced:
-        found = threeds.ANY_CARD
+        found = exchanges.ANY_CARD
     return None if found is None else Enrolment(directory, found)
 
 
@@ -64,7 +64,7 @@ async def authenticate_first(
     request = order.authentication or authentication.AuthenticationRequest()
     key = make_once_key(app.random_bytes)
     case = authentication.AuthenticationCase(
-        server_id=threeds.make_server_id(app.random_bytes),
+        server_id=exchanges.make_server_id(app.random_bytes),
         version=enrolment.range.version,
         method_url=enrolment.range.method_url if uses_browser(request) else None,
     )
@@ -97,7 +97,7 @@ async def ask_directory_server(
     results_key = make_once_key(app.random_bytes)
     shopper_token = write_shopper_token(payment.merchant_id, payment.id, results_key)
     asked = msgspec.structs.replace(case, results_hash=hash_once_key(results_key))
-    conversation = threeds.authenticate(
+    conversation = exchanges.authenticate(
         order,
         asked,
         terms=directory.terms,
@@ -109,7 +109,7 @@ async def ask_directory_server(
         simulator_overrides=order.simulator_overrides,
     )
     answered = await app.converse(conversation, directory.wire, label="authentication request")
-    return answered or threeds.fail_case(asked, threeds.UNREACHABLE)
+    return answered or exchanges.fail_case(asked, exchanges.UNREACHABLE)
 
 
 async def hand_over(
@@ -137,13 +137,13 @@ async def hand_over(
         body=case,
         sealed_secret=seal_once(cvv, key, owner=make_secret_name(started), random_bytes=app.random_bytes),
     )
-    completion = complete_signed(app, started, msgspec.structs.replace(_AWAY, details=threeds.describe_case(case)))
+    completion = complete_signed(app, started, msgspec.structs.replace(_AWAY, details=refusals.describe_case(case)))
     told = answer_payment(completion.payment, app.envelope)
     kept = keep_answer(app, idempotency_key, started.merchant_id, started.id, told)
     unit = [*completion_writes(completion, kept), *insert_authentication_writes(sign(app, row))]
     if not await app.database.write(unit, label="authentication pending"):
         return answer_payment(await get_payment(app, started, started.id), app.envelope)
-    data = threeds.make_method_data(case, make_method_url(app, started)) if case.method_url else ""
+    data = exchanges.make_method_data(case, make_method_url(app, started)) if case.method_url else ""
     handover = render_handover(make_shopper_url(app, started, key), case.method_url, data)
     return answer_payment(completion.payment, app.envelope, handover)
 
@@ -161,13 +161,13 @@ async def pass_on(
     app: App, order: Order, started: Payment, route: Route, case: authentication.AuthenticationCase
 ) -> Verdict:
     """From what was proven to what the payment comes to: the end, or the charge with the proof."""
-    told = threeds.describe_case(case)
-    refusal = threeds.find_authentication_refusal(case)
+    told = refusals.describe_case(case)
+    refusal = refusals.find_authentication_refusal(case)
     if refusal is not None:
         return Verdict(outcome=Outcome.DECLINED, code=refusal, details=told)
     if started.payment_type == AUTHENTICATION:
         code = codes.AUTHENTICATED_WITHOUT_CHALLENGE if case.flow == "frictionless" else route.approved_code
         return Verdict(outcome=Outcome.APPROVED, code=code, details=told)
-    details = msgspec.structs.replace(order.details, authentication=threeds.make_authentication(case))
+    details = msgspec.structs.replace(order.details, authentication=refusals.make_authentication(case))
     verdict = await charge(app, msgspec.structs.replace(order, details=details), started, route)
     return msgspec.structs.replace(verdict, details={**verdict.details, **told})

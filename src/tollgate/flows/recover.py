@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from tollgate.catalog import codes
-from tollgate.connectors import Exchange
+from tollgate.connectors.exchange import Exchange
 from tollgate.contract.answers import answer_payment
 from tollgate.contract.follow_ups import keep_references, says_final
 from tollgate.operations.app import SUCCESS_CODES, App

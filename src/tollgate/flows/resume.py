@@ -14,7 +14,7 @@ import msgspec
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
-from tollgate.connectors import threeds
+from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.contract.checkouts import read_prepared_money
 from tollgate.contract.orders import find_return_url, find_window, get_shop_origin, recall_order
 from tollgate.contract.shopper_urls import (
@@ -183,13 +183,13 @@ async def _ask_issuer(
     case = row.body
     is_method_due = case.method_url is not None and not case.is_method_done
     if uses_browser(request) and arrival.browser is None and (browser is None or is_method_due):
-        data = threeds.make_method_data(case, make_method_url(app, payment)) if is_method_due else ""
+        data = exchanges.make_method_data(case, make_method_url(app, payment)) if is_method_due else ""
         return Collect(case.method_url if is_method_due else None, data, order.return_url)
     case = await _note_asked(app, row)
     channel = app.merchants.get_channel(payment.channel_id)
     directory = choose_directory_server(app, channel, payment.test_mode)
     if directory is None:
-        answered = threeds.fail_case(case, threeds.UNREACHABLE)
+        answered = exchanges.fail_case(case, exchanges.UNREACHABLE)
     else:
         answered = await ask_directory_server(app, order, case, directory, browser, payment, arrival.page_url)
     stage = authentication.Stage.CHALLENGED if answered.result is None else authentication.Stage.ANSWERED
@@ -207,7 +207,7 @@ async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authen
     """The case under which to ask. A directory server refuses what it was asked before, which says nothing of the
     shopper: so whoever reloads the page, or comes back after a process died, asks under another name."""
     if row.body.is_asked:
-        server_id = threeds.make_server_id(app.random_bytes)
+        server_id = exchanges.make_server_id(app.random_bytes)
         return msgspec.structs.replace(row.body, server_id=server_id, is_method_done=False)
     asked = msgspec.structs.replace(row.body, is_asked=True)
     noted = sign(app, msgspec.structs.replace(row, body=asked))
@@ -220,7 +220,7 @@ async def _note_asked(app: App, row: authentication.AuthenticationRow) -> authen
 async def _note_unanswered(app: App, row: authentication.AuthenticationRow) -> authentication.AuthenticationRow:
     """The issuer tells its result before it sends the shopper back, so there is none. Unless it is told this very
     moment: then it counts, because the issuer hears that it does."""
-    failed = threeds.fail_case(row.body, threeds.UNANSWERED)
+    failed = exchanges.fail_case(row.body, exchanges.UNANSWERED)
     moved = msgspec.structs.replace(row, stage=authentication.Stage.ANSWERED, body=failed)
     if await authentications.move_authentication(
         app.database, sign(app, moved), authentication.Stage.CHALLENGED, label="challenge unanswered"
@@ -235,7 +235,7 @@ def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -
     if case.acs_url is None:
         return Wait(case.card_holder_text)
     is_nested = find_checkout_id(payment.ndc) is not None
-    return Forward(case.acs_url, threeds.make_challenge(case, find_window(payment.echo)), is_nested)
+    return Forward(case.acs_url, exchanges.make_challenge(case, find_window(payment.echo)), is_nested)
 
 
 async def finish(app: App, payment: Payment, case: authentication.AuthenticationCase, cvv: Secret | None) -> None:
@@ -247,7 +247,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     channel = app.merchants.get_channel(payment.channel_id)
     route = choose_route(app, channel, payment.test_mode, payment.brand)
     order = await _recall(app, payment, cvv)
-    if threeds.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
+    if refusals.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
         await close(app, payment, await pass_on(app, order, payment, route, case))
         return
     checkout_id = find_checkout_id(payment.ndc)
@@ -325,10 +325,10 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
         or row is None
         or not compare_digest(row.body.results_hash, hash_once_key(shopper_token.key))
     ):
-        return threeds.answer_result(body, None, accepted=False)
-    result = threeds.read_result(body, row.body) if row.stage is authentication.Stage.CHALLENGED else None
+        return exchanges.answer_result(body, None, accepted=False)
+    result = exchanges.read_result(body, row.body) if row.stage is authentication.Stage.CHALLENGED else None
     if result is None or row.expires_at <= app.clock.now():
-        return threeds.answer_result(body, row.body, accepted=False)
+        return exchanges.answer_result(body, row.body, accepted=False)
     answered = msgspec.structs.replace(
         row, stage=authentication.Stage.ANSWERED, body=msgspec.structs.replace(row.body, result=result)
     )
@@ -337,7 +337,7 @@ async def accept_challenge_result(app: App, token_text: str, body: bytes) -> byt
     )
     if accepted and row.body.acs_url is None:
         await _finish_without_browser(app, answered)
-    return threeds.answer_result(body, row.body, accepted=accepted)
+    return exchanges.answer_result(body, row.body, accepted=accepted)
 
 
 async def accept_method_result(app: App, token_text: str, server_id: str | None) -> None:

@@ -17,7 +17,7 @@ from tollgate.catalog.banking_days import add_banking_days, get_banking_day
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Direction
 from tollgate.catalog.return_reasons import get_notice
-from tollgate.connectors import sepa
+from tollgate.connectors import sepa, sepa_files, sepa_returns
 from tollgate.flows.follow_up import record
 from tollgate.operations.app import App, Call
 from tollgate.operations.charging import get_payment
@@ -49,7 +49,7 @@ from tollgate.vault.sealing import EnvelopeError, make_owner, open_account, open
 
 _log = logging.getLogger("tollgate.bank")
 
-_SCHEMES = {sepa.Direction.DEBIT: sepa.Scheme.DEBITS, sepa.Direction.CREDIT: sepa.Scheme.CREDITS}
+_SCHEMES = {sepa.Direction.DEBIT: sepa_files.Scheme.DEBITS, sepa.Direction.CREDIT: sepa_files.Scheme.CREDITS}
 _DIRECTIONS = {Direction.TAKE: sepa.Direction.DEBIT, Direction.GIVE: sepa.Direction.CREDIT}
 
 FILE_NOUN = "bank_file"
@@ -83,7 +83,7 @@ async def collect_batch(app: App, batch: Batch, creditor: Creditor, due_on: date
     entries = await asyncio.to_thread(make_entries, app, due)
     if not entries:
         return False
-    head = sepa.FileHead(
+    head = sepa_files.FileHead(
         message_id=make_id(app.random_bytes),
         created_at=to_datetime(app.clock.now()),
         scheme=scheme,
@@ -92,11 +92,13 @@ async def collect_batch(app: App, batch: Batch, creditor: Creditor, due_on: date
         sequence=Sequence(batch.sequence),
         currency=batch.currency,
     )
-    body = await asyncio.to_thread(sepa.build_file, head, entries)
+    body = await asyncio.to_thread(sepa_files.build_file, head, entries)
     return await write_file(app, batch, head, entries, body)
 
 
-async def write_file(app: App, batch: Batch, head: sepa.FileHead, entries: Series[sepa.Entry], body: bytes) -> bool:
+async def write_file(
+    app: App, batch: Batch, head: sepa_files.FileHead, entries: Series[sepa_files.Entry], body: bytes
+) -> bool:
     """False: one of the rows, or the day, was taken meanwhile; the next round looks again."""
     file = BankFile(
         merchant_id=batch.merchant_id,
@@ -129,7 +131,7 @@ def choose_free_day(after: date, taken: set[date]) -> date:
     return day
 
 
-def make_entries(app: App, due: Series[DueInstruction]) -> list[sepa.Entry]:
+def make_entries(app: App, due: Series[DueInstruction]) -> list[sepa_files.Entry]:
     """One that cannot be trusted or opened stays where it is, and stops no other."""
     entries = []
     for each in due:
@@ -140,7 +142,7 @@ def make_entries(app: App, due: Series[DueInstruction]) -> list[sepa.Entry]:
     return entries
 
 
-def make_entry(app: App, due: DueInstruction) -> sepa.Entry:
+def make_entry(app: App, due: DueInstruction) -> sepa_files.Entry:
     instruction, payment = due.instruction, trust(app, due.payment)
     money, direction = payment.money, _DIRECTIONS.get(PAYMENT_TYPES[payment.payment_type].direction)
     told = (instruction.channel_id, instruction.amount, instruction.currency, instruction.direction)
@@ -157,7 +159,7 @@ def make_entry(app: App, due: DueInstruction) -> sepa.Entry:
     account = open_account(due.sealed_account, owner=owner, keyring=app.keyring)
     if not isinstance(account, BankAccount) or account.iban is None:
         raise ValueError("the account is no bank account")
-    return sepa.Entry(
+    return sepa_files.Entry(
         id=instruction.id,
         amount=instruction.amount,
         account=account,
@@ -186,11 +188,11 @@ class ReturnReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Found(msgspec.Struct, frozen=True):
-    returned: sepa.BankReturn
+    returned: sepa_returns.BankReturn
     instruction: Instruction | None
 
 
-async def take_returns(app: App, returns: Series[sepa.BankReturn]) -> ReturnReport:
+async def take_returns(app: App, returns: Series[sepa_returns.BankReturn]) -> ReturnReport:
     channels = {channel.id: channel for channel in await list_channels(app.database) if channel.creditor}
     notes: dict[str, list[ReturnNote]] = {"taken": [], "known": [], "unknown": []}
     for found in await list_found(app, returns, sorted({channel.merchant_id for channel in channels.values()})):
@@ -199,7 +201,9 @@ async def take_returns(app: App, returns: Series[sepa.BankReturn]) -> ReturnRepo
     return ReturnReport(**{group: tuple(each) for group, each in notes.items()})
 
 
-async def list_found(app: App, returns: Series[sepa.BankReturn], merchant_ids: Series[MerchantId]) -> list[_Found]:
+async def list_found(
+    app: App, returns: Series[sepa_returns.BankReturn], merchant_ids: Series[MerchantId]
+) -> list[_Found]:
     """A bank names no merchant, but an id belongs to one alone.
 
     A file refused as a whole stands for its entries, but for those that are listed with a reason of their own.

@@ -11,7 +11,8 @@ from hmac import compare_digest
 
 import msgspec
 
-from tollgate.connectors import Conversation, tokens
+from tollgate.connectors import tokens
+from tollgate.connectors.exchange import Conversation
 from tollgate.contract.shopper_urls import read_shopper_token, write_shopper_token
 from tollgate.operations.app import App
 from tollgate.operations.network_tokens import TokenVault, choose_token_vault, make_token_owner
@@ -130,7 +131,7 @@ def _find_vault(app: App, registration: Registration) -> TokenVault | None:
     return None if channel is None else choose_token_vault(app, channel, registration.test_mode)
 
 
-async def _ask(app: App, stored: _Stored) -> tokens.TokenTold | None:
+async def _ask(app: App, stored: _Stored) -> tokens.TokenAnswer | None:
     """What the vault says; None where there is nobody or nothing to ask."""
     registration, sealed_account, _ = stored
     vault = _find_vault(app, registration)
@@ -140,12 +141,12 @@ async def _ask(app: App, stored: _Stored) -> tokens.TokenTold | None:
     if question is None:
         return None
     told = await app.converse(question, vault.wire, label="token request")
-    return told or tokens.TokenTold(state=TokenState.REFUSED, reason=tokens.SILENT)
+    return told or tokens.TokenAnswer(state=TokenState.REFUSED, reason=tokens.SILENT)
 
 
 def _choose_question(
     app: App, registration: Registration, sealed_account: bytes, requestor: str
-) -> Conversation[tokens.TokenTold] | None:
+) -> Conversation[tokens.TokenAnswer] | None:
     token, channel = registration.network_token, app.merchants.get_channel(registration.channel_id)
     if token is not None:
         is_issued = token.state is not TokenState.REFUSED
@@ -159,7 +160,7 @@ def _choose_question(
     return tokens.provision(registration.id, registration.brand, account, requestor=requestor, events_url=events_url)
 
 
-def _choose_token(app: App, known: NetworkToken | None, told: tokens.TokenTold) -> NetworkToken | None:
+def _choose_token(app: App, known: NetworkToken | None, told: tokens.TokenAnswer) -> NetworkToken | None:
     """As it is to be kept. None: an answer that is no news about a token that is there."""
     card_summary = tokens.make_network_token(told, app.clock.now())
     if known is None or told.account is not None:
@@ -174,7 +175,7 @@ def _is_same(token: NetworkToken, known: NetworkToken | None) -> bool:
 
 
 def _write_change(
-    app: App, stored: _Stored, token: NetworkToken, told: tokens.TokenTold, card: CardSummary | None
+    app: App, stored: _Stored, token: NetworkToken, told: tokens.TokenAnswer, card: CardSummary | None
 ) -> list[Write]:
     """The row anew.
 

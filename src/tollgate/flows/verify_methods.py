@@ -11,7 +11,7 @@ import msgspec
 
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
-from tollgate.connectors import sepa
+from tollgate.connectors import sepa, sepa_files
 from tollgate.flows.sepa_files import FILE_NOUN
 from tollgate.flows.verify_tables import Audit, Flaw, Table, read_by_ids
 from tollgate.operations.signing import has_signature
@@ -29,7 +29,7 @@ from tollgate.vault.sealing import EnvelopeError, make_owner, open_sealed
 AuditedPayments = Mapping[str, AuditedPayment]
 
 UNREADABLE = "it cannot be read: a word, a number or a text in it is none of ours"
-_SCHEMES = {sepa.Direction.DEBIT: sepa.Scheme.DEBITS, sepa.Direction.CREDIT: sepa.Scheme.CREDITS}
+_SCHEMES = {sepa.Direction.DEBIT: sepa_files.Scheme.DEBITS, sepa.Direction.CREDIT: sepa_files.Scheme.CREDITS}
 _MOVED = frozenset({InstructionState.OPEN, InstructionState.FILED, InstructionState.CANCELLED})
 STATES = {
     sepa.Direction.DEBIT: _MOVED,

@@ -18,7 +18,8 @@ from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
 from tollgate.catalog.rule import Situation
 from tollgate.catalog.throttles import THROTTLES, Throttle
-from tollgate.connectors import Conversation, Exchange, threeds
+from tollgate.connectors.exchange import Conversation, Exchange
+from tollgate.connectors.threeds import exchanges
 from tollgate.contract.answers import Envelope
 from tollgate.operations.dispatch import converse, dispatch
 from tollgate.payments.accounts import CardAccount, WalletKey
@@ -109,7 +110,7 @@ class MerchantCache:
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    ranges: tuple[threeds.CardRange, ...] | None
+    ranges: tuple[exchanges.CardRange, ...] | None
     """None where the directory never told them."""
     asks_at: Instant
     """When it is asked again."""
@@ -124,7 +125,7 @@ class CardRangeCache:
 
     async def find(
         self, address: str, wire: Wire, account: CardAccount, *, wall_now: Instant, timeout_s: float
-    ) -> threeds.CardRange | None:
+    ) -> exchanges.CardRange | None:
         """None where the directory says that the card takes no part.
 
         A directory that says nothing is asked about the card itself, and then its silence is a result.
@@ -133,11 +134,11 @@ class CardRangeCache:
         if kept is None or kept.asks_at < wall_now:
             kept = await self._ask(wire, kept, wall_now, timeout_s)
             self._kept[address] = kept
-        return threeds.ANY_CARD if kept.ranges is None else threeds.find_range(kept.ranges, account)
+        return exchanges.ANY_CARD if kept.ranges is None else exchanges.find_range(kept.ranges, account)
 
     async def _ask(self, wire: Wire, kept: _Kept | None, wall_now: Instant, timeout_s: float) -> _Kept:
         """A directory that is in trouble is left alone for a while, or else every payment would wait for it."""
-        question = threeds.ask_ranges(threeds.make_server_id(self._random_bytes))
+        question = exchanges.ask_ranges(exchanges.make_server_id(self._random_bytes))
         ranges = await converse(question, wire, timeout_s=timeout_s, label="card ranges request")
         if ranges is None:
             return _Kept(kept.ranges if kept else None, wall_now + LIMITS.card_ranges_pause)

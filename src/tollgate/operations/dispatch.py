@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from tollgate.catalog import codes
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors import Conversation, Exchange, WireReply, WireRequest
+from tollgate.connectors.exchange import Conversation, Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.store.database import Probe, ignore_probe
 from tollgate.wire import Silent, Unsent, Wire

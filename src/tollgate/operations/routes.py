@@ -8,7 +8,8 @@ from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import get_result
-from tollgate.connectors import Connector, get_connector
+from tollgate.connectors.exchange import Connector
+from tollgate.connectors.table import get_connector
 from tollgate.operations.app import SUCCESS_CODES, App
 from tollgate.operations.sepa_queue import SepaQueue
 from tollgate.payments.merchants import Channel, ThreeDsTerms

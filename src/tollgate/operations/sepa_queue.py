@@ -10,7 +10,8 @@ import msgspec
 
 from tollgate.catalog.banking_days import add_banking_days, get_banking_day
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors import WireReply, WireRequest, sepa
+from tollgate.connectors import acquiring, sepa
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import Sequence
 from tollgate.store import instructions
@@ -58,9 +59,9 @@ class SepaQueue:
                 case sepa.CANCELLATIONS:
                     return await self._cancel(_decode(request, sepa.CancellationMessage))
                 case sepa.REVERSALS:
-                    return await self._reverse(_decode(request, sepa.KeyMessage).key)
+                    return await self._reverse(_decode(request, acquiring.KeyMessage).key)
                 case sepa.INQUIRIES:
-                    return await self._inquire(_decode(request, sepa.KeyMessage))
+                    return await self._inquire(_decode(request, acquiring.KeyMessage))
                 case _:
                     return _refuse(sepa.Response.MESSAGE, "no such operation")
         except msgspec.ValidationError as fault:
@@ -122,7 +123,7 @@ class SepaQueue:
         is_done = await instructions.cancel_instruction(self._database, self._merchant_id, key)
         return _REVERSED if is_done else await self._reverse(key)
 
-    async def _inquire(self, question: sepa.KeyMessage) -> sepa.QueueReply:
+    async def _inquire(self, question: acquiring.KeyMessage) -> sepa.QueueReply:
         found = await self._find(question.key)
         if found is not None:
             return _make_reply(found)

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping
 import msgspec
 
 from tollgate.catalog.test_cards import TEST_CARDS
-from tollgate.connectors import WireReply, WireRequest, card
+from tollgate.connectors import acquiring, card
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.payments.payment import Outcome
 from tollgate.values import RandomBytes, system_random_bytes
 from tollgate.wire import Silent, Unsent, Wire
@@ -66,10 +67,10 @@ class Misbehaving:
         return await misbehave(request, timeout_s, act)
 
     async def _force(self, request: WireRequest, timeout_s: float) -> WireReply:
-        forced_code = request.simulator_overrides.get(card.FORCED_CODE)
+        forced_code = request.simulator_overrides.get(acquiring.FORCED_CODE)
         if not forced_code:
             return await self._wire.send(request, timeout_s)
-        outcome = card.classify(forced_code)
+        outcome = acquiring.classify(forced_code)
         status, response_code, message = WORDS[outcome]
         told = {
             "status": status,
@@ -90,13 +91,13 @@ _LEDGER_MAX = 100_000
 """Old transactions are forgotten: a simulator on a laptop must not grow for ever."""
 
 _read_charge = msgspec.json.Decoder(card.ChargeMessage).decode
-_read_follow_up = msgspec.json.Decoder(card.FollowUpMessage).decode
-_read_key = msgspec.json.Decoder(card.KeyMessage).decode
+_read_follow_up = msgspec.json.Decoder(acquiring.FollowUpMessage).decode
+_read_key = msgspec.json.Decoder(acquiring.KeyMessage).decode
 
-_RESPONSES = {result_code: response for response, result_code in card.RESPONSES.items()}
+_RESPONSES = {result_code: response for response, result_code in acquiring.RESPONSES.items()}
 
-_BLOCKED = card.AcquirerReply(status="unknown", message="no such transaction; its key is blocked")
-_UNKNOWN = card.AcquirerReply(status="unknown", message="no such transaction")
+_BLOCKED = acquiring.AcquirerReply(status="unknown", message="no such transaction; its key is blocked")
+_UNKNOWN = acquiring.AcquirerReply(status="unknown", message="no such transaction")
 
 
 class SimulatedAcquirer:
@@ -104,7 +105,7 @@ class SimulatedAcquirer:
 
     def __init__(self, random_bytes: RandomBytes = system_random_bytes) -> None:
         self._random_bytes = random_bytes
-        self._ledger: OrderedDict[str, card.AcquirerReply] = OrderedDict()
+        self._ledger: OrderedDict[str, acquiring.AcquirerReply] = OrderedDict()
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         if not request.simulator_overrides:
@@ -117,34 +118,38 @@ class SimulatedAcquirer:
             case card.CHARGES:
                 charge = _read_charge(body)
                 reply = self._perform(charge.key, simulator_overrides or {}, _choose_response(charge))
-            case card.FOLLOW_UPS:
+            case acquiring.FOLLOW_UPS:
                 reply = self._perform(_read_follow_up(body).key, simulator_overrides or {})
-            case card.REVERSALS:
+            case acquiring.REVERSALS:
                 reply = self._reverse(_read_key(body).key)
-            case card.INQUIRIES:
+            case acquiring.INQUIRIES:
                 reply = self._inquire(_read_key(body))
             case _:
-                reply = card.AcquirerReply(status="declined", response_code="12", message="no such operation")
+                reply = acquiring.AcquirerReply(status="declined", response_code="12", message="no such operation")
         return _write(reply)
 
     async def _act(self, request: WireRequest) -> WireReply:
         return WireReply(200, self.answer(request.path, request.body, request.simulator_overrides))
 
-    def _perform(self, key: str, simulator_overrides: Mapping[str, str], own_response: str = "") -> card.AcquirerReply:
+    def _perform(
+        self, key: str, simulator_overrides: Mapping[str, str], own_response: str = ""
+    ) -> acquiring.AcquirerReply:
         known = self._ledger.get(key)
         if known is not None:
             # The same key is the same transaction: a repeat is told what the first one was told.
             return known
-        reply = self._decide(simulator_overrides.get(card.FORCED_CODE, ""), own_response)
+        reply = self._decide(simulator_overrides.get(acquiring.FORCED_CODE, ""), own_response)
         self._remember(key, reply)
         return reply
 
-    def _decide(self, forced_code: str, own_response: str) -> card.AcquirerReply:
+    def _decide(self, forced_code: str, own_response: str) -> acquiring.AcquirerReply:
         dice = self._random_bytes(9).hex()
-        outcome = card.classify(forced_code) if forced_code else Outcome.DECLINED if own_response else Outcome.APPROVED
+        outcome = (
+            acquiring.classify(forced_code) if forced_code else Outcome.DECLINED if own_response else Outcome.APPROVED
+        )
         # In the words of the protocol, so that a later inquiry tells the same as the first answer.
         status, response_code, message = WORDS[outcome]
-        return card.AcquirerReply(
+        return acquiring.AcquirerReply(
             status=status,
             response_code=response_code if forced_code else own_response or response_code,
             message=message,
@@ -155,15 +160,15 @@ class SimulatedAcquirer:
             result_code=forced_code,
         )
 
-    def _reverse(self, key: str) -> card.AcquirerReply:
+    def _reverse(self, key: str) -> acquiring.AcquirerReply:
         if key not in self._ledger or self._ledger[key] is _BLOCKED:
             self._remember(key, _BLOCKED)
             return _BLOCKED
-        undone = card.AcquirerReply(status="reversed", response_code="00", message="Reversed by the simulator")
+        undone = acquiring.AcquirerReply(status="reversed", response_code="00", message="Reversed by the simulator")
         self._remember(key, undone)
         return undone
 
-    def _inquire(self, question: card.KeyMessage) -> card.AcquirerReply:
+    def _inquire(self, question: acquiring.KeyMessage) -> acquiring.AcquirerReply:
         known = self._ledger.get(question.key)
         if known is not None:
             return known
@@ -172,7 +177,7 @@ class SimulatedAcquirer:
         self._remember(question.key, _BLOCKED)
         return _BLOCKED
 
-    def _remember(self, key: str, reply: card.AcquirerReply) -> None:
+    def _remember(self, key: str, reply: acquiring.AcquirerReply) -> None:
         self._ledger[key] = reply
         if len(self._ledger) > _LEDGER_MAX:
             self._ledger.popitem(last=False)

@@ -12,6 +12,7 @@ import orjson
 from tollgate.catalog import codes
 from tollgate.catalog.results import RESULTS, get_result
 from tollgate.connectors import tokens
+from tollgate.connectors.exchange import encode_message
 from tollgate.contract.answers import Answer, answer_payment, encode_answer
 from tollgate.contract.fields import Fields, read_fields
 from tollgate.contract.follow_ups import read_follow_up
@@ -151,7 +152,7 @@ async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
     if standing is None:
         raise NotFound(get_result(codes.NETWORK_TOKEN_UNKNOWN))
     message = tokens.EventMessage(id=event_id, key=registration.id, event=event)
-    await accept_token_event(app, standing.shopper_token, tokens.write_message(message))
+    await accept_token_event(app, standing.shopper_token, encode_message(message))
     return reply_with(_answer_token(app, caller, registration, standing))
 
 

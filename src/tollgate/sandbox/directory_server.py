@@ -15,7 +15,8 @@ import msgspec
 from tollgate.catalog.brands import detect_brand
 from tollgate.catalog.shape import is_true
 from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
-from tollgate.connectors import WireReply, WireRequest, threeds
+from tollgate.connectors.exchange import WireReply, WireRequest, encode_message
+from tollgate.connectors.threeds import exchanges, messages
 from tollgate.sandbox.issuer import Challenge, insert_challenge, locate_challenge
 from tollgate.store.database import Database
 from tollgate.values import Clock, RandomBytes, system_random_bytes
@@ -185,26 +186,26 @@ class SimulatedDirectoryServer:
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:  # noqa: ARG002, it is never late
         match request.path:
-            case threeds.RANGES:
-                reply: threeds.PRes | threeds.ARes | threeds.Erro = self._answer_ranges(request.body)
-            case threeds.AUTHENTICATIONS:
+            case messages.RANGES:
+                reply: messages.PRes | messages.ARes | messages.Erro = self._answer_ranges(request.body)
+            case messages.AUTHENTICATIONS:
                 reply = await self._authenticate(request.body, request.simulator_overrides)
             case _:
                 return WireReply(404, b"")
-        return WireReply(200, threeds.write_message(reply))
+        return WireReply(200, encode_message(reply))
 
-    def _answer_ranges(self, body: bytes) -> threeds.PRes | threeds.Erro:
-        question = threeds.read_message(body, threeds.PReq)
+    def _answer_ranges(self, body: bytes) -> messages.PRes | messages.Erro:
+        question = messages.read_message(body, messages.PReq)
         if question is None:
             return _make_error("101", "not a request for card ranges", "PReq")
         method_url = f"{self._base_url}/sandbox/acs/method"
-        return threeds.PRes(
+        return messages.PRes(
             message_version=VERSION,
             three_ds_server_trans_id=question.three_ds_server_trans_id,
-            ds_trans_id=threeds.make_server_id(self._random_bytes),
+            ds_trans_id=exchanges.make_server_id(self._random_bytes),
             serial_num="1",
             card_range_data=tuple(
-                threeds.Range(
+                messages.Range(
                     start_range=card.number,
                     end_range=card.number,
                     acs_start_protocol_version="2.1.0",
@@ -216,11 +217,11 @@ class SimulatedDirectoryServer:
             ),
         )
 
-    async def _authenticate(self, body: bytes, simulator_overrides: Mapping[str, str]) -> threeds.ARes | threeds.Erro:
+    async def _authenticate(self, body: bytes, simulator_overrides: Mapping[str, str]) -> messages.ARes | messages.Erro:
         missing, wrong = check_message(body)
         if missing:
             return _make_error("201", "required elements are missing", "AReq", ", ".join(missing))
-        question = threeds.read_message(body, threeds.AReq)
+        question = messages.read_message(body, messages.AReq)
         if wrong or question is None:
             return _make_error("203", "elements are not well-formed", "AReq", ", ".join(wrong))
         behaviour = choose_behaviour(question, simulator_overrides)
@@ -230,12 +231,12 @@ class SimulatedDirectoryServer:
             return self._answer(question, _NOBODY_THERE)
         return await self._challenge(question)
 
-    def _answer(self, question: threeds.AReq, answer: Answer) -> threeds.ARes:
-        return threeds.ARes(
+    def _answer(self, question: messages.AReq, answer: Answer) -> messages.ARes:
+        return messages.ARes(
             message_version=question.message_version,
             three_ds_server_trans_id=question.three_ds_server_trans_id,
-            ds_trans_id=threeds.make_server_id(self._random_bytes),
-            acs_trans_id=threeds.make_server_id(self._random_bytes),
+            ds_trans_id=exchanges.make_server_id(self._random_bytes),
+            acs_trans_id=exchanges.make_server_id(self._random_bytes),
             trans_status=answer.status,
             trans_status_reason=answer.reason,
             eci=None if answer.shift is None else get_indicator(question.acct_number, answer.shift),
@@ -243,7 +244,7 @@ class SimulatedDirectoryServer:
             acs_challenge_mandated="N",
         )
 
-    async def _challenge(self, question: threeds.AReq) -> threeds.ARes:
+    async def _challenge(self, question: messages.AReq) -> messages.ARes:
         """In a browser the issuer has a page. Outside of one the same page plays the bank's app, and its address is
         told in the text for the card holder, because a test has no other way to find it."""
         is_decoupled = question.three_ds_requestor_dec_req_ind == "Y"
@@ -279,7 +280,7 @@ class SimulatedDirectoryServer:
         return base64.b64encode(self._random_bytes(_PROOF_BYTES)).decode()
 
 
-def choose_behaviour(question: threeds.AReq, simulator_overrides: Mapping[str, str]) -> Behaviour:
+def choose_behaviour(question: messages.AReq, simulator_overrides: Mapping[str, str]) -> Behaviour:
     """An override wins over everything, then the card; a merchant may ask for a challenge of its own accord."""
     flow = _FLOWS.get(simulator_overrides.get("3DS2_flow", ""))
     if flow is not None:
@@ -303,8 +304,8 @@ def _choose_by_card(number: str) -> Behaviour:
     return known.behaviour if known else Behaviour.NO_3DS
 
 
-def _make_error(code: str, description: str, message_type: str, detail: str = "") -> threeds.Erro:
-    return threeds.Erro(
+def _make_error(code: str, description: str, message_type: str, detail: str = "") -> messages.Erro:
+    return messages.Erro(
         message_version=VERSION,
         error_code=code,
         error_component="D",

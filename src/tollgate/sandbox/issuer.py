@@ -15,7 +15,8 @@ import msgspec
 
 from tollgate.catalog import codes
 from tollgate.catalog.currencies import CURRENCIES
-from tollgate.connectors import threeds
+from tollgate.connectors.exchange import encode_message
+from tollgate.connectors.threeds import messages
 from tollgate.flows.resume import accept_challenge_result
 from tollgate.operations.app import App
 from tollgate.store.database import Database
@@ -144,8 +145,8 @@ def locate_challenge(base_url: str, token: str) -> str:
 def make_result(challenge: Challenge, ending: Ending) -> bytes:
     """What the 3DS server is told; the same however often it is told."""
     passed = ending.status in ("Y", "A")
-    return threeds.write_message(
-        threeds.RReq(
+    return encode_message(
+        messages.RReq(
             message_version=challenge.version,
             message_category=challenge.category,
             three_ds_server_trans_id=challenge.server_id,
@@ -164,8 +165,8 @@ def make_result(challenge: Challenge, ending: Ending) -> bytes:
 
 def make_browser_answer(challenge: Challenge, ending: Ending) -> str:
     """What the browser carries back: less than the 3DS server is told, and worth nothing without it."""
-    return threeds.wrap(
-        threeds.CRes(
+    return messages.wrap(
+        messages.CRes(
             message_version=challenge.version,
             three_ds_server_trans_id=challenge.server_id,
             acs_trans_id=challenge.acs_id,
@@ -193,11 +194,11 @@ async def visit_method(request: Request, app: App) -> Reply:
 
     It reports to this host only, lest anybody uses it to send browsers elsewhere.
     """
-    frame = threeds.unwrap(request.find("threeDSMethodData"), threeds.MethodFrame)
+    frame = messages.unwrap(request.find("threeDSMethodData"), messages.MethodFrame)
     url = (frame and frame.three_ds_method_notification_url) or ""
     if frame is None or not url.startswith(f"{app.base_url}/"):
         return _show_end("No device check", "The fields of the hidden frame are not as they should be.", 400)
-    told = threeds.wrap(threeds.MethodFrame(three_ds_server_trans_id=frame.three_ds_server_trans_id))
+    told = messages.wrap(messages.MethodFrame(three_ds_server_trans_id=frame.three_ds_server_trans_id))
     return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": told})
 
 
@@ -237,7 +238,7 @@ async def answer_challenge(request: Request, app: App) -> Reply:
 
 def _is_meant(request: Request, found: OpenChallenge) -> bool:
     text = request.find("creq")
-    message = threeds.unwrap(text, threeds.CReq)
+    message = messages.unwrap(text, messages.CReq)
     named = message and (message.three_ds_server_trans_id, message.acs_trans_id)
     return not text or named == (found.challenge.server_id, found.challenge.acs_id)
 

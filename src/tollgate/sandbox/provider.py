@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from tollgate.catalog.brand_rows import AccountType
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors import WireReply, WireRequest, card, redirect
+from tollgate.connectors import acquiring, redirect
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.payments.payment import Outcome
 from tollgate.sandbox.acquirer import misbehave
 from tollgate.store import simulated_sessions
@@ -115,7 +116,7 @@ _AFTER_CANCELLATION = {
 _UNKNOWN = redirect.SessionReply(status="unknown", message="no such session; its key is blocked")
 
 _read_opening = msgspec.json.Decoder(redirect.SessionMessage).decode
-_read_key = msgspec.json.Decoder(card.KeyMessage).decode
+_read_key = msgspec.json.Decoder(acquiring.KeyMessage).decode
 _write = msgspec.json.Encoder().encode
 
 
@@ -188,14 +189,14 @@ class SimulatedProvider:
             reference=message.reference,
             back_url=message.back_url,
             account_id=message.account.account_id or "",
-            result_code=simulator_overrides.get(card.FORCED_CODE, ""),
+            result_code=simulator_overrides.get(acquiring.FORCED_CODE, ""),
         )
         await self._insert(message.key, _choose_status(body), body)
         # The same key is the same session: a repeat is told of the first one.
         session = await find_session(self._database, message.key, self._clock)
         return _UNKNOWN if session is None else self._make_reply(session, is_opening=True)
 
-    async def _inquire(self, question: card.KeyMessage) -> redirect.SessionReply:
+    async def _inquire(self, question: acquiring.KeyMessage) -> redirect.SessionReply:
         if question.blocks:
             await self._insert(question.key, Status.BLOCKED, SessionBody())
         session = await find_session(self._database, question.key, self._clock)
@@ -254,7 +255,7 @@ class SimulatedProvider:
 
 
 def _choose_status(body: SessionBody) -> Status:
-    forced = _FORCED_STATUSES[card.classify(body.result_code)] if body.result_code else None
+    forced = _FORCED_STATUSES[acquiring.classify(body.result_code)] if body.result_code else None
     if BRANDS[body.brand].method == "PP" and forced in (None, Status.APPROVED):
         return Status.ACCOUNT
     return forced or Status.OPEN

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.connectors import WireReply, WireRequest, redirect, threeds, tokens
+from tollgate.connectors import redirect, tokens
+from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors.threeds import messages
 from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.sandbox.directory_server import SimulatedDirectoryServer
 from tollgate.sandbox.provider import SimulatedProvider
@@ -35,8 +37,8 @@ def make_simulator(database: Database, keyring: Keyring, base_url: str, clock: C
         redirect.SESSIONS: provider,
         redirect.SESSION_INQUIRIES: provider,
         redirect.SESSION_CANCELLATIONS: provider,
-        threeds.RANGES: directory,
-        threeds.AUTHENTICATIONS: directory,
+        messages.RANGES: directory,
+        messages.AUTHENTICATIONS: directory,
         tokens.PROVISIONS: vault,
         tokens.CRYPTOGRAMS: vault,
         tokens.INQUIRIES: vault,

@@ -12,7 +12,8 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.connectors import WireReply, WireRequest, tokens
+from tollgate.connectors import tokens
+from tollgate.connectors.exchange import WireReply, WireRequest, encode_message
 from tollgate.contract.shopper_urls import read_shopper_token
 from tollgate.store import simulated_sessions
 from tollgate.store.database import Database
@@ -142,7 +143,7 @@ class SimulatedTokenVault:
                 reply = await self._delete(_read_key(request.body).key)
             case _:
                 return WireReply(404, b"")
-        return WireReply(200, tokens.write_message(reply))
+        return WireReply(200, encode_message(reply))
 
     async def _provision(self, message: tokens.ProvisionMessage) -> tokens.TokenReply:
         year, now = message.expiry[:4], self._clock.now()

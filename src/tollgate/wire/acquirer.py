@@ -11,7 +11,7 @@ from typing import Protocol
 import aiohttp
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.exchange import WireReply, WireRequest
 
 
 class Unsent(Exception):

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from acquirer import DECLINED_CENTS, Account, AcquirerProcess, Entry, Fate, Manner, Operation
 from acquirer_ledger import ADDS, EXCESS, FOLLOWS, MISFIT, UNWILLING, Ledger
-from tollgate.connectors import Exchange, WireReply, WireRequest, card
+from tollgate.connectors import acquiring, card
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Payment, Verdict
 from tollgate.values import Money, PaymentId
 from unit.connectors.samples import CAPTURE, ORDER
@@ -84,8 +85,8 @@ def read_entry(ledger: Ledger, key: str) -> Entry:
 
 
 def test_its_rules_name_every_word_of_the_protocol() -> None:
-    assert set(FOLLOWS) == card.FOLLOW_UP_TYPES
-    assert set(ADDS) == card.FOLLOW_UP_TYPES - {"renewal"}
+    assert set(FOLLOWS) == acquiring.FOLLOW_UP_TYPES
+    assert set(ADDS) == acquiring.FOLLOW_UP_TYPES - {"renewal"}
 
 
 def test_an_account_holds_the_sums_and_the_operations(ledger: Ledger, shop: Shop) -> None:
@@ -277,7 +278,7 @@ def test_a_capture_falls_silent_while_charges_pass(
     acquirer: AcquirerProcess, line: Shop, manner: Manner, captured: int
 ) -> None:
     hold, capture = make_key(), make_key()
-    acquirer.behave(card.FOLLOW_UPS, manner, times=1)
+    acquirer.behave(acquiring.FOLLOW_UPS, manner, times=1)
 
     assert line.charge(hold, "PA").outcome is Outcome.APPROVED
     with pytest.raises(http.client.RemoteDisconnected):
@@ -303,7 +304,7 @@ def test_a_follow_up_meets_every_other_manner(
 ) -> None:
     hold, capture = make_key(), make_key()
     line.charge(hold, "PA")
-    acquirer.behave(card.FOLLOW_UPS, manner, times=1)
+    acquirer.behave(acquiring.FOLLOW_UPS, manner, times=1)
 
     verdict = line.drive(card.follow_up(make_attempt(capture, hold, 4_000), "capture", CODE))
 

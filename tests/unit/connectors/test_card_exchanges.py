@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Exchange, WireReply, WireRequest, card
-from tollgate.connectors.acquiring.responses import ADVICES, RESPONSES, UNLISTED
+from tollgate.connectors import acquiring, card
+from tollgate.connectors.acquiring import ADVICES, RESPONSES, UNLISTED
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Verdict
 from unit.connectors.samples import ORDER
 
@@ -78,7 +79,7 @@ def test_a_pending_answer_waits() -> None:
     ],
 )
 def test_a_forced_code_decides_the_outcome(code: str, outcome: Outcome) -> None:
-    asking = replace(ORDER, simulator_overrides={card.FORCED_CODE: code})
+    asking = replace(ORDER, simulator_overrides={acquiring.FORCED_CODE: code})
 
     _, verdict = run(card.charge(asking, "8a01", APPROVED_CODE), {"status": "approved", "result_code": code})
 
@@ -117,7 +118,11 @@ def test_a_charge_never_seen_counts_as_reversed(status: str, outcome: Outcome) -
     request, verdict = run(card.reverse("8a01"), {"status": status})
 
     assert verdict.outcome is outcome
-    assert (request.path, request.key, json.loads(request.body)) == (card.REVERSALS, "8a01-reversal", {"key": "8a01"})
+    assert (request.path, request.key, json.loads(request.body)) == (
+        acquiring.REVERSALS,
+        "8a01-reversal",
+        {"key": "8a01"},
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +139,7 @@ def test_an_inquiry_tells_what_became_of_a_charge(status: str, outcome: Outcome)
     request, verdict = run(card.inquire("8a01", APPROVED_CODE), {"status": status})
 
     assert verdict.outcome is outcome
-    assert request.path == card.INQUIRIES
+    assert request.path == acquiring.INQUIRIES
 
 
 def test_a_charge_carries_the_key_of_its_attempt() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from tollgate.connectors import Exchange, WireReply, WireRequest, card
-from tollgate.connectors.acquiring.responses import RESPONSES
+from tollgate.connectors import acquiring, card
+from tollgate.connectors.acquiring import RESPONSES
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
 from tollgate.payments.payment import Outcome, Verdict
 from unit.connectors.samples import CAPTURE
 
@@ -42,7 +43,7 @@ def test_a_follow_up_is_one_message_under_the_key_of_its_attempt() -> None:
     requests, _ = run(card.follow_up(CAPTURE, "capture", APPROVED_CODE, is_final=True), {"status": "approved"})
 
     (request,) = requests
-    assert (request.path, request.key, request.simulator_overrides) == (card.FOLLOW_UPS, "8a02", {})
+    assert (request.path, request.key, request.simulator_overrides) == (acquiring.FOLLOW_UPS, "8a02", {})
     message = json.loads(request.body)
     assert (message["key"], message["type"], message["original"]) == ("8a02", "capture", "8a01")
     assert (message["amount"], message["is_final"]) == (4000, True)
@@ -72,7 +73,7 @@ def test_a_follow_up_that_is_answered_with_nonsense_is_silent(reply: Reply) -> N
     [("800.100.151", Outcome.DECLINED), ("000.400.000", Outcome.APPROVED), ("000.200.000", Outcome.WAITING)],
 )
 def test_a_forced_code_decides_a_follow_up_too(code: str, outcome: Outcome) -> None:
-    simulator_overrides = {card.FORCED_CODE: code}
+    simulator_overrides = {acquiring.FORCED_CODE: code}
 
     requests, verdict = run(
         card.follow_up(CAPTURE, "capture", APPROVED_CODE, simulator_overrides=simulator_overrides),
@@ -101,7 +102,7 @@ def test_what_the_acquirer_knows_is_not_sent_again(reply: Reply, outcome: Outcom
     requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE), reply)
 
     assert [(request.path, json.loads(request.body)) for request in requests] == [
-        (card.INQUIRIES, {"key": "8a02", "blocks": False})
+        (acquiring.INQUIRIES, {"key": "8a02", "blocks": False})
     ]
     assert verdict.outcome is outcome
 
@@ -144,5 +145,5 @@ def test_one_that_was_accepted_is_asked_for_and_never_sent_again() -> None:
     """An acquirer that forgot what it had accepted might do it a second time."""
     requests, verdict = run(card.repeat(CAPTURE, "capture", APPROVED_CODE, was_accepted=True), UNKNOWN)
 
-    assert [request.path for request in requests] == [card.INQUIRIES]
+    assert [request.path for request in requests] == [acquiring.INQUIRIES]
     assert verdict == SILENT

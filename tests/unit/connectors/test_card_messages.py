@@ -9,9 +9,16 @@ import pytest
 
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.payment_types import INITIAL_PAYMENT_TYPES
-from tollgate.connectors.acquiring import CHARGE_TYPES, encode_message, make_follow_up, to_minor_units
-from tollgate.connectors.card import FOLLOW_UP_TYPES, ChargeMessage, FollowUpMessage, KeyMessage
-from tollgate.connectors.card.messages import make_charge
+from tollgate.connectors.acquiring import (
+    CHARGE_TYPES,
+    FOLLOW_UP_TYPES,
+    FollowUpMessage,
+    KeyMessage,
+    make_follow_up,
+    to_minor_units,
+)
+from tollgate.connectors.card import ChargeMessage, make_charge
+from tollgate.connectors.exchange import encode_message
 from tollgate.payments.order import CartItem, Details, Party, ProcessingCode
 from tollgate.values import Money
 from unit.connectors.samples import CAPTURE, ORDER

@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Exchange, WireReply, WireRequest, card, get_connector, redirect
+from tollgate.connectors import acquiring, card, redirect
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
+from tollgate.connectors.table import get_connector
 from tollgate.payments.accounts import BankAccount, VirtualAccount
 from tollgate.payments.order import Customer, Details
 from tollgate.payments.payment import Outcome, Verdict
@@ -263,7 +265,7 @@ def test_a_session_is_called_off_by_its_key(status: str, outcome: Outcome) -> No
 
 
 def test_a_forced_code_counts_where_a_test_asked_for_it_only() -> None:
-    asking = replace(WALLET_ORDER, simulator_overrides={card.FORCED_CODE: "000.200.001"})
+    asking = replace(WALLET_ORDER, simulator_overrides={acquiring.FORCED_CODE: "000.200.001"})
     reply = {"status": "redirect", "redirect": {"url": PAGE}, "result_code": "000.200.001"}
 
     _, asked = run(redirect.charge(asking, "8a01", APPROVED_CODE), reply)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Exchange, WireReply, WireRequest, get_connector, sepa
-from tollgate.connectors.sepa.exchanges import RESPONSES
+from tollgate.connectors import sepa
+from tollgate.connectors.exchange import Exchange, WireReply, WireRequest
+from tollgate.connectors.sepa import RESPONSES
+from tollgate.connectors.table import get_connector
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.order import Sequence
 from tollgate.payments.payment import Outcome, Verdict
@@ -65,7 +67,7 @@ def test_a_payment_tells_direction_day_and_mandate_and_no_account(kind: str, dir
         {"status": "approved", "due_on": "2026-12-01", "mandate_id": "M-ONE"},
     )
 
-    assert (request.path, request.key) == ("/desk/instructions", "8a01")
+    assert (request.path, request.key) == ("/sepa-queue/instructions", "8a01")
     assert read(request) == {
         "key": "8a01",
         "direction": direction,
@@ -112,7 +114,7 @@ def test_a_reversal_is_a_cancellation_of_what_it_names() -> None:
         sepa.follow_up(LATER, "reversal", APPROVED_CODE), {"status": "declined", "response_code": "late"}
     )
 
-    assert (request.path, read(request)["original"]) == ("/desk/cancellations", "8a01")
+    assert (request.path, read(request)["original"]) == ("/sepa-queue/cancellations", "8a01")
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, "700.300.700")
 
 
@@ -127,7 +129,7 @@ def test_a_refusal_of_the_desk_is_translated_by_table(response: str, code: str) 
 def test_a_repeat_asks_first_and_sends_the_same_again_where_it_was_never_seen() -> None:
     requests, verdict = run(sepa.repeat(LATER, "capture", APPROVED_CODE), {"status": "unknown"}, {"status": "approved"})
 
-    assert [request.path for request in requests] == ["/desk/inquiries", "/desk/instructions"]
+    assert [request.path for request in requests] == ["/sepa-queue/inquiries", "/sepa-queue/instructions"]
     assert read(requests[0]) == {"key": "8a02", "blocks": False}
     assert requests[1].key == "8a02"
     assert verdict.outcome is Outcome.APPROVED
@@ -144,14 +146,14 @@ def test_a_repeat_of_what_was_accepted_is_only_asked_for() -> None:
 def test_a_doubtful_debit_is_undone_or_blocked(status: str) -> None:
     (request,), verdict = run(sepa.reverse("8a01"), {"status": status})
 
-    assert (request.path, read(request)) == ("/desk/reversals", {"key": "8a01"})
+    assert (request.path, read(request)) == ("/sepa-queue/reversals", {"key": "8a01"})
     assert verdict.outcome is Outcome.APPROVED
 
 
 def test_a_credit_that_the_desk_never_saw_will_never_be() -> None:
     (request,), verdict = run(sepa.inquire("8a01", APPROVED_CODE), {"status": "unknown"})
 
-    assert (request.path, read(request)) == ("/desk/inquiries", {"key": "8a01"})
+    assert (request.path, read(request)) == ("/sepa-queue/inquiries", {"key": "8a01"})
     assert (verdict.outcome, verdict.code) == (Outcome.DECLINED, "900.100.310")
 
 

@@ -13,8 +13,7 @@ import xmlschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.connectors.sepa import Entry, FileHead, Scheme, build_file
-from tollgate.connectors.sepa.texts import write_text
+from tollgate.connectors.sepa_files import Entry, FileHead, Scheme, build_file, write_text
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.merchants import Creditor
 from tollgate.payments.order import Sequence

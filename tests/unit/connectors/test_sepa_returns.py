@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.connectors.sepa import BankReturn, read_returns, write_sample_return
+from tollgate.connectors.sepa_returns import BankReturn, read_returns, write_sample_return
 
 ID, OTHER, FILE = "8a" + "1" * 30, "8a" + "2" * 30, "8a" + "f" * 30
 REFUSED = BankReturn(id=ID, message_id=FILE, reason="AC04", amount=9200, currency="EUR")
@@ -128,7 +128,7 @@ def test_a_file_larger_than_the_limit_is_not_even_read(monkeypatch: pytest.Monke
     class Small:
         bank_file_bytes_max = 10
 
-    monkeypatch.setattr("tollgate.connectors.sepa.returns.LIMITS", Small)
+    monkeypatch.setattr("tollgate.connectors.sepa_returns.LIMITS", Small)
 
     with pytest.raises(ValueError, match="more than 10 bytes"):
         read_returns(b"<Document><a/></Document>")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.connectors import threeds
+from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.authentication import AuthenticationRequest, AuthenticationResult
 from tollgate.payments.order import Order
@@ -30,7 +30,7 @@ from unit.connectors.threeds_samples import (
 )
 
 OTHER_ID = "00000000-0000-4000-8000-00000000000f"
-MALFORMED = AuthenticationResult(status="U", reason=threeds.MALFORMED)
+MALFORMED = AuthenticationResult(status="U", reason=exchanges.MALFORMED)
 
 
 def test_a_frictionless_yes_is_a_result_with_its_proof() -> None:
@@ -105,7 +105,7 @@ def test_whatever_is_no_answer_to_this_request_is_malformed(answer: dict[str, An
     case = hold(ask(), answer)
 
     assert case == replace(CASE, result=MALFORMED)
-    assert threeds.find_authentication_refusal(case) == "100.390.115"
+    assert refusals.find_authentication_refusal(case) == "100.390.115"
 
 
 @pytest.mark.parametrize("status", [200, 400])
@@ -118,8 +118,8 @@ def test_an_error_is_told_without_the_numbers_in_it(status: int) -> None:
     }
     case = hold(ask(), {"messageType": "Erro", **complaint}, status)
 
-    told = threeds.describe_case(case)
-    assert threeds.find_authentication_refusal(case) == "100.390.115"
+    told = refusals.describe_case(case)
+    assert refusals.find_authentication_refusal(case) == "100.390.115"
     assert (told["threeDSecure.errorCode"], told["threeDSecure.errorSource"]) == ("203", "D")
     assert told["threeDSecure.errorDescription"] == "no: acctNumber ***"
 
@@ -135,7 +135,7 @@ def test_an_error_is_told_without_the_numbers_in_it(status: int) -> None:
     ],
 )
 def test_an_error_is_judged_by_its_own_code(error: str, code: str) -> None:
-    assert threeds.find_authentication_refusal(hold(ask(), {"messageType": "Erro", "errorCode": error}, 200)) == code
+    assert refusals.find_authentication_refusal(hold(ask(), {"messageType": "Erro", "errorCode": error}, 200)) == code
 
 
 @pytest.mark.parametrize("status", [301, 400, 404, 500, 503])
@@ -179,7 +179,7 @@ def make_range(start: str, end: str, lowest: str = "2.1.0", highest: str = "2.2.
 
 def test_ranges_come_with_the_newest_version_both_sides_speak() -> None:
     ranges = hold(
-        threeds.ask_ranges(SERVER_ID),
+        exchanges.ask_ranges(SERVER_ID),
         make_pres(
             make_range("4000000000000000", "4000000000000099", threeDSMethodURL="https://bank.example/m"),
             make_range("5000000000000000", "5000000000000099", "2.1.0", "2.1.0"),
@@ -190,9 +190,9 @@ def test_ranges_come_with_the_newest_version_both_sides_speak() -> None:
     )
 
     assert ranges == (
-        threeds.CardRange("4000000000000000", "4000000000000099", "https://bank.example/m", "2.2.0"),
-        threeds.CardRange("5000000000000000", "5000000000000099", None, "2.1.0"),
-        threeds.CardRange("5100000000000000", "5100000000000099", None, "2.2.0"),
+        exchanges.CardRange("4000000000000000", "4000000000000099", "https://bank.example/m", "2.2.0"),
+        exchanges.CardRange("5000000000000000", "5000000000000099", None, "2.1.0"),
+        exchanges.CardRange("5100000000000000", "5100000000000099", None, "2.2.0"),
     )
 
 
@@ -207,17 +207,17 @@ def test_ranges_come_with_the_newest_version_both_sides_speak() -> None:
     ],
 )
 def test_a_range_holds_numbers_of_its_own_length_only(number: str, is_found: bool) -> None:
-    card_range = threeds.CardRange("4000000000000000", "4000000000000099", None, "2.2.0")
+    card_range = exchanges.CardRange("4000000000000000", "4000000000000099", None, "2.2.0")
     account = CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034")
 
-    assert (threeds.find_range([card_range], account) is card_range) is is_found
+    assert (exchanges.find_range([card_range], account) is card_range) is is_found
 
 
 def test_a_card_is_found_among_many_ranges_in_any_order() -> None:
     starts = [f"4{number:03d}000000000000" for number in range(0, 900, 2)]
     rows = [make_range(start, start[:4] + "999999999999") for start in reversed(starts)]
     longer = make_range("4000000000000000000", "4999999999999999999")
-    ranges = hold(threeds.ask_ranges(SERVER_ID), make_pres(longer, *rows))
+    ranges = hold(exchanges.ask_ranges(SERVER_ID), make_pres(longer, *rows))
 
     assert ranges is not None
     for number, start in (
@@ -228,7 +228,7 @@ def test_a_card_is_found_among_many_ranges_in_any_order() -> None:
         ("3999999999999999", None),
         ("4001000000000000000", "4000000000000000000"),
     ):
-        found = threeds.find_range(ranges, CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034"))
+        found = exchanges.find_range(ranges, CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034"))
         assert (found and found.start) == start, number
 
 
@@ -251,8 +251,10 @@ def test_a_card_between_inner_ranges_belongs_to_the_outer_one(number: str, start
         make_range("4200000000000000", "4200000000000099"),
         make_range("400000000000000", "599999999999999"),
     )
-    ranges = hold(threeds.ask_ranges(SERVER_ID), make_pres(*rows))
-    found = threeds.find_range(ranges or (), CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034"))
+    ranges = hold(exchanges.ask_ranges(SERVER_ID), make_pres(*rows))
+    found = exchanges.find_range(
+        ranges or (), CardAccount(number=Secret(number), expiry_month="05", expiry_year="2034")
+    )
 
     assert (found.start if found else None) == start
 
@@ -269,7 +271,7 @@ def test_a_card_between_inner_ranges_belongs_to_the_outer_one(number: str, start
     ],
 )
 def test_an_unusable_answer_about_ranges_is_none(answer: dict[str, Any] | bytes, status: int) -> None:
-    assert hold(threeds.ask_ranges(SERVER_ID), answer, status) is None
+    assert hold(exchanges.ask_ranges(SERVER_ID), answer, status) is None
 
 
 # --- results after a challenge ---
@@ -278,8 +280,8 @@ def test_an_unusable_answer_about_ranges_is_none(answer: dict[str, Any] | bytes,
 def test_a_result_is_read_and_answered() -> None:
     body = make_rreq(interactionCounter="01")
 
-    assert threeds.read_result(body, CHALLENGED) == AuthenticationResult(status="Y", eci="05", value=PROOF)
-    assert json.loads(threeds.answer_result(body, CHALLENGED, accepted=True)) == {
+    assert exchanges.read_result(body, CHALLENGED) == AuthenticationResult(status="Y", eci="05", value=PROOF)
+    assert json.loads(exchanges.answer_result(body, CHALLENGED, accepted=True)) == {
         "messageType": "RRes",
         "messageVersion": "2.2.0",
         "threeDSServerTransID": SERVER_ID,
@@ -290,7 +292,9 @@ def test_a_result_is_read_and_answered() -> None:
 
 
 def test_a_cancelled_challenge_says_why() -> None:
-    result = threeds.read_result(make_rreq(transStatus="N", authenticationValue=None, challengeCancel="01"), CHALLENGED)
+    result = exchanges.read_result(
+        make_rreq(transStatus="N", authenticationValue=None, challengeCancel="01"), CHALLENGED
+    )
 
     assert result == AuthenticationResult(status="N", eci="05", cancelled="01")
 
@@ -314,11 +318,11 @@ def test_a_cancelled_challenge_says_why() -> None:
     ],
 )
 def test_a_result_of_something_else_or_half_a_result_is_none(members: dict[str, Any]) -> None:
-    assert threeds.read_result(make_rreq(**members), CHALLENGED) is None
+    assert exchanges.read_result(make_rreq(**members), CHALLENGED) is None
 
 
 def test_a_case_that_never_reached_a_directory_has_no_result() -> None:
-    assert threeds.read_result(make_rreq(dsTransID=None, acsTransID=None), CASE) is None
+    assert exchanges.read_result(make_rreq(dsTransID=None, acsTransID=None), CASE) is None
 
 
 @pytest.mark.parametrize(
@@ -330,14 +334,14 @@ def test_a_case_that_never_reached_a_directory_has_no_result() -> None:
     ],
 )
 def test_a_refused_result_is_told_why(body: bytes, code: str) -> None:
-    answer = json.loads(threeds.answer_result(body, CHALLENGED, accepted=False))
+    answer = json.loads(exchanges.answer_result(body, CHALLENGED, accepted=False))
 
     assert (answer["messageType"], answer["errorCode"], answer["errorComponent"]) == ("Erro", code, "S")
     assert answer["errorMessageType"] == "RReq"
 
 
 def test_a_result_for_nobody_is_not_known() -> None:
-    assert json.loads(threeds.answer_result(make_rreq(), None, accepted=False))["errorCode"] == "301"
+    assert json.loads(exchanges.answer_result(make_rreq(), None, accepted=False))["errorCode"] == "301"
 
 
 # --- what the browser brings back ---
@@ -358,7 +362,7 @@ CRES = {
 
 @pytest.mark.parametrize("text", [encode(CRES), encode(CRES).rstrip("=")])
 def test_the_browsers_answer_is_read_with_and_without_padding(text: str) -> None:
-    answer = threeds.read_challenge_answer(text)
+    answer = exchanges.read_challenge_answer(text)
 
     assert answer is not None
     assert (answer.three_ds_server_trans_id, answer.trans_status) == (SERVER_ID, "Y")
@@ -366,5 +370,5 @@ def test_the_browsers_answer_is_read_with_and_without_padding(text: str) -> None
 
 @pytest.mark.parametrize("text", ["", "%", "é", "A", encode({}), encode([1]), encode({**CRES, "messageType": "Erro"})])
 def test_whatever_else_the_browser_brings_is_none(text: str) -> None:
-    assert threeds.read_challenge_answer(text) is None
-    assert threeds.read_method_data(text) is None or text == encode({**CRES, "messageType": "Erro"})
+    assert exchanges.read_challenge_answer(text) is None
+    assert exchanges.read_method_data(text) is None or text == encode({**CRES, "messageType": "Erro"})

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import threeds
+from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.connectors.threeds.refusals import BY_CANCELLATION, BY_ERROR, BY_REASON, BY_STATUS
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationResult
 from tollgate.payments.order import Authentication
@@ -19,7 +19,7 @@ def judge(
     status: str, reason: str | None = None, cancelled: str | None = None, case: AuthenticationCase = FRICTIONLESS
 ) -> str | None:
     result = AuthenticationResult(status=status, reason=reason, cancelled=cancelled)
-    return threeds.find_authentication_refusal(replace(case, result=result))
+    return refusals.find_authentication_refusal(replace(case, result=result))
 
 
 @pytest.mark.parametrize("status", ["Y", "A", "I"])
@@ -46,10 +46,10 @@ def test_who_passed_may_pay(status: str) -> None:
         ("U", "24", "100.390.122"),
         ("U", "25", "100.390.122"),
         ("U", "87", "000.400.101"),
-        ("U", threeds.MALFORMED, "100.390.115"),
-        ("U", threeds.UNREACHABLE, "100.390.111"),
-        ("U", threeds.UNANSWERED, "100.390.112"),
-        ("U", threeds.EXPIRED, "100.380.501"),
+        ("U", exchanges.MALFORMED, "100.390.115"),
+        ("U", exchanges.UNREACHABLE, "100.390.111"),
+        ("U", exchanges.UNANSWERED, "100.390.112"),
+        ("U", exchanges.EXPIRED, "100.380.501"),
     ],
 )
 def test_a_no_has_the_code_of_its_reason(status: str, reason: str | None, code: str) -> None:
@@ -65,7 +65,7 @@ def test_a_lost_challenge_says_how_it_was_lost(cancelled: str | None, code: str)
 
 
 def test_no_result_at_all_is_a_technical_failure() -> None:
-    assert threeds.find_authentication_refusal(CHALLENGED) == "100.390.112"
+    assert refusals.find_authentication_refusal(CHALLENGED) == "100.390.112"
     assert judge("Q") == "100.390.112"
 
 
@@ -83,7 +83,7 @@ def test_the_merchant_is_answered_what_is_known() -> None:
     result = AuthenticationResult(status="Y", eci="05", value=PROOF, reason="17")
     case = replace(FRICTIONLESS, result=result, is_mandated="N", card_holder_text="Call us")
 
-    assert threeds.describe_case(case) == {
+    assert refusals.describe_case(case) == {
         "threeDSecure.eci": "05",
         "threeDSecure.verificationId": PROOF,
         "threeDSecure.version": "2.2.0",
@@ -98,15 +98,15 @@ def test_the_merchant_is_answered_what_is_known() -> None:
 
 
 def test_our_own_marks_are_not_shown_as_reasons_of_the_issuer() -> None:
-    case = threeds.fail_case(CASE, threeds.UNREACHABLE)
+    case = exchanges.fail_case(CASE, exchanges.UNREACHABLE)
 
-    assert threeds.describe_case(case) == {"threeDSecure.version": "2.2.0", "threeDSecure.authenticationStatus": "U"}
+    assert refusals.describe_case(case) == {"threeDSecure.version": "2.2.0", "threeDSecure.authenticationStatus": "U"}
 
 
 def test_the_acquirer_is_shown_the_proof() -> None:
     case = replace(FRICTIONLESS, result=AuthenticationResult(status="A", eci="06", value=PROOF))
 
-    assert threeds.make_authentication(case) == Authentication(
+    assert refusals.make_authentication(case) == Authentication(
         eci="06",
         verification_id=PROOF,
         version="2.2.0",
@@ -114,4 +114,4 @@ def test_the_acquirer_is_shown_the_proof() -> None:
         acs_transaction_id=ACS_ID,
         authentication_status="A",
     )
-    assert threeds.make_authentication(CASE) == Authentication(version="2.2.0")
+    assert refusals.make_authentication(CASE) == Authentication(version="2.2.0")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.connectors import threeds
+from tollgate.connectors.threeds import exchanges
 from tollgate.payments.authentication import AuthenticationRequest, Browser
 from tollgate.payments.merchants import ThreeDsTerms
 from tollgate.payments.order import Acceptor, Address, Customer, Details, Order, StandingInstruction
@@ -256,7 +256,7 @@ def test_a_merchant_may_ask_for_no_payment() -> None:
 
 def test_the_older_version_is_spoken_without_the_news_of_the_newer() -> None:
     order = replace(SHOPPER_ORDER, authentication=AuthenticationRequest(is_decoupled=True))
-    conversation = threeds.authenticate(
+    conversation = exchanges.authenticate(
         order,
         replace(CASE, version="2.1.0"),
         terms=ThreeDsTerms(),
@@ -300,18 +300,18 @@ def decode(text: str) -> Any:
 
 
 def test_the_method_frame_says_where_to_report() -> None:
-    text = threeds.make_method_data(CASE, "https://gate.example/v1/method/t")
+    text = exchanges.make_method_data(CASE, "https://gate.example/v1/method/t")
 
     assert decode(text) == {
         "threeDSServerTransID": SERVER_ID,
         "threeDSMethodNotificationURL": "https://gate.example/v1/method/t",
     }
-    assert threeds.read_method_data(text) == SERVER_ID
+    assert exchanges.read_method_data(text) == SERVER_ID
 
 
 @pytest.mark.parametrize(("window", "size"), [(None, "05"), ("1", "01"), ("5", "05")])
 def test_a_challenge_carries_the_ids_and_the_window(window: str | None, size: str) -> None:
-    fields = threeds.make_challenge(CHALLENGED, window)
+    fields = exchanges.make_challenge(CHALLENGED, window)
 
     assert decode(fields["creq"]) == {
         "messageType": "CReq",
@@ -325,5 +325,5 @@ def test_a_challenge_carries_the_ids_and_the_window(window: str | None, size: st
 
 
 def test_an_id_is_a_random_uuid() -> None:
-    assert threeds.make_server_id(lambda count: b"\xff" * count) == "ffffffff-ffff-4fff-bfff-ffffffffffff"
-    assert threeds.make_server_id(lambda count: b"\0" * count) == "00000000-0000-4000-8000-000000000000"
+    assert exchanges.make_server_id(lambda count: b"\xff" * count) == "ffffffff-ffff-4fff-bfff-ffffffffffff"
+    assert exchanges.make_server_id(lambda count: b"\0" * count) == "00000000-0000-4000-8000-000000000000"

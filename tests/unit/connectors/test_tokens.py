@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.results import RESULTS
-from tollgate.connectors import Conversation, WireReply, WireRequest, tokens
+from tollgate.connectors import tokens
+from tollgate.connectors.exchange import Conversation, WireReply, WireRequest, encode_message
 from tollgate.payments.accounts import TokenAccount
 from tollgate.payments.registration import CardNews, NetworkToken, TokenState
 from tollgate.values import Money, Secret
@@ -31,7 +32,7 @@ def talk(conversation: Conversation[_T], body: bytes | dict[str, Any], status: i
     return request, end.value.value
 
 
-def provision() -> Conversation[tokens.TokenTold]:
+def provision() -> Conversation[tokens.TokenAnswer]:
     return tokens.provision(KEY, "VISA", CARD, requestor="R-1", events_url="https://gate.example/events")
 
 
@@ -186,7 +187,7 @@ def test_what_is_no_cryptogram_says_why(answer: Any, code: str) -> None:
 
 
 def test_an_event_names_its_token_and_is_bounded() -> None:
-    body = tokens.write_message(tokens.EventMessage(id="e-1", key=KEY, event="SUSPENDED"))
+    body = encode_message(tokens.EventMessage(id="e-1", key=KEY, event="SUSPENDED"))
 
     assert tokens.read_event(body, KEY) == tokens.EventMessage(id="e-1", key=KEY, event="SUSPENDED")
     assert tokens.read_event(body, "8a" + "8" * 30) is None

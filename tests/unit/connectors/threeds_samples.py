@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
-from tollgate.connectors import Conversation, WireReply, WireRequest, threeds
+from tollgate.connectors.exchange import Conversation, WireReply, WireRequest
+from tollgate.connectors.threeds import exchanges
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
 from tollgate.payments.merchants import ThreeDsTerms
 from tollgate.payments.order import Order, TestMode
@@ -92,7 +93,7 @@ def ask(order: Order = SHOPPER_ORDER, **changes: Any) -> Conversation[Authentica
         "results_url": RESULTS_URL,
         "simulator_overrides": {},
     }
-    return threeds.authenticate(order, CASE, **arguments | changes)
+    return exchanges.authenticate(order, CASE, **arguments | changes)
 
 
 def read_request(conversation: Conversation[Any]) -> tuple[WireRequest, dict[str, Any]]:

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from tollgate.catalog.rule import Situation
-from tollgate.connectors import WireReply, WireRequest, threeds
+from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors.threeds import messages
 from tollgate.contract.answers import Answer
 from tollgate.contract.fields import read_fields
 from tollgate.contract.orders import read_order
@@ -89,10 +90,10 @@ class Bank:
     """Happens after a question came and before it is answered."""
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
-        if request.path not in (threeds.RANGES, threeds.AUTHENTICATIONS):
+        if request.path not in (messages.RANGES, messages.AUTHENTICATIONS):
             return await self.acquirer.send(request, timeout_s)
         question = json.loads(request.body)
-        answer = self._tell_ranges() if request.path == threeds.RANGES else await self._tell(question)
+        answer = self._tell_ranges() if request.path == messages.RANGES else await self._tell(question)
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, bytes):

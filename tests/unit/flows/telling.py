@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tollgate.connectors import WireRequest
+from tollgate.connectors.exchange import WireRequest
 from tollgate.contract.answers import Answer
 from tollgate.flows.follow_up import follow_up, record
 from tollgate.flows.pay import pay

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tollgate.connectors import WireReply, WireRequest, tokens
+from tollgate.connectors import tokens
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.flows.tokenize import accept_token_event
 from tollgate.operations.app import App
 from tollgate.payments.order import TestMode

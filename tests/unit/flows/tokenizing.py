@@ -11,7 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tollgate.connectors import WireReply, WireRequest, tokens
+from tollgate.connectors import tokens
+from tollgate.connectors.exchange import WireReply, WireRequest, encode_message
 from tollgate.operations.app import App
 from tollgate.payments import registration
 from tollgate.sandbox.token_vault import Event, SimulatedTokenVault, find_standing, let_happen
@@ -106,7 +107,7 @@ async def fire(app: App, registration_id: str, event: Event, event_id: str = "e-
 
 
 def make_knock(registration_id: str, event_id: str = "e-1") -> bytes:
-    return tokens.write_message(tokens.EventMessage(id=event_id, key=registration_id))
+    return encode_message(tokens.EventMessage(id=event_id, key=registration_id))
 
 
 async def list_token_jobs(app: App) -> list[Job]:

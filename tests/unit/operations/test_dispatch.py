@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors import Conversation, Exchange, WireRequest
+from tollgate.connectors.exchange import Conversation, Exchange, WireRequest
 from tollgate.operations.dispatch import converse, dispatch
 from tollgate.payments.payment import Outcome, Verdict
 from tollgate.wire import Silent, Unsent

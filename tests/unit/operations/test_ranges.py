@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors import WireReply, WireRequest, threeds
+from tollgate.connectors.exchange import WireReply, WireRequest
+from tollgate.connectors.threeds import exchanges
 from tollgate.operations.app import CardRangeCache
 from tollgate.payments.accounts import CardAccount
 from tollgate.values import Instant, Secret
@@ -44,7 +45,7 @@ class DirectoryServer:
 
 async def find(
     book: CardRangeCache, server: DirectoryServer, card: CardAccount = CARD, *, at: Instant = NOW, address: str = "one"
-) -> threeds.CardRange | None:
+) -> exchanges.CardRange | None:
     return await book.find(address, server, card, wall_now=at, timeout_s=1)
 
 
@@ -83,13 +84,13 @@ async def test_every_question_has_a_name_of_its_own() -> None:
 async def test_while_a_directory_says_nothing_every_card_is_worth_a_try(fault: Exception) -> None:
     book, server = CardRangeCache(), DirectoryServer(fault=fault)
 
-    assert await find(book, server) is threeds.ANY_CARD
-    assert await find(book, server, OTHER_CARD) is threeds.ANY_CARD
+    assert await find(book, server) is exchanges.ANY_CARD
+    assert await find(book, server, OTHER_CARD) is exchanges.ANY_CARD
 
 
 @pytest.mark.parametrize("body", [b"{", b"null", b'{"messageType":"Erro","errorCode":"101"}'])
 async def test_what_is_no_list_is_as_good_as_nothing(body: bytes) -> None:
-    assert await find(CardRangeCache(), DirectoryServer(body=body)) is threeds.ANY_CARD
+    assert await find(CardRangeCache(), DirectoryServer(body=body)) is exchanges.ANY_CARD
 
 
 async def test_a_directory_in_trouble_is_left_alone_for_a_while() -> None:

@@ -7,10 +7,9 @@ import json
 import msgspec
 import pytest
 
-from tollgate.connectors import WireRequest
-from tollgate.connectors.acquiring import encode_message
-from tollgate.connectors.card import CHARGES, FOLLOW_UP_TYPES, FOLLOW_UPS, INQUIRIES, REVERSALS, FollowUpMessage
-from tollgate.connectors.card.messages import make_charge
+from tollgate.connectors.acquiring import FOLLOW_UP_TYPES, FOLLOW_UPS, INQUIRIES, REVERSALS, FollowUpMessage
+from tollgate.connectors.card import CHARGES, make_charge
+from tollgate.connectors.exchange import WireRequest, encode_message
 from tollgate.sandbox.acquirer import SimulatedAcquirer
 from tollgate.values import Secret
 from tollgate.wire import Silent, Unsent

@@ -11,7 +11,8 @@ import pytest
 
 from tollgate.catalog.results import RESULTS
 from tollgate.catalog.test_cards import TEST_CARDS, Behaviour
-from tollgate.connectors import WireRequest, threeds
+from tollgate.connectors.exchange import WireRequest
+from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.payments.authentication import AuthenticationCase
 from tollgate.sandbox.directory_server import ANSWERS, ELEMENTS, SCRIPTED, SimulatedDirectoryServer
 from tollgate.sandbox.issuer import ENDINGS, OPEN, find_challenge, make_browser_answer, make_result
@@ -142,7 +143,7 @@ def test_every_behaviour_but_the_challenge_has_an_answer() -> None:
 
 
 async def test_ranges_name_every_card_that_takes_part_and_its_method_page(directory: SimulatedDirectoryServer) -> None:
-    conversation = threeds.ask_ranges(SERVER_ID)
+    conversation = exchanges.ask_ranges(SERVER_ID)
     reply = await directory.send(next(conversation), 1.0)
     with pytest.raises(StopIteration) as end:
         conversation.send(reply)
@@ -321,12 +322,12 @@ async def test_every_ending_is_the_code_by_which_it_is_called(
     case = AuthenticationCase(
         server_id=SERVER_ID, ds_id=answer["dsTransID"], acs_id=answer["acsTransID"], flow="challenge"
     )
-    result = threeds.read_result(make_result(found.challenge, ENDINGS[code]), case)
-    browser_answer = threeds.read_challenge_answer(make_browser_answer(found.challenge, ENDINGS[code]))
+    result = exchanges.read_result(make_result(found.challenge, ENDINGS[code]), case)
+    browser_answer = exchanges.read_challenge_answer(make_browser_answer(found.challenge, ENDINGS[code]))
 
     assert result is not None
     assert browser_answer is not None
-    judged = threeds.find_authentication_refusal(
+    judged = refusals.find_authentication_refusal(
         AuthenticationCase(server_id=SERVER_ID, flow="challenge", result=result)
     )
     assert (judged or "000.000.000") == code

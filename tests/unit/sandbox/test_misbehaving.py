@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tollgate.connectors import WireReply, WireRequest
+from tollgate.connectors.exchange import WireReply, WireRequest
 from tollgate.sandbox.acquirer import Misbehaving
 from tollgate.wire import Silent, Unsent
 

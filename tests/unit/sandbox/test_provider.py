@@ -15,7 +15,8 @@ from empty_store import open_empty_store
 from tollgate.catalog.brand_rows import Protocol
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.ibans import is_iban
-from tollgate.connectors import WireRequest, redirect
+from tollgate.connectors import redirect
+from tollgate.connectors.exchange import WireRequest
 from tollgate.sandbox.provider import POSTED_BRANDS, SimulatedProvider, Status, find_session
 from tollgate.store.database import Database
 from tollgate.store.simulated_sessions import move_simulated_session

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tollgate.connectors import WireRequest, redirect
+from tollgate.connectors import redirect
+from tollgate.connectors.exchange import WireRequest
 from tollgate.operations.app import App
 from tollgate.sandbox.provider import SimulatedProvider, Status, find_session
 from tollgate.sandbox.provider_pages import ROUTES, decide_at_provider, show_provider

@@ -12,7 +12,8 @@ import pytest
 
 from empty_store import open_empty_store
 from tollgate.catalog.brands import passes_luhn
-from tollgate.connectors import WireRequest, tokens
+from tollgate.connectors import tokens
+from tollgate.connectors.exchange import WireRequest
 from tollgate.sandbox.token_vault import YEARS, Event, SimulatedTokenVault, Status, find_standing, let_happen
 from tollgate.store.database import Database
 from tollgate.store.simulated_sessions import purge_simulated_sessions

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tollgate.connectors import WireRequest
+from tollgate.connectors.exchange import WireRequest
 from tollgate.wire import Forbidden, HttpWire, may_carry_cards
 from tollgate.wiring import Wires
 

@@ -1,6 +1,6 @@
-"""The 3DS server: what it asks a directory server, and what it hands to and hears from the shopper's browser.
+"""The 3DS server: what it asks a directory server, and what it sends to and reads from issuers and browsers.
 
-Every answer, however odd, ends in a value; whether the payment goes on is judged elsewhere.
+Whether the payment continues is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from tollgate.catalog.shape import is_true
-from tollgate.connectors.exchange import Conversation, WireRequest
+from tollgate.connectors.exchange import Conversation, encode_message, make_request
 from tollgate.connectors.threeds import messages
 from tollgate.connectors.threeds.requests import NO_REQUEST, SERVER_REFERENCE, choose_category, choose_channel, compose
 from tollgate.payments.accounts import CardAccount
@@ -73,7 +73,7 @@ def ask_ranges(server_id: str) -> Conversation[tuple[CardRange, ...] | None]:
         three_ds_server_ref_number=SERVER_REFERENCE,
         three_ds_server_trans_id=server_id,
     )
-    reply = yield WireRequest(path=messages.RANGES, body=messages.write_message(question), key=f"{server_id}-ranges")
+    reply = yield make_request(messages.RANGES, question, f"{server_id}-ranges")
     answer = messages.read_message(reply.body, messages.PRes) if reply.status < 300 else None
     if answer is None or answer.three_ds_server_trans_id != server_id:
         return None
@@ -145,12 +145,7 @@ def authenticate(
         results_url=results_url,
     )
     key = f"{case.server_id}-authentication"
-    reply = yield WireRequest(
-        path=messages.AUTHENTICATIONS,
-        body=messages.write_message(request),
-        key=key,
-        simulator_overrides=simulator_overrides,
-    )
+    reply = yield make_request(messages.AUTHENTICATIONS, request, key, simulator_overrides)
     answer = messages.read_message(reply.body, messages.ARes) if reply.status < 300 else None
     if answer is None or not _is_answer(answer, order, case):
         return fail_case(msgspec.structs.replace(case, error=_explain(reply.body)), MALFORMED)
@@ -257,4 +252,78 @@ def _note_answer(answer: messages.ARes, case: AuthenticationCase) -> Authenticat
         is_mandated=answer.acs_challenge_mandated,
         card_holder_text=answer.cardholder_info,
         result=result if is_final else None,
+    )
+
+
+_RESULT_STATUSES = frozenset("YANUR")
+_RECEIVED = "01"
+
+
+def read_result(body: bytes, case: AuthenticationCase) -> AuthenticationResult | None:
+    """None unless it is a complete result of this very case, as its directory server and its issuer name it."""
+    request = messages.read_message(body, messages.RReq)
+    if request is None or not _names_case(request, case) or not _is_complete(request, case):
+        return None
+    return AuthenticationResult(
+        status=request.trans_status,
+        reason=request.trans_status_reason,
+        eci=request.eci,
+        value=request.authentication_value,
+        cancelled=request.challenge_cancel,
+    )
+
+
+def answer_result(body: bytes, case: AuthenticationCase | None, *, accepted: bool) -> bytes:
+    """Tell the sender that its result counts, or why it does not. None: the address belongs to no case."""
+    request = messages.read_message(body, messages.RReq)
+    if request is None:
+        return encode_message(_make_error("203", "not a results request, or a field is not well-formed"))
+    if case is None or not _names_case(request, case):
+        return encode_message(_point_at(request, _make_error("301", "the transaction is not known")))
+    if not accepted:
+        return encode_message(_point_at(request, _make_error("305", "the transaction waits for no such result")))
+    return encode_message(
+        messages.RRes(
+            message_version=request.message_version,
+            three_ds_server_trans_id=request.three_ds_server_trans_id,
+            ds_trans_id=request.ds_trans_id,
+            acs_trans_id=request.acs_trans_id,
+            results_status=_RECEIVED,
+        )
+    )
+
+
+def _names_case(request: messages.RReq, case: AuthenticationCase) -> bool:
+    named = (request.three_ds_server_trans_id, request.ds_trans_id, request.acs_trans_id, request.message_version)
+    return named == (case.server_id, case.ds_id, case.acs_id, case.version)
+
+
+def _is_complete(request: messages.RReq, case: AuthenticationCase) -> bool:
+    if request.trans_status not in _RESULT_STATUSES:
+        return False
+    if request.trans_status not in ("Y", "A"):
+        return True
+    # What was asked about decides, and not what the answer says of it.
+    has_proof = request.authentication_value is not None or case.category != "01"
+    # Nobody passes a challenge that was broken off.
+    return has_proof and request.challenge_cancel is None
+
+
+def _make_error(code: str, description: str) -> messages.Erro:
+    return messages.Erro(
+        message_version=messages.VERSIONS[0],
+        error_code=code,
+        error_component="S",
+        error_description=description,
+        error_message_type="RReq",
+    )
+
+
+def _point_at(request: messages.RReq, error: messages.Erro) -> messages.Erro:
+    return msgspec.structs.replace(
+        error,
+        message_version=request.message_version,
+        three_ds_server_trans_id=request.three_ds_server_trans_id,
+        ds_trans_id=request.ds_trans_id,
+        acs_trans_id=request.acs_trans_id,
     )

@@ -1,7 +1,4 @@
-"""The words of EMV 3-D Secure 2: one structure per message, its members' names and lengths, and how it is read.
-
-What an answer means is not known here.
-"""
+"""The messages of EMV 3-D Secure 2: the names and lengths of their members. What an answer means is not known here."""
 
 from __future__ import annotations
 
@@ -11,17 +8,19 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
+from tollgate.connectors import exchange
+
 RANGES = "/3ds/preq"
 AUTHENTICATIONS = "/3ds/areq"
 
 VERSIONS = ("2.2.0", "2.1.0")
-"""What is spoken here, the newest first."""
+"""The versions that are supported, the newest first."""
 
 _ACRONYMS = {"ds": "DS", "id": "ID", "url": "URL", "bin": "BIN", "tz": "TZ", "ip": "IP", "ri": "RI"}
 
 
 def spell(member: str) -> str:
-    """`three_ds_server_trans_id` to `threeDSServerTransID`; the first word is always written small."""
+    """Turns `three_ds_server_trans_id` into `threeDSServerTransID`; the first word is always written small."""
     first, *others = member.split("_")
     return first + "".join(_ACRONYMS.get(word, word.capitalize()) for word in others)
 
@@ -34,7 +33,7 @@ _Indicator = Annotated[str, msgspec.Meta(pattern=r"\A[0-9A-Z]{2}\Z")]
 _Letter = Annotated[str, msgspec.Meta(pattern=r"\A[A-Z]\Z")]
 _Base64 = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9+/]{1,62}={0,2}\Z")]
 _Address = Annotated[str, msgspec.Meta(pattern=r"\Ahttps?://[\x21-\x7e]{1,2040}\Z")]
-"""Of a page or a server. Anything but a web address, such as a script, is not one."""
+"""The web address of a page or a server, and no script."""
 _Text = Annotated[str, msgspec.Meta(max_length=128)]
 _LongText = Annotated[str, msgspec.Meta(max_length=2048)]
 
@@ -46,7 +45,7 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True, rename=spell):
 
 
 class Message(Part, frozen=True, tag=True, tag_field="messageType"):
-    """What all messages have in common: how members are spelled, and that each says which one it is."""
+    """A whole message, which says of which type it is."""
 
 
 class Erro(Message, frozen=True, kw_only=True):
@@ -90,7 +89,7 @@ class Phone(Part, frozen=True, kw_only=True):
 
 
 class AReq(Message, frozen=True, kw_only=True):
-    """Members without a default are asked of every request; the others depend on where the shopper is."""
+    """Members without a default are required of every request; the others depend on where the shopper is."""
 
     message_version: str
     message_category: str
@@ -224,42 +223,36 @@ class RRes(Message, frozen=True, kw_only=True):
 
 
 class MethodFrame(Part, frozen=True, kw_only=True):
-    """What the hidden frame posts to the issuer, and what the issuer posts back from it."""
+    """The hidden frame posts it to the issuer, and the issuer posts it back."""
 
     three_ds_server_trans_id: _Text
     three_ds_method_notification_url: _LongText | None = None
 
 
 class _Named(Part, frozen=True):
-    """A message must say which one it is; the decoder alone would also take one that says nothing."""
+    """The type that every message must name; the decoder alone would also take one without."""
 
     message_type: _Text
 
 
 _Read = TypeVar("_Read", bound=Part)
 
-_encoder = msgspec.json.Encoder()
-
-
-def write_message(message: Part) -> bytes:
-    return _encoder.encode(message)
-
 
 def read_message(body: bytes, kind: type[_Read]) -> _Read | None:
-    """None for whatever is not this very message: an error message, another one, half of one, no message at all."""
+    """Returns None for whatever is not this very message: an error message, another one, half of one, or none."""
     try:
-        # As text, because bytes that are no text would pass inside of names that nobody reads.
+        # Bytes that are no text would pass inside of names that nobody reads.
         text = body.decode()
-        if issubclass(kind, Message):
-            msgspec.json.decode(text, type=_Named)
-        return msgspec.json.decode(text, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UnicodeDecodeError:
         return None
+    if issubclass(kind, Message) and exchange.read_message(text, _Named) is None:
+        return None
+    return exchange.read_message(text, kind)
 
 
 def wrap(message: Part) -> str:
-    """For a form field of the shopper's browser: base64url without padding."""
-    return base64.urlsafe_b64encode(write_message(message)).decode().rstrip("=")
+    """Encodes a message for a form field of the shopper's browser: base64url without padding."""
+    return base64.urlsafe_b64encode(exchange.encode_message(message)).decode().rstrip("=")
 
 
 def unwrap(text: str, kind: type[_Read]) -> _Read | None:

@@ -1,6 +1,6 @@
-"""An order in the words of an authentication request. What does not fit a field of the protocol is left out of it.
+"""Authentication requests: an order in the words of EMV 3-D Secure. What does not fit a field is left out.
 
-Nothing is sent here.
+Whether an authentication happens is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -8,22 +8,93 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
+from tollgate.catalog.countries import COUNTRIES
 from tollgate.catalog.currencies import CURRENCIES
 from tollgate.catalog.limits import LIMITS
-from tollgate.connectors.acquiring.messages import to_minor_units
-from tollgate.connectors.threeds import wishes
+from tollgate.catalog.shape import is_true
+from tollgate.connectors.acquiring import to_minor_units
 from tollgate.connectors.threeds.messages import AReq, Phone
 from tollgate.payments.accounts import CardAccount
 from tollgate.payments.authentication import AuthenticationCase, AuthenticationRequest, Browser
 from tollgate.payments.merchants import ThreeDsTerms
 from tollgate.payments.order import Address, Customer, Order
-from tollgate.values import MINUTE, Instant, to_datetime
+from tollgate.values import MINUTE, Instant, Money, read_hundredths, to_datetime
+
+COUNTRY_NUMBERS = {code: country.numeric for country in COUNTRIES.values() for code in (country.alpha2, country.alpha3)}
+
+_WEB_ADDRESS = re.compile(r"https?://[\x21-\x7e]{1,2040}")
+
+_SCHEMES = {
+    "VISA": "visa",
+    "MASTER": "mastercard",
+    "MAESTRO": "mastercard",
+    "AMEX": "amex",
+    "DINERS": "diners",
+    "DISCOVER": "diners",
+    "JCB": "jcb",
+    "CARTEBANCAIRE": "cartebancaire",
+}
+"""Under which name a merchant's registration with a scheme is given."""
+
+
+def _cut(length: int) -> Callable[[str], str | None]:
+    return lambda text: text[:length]
+
+
+# The name in the interface (a star is the scheme), the member of the request, and how it is written there.
+_ROWS: tuple[tuple[str, str, Callable[[str], str | None]], ...] = (
+    ("threeDSecure.merchant.name", "merchant_name", _cut(40)),
+    ("threeDSecure.merchant.country", "merchant_country_code", COUNTRY_NUMBERS.get),
+    ("threeDSecure.v2.*.requestorId", "three_ds_requestor_id", _cut(35)),
+    ("threeDSecure.v2.*.requestorName", "three_ds_requestor_name", _cut(40)),
+)
+
+
+def read_requests(order: Order) -> dict[str, str]:
+    """Members of the request that the merchant chose itself."""
+    scheme = _SCHEMES.get(order.network or order.brand, "")
+    told = ((member, order.echo.get(name.replace("*", scheme)), write) for name, member, write in _ROWS)
+    return {member: text for member, sent, write in told if sent and (text := write(sent))}
+
+
+def find_shop_url(order: Order) -> str | None:
+    """Shops often leave out how they are spoken to, or write something that is no address at all."""
+    acceptor = order.details.acceptor
+    said = order.echo.get("threeDSecure.merchant.url") or (acceptor and acceptor.url) or ""
+    whole = said if "://" in said else f"https://{said}"
+    return whole if _WEB_ADDRESS.fullmatch(whole) else None
+
+
+def find_indicator(order: Order) -> str | None:
+    """Why the merchant says that it asks."""
+    indicator = order.echo.get("threeDSecure.authenticationInd")
+    return None if indicator is None else indicator.zfill(2)
+
+
+def is_payment(order: Order) -> bool:
+    return bool(order.money.hundredths) and not is_true(order.echo.get("threeDSecure.npa", ""))
+
+
+def get_money(order: Order) -> Money:
+    """What the shopper is asked about, where it is not what is paid now; a fraction that its currency lacks is none."""
+    amount = order.echo.get("threeDSecure.amount")
+    currency = order.echo.get("threeDSecure.currency", order.money.currency)
+    if amount is None or currency not in CURRENCIES:
+        return order.money
+    wished = Money(read_hundredths(amount), currency)
+    try:
+        to_minor_units(wished)
+    except ValueError:
+        return order.money
+    return wished
+
 
 SERVER_REFERENCE = "TOLLGATE_020200"
 """Names this 3DS server in every message; a scheme that certifies an installation assigns another."""
@@ -81,7 +152,7 @@ def compose(
     results_url: str,
 ) -> AReq:
     asked = order.authentication or NO_REQUEST
-    named_url = wishes.find_shop_url(order) or terms.requestor_url
+    named_url = find_shop_url(order) or terms.requestor_url
     requestor_url = named_url or _find_origin(order.return_url or "") or _find_origin(results_url)
     request = AReq(
         message_version=case.version,
@@ -111,7 +182,7 @@ def compose(
         came = {"three_ds_comp_ind": method_done, "notification_url": notification_url}
         seen = came | _describe_browser(browser, order.details.customer)
     unsaid = dict.fromkeys(_SINCE_2_2) if case.version == "2.1.0" else {}
-    return msgspec.structs.replace(request, **seen | wishes.read_requests(order) | unsaid)
+    return msgspec.structs.replace(request, **seen | read_requests(order) | unsaid)
 
 
 def choose_channel(request: AuthenticationRequest) -> str:
@@ -121,7 +192,7 @@ def choose_channel(request: AuthenticationRequest) -> str:
 
 
 def choose_category(order: Order) -> str:
-    return _PAYMENT if wishes.is_payment(order) else _NO_PAYMENT
+    return _PAYMENT if is_payment(order) else _NO_PAYMENT
 
 
 def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
@@ -132,7 +203,7 @@ def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
         "acquirer_bin": terms.acquirer_bin,
         "acquirer_merchant_id": terms.acquirer_merchant_id or _UNREGISTERED,
         "merchant_name": name[:40] or None,
-        "merchant_country_code": wishes.COUNTRY_NUMBERS.get(country),
+        "merchant_country_code": COUNTRY_NUMBERS.get(country),
         "mcc": (acceptor and acceptor.mcc) or terms.mcc or None,
     }
 
@@ -140,7 +211,7 @@ def _describe_shop(order: Order, terms: ThreeDsTerms) -> _Members:
 def _describe_purchase(order: Order, now: Instant) -> _Members:
     if choose_category(order) == _NO_PAYMENT:
         return {}
-    money = wishes.get_money(order)
+    money = get_money(order)
     currency = CURRENCIES[money.currency]
     return {
         "purchase_amount": str(to_minor_units(money)),
@@ -159,10 +230,10 @@ def _describe_intent(order: Order, request: AuthenticationRequest) -> _Members:
     if request.requestor_reason is not None:
         return intent | {"three_ri_ind": _REASONS.get(request.requestor_reason, _OTHER_REASON)}
     if choose_category(order) == _NO_PAYMENT:
-        return intent | {"three_ds_requestor_authentication_ind": wishes.find_indicator(order) or _ADDS_CARD}
+        return intent | {"three_ds_requestor_authentication_ind": find_indicator(order) or _ADDS_CARD}
     standing = order.details.standing_instruction
     if standing is None or standing.expiry is None or standing.frequency is None:
-        return intent | {"three_ds_requestor_authentication_ind": wishes.find_indicator(order) or _PAYS}
+        return intent | {"three_ds_requestor_authentication_ind": find_indicator(order) or _PAYS}
     parts = standing.number_of_installments
     return intent | {
         "three_ds_requestor_authentication_ind": _PAYS_PARTS if parts else _PAYS_OFTEN,
@@ -186,7 +257,7 @@ def _describe_customer(customer: Customer | None) -> _Members:
 def _describe_address(prefix: str, address: Address | None) -> _Members:
     if address is None:
         return {}
-    country = wishes.COUNTRY_NUMBERS.get(address.country or "")
+    country = COUNTRY_NUMBERS.get(address.country or "")
     line1 = " ".join(part for part in (address.street1, address.house_number1) if part)
     line2 = " ".join(part for part in (address.street2, address.house_number2) if part)
     members = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import get_result
-from tollgate.connectors import threeds
+from tollgate.connectors.threeds import exchanges
 from tollgate.contract.answers import answer_payment
 from tollgate.contract.authentications import BROWSER_FIELDS, read_collected_browser
 from tollgate.contract.shopper_urls import METHOD_FIELD
@@ -86,7 +86,7 @@ async def take_result(request: Request, app: App) -> Reply:
 )
 async def take_method(request: Request, app: App) -> Reply:
     sent = dict(request.pairs).get(METHOD_FIELD)
-    await accept_method_result(app, request.names[0], None if sent is None else threeds.read_method_data(sent))
+    await accept_method_result(app, request.names[0], None if sent is None else exchanges.read_method_data(sent))
     return _pages.end("Done", "")
 
 

@@ -1,4 +1,4 @@
-"""Writes what a bank collects or pays out, as pain.008.001.08 (CORE) and pain.001.001.09: same facts, same bytes.
+"""SEPA files for banks: pain.008.001.08 (CORE) and pain.001.001.09; the same facts give the same bytes.
 
 Which instructions belong into a file is decided elsewhere.
 """
@@ -6,6 +6,7 @@ Which instructions belong into a file is decided elsewhere.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence as Series
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -13,11 +14,63 @@ from xml.etree import ElementTree as Tree
 
 import msgspec
 
-from tollgate.connectors.sepa.texts import NAME_MAX, NOT_PROVIDED, REMITTANCE_MAX, write_text
 from tollgate.payments.accounts import BankAccount
 from tollgate.payments.merchants import Creditor
 from tollgate.payments.order import Sequence
 from tollgate.values import render_hundredths
+
+NAME_MAX = 70
+REMITTANCE_MAX = 140
+NOT_PROVIDED = "NOTPROVIDED"
+
+_SPELLED = str.maketrans(
+    {
+        "Ä": "Ae",
+        "Ö": "Oe",
+        "Ü": "Ue",
+        "ä": "ae",
+        "ö": "oe",
+        "ü": "ue",
+        "ß": "ss",
+        "Æ": "AE",
+        "æ": "ae",
+        "Œ": "OE",
+        "œ": "oe",
+        "Ø": "O",
+        "ø": "o",
+        "Ð": "D",
+        "ð": "d",
+        "Þ": "TH",
+        "þ": "th",
+        "Ł": "L",
+        "ł": "l",
+        "Đ": "D",
+        "đ": "d",
+        "ı": "i",  # noqa: RUF001, the Turkish one
+        "&": "+",
+        "_": "-",
+        "*": ".",
+        "€": "E",
+        "’": "'",  # noqa: RUF001, typographic on purpose
+        "–": "-",  # noqa: RUF001
+        "—": "-",
+    }
+)
+_BLANKS = re.compile(r"\s+")
+_FOREIGN = re.compile(r"[^A-Za-z0-9/?:().,'+ -]")
+_SLASHES = re.compile("/{2,}")
+
+
+def write_text(text: str, length_max: int) -> str:
+    """What cannot be written becomes a full stop, as the banks do it themselves; never empty.
+
+    A text neither begins nor ends with a slash nor has two in a row, because those have a meaning to banks.
+    """
+    spelled = unicodedata.normalize("NFC", text).translate(_SPELLED)
+    plain = "".join(each for each in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(each))
+    written = _SLASHES.sub("/", _FOREIGN.sub(".", _BLANKS.sub(" ", plain)))
+    return written.strip(" /")[:length_max].strip(" /") or NOT_PROVIDED
+
 
 _BIC = re.compile("[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?")
 

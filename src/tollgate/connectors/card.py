@@ -1,18 +1,16 @@
-"""The card protocol's own words, which begin a payment; response codes are as in ISO 8583 field 39.
-
-No decisions here.
-"""
+"""The card connector: how a payment with a card begins. Everything after that is in acquiring."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from tollgate.connectors.acquiring import CHARGE_TYPES, describe_details, to_minor_units
+from tollgate.connectors import acquiring
+from tollgate.connectors.exchange import Exchange, make_request
 from tollgate.payments.accounts import CardAccount, TokenAccount
 from tollgate.payments.order import Order
-from tollgate.values import Secret
 
 CHARGES = "/v1/charges"
 
@@ -47,21 +45,21 @@ class ChargeMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     token: TokenMessage | None = None
     processing: str = "PURCHASE"
     details: dict[str, Any] | None = None
-    """What travels with the money, by the members' names; amounts in it are minor units beside their currency."""
+    """What travels with the money, by the names of its members; amounts are minor units beside their currency."""
 
 
 def make_charge(order: Order, key: str) -> ChargeMessage:
     return ChargeMessage(
         key=key,
-        type=CHARGE_TYPES[order.payment_type],
-        amount=to_minor_units(order.money),
+        type=acquiring.CHARGE_TYPES[order.payment_type],
+        amount=acquiring.to_minor_units(order.money),
         currency=order.money.currency,
         brand=order.network or order.brand,
         statement=order.statement,
         card=_make_card(order.account) if isinstance(order.account, CardAccount) else None,
         token=_make_token(order.account) if isinstance(order.account, TokenAccount) else None,
         processing=order.processing_code,
-        details=describe_details(order.details) if order.has_details else None,
+        details=acquiring.describe_details(order.details) if order.has_details else None,
     )
 
 
@@ -70,9 +68,9 @@ def _make_card(card: CardAccount) -> CardMessage:
         number=card.number.reveal(),
         expiry=f"{card.expiry_year}-{card.expiry_month}",
         holder=card.holder,
-        cvv=_reveal(card.cvv),
+        cvv=acquiring.reveal(card.cvv),
         number_type=card.number_type,
-        cryptogram=_reveal(card.cryptogram),
+        cryptogram=acquiring.reveal(card.cryptogram),
         wallet=card.wallet,
     )
 
@@ -82,10 +80,18 @@ def _make_token(token: TokenAccount) -> TokenMessage:
         number=token.number.reveal(),
         type=token.type,
         expiry=f"{token.expiry_year}-{token.expiry_month}" if token.expiry_month and token.expiry_year else None,
-        cryptogram=_reveal(token.cryptogram),
-        dtvc=_reveal(token.dtvc),
+        cryptogram=acquiring.reveal(token.cryptogram),
+        dtvc=acquiring.reveal(token.dtvc),
     )
 
 
-def _reveal(secret: Secret | None) -> str | None:
-    return None if secret is None else secret.reveal()
+def charge(order: Order, key: str, approved_code: str, *, back_url: str = "") -> Exchange:  # noqa: ARG001, no page
+    """Authorizes, debits or credits a card."""
+    request = make_request(CHARGES, make_charge(order, key), key, order.simulator_overrides)
+    return acquiring.perform(acquiring.ACQUIRER, request, approved_code)
+
+
+reverse = partial(acquiring.reverse, acquiring.ACQUIRER)
+inquire = partial(acquiring.inquire, acquiring.ACQUIRER)
+follow_up = acquiring.follow_up
+repeat = acquiring.repeat
