@@ -27,7 +27,7 @@ from tollgate.values import DAY, SECOND, MerchantId, Secret
 from tollgate.vault.keyring import Keyring
 from tollgate.vault.sealing import seal_account
 from tollgate.vault.signing import fingerprint_account
-from tollgate.workers.retention import erase_registrations
+from tollgate.workers.upkeep import erase_registrations
 from unit.app_fixture import ScriptedWire
 from unit.flows.scheduling import get_runs, pass_time, plan_payments
 

@@ -25,7 +25,7 @@ from tollgate.store.opening import get_setting, put_setting
 from tollgate.store.payments import find_payment, get_sealed_account
 from tollgate.store.statements import Statement
 from tollgate.values import PaymentId
-from tollgate.workers.retention import wipe_accounts
+from tollgate.workers.upkeep import wipe_accounts
 from unit.app_fixture import ORDER, ScriptedWire
 from unit.flows.shopping import lease_now
 

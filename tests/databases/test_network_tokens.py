@@ -17,7 +17,7 @@ from tollgate.store.jobs import Job, ensure_job_writes, lease_due, list_events
 from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import change_registration_writes, make_token_job
 from tollgate.values import DAY, SECOND, RegistrationId
-from tollgate.workers.recover import follow_tokens
+from tollgate.workers.jobs import follow_tokens
 from unit.app_fixture import CARD
 
 pytestmark = pytest.mark.anyio

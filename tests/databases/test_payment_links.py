@@ -36,7 +36,7 @@ from tollgate.store.database import Database, Unwritable
 from tollgate.store.schema import payment_links
 from tollgate.values import DAY, MINUTE, Refusal
 from tollgate.workers import WORKERS
-from tollgate.workers.reminders import send_reminders
+from tollgate.workers.jobs import send_reminders
 from unit.app_fixture import CHANNEL, MERCHANT
 
 RUNS = {worker.name: worker.run for worker in WORKERS}

@@ -18,7 +18,7 @@ from tollgate.store.database import Database
 from tollgate.store.jobs import Event, list_events
 from tollgate.store.registrations import change_registration_writes, insert_registration_writes, list_outlived, note_use
 from tollgate.values import DAY, Refusal, add_months
-from tollgate.workers.retention import erase_registrations
+from tollgate.workers.upkeep import erase_registrations
 from unit.flows.shopping import lease_now
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from databases.storing import order_card, read_row, store
 from tollgate.payments.registration import RegistrationState
 from tollgate.store.database import Database
 from tollgate.store.statements import Statement, Write
-from tollgate.workers.retention import erase_registrations
+from tollgate.workers.upkeep import erase_registrations
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from tollgate.store.database import Database
 from tollgate.store.merchants import insert_channel, insert_merchant
 from tollgate.values import DAY, Instant, to_instant
 from tollgate.vault.keyring import Keyring
-from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.jobs import order_runs, pay_runs
 from unit.app_fixture import APPROVED, CHANNEL, MERCHANT
 
 BEGIN = to_instant(datetime(2026, 11, 15, 12, 0, tzinfo=UTC))

@@ -25,8 +25,7 @@ from tollgate.payments.cron import CronPlan, parse_plan
 from tollgate.payments.schedule import Run, RunState, Schedule, make_run_payment_id
 from tollgate.store.schedules import list_runs
 from tollgate.values import DAY, HOUR, MINUTE, Instant
-from tollgate.workers.recover import recover_payments, run_recovery_tasks
-from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.jobs import order_runs, pay_runs, recover_payments, run_recovery_tasks
 from unit.app_fixture import MERCHANT, NOW, ScriptedWire, open_app
 from unit.flows.scheduling import get_clock, plan_payments, register_card
 

@@ -1,4 +1,4 @@
-"""Stories started by a clock instead of a caller. The table says which and how often."""
+"""Flows that a clock starts. The table says which and how often."""
 
 from tollgate.workers.loop import Loop, Worker
 from tollgate.workers.table import WORKERS

@@ -1,4 +1,4 @@
-"""Runs the rows of the worker table by the clock, each on its own, so that one that breaks delays no other.
+"""Runs the workers of the table, each on its own, so that one that raises delays no other.
 
 What a worker does is not known here.
 """
@@ -18,8 +18,8 @@ _log = logging.getLogger("tollgate.worker")
 
 _Item = TypeVar("_Item")
 
-_BREATH_MAX = 20
-"""Rounds that found work follow each other at once, but not more often than this without a pause."""
+_ROUNDS_AT_ONCE_MAX = 20
+"""Rounds that found work follow each other at once, up to this many without a pause."""
 
 _LOOK_EVERY_S = 0.5
 """How soon more is looked for while some are under way."""
@@ -31,7 +31,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     every_s: float
     run: Callable[[App], Awaitable[int]]
-    """Does one round and tells how much it found."""
+    """Runs one round and returns how much work it found."""
 
 
 class Loop:
@@ -50,25 +50,25 @@ class Loop:
 
     async def _repeat(self, worker: Worker) -> None:
         while True:
-            for _ in range(_BREATH_MAX):
+            for _ in range(_ROUNDS_AT_ONCE_MAX):
                 if not await run_round(worker, self._app):
                     break
             await asyncio.sleep(worker.every_s)
 
 
 async def run_round(worker: Worker, app: App) -> int:
-    """Breakage in a round is logged and the next round tries again: whatever it was about is still in the store."""
+    """Logs an exception; the next round tries again, because the work is still in the store."""
     try:
         return await worker.run(app)
     except Exception:
-        _log.exception("a round failed", extra={"worker": worker.name})
+        _log.exception("worker round failed", extra={"worker": worker.name})
         return 0
 
 
 async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[None]]) -> None:
-    """All at once, so that an acquirer that says nothing delays nobody; whoever calls bounds how many they are.
+    """Runs all items at once, so that a silent acquirer delays nobody; the caller bounds how many there are.
 
-    One item that breaks leaves the others alone; it stays in the store and comes again.
+    An item that raises does not disturb the others; it stays in the store and comes again.
     """
     await asyncio.gather(*[_run_guarded(item, run_one) for item in items])
 
@@ -76,9 +76,9 @@ async def run_each(items: Iterable[_Item], run_one: Callable[[_Item], Awaitable[
 async def run_as_they_come(
     find: Callable[[int], Awaitable[Sequence[_Item]]], run_one: Callable[[_Item], Awaitable[None]], *, at_once: int
 ) -> int:
-    """Finds more while some are under way, so that one that hangs keeps only its own place; tells how many it found.
+    """Finds more while some are under way, so that one that hangs blocks no other; returns how many it found.
 
-    `find` is told how many there is room for. When the worker is stopped, what is under way may still end.
+    `find` takes the number that there is room for. When the worker is stopped, what is under way may still end.
     """
     under_way: set[asyncio.Task[None]] = set()
     count = 0
@@ -103,4 +103,4 @@ async def _run_guarded(item: _Item, run_one: Callable[[_Item], Awaitable[None]])
     try:
         await run_one(item)
     except Exception:
-        _log.exception("an item failed")
+        _log.exception("worker item failed")

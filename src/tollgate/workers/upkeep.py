@@ -1,18 +1,22 @@
-"""Keeps a process in step with the store: who may call, what time it is on a test host, which old keys may go.
+"""Keeps a process in step with the store, and removes what is older than its retention.
 
-No payment is touched here.
+No payment is made or completed here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from tollgate.catalog.limits import LIMITS
+from tollgate.flows.erase import erase_registration, wipe_old_accounts
 from tollgate.operations.app import App
-from tollgate.store.checkouts import keep_script, purge_scripts
+from tollgate.payments.registration import Registration
+from tollgate.store import checkouts, merchants, registrations
 from tollgate.store.database import Database
 from tollgate.store.opening import get_setting
 from tollgate.values import SECOND, Instant, SystemClock
+from tollgate.workers.loop import run_each
 
 CLOCK_OFFSET = "clock_offset"
 SCRIPT_EVERY_S = 60.0
@@ -24,14 +28,14 @@ async def follow_merchants(app: App) -> int:
 
 
 async def follow_clock(app: App) -> int:
-    """The offset lives in the store, so that all processes of a test host tell the same time."""
+    """Reads the clock's offset from the store, so that all processes of a test host have the same time."""
     if isinstance(app.clock, SystemClock) and not app.is_live:
         app.clock.offset = int(await get_setting(app.database, CLOCK_OFFSET, "0"))
     return 0
 
 
 async def follow_keys(app: App) -> int:
-    """A rotation writes the key file; whoever serves takes the new key from there without a restart."""
+    """Takes a new key from the key file, which a rotation writes, without a restart."""
     if app.key_path is not None:
         app.keyring.follow(app.key_path)
     return 0
@@ -49,14 +53,28 @@ def remove_old(
 
 
 async def follow_scripts(app: App) -> int:
-    """What this process promises to checkouts outlives it by as long as they live: a later release serves it to them.
+    """Stores the script that this process promises to checkouts, so that a later release can still serve it.
 
-    A checkout may be younger than the last time that its script was written down, by as much as two such times lie
-    apart.
+    A checkout may be created up to two rounds after its script was last stored.
     """
     now = app.clock.now()
     if app.script.version:
-        await keep_script(app.database, app.script, now)
+        await checkouts.keep_script(app.database, app.script, now)
     before = now - LIMITS.script_lifetime - 2 * int(SCRIPT_EVERY_S) * SECOND
-    await purge_scripts(app.database, before, LIMITS.job_batch)
+    await checkouts.purge_scripts(app.database, before, LIMITS.job_batch)
     return 0
+
+
+async def erase_registrations(app: App) -> int:
+    outlived = await registrations.list_outlived(app.database, app.clock.now(), LIMITS.erase_batch)
+    await run_each(outlived, partial(_erase, app))
+    return len(outlived)
+
+
+async def _erase(app: App, outlived: Registration) -> None:
+    await erase_registration(app, outlived)
+
+
+async def wipe_accounts(app: App) -> int:
+    """Wipes a page of old accounts of every channel, closed channels included."""
+    return sum([await wipe_old_accounts(app, channel) for channel in await merchants.list_channels(app.database)])

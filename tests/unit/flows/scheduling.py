@@ -23,8 +23,7 @@ from tollgate.store.registrations import insert_registration_writes
 from tollgate.store.schedules import find_schedule, list_runs
 from tollgate.store.statements import Statement, Write
 from tollgate.values import FixedClock, Instant, RegistrationId, to_datetime, to_instant
-from tollgate.workers.recover import recover_payments, run_recovery_tasks
-from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.jobs import order_runs, pay_runs, recover_payments, run_recovery_tasks
 from unit.app_fixture import CARD, CHANNEL, MERCHANT, ORDER, ScriptedWire
 
 REGISTRATION = RegistrationId("8a" + "7" * 30)

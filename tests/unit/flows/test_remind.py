@@ -14,8 +14,7 @@ from tollgate.payments.checkout import REMIND_TOPIC, CheckoutKind, Reminder
 from tollgate.values import MINUTE, SECOND
 from tollgate.wire import Forbidden, Silent, Unsent
 from tollgate.workers import Loop, Worker
-from tollgate.workers.jobs import lease
-from tollgate.workers.reminders import LEASE_S, send_reminders
+from tollgate.workers.jobs import REMINDER_LEASE_S, lease, send_reminders
 from unit.app_fixture import NOW
 from unit.flows.reminding import (
     RETURN_URL,
@@ -245,7 +244,7 @@ async def test_what_a_killed_process_held_is_called_by_another_within_the_minute
     """Its lease is wall time, and hardly longer than a call may take."""
     checkout = await prepare_submitted(app)
     move_to(app, DUE)
-    assert len(await lease(app, REMIND_TOPIC, LEASE_S, 10)) == 1
+    assert len(await lease(app, REMIND_TOPIC, REMINDER_LEASE_S, 10)) == 1
 
     assert await send_reminders(app) == 0
     move_to(app, DUE + 20 * SECOND)
@@ -258,9 +257,9 @@ async def test_what_a_killed_process_held_is_called_by_another_within_the_minute
 async def test_who_lost_its_lease_to_another_writes_nothing(app: App, notifier: ScriptedCourier) -> None:
     checkout = await prepare_submitted(app)
     move_to(app, DUE)
-    [slow] = await lease(app, REMIND_TOPIC, LEASE_S, 10)
+    [slow] = await lease(app, REMIND_TOPIC, REMINDER_LEASE_S, 10)
     move_to(app, DUE + 20 * SECOND)
-    [quick] = await lease(app, REMIND_TOPIC, LEASE_S, 10)
+    [quick] = await lease(app, REMIND_TOPIC, REMINDER_LEASE_S, 10)
 
     assert await remind(app, slow) is False
     assert (await look(app, checkout)).reminder == ""

@@ -14,7 +14,7 @@ from tollgate.payments.registration import InitialPayment
 from tollgate.payments.schedule import RunState, ScheduleState, make_run_payment_id
 from tollgate.store.payments import find_payment
 from tollgate.values import DAY, HOUR, SECOND
-from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.jobs import order_runs, pay_runs
 from unit.app_fixture import MERCHANT, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,

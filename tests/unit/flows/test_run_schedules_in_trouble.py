@@ -15,7 +15,7 @@ from tollgate.store.registrations import change_registration_writes
 from tollgate.store.schedules import end_schedules_writes
 from tollgate.values import DAY, HOUR, MINUTE, RegistrationId
 from tollgate.wire import Silent, Unsent
-from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.jobs import order_runs, pay_runs
 from unit.app_fixture import APPROVED, CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,
@@ -218,7 +218,7 @@ async def test_a_schedule_with_another_amount_is_halted_and_not_paid(
     assert (await get_schedule(app, schedule.id)).state is ScheduleState.HALTED
     assert await get_runs(app, schedule) == []
     assert wire.sent == []
-    assert "an item failed" in caplog.messages
+    assert "worker item failed" in caplog.messages
 
 
 async def test_a_schedule_that_is_changed_after_its_run_was_ordered_is_not_paid(app: App, wire: ScriptedWire) -> None:

@@ -18,7 +18,7 @@ from tollgate.payments.payment import IdempotencyKey
 from tollgate.payments.schedule import RunState, ScheduleState
 from tollgate.store.schedules import find_active_schedule, list_schedules
 from tollgate.values import DAY, Conflict, InvalidParameters, MerchantId, NotFound, Refusal
-from tollgate.workers.schedules import order_runs
+from tollgate.workers.jobs import order_runs
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,

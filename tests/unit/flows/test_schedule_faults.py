@@ -12,7 +12,7 @@ from tollgate.flows import schedules as story
 from tollgate.operations.app import App, Call
 from tollgate.payments.schedule import RunState, ScheduleState
 from tollgate.values import HOUR, MINUTE, Instant
-from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.jobs import order_runs, pay_runs
 from unit.app_fixture import CHANNEL, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,

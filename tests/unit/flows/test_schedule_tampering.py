@@ -7,7 +7,7 @@ import pytest
 from tollgate.operations.app import App
 from tollgate.payments.schedule import RunState
 from tollgate.values import DAY, HOUR
-from tollgate.workers.schedules import pay_runs
+from tollgate.workers.jobs import pay_runs
 from unit.app_fixture import ScriptedWire
 from unit.flows.scheduling import (
     FIRST,

@@ -17,7 +17,7 @@ from tollgate.operations.app import App, Call
 from tollgate.payments.schedule import RUN_TOPIC, RunState, Schedule
 from tollgate.store.jobs import lease_due
 from tollgate.values import HOUR
-from tollgate.workers.schedules import order_runs, pay_runs
+from tollgate.workers.jobs import order_runs, pay_runs
 from unit.app_fixture import CHANNEL, ScriptedWire
 from unit.flows.scheduling import (
     FIRST,

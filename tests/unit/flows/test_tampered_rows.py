@@ -22,7 +22,7 @@ from tollgate.store.jobs import Job
 from tollgate.store.payments import start_payment
 from tollgate.store.statements import Statement
 from tollgate.values import DAY, PaymentId
-from tollgate.workers.recover import recover_payments
+from tollgate.workers.jobs import recover_payments
 from unit.app_fixture import CHANNEL, MERCHANT, NOW, ORDER, ScriptedWire
 from unit.flows.telling import begin, follow, read, read_answered
 

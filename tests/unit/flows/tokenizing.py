@@ -21,7 +21,7 @@ from tollgate.store.merchants import update_channel
 from tollgate.store.registrations import change_registration_writes, find_sealed_registration
 from tollgate.values import DAY, FixedClock
 from tollgate.wire import Wire
-from tollgate.workers.recover import follow_tokens
+from tollgate.workers.jobs import follow_tokens
 from unit.app_fixture import CHANNEL, MERCHANT, ScriptedWire, open_app
 from unit.flows.keeping import keep_card, look_at
 

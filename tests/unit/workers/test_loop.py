@@ -36,7 +36,7 @@ async def test_an_item_that_breaks_is_logged_and_leaves_the_others_alone(caplog:
     with caplog.at_level(logging.ERROR):
         await run_each([1, 2, 3], run_one)
     assert done == [1, 3]
-    assert [record.getMessage() for record in caplog.records] == ["an item failed"]
+    assert [record.getMessage() for record in caplog.records] == ["worker item failed"]
 
 
 async def test_more_is_found_while_some_hang_and_never_more_than_there_is_room_for() -> None:

@@ -19,8 +19,7 @@ from tollgate.store.jobs import Job
 from tollgate.store.payments import start_payment
 from tollgate.values import SECOND, FixedClock, PaymentId
 from tollgate.wire import Silent
-from tollgate.workers.jobs import run_or_put_off
-from tollgate.workers.recover import recover_payments, run_recovery_tasks
+from tollgate.workers.jobs import recover_payments, run_or_put_off, run_recovery_tasks
 from unit.app_fixture import CHANNEL, ORDER, ScriptedWire, open_app
 from unit.flows.telling import PENDING, begin, follow, read, read_answered
 
@@ -53,7 +52,7 @@ async def test_a_recovery_task_that_breaks_waits_longer_each_time_and_is_done_on
     rounds += [await run_recovery_tasks(app)]
 
     assert rounds == [1, 0, 1, 0, 1, 0]
-    assert [record.message for record in caplog.records].count("an item failed") == 2
+    assert [record.message for record in caplog.records].count("worker item failed") == 2
     await app.database.close()
 
 
@@ -119,5 +118,5 @@ async def test_a_payment_that_cannot_be_settled_becomes_a_job_and_keeps_no_other
     report = await verify(app.database, app.keyring, lambda _table, _rows: None, pauses_s=())
     text = f"settle of {broken.id} has failed {LIMITS.job_failures_max + 1} times in a row"
     assert text in [finding.text for finding in report.findings]
-    assert "an item failed" in caplog.text
+    assert "worker item failed" in caplog.text
     await app.database.close()
