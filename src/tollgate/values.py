@@ -219,11 +219,6 @@ def find_node(checkout_id: str) -> str | None:
     return checkout_id[_CHECKOUT_DOT_AT + 1 :] if _CHECKOUT_ID.fullmatch(checkout_id) else None
 
 
-def find_checkout_id(ndc: str) -> CheckoutId | None:
-    """What is done for a checkout carries its id as its trace, and no other trace looks like one."""
-    return CheckoutId(ndc) if ndc[_CHECKOUT_DOT_AT : _CHECKOUT_DOT_AT + 1] == "." else None
-
-
 def hide_checkout_ids(text: str) -> str:
     """Cuts every checkout id in a text short, because whoever has the whole id can pay with it."""
     return _ANY_CHECKOUT_ID.sub(r"\1***", text)

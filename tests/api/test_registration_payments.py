@@ -103,7 +103,8 @@ def find_made(gateway: GatewayProcess, client: Client, payment_id: str) -> str:
     merchant_id = MerchantId(find_merchant_id(gateway, client))
     payment = ask_store(gateway, lambda database: find_payment(database, merchant_id, payment_id))
     assert payment is not None
-    return payment.echo["registrationId"]
+    assert payment.registration_id is not None
+    return payment.registration_id
 
 
 def test_a_challenged_payment_names_its_registration_before_it_can_be_used(client: Client) -> None:

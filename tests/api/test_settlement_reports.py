@@ -80,7 +80,7 @@ def day(gateway: GatewayProcess, client: Client) -> Day:
 
 def read_earned(gateway: GatewayProcess, channel_id: str) -> int:
     """The balance of the account in the book, straight from the store."""
-    text = """SELECT COALESCE(SUM(CASE WHEN target = 'earned' THEN amount ELSE -amount END), 0) FROM book
+    text = """SELECT COALESCE(SUM(CASE WHEN target = 'earned' THEN amount ELSE -amount END), 0) FROM ledger_entries
  WHERE channel_id = :channel_id AND 'earned' IN (source, target)"""
 
     async def read() -> int:

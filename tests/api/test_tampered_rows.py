@@ -64,7 +64,7 @@ def test_a_changed_answer_is_not_replayed(server: SharedServer, client: Client) 
     key = uuid4().hex
     first = client.pay({"Idempotency-Key": key})
     assert client.pay({"Idempotency-Key": key}).body == first.body
-    change(server, "UPDATE claims SET status = 400 WHERE key = :key", {"key": key})
+    change(server, "UPDATE idempotency_keys SET status = 400 WHERE key = :key", {"key": key})
 
     check_broken(client.pay({"Idempotency-Key": key}))
 

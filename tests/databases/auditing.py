@@ -25,10 +25,10 @@ from tollgate.vault.keyring import Keyring
 
 TABLES = (
     "payments",
-    "book",
+    "ledger_entries",
     "outbox",
     "jobs",
-    "claims",
+    "idempotency_keys",
     "settings",
     "authentications",
     "instructions",

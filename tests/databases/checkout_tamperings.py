@@ -74,8 +74,8 @@ CHECKOUT_TAMPERINGS = (
     ),
     _on_payment(
         "a second payment beside the one that paid",
-        "UPDATE payments SET ndc = (SELECT p.ndc FROM payments AS p WHERE p.id <> :id AND p.state = 1 "
-        "AND p.ndc <> payments.ndc ORDER BY p.id LIMIT 1) WHERE id = :id",
+        "UPDATE payments SET checkout_id = (SELECT p.checkout_id FROM payments AS p WHERE p.id <> :id AND p.state = 1 "
+        "AND p.checkout_id <> payments.checkout_id ORDER BY p.id LIMIT 1) WHERE id = :id",
         "payment of told",
     ),
     Tampering(

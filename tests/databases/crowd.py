@@ -29,7 +29,7 @@ SELECT '{MERCHANT}', {_PAYMENT_ID}, '{CHANNEL}', CASE WHEN n % 2 = 0 THEN 'DB' E
  '{{}}', '000.100.110', '{{}}', {_INSTANT} FROM numbers
 """
 _BOOK = f"""
-{_NUMBERS} INSERT INTO book
+{_NUMBERS} INSERT INTO ledger_entries
 (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)
 SELECT '{MERCHANT}', TIMED || {_PAYMENT_ID}, {_PAYMENT_ID}, '{CHANNEL}', 'EUR', 'shopper',
  CASE WHEN n % 2 = 0 THEN 'earned' ELSE 'held' END, 100 + n % 50, {_INSTANT} FROM numbers

@@ -11,7 +11,7 @@ from tollgate.payments.accounts import CardSummary
 from tollgate.payments.completion import Completion
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import TestMode
-from tollgate.payments.payment import IdempotencyKey, Payment, RecoveryTask, State
+from tollgate.payments.payment import IdempotencyKey, Outcome, Payment, RecoveryTask, State
 from tollgate.payments.reporting import Search
 from tollgate.store.database import Database
 from tollgate.store.reports import search_payments
@@ -57,6 +57,7 @@ def make_payment(**changes: Any) -> Payment:
 def make_settlement(payment: Payment, recovery_task: RecoveryTask | None = None, **changes: Any) -> Completion:
     members = {
         "state": State.APPROVED,
+        "outcome": Outcome.APPROVED,
         "result_code": "000.100.110",
         "details": {"ConnectorTxID1": "abc"},
         "completed_at": payment.created_at + 5,

@@ -49,7 +49,8 @@ async def store(bank: Bank, order: Order) -> str:
     answer: dict[str, Any] = orjson.loads((await pay(bank.app, order, Call(CHANNEL, "ndc"))).body)
     payment = await find_payment(bank.app.database, CHANNEL.merchant_id, PaymentId(answer["id"]))
     assert payment is not None
-    return payment.echo["registrationId"]
+    assert payment.registration_id is not None
+    return payment.registration_id
 
 
 async def look(db: Database, registration_id: str) -> Registration:

@@ -37,6 +37,9 @@ FACTS: dict[str, Tampering] = {
     "chain_id": _change_payment("chain_id", ":other", "rf 1"),
     "position": _change_payment("position", "99", "rf 1"),
     "referenced_id": _change_payment("referenced_id", ":other", "rf of cp"),
+    "checkout_id": _change_payment("checkout_id", "'a.b'", "db"),
+    "registration_id": _change_payment("registration_id", ":other", "db"),
+    "return_url": _change_payment("return_url", "'https://elsewhere.example'", "db"),
     "payment_type": _change_payment("payment_type", "'DB'", "pa.cp"),
     "action": _change_payment("action", "'refund'", "rv"),
     "state": _change_payment("state", "2", "rf 2"),
@@ -47,6 +50,7 @@ FACTS: dict[str, Tampering] = {
     "test_mode": _change_payment("test_mode", "NULL", "db"),
     "created_at": _change_payment("created_at", "created_at - 1", "db"),
     "completed_at": _change_payment("completed_at", "completed_at + 1", "db declined"),
+    "outcome": _change_payment("outcome", "'silent'", "rf 2"),
     "result_code": _change_payment("result_code", "'000.000.000'", "db declined"),
     "brand": _change_payment("brand", "'MASTER'", "db"),
     "method": _change_payment("method", "'DC'", "db"),
@@ -78,10 +82,10 @@ _LINE_VALUES = {
 LINES: dict[str, Tampering] = {
     column: Tampering(
         f"{column} of a line",
-        f"UPDATE book SET {column} = {_LINE_VALUES[column]} WHERE payment_id = :id",
+        f"UPDATE ledger_entries SET {column} = {_LINE_VALUES[column]} WHERE payment_id = :id",
         "cp 1",
         Proof.LEDGER,
-        "book",
+        "ledger_entries",
     )
     for column in Entry.__struct_fields__
 }
@@ -106,8 +110,9 @@ EVENTS: dict[str, Tampering] = {
 }
 
 _COPIED = (
-    "channel_id, payment_type, state, amount, currency, brand, method, descriptor, short_id, ndc,"
-    " created_at, deadline_at, test_mode, echo, result_code, details, completed_at"
+    "channel_id, payment_type, state, amount, currency, brand, method, descriptor, short_id, ndc, created_at,"
+    " deadline_at, test_mode, checkout_id, registration_id, return_url, echo, outcome, result_code, details,"
+    " completed_at"
 )
 _INSERT_FIRST = f"INSERT INTO payments (merchant_id, id, {_COPIED}, mac) SELECT merchant_id, :other, {_COPIED}"
 _INSERT_LATER = (
@@ -115,10 +120,10 @@ _INSERT_LATER = (
     f" SELECT merchant_id, :other, {_COPIED}, mac, referenced_id, action, chain_id"
 )
 _INSERT_ENTRY = (
-    "INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at) SELECT"
-    " merchant_id"
+    "INSERT INTO ledger_entries (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)"
+    " SELECT merchant_id"
 )
-_REST_OF_LINE = "channel_id, currency, source, target, amount, posted_at FROM book WHERE payment_id = :id"
+_REST_OF_LINE = "channel_id, currency, source, target, amount, posted_at FROM ledger_entries WHERE payment_id = :id"
 
 REMOVED = (
     Tampering("the first of a chain", "DELETE FROM payments WHERE id = :id", "pa", Proof.EVENT, "outbox"),
@@ -129,25 +134,25 @@ REMOVED = (
     Tampering("the last of a chain", "DELETE FROM payments WHERE id = :id", "cb again", Proof.BALANCE, row_id="cr"),
     Tampering("a refused one", "DELETE FROM payments WHERE id = :id", "cp refused", Proof.CHAIN, row_id="pa"),
     Tampering("one in flight", "DELETE FROM payments WHERE id = :id", "CP started", Proof.BALANCE, row_id="pa open"),
-    Tampering("a payment alone", "DELETE FROM payments WHERE id = :id", "neighbour", Proof.LEDGER, "book"),
+    Tampering("a payment alone", "DELETE FROM payments WHERE id = :id", "neighbour", Proof.LEDGER, "ledger_entries"),
     Tampering(
         "a payment with a key",
         "DELETE FROM payments WHERE id = :id",
         "db",
         Proof.IDEMPOTENCY_KEY,
-        "claims",
+        "idempotency_keys",
         row_id="key",
     ),
     Tampering(
         "a payment with a recovery task", "DELETE FROM payments WHERE id = :id", "cd unresolved", Proof.JOB, "jobs"
     ),
-    Tampering("a line", "DELETE FROM book WHERE payment_id = :id", "db", Proof.LEDGER, "book"),
+    Tampering("a line", "DELETE FROM ledger_entries WHERE payment_id = :id", "db", Proof.LEDGER, "ledger_entries"),
     Tampering(
         "the line of what was released",
-        "DELETE FROM book WHERE payment_id = :id AND target = 'shopper'",
+        "DELETE FROM ledger_entries WHERE payment_id = :id AND target = 'shopper'",
         "cp final",
         Proof.LEDGER,
-        "book",
+        "ledger_entries",
     ),
     Tampering("the oldest event", "DELETE FROM outbox WHERE subject_id = :id", "pa", Proof.EVENT, "outbox"),
     Tampering(
@@ -191,10 +196,14 @@ ADDED = (
         f"{_INSERT_ENTRY}, 'x' || id, payment_id, {_REST_OF_LINE}",
         "db",
         Proof.LEDGER,
-        "book",
+        "ledger_entries",
     ),
     Tampering(
-        "a line of no payment", f"{_INSERT_ENTRY}, id || 'x', :other, {_REST_OF_LINE}", "db", Proof.LEDGER, "book"
+        "a line of no payment",
+        f"{_INSERT_ENTRY}, id || 'x', :other, {_REST_OF_LINE}",
+        "db",
+        Proof.LEDGER,
+        "ledger_entries",
     ),
     Tampering(
         "an event of a result that never was",
@@ -246,7 +255,7 @@ DISGUISED = (
         "UPDATE payments SET state = 0, mac = NULL, completed_at = NULL, result_code = '' WHERE id = :id",
         "db",
         Proof.LEDGER,
-        "book",
+        "ledger_entries",
     ),
     Tampering(
         "announced and made to look as if in flight",
@@ -263,10 +272,10 @@ DISGUISED = (
     Tampering("accounts that disagree", "UPDATE payments SET chain_net = 0 WHERE id = :id", "db", Proof.LEDGER),
     Tampering(
         "a key of another channel",
-        "UPDATE claims SET channel_id = :other WHERE payment_id = :id",
+        "UPDATE idempotency_keys SET channel_id = :other WHERE payment_id = :id",
         "db",
         Proof.IDEMPOTENCY_KEY,
-        "claims",
+        "idempotency_keys",
         row_id="key",
     ),
     Tampering(
@@ -288,10 +297,10 @@ _CLAIM_VALUES = {
 KEPT_ANSWERS = tuple(
     Tampering(
         f"{column} of a kept answer",
-        f"UPDATE claims SET {column} = {value} WHERE payment_id = :id",
+        f"UPDATE idempotency_keys SET {column} = {value} WHERE payment_id = :id",
         "db",
         Proof.IDEMPOTENCY_KEY,
-        "claims",
+        "idempotency_keys",
         row_id="key",
     )
     for column, value in _CLAIM_VALUES.items()

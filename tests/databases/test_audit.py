@@ -56,7 +56,7 @@ async def test_everything_that_happens_passes(store: Database, stock: Stock) -> 
     assert [finding.render() for finding in report.findings] == []
     assert report.findings_count == 0
     assert report.chains_count == 17
-    assert report.rows == {"payments": 43, "book": 29, "outbox": 40, "jobs": 5, "claims": 1}
+    assert report.rows == {"payments": 43, "ledger_entries": 29, "outbox": 40, "jobs": 5, "idempotency_keys": 1}
     assert all(sum(accounts.values()) == 0 for accounts in report.accounts.values())
 
 
@@ -94,7 +94,7 @@ async def test_pages_of_any_size_walk_every_row_once(
 
     assert report.findings_count == 0
     assert report.rows["payments"] == 43
-    assert report.rows["book"] == 29
+    assert report.rows["ledger_entries"] == 29
 
 
 # ---- what a hand did ----
@@ -230,13 +230,13 @@ WALKS = [
     (walking._firsts, "payments USING INDEX sqlite_autoindex_payments_1"),
     (walking._followers, "payments USING INDEX payments_by_chain"),
     (walking._audited_payments, "payments USING INDEX sqlite_autoindex_payments_1"),
-    (walking._entries, "book USING PRIMARY KEY"),
+    (walking._entries, "ledger_entries USING PRIMARY KEY"),
     (walking._events, "outbox USING PRIMARY KEY"),
     (walking._job_ids, "jobs USING COVERING INDEX sqlite_autoindex_jobs_1"),
-    (walking._ledger, "book USING PRIMARY KEY"),
+    (walking._ledger, "ledger_entries USING PRIMARY KEY"),
     (walking._outbox, "outbox USING PRIMARY KEY"),
     (walking._jobs, "jobs USING INDEX sqlite_autoindex_jobs_1"),
-    (walking._idempotency_records, "claims USING INDEX sqlite_autoindex_claims_1"),
+    (walking._idempotency_records, "idempotency_keys USING INDEX sqlite_autoindex_idempotency_keys_1"),
 ]
 
 

@@ -153,6 +153,7 @@ async def test_a_reopened_payment_is_an_attempt_like_any_other(db: Database) -> 
     assert reopened == msgspec.structs.replace(
         waiting,
         state=State.STARTED,
+        outcome=None,
         result_code="",
         details={},
         completed_at=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,9 +14,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from databases.samples import CHANNEL, MERCHANT, make_payment
+from databases.revisions import REVISION_ROWS, REVISIONS, count_rows, fill_tables, list_uncovered
+from databases.samples import MERCHANT, make_payment
 from postgres import PostgresCluster
 from tollgate.payments.ledger import UNTOUCHED, BalanceChange
+from tollgate.payments.payment import Outcome
 from tollgate.store import opening as migrating
 from tollgate.store import postgres, sqlite
 from tollgate.store.chains import list_chain, start_follow_up_writes
@@ -65,14 +68,17 @@ async def test_whoever_expects_a_store_makes_none_in_an_empty_database(
     assert cluster.run_sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", name).strip() == "0"
 
 
-async def test_whoever_expects_a_store_does_not_migrate_an_old_one(make_url: Callable[[], str]) -> None:
+@pytest.mark.parametrize("must_exist", [True, False])
+async def test_a_database_from_before_the_first_release_is_refused(
+    make_url: Callable[[], str], *, must_exist: bool
+) -> None:
     url = make_url()
     db = await migrating.open_database(url)
-    await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '0004'"), is_write=True), {})
+    await db.fetch(Statement(sa.text("UPDATE alembic_version SET version_num = '0009'"), is_write=True), {})
     await db.close()
 
-    with pytest.raises(WrongSchema, match=r"revision 0004.*tollgate migrate"):
-        await migrating.open_database(url, must_exist=True)
+    with pytest.raises(WrongSchema, match=r"revision 0009.*before the first release.*name an empty folder"):
+        await migrating.open_database(url, must_exist=must_exist)
 
 
 async def test_opening_again_changes_nothing(make_url: Callable[[], str]) -> None:
@@ -177,33 +183,42 @@ async def test_a_database_from_a_later_release_is_refused(url: str) -> None:
         await migrating.open_database(url)
 
 
-OLD_PAYMENT = """INSERT INTO payments
- (merchant_id, id, channel_id, payment_type, state, amount, currency, brand, method, descriptor, short_id, ndc,
- created_at, deadline_at, merchant_transaction_id, echo, result_code, details, completed_at) VALUES
- ('{merchant}', '8a', '{channel}', 'PA', 1, 9200, 'EUR', 'VISA', 'CC', 'Shop', '1234', 'ndc',
- 5, 6, 'order-1', '{{"lifecycleId":"life-1"}}', '000.100.110', '{{}}', 7)"""
+# ---- from every earlier revision, with data in it ----
 
 
-async def test_payments_of_an_older_revision_are_kept_and_can_be_followed(
-    make_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_rows_of_every_revision_are_kept_and_can_be_used(
+    make_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, revision: str
 ) -> None:
     url = make_url()
     with monkeypatch.context() as patch:
         for module in (migrating, postgres, sqlite):
-            patch.setattr(module, "HEAD", "0001")
+            patch.setattr(module, "HEAD", revision)
         old = await migrating.open_database(url)
-        text = OLD_PAYMENT.format(merchant=MERCHANT, channel=CHANNEL)
-        await old.fetch(Statement(sa.text(text), is_write=True), {})
+        filled = await fill_tables(old, REVISION_ROWS[revision])
         await old.close()
 
     db = await migrating.open_database(url)
-    payment = await find_payment(db, MERCHANT, "8a")
 
+    assert await count_rows(db, filled) == dict.fromkeys(filled, 1)
+    payment = await find_payment(db, MERCHANT, "8a")
     assert payment is not None
     assert (payment.left, payment.position, payment.balance, payment.mac) == (9200, 1, UNTOUCHED, None)
-    assert payment.lifecycle_id == "life-1"
+    assert (payment.lifecycle_id, payment.outcome) == ("life-1", Outcome.APPROVED)
     balance_change = BalanceChange(payment_id=payment.id, held=9200, left_min=0, chain_length=1)
     capture = make_payment(payment_type="CP", referenced_id=payment.id, chain_id=payment.id)
     assert await db.write(start_follow_up_writes(capture, [balance_change]), label="test")
     assert [row.position for row in await list_chain(db, MERCHANT, payment.id, 10)] == [1, 2]
     await db.close()
+
+
+def test_every_revision_has_rows_to_upgrade_from() -> None:
+    assert list_uncovered(migrating.VERSIONS) == []
+
+
+def test_a_revision_without_rows_is_noticed(tmp_path: Path) -> None:
+    shutil.copytree(migrating.VERSIONS, tmp_path / "migrations")
+    text = f'revision = "9999"\ndown_revision = "{migrating.HEAD}"\n\n\ndef upgrade() -> None:\n    pass\n'
+    (tmp_path / "migrations/versions/9999_next.py").write_text(text)
+
+    assert list_uncovered(tmp_path / "migrations") == ["9999"]

@@ -30,7 +30,7 @@ BY_LIFECYCLE = (
     "payments USING INDEX payments_by_lifecycle "
     "(merchant_id=? AND channel_id=? AND lifecycle_id=? AND (created_at,id)>(?,?)"
 )
-BY_DAY = "book USING PRIMARY KEY (merchant_id=? AND id>? AND id<?)"
+BY_DAY = "ledger_entries USING PRIMARY KEY (merchant_id=? AND id>? AND id<?)"
 
 DATES = reports.shape_search(Search(short_id="x", payment_types=("DB", "PA"), methods=("CC",)))
 REFERENCE = reports.shape_search(Search(reference="x", payment_types=("DB",)))
@@ -51,7 +51,7 @@ READS = [
     (reports.make_report_entries(DAYS), BY_DAY),
     (reports.make_report_entries(BACKWARDS), BY_DAY),
     (reports.make_tallies(DAYS), BY_DAY),
-    (idempotency_records._find, "claims USING INDEX sqlite_autoindex_claims_1"),
+    (idempotency_records._find, "idempotency_keys USING INDEX sqlite_autoindex_idempotency_keys_1"),
     (instructions._batches, "instructions USING INDEX instructions_open"),
     (instructions._due, "instructions USING INDEX instructions_open"),
     (instructions._postpone, "instructions USING INDEX instructions_open"),
@@ -103,5 +103,5 @@ async def test_settling_on_postgresql_goes_by_primary_keys_from_the_first_row_on
         assert not [line for line in lines if "Seq Scan" in line]
     await connection.close()
 
-    expected = ["payments_pkey"] if text is COMPLETE.lean else ["payments_pkey", "claims_pkey"]
+    expected = ["payments_pkey"] if text is COMPLETE.lean else ["payments_pkey", "idempotency_keys_pkey"]
     assert plans == [expected, expected]

@@ -81,7 +81,7 @@ async def leave_started(app: App, wire: ScriptedWire) -> Payment:
 async def check_end(app: App, payment_id: str) -> RegistrationState:
     """Payment, registration, what is sealed of it and what is announced of it tell one story."""
     payment = await read(app, payment_id)
-    registration = await look_at(app, payment.echo["registrationId"])
+    registration = await look_at(app, payment.registration_id)
     assert registration.state is FATES[payment.state]
     is_active = registration.state is RegistrationState.ACTIVE
     assert registration.result_code == payment.result_code
@@ -179,7 +179,7 @@ async def test_what_a_provider_decides_on_its_page_is_found_out_by_a_worker(
 
 async def test_what_a_dead_process_left_is_rejected_and_wiped(app: App, wire: ScriptedWire) -> None:
     left = await leave_started(app, wire)
-    assert await is_sealed(app, left.echo["registrationId"])
+    assert await is_sealed(app, left.registration_id)
 
     await complete_overdue(app, left)
 

@@ -119,8 +119,8 @@ async def explain(connection: asyncpg.Connection, page: Page) -> list[tuple[str,
 WAYS = {
     "payments": ["payments_by_time"],
     "one reference": ["payments_by_transaction"],
-    "the book": ["book_pkey", "payments_pkey"],
-    "the book backwards": ["book_pkey", "payments_pkey"],
+    "the book": ["ledger_entries_pkey", "payments_pkey"],
+    "the book backwards": ["ledger_entries_pkey", "payments_pkey"],
 }
 
 

@@ -62,7 +62,7 @@ class Row:
 
 _rows = Statement(sa.text(f"SELECT {', '.join(Row.__dataclass_fields__)} FROM payments ORDER BY position, created_at"))
 _events = Statement(sa.text("SELECT subject_id, created_at, result_code FROM outbox"))
-_book = Statement(sa.text("SELECT payment_id, source, target, amount, channel_id, currency FROM book"))
+_book = Statement(sa.text("SELECT payment_id, source, target, amount, channel_id, currency FROM ledger_entries"))
 _jobs = Statement(sa.text("SELECT subject_id, topic FROM jobs"))
 
 

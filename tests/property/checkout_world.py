@@ -57,7 +57,7 @@ PLAIN_CARD = {"card.number": "4111111111111111", "card.expiryMonth": "05", "card
 ENROLLED_CARD = {**PLAIN_CARD, "card.number": "4200000000000000", "card.cvv": "731", **BROWSER_FIELDS, **BILLING_FIELDS}
 
 _RUN = {worker.name: worker.run for worker in WORKERS}
-_TABLES = ("payments", "claims", "outbox", "book", "jobs", "authentications", "checkouts")
+_TABLES = ("payments", "idempotency_keys", "outbox", "ledger_entries", "jobs", "authentications", "checkouts")
 _empty = [Statement(sa.text(f"DELETE FROM {table}"), is_write=True) for table in _TABLES]
 _firsts = Statement(sa.text("SELECT id, ndc, state FROM payments WHERE chain_id IS NULL"))
 _owed = Statement(sa.text("SELECT id FROM jobs WHERE topic <> 'remind'"))

@@ -49,7 +49,7 @@ PATIENCE = 11 * SECOND
 ROUNDS_MAX = 30
 
 _RUN = {worker.name: worker.run for worker in WORKERS}
-_TABLES = ("payments", "claims", "outbox", "book", "jobs")
+_TABLES = ("payments", "idempotency_keys", "outbox", "ledger_entries", "jobs")
 _empty = [Statement(sa.text(f"DELETE FROM {table}"), is_write=True) for table in _TABLES]
 
 Attempt = Callable[[], Awaitable[Answer | Payment]]

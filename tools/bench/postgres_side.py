@@ -95,7 +95,7 @@ class PostgresSide:
         # The tables do not depend on each other, and one statement keeps no more than one core busy.
         with ThreadPoolExecutor() as threads:
             list(threads.map(fill_table, render_fill(specimen)))
-        self._cluster.run_sql("VACUUM ANALYZE payments, outbox, book", name)
+        self._cluster.run_sql("VACUUM ANALYZE payments, outbox, ledger_entries", name)
         self._cluster.run_sql("CHECKPOINT", name)
 
     def _run_pgbench(self, address: str, script: Path, connections: int, seconds: int) -> float:
@@ -146,7 +146,7 @@ def render_script(specimen: Specimen) -> str:
         f"WITH settled AS (UPDATE payments SET {', '.join(f'{name} = {value}' for name, value in completed.items())}"
         # Written so that no planner takes the index of attempts in flight for the way to one row.
         f" WHERE {key} AND state + 0 = 0 RETURNING id, completed_at),"
-        f" posted AS ({_render_insert('book', line)} FROM settled)"
+        f" posted AS ({_render_insert('ledger_entries', line)} FROM settled)"
         f" {_render_insert('outbox', event)} FROM settled;\n"
     )
 
@@ -160,7 +160,7 @@ def render_fill(specimen: Specimen) -> tuple[str, ...]:
     timed_id = f"(lpad(to_hex({instant}), {INSTANT_DIGITS}, '0') || {payment_id})"
     event = _render_values(specimen.event, {"id": timed_id, "subject_id": payment_id, "created_at": instant})
     line = _render_values(specimen.line, {"id": timed_id, "payment_id": payment_id, "posted_at": instant})
-    return _render_insert("payments", payment), _render_insert("outbox", event), _render_insert("book", line)
+    return _render_insert("payments", payment), _render_insert("outbox", event), _render_insert("ledger_entries", line)
 
 
 def _render_insert(table: str, values: Mapping[str, str]) -> str:

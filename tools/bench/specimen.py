@@ -9,12 +9,12 @@ Value = str | int | bytes | None
 
 READ_PAYMENT = "SELECT * FROM payments WHERE state = 1 LIMIT 1"
 READ_EVENT = "SELECT * FROM outbox LIMIT 1"
-READ_LINE = "SELECT * FROM book LIMIT 1"
+READ_LINE = "SELECT * FROM ledger_entries LIMIT 1"
 COUNT_SETTLED = """SELECT (SELECT count(*) FROM payments WHERE state = 1 AND completed_at IS NOT NULL) AS payments,
  (SELECT count(*) FROM outbox) AS events"""
 # Two scans instead of a join: the book has no index by payment, and the count is taken once.
 COUNT_REFUNDS = """SELECT (SELECT count(*) FROM payments WHERE payment_type = 'RF' AND state = 1) AS refunds,
- (SELECT count(*) FROM book WHERE source = 'earned' AND target = 'shopper') AS lines"""
+ (SELECT count(*) FROM ledger_entries WHERE source = 'earned' AND target = 'shopper') AS lines"""
 PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'stored-%' AND payment_type = 'DB'
  ORDER BY random() LIMIT """
 

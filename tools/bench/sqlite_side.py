@@ -89,7 +89,7 @@ class SqliteSide:
         connection = _open(address)
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -524288")
-        pattern = (("payments", specimen.payment), ("outbox", specimen.event), ("book", specimen.line))
+        pattern = (("payments", specimen.payment), ("outbox", specimen.event), ("ledger_entries", specimen.line))
         inserts = [_render_insert(table, row) for table, row in pattern]
         for first in range(0, count, FILL_STEP):
             made = zip(*_make_rows(specimen, first, min(FILL_STEP, count - first)), strict=True)
@@ -112,7 +112,8 @@ class _Loop:
         self._start = _render_insert("payments", specimen.payment)
         changes = ", ".join(f"{name} = ?" for name in specimen.completed)
         self._complete = f"UPDATE payments SET {changes} WHERE merchant_id = ? AND id = ? AND +state = 0"
-        self._announce, self._post = _render_insert("outbox", specimen.event), _render_insert("book", specimen.line)
+        self._announce = _render_insert("outbox", specimen.event)
+        self._post = _render_insert("ledger_entries", specimen.line)
         self._started, self._settled = specimen.started, specimen.completed
         self._event, self._line = dict(specimen.event), dict(specimen.line)
         self._merchant_id = specimen.payment["merchant_id"]

@@ -29,7 +29,8 @@ INSERT INTO payments (merchant_id, id, channel_id, kind, state, amount, currency
 WITH settled AS (UPDATE payments SET state = 1, result_code = '000.100.110', details = repeat('z', 80),
  completed_at = 1794750379364778, mac = decode(repeat('cd', 33), 'hex')
  WHERE merchant_id = repeat('a', 32) AND id = {PAYMENT_ID} AND state + 0 = 0 RETURNING merchant_id, id),
-posted AS (INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)
+posted AS (INSERT INTO ledger_entries
+ (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)
  SELECT merchant_id, repeat('0', 16) || id, id, repeat('b', 32), 'EUR', 'shopper', 'earned', 9200, 1794750379364778
  FROM settled)
 INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)

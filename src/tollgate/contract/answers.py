@@ -97,7 +97,7 @@ def finish_answer(body: Json, envelope: Envelope, at: Instant, ndc: str, **more:
 
 def render_payment(payment: Payment, handover: Mapping[str, str] = {}) -> Json:
     body: Json = {"id": payment.id}
-    registration_id = payment.echo.get("registrationId")
+    registration_id = payment.registration_id
     # A declined payment has stored nothing: the registration that it was to make cannot be used.
     is_lost = payment.state is State.DECLINED and is_true(payment.echo.get("createRegistration"))
     if registration_id and not is_lost:

@@ -9,6 +9,7 @@ from tollgate.catalog.results import get_result
 from tollgate.contract.fields import Fields
 from tollgate.contract.objections import find_fraction_objection
 from tollgate.contract.orders import make_descriptor, read_simulator_overrides, read_test_mode
+from tollgate.contract.registered import find_registration_id
 from tollgate.payments.merchants import Channel
 from tollgate.payments.order import FollowUp
 from tollgate.values import Fault, InvalidParameters, Money, Refusal, read_hundredths
@@ -33,6 +34,7 @@ def read_follow_up(fields: Fields, channel: Channel, *, short_id: str, is_live: 
         test_mode=None if channel.is_lenient else test_mode,
         merchant_transaction_id=values.get("merchantTransactionId"),
         lifecycle_id=values.get("lifecycleId"),
+        registration_id=find_registration_id(fields),
         # A lenient channel takes whatever name a client sends along: the payment named has a brand of its own.
         brand=None if channel.is_lenient else values.get("paymentBrand"),
         objection=_find_objection(amount, currency),

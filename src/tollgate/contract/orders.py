@@ -190,6 +190,7 @@ def read_order(
         test_mode=read_test_mode(values.get("testMode"), is_live) or (None if is_live else TestMode.INTERNAL),
         merchant_transaction_id=values.get("merchantTransactionId"),
         lifecycle_id=values.get("lifecycleId"),
+        registration_id=None if stored is None else stored.registration.id,
         return_url=values.get("shopperResultUrl"),
         due_on=_read_date(values.get("transactionDueDate")),
         sequence=read_sequence(values, is_stored=stored is not None, makes_registration=makes_registration),
@@ -271,7 +272,9 @@ def recall_order(
         processing_code=read_processing_code(values),
         test_mode=payment.test_mode,
         merchant_transaction_id=payment.merchant_transaction_id,
-        return_url=values.get("shopperResultUrl"),
+        checkout_id=payment.checkout_id,
+        registration_id=payment.registration_id,
+        return_url=payment.return_url,
         authentication=read_authentication_request(fields, payment.payment_type, account),
         details=read_details(fields, payment.money.currency),
         simulator_overrides={} if payment.test_mode is None else read_simulator_overrides(values),
@@ -285,9 +288,9 @@ def find_window(echo: Mapping[str, str]) -> str | None:
     return echo.get("customer.browser.challengeWindow")
 
 
-def find_return_url(echo: Mapping[str, str]) -> str | None:
-    """Where the shopper of a stored payment comes back to."""
-    return echo.get("shopperResultUrl")
+def find_return_url(values: Mapping[str, str]) -> str | None:
+    """Returns the address that the merchant named for the shopper to come back to."""
+    return values.get("shopperResultUrl")
 
 
 def get_shop_origin(echo: Mapping[str, str]) -> str:

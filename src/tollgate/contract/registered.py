@@ -21,8 +21,10 @@ from tollgate.contract.fields import Fields
 from tollgate.contract.objections import find_token_expiry
 from tollgate.contract.standing import begins_series
 from tollgate.payments import accounts
+from tollgate.payments.order import Order
+from tollgate.payments.payment import Payment
 from tollgate.payments.registration import RegisteredAccount
-from tollgate.values import Fault, InvalidParameters, Secret
+from tollgate.values import Fault, InvalidParameters, RegistrationId, Secret
 
 _ID, _CREATE, _OVERRIDE = "registrationId", "createRegistration", "overrideHolder"
 
@@ -30,36 +32,35 @@ _ID, _CREATE, _OVERRIDE = "registrationId", "createRegistration", "overrideHolde
 class RegistrationLink(msgspec.Struct, frozen=True):
     """The registration that a stored payment names."""
 
-    id: str
+    id: RegistrationId
     is_new: bool
     """Made by this payment."""
     begins_series: bool
 
 
-def find_registration_id(fields: Fields) -> str | None:
-    """Of the stored account to pay with."""
-    return fields.values.get(_ID)
+def find_registration_id(fields: Fields) -> RegistrationId | None:
+    """Returns the id of the stored account to pay with, or None where no id was sent."""
+    found = fields.values.get(_ID)
+    return None if found is None else RegistrationId(found)
 
 
 def asks_to_register(values: Mapping[str, str]) -> bool:
     return _CREATE in values and is_true(values[_CREATE]) and _ID not in values
 
 
-def add_registration(echo: Mapping[str, str], registration_id: str, *, is_new: bool) -> dict[str, str]:
-    """The echo of a payment that belongs to a registration; the wish for one stays only where it was made."""
-    kept = dict(echo) if is_new else {name: text for name, text in echo.items() if name != _CREATE}
-    return {**kept, _ID: registration_id}
+def drop_wish(echo: Mapping[str, str]) -> dict[str, str]:
+    """Returns the echo of a payment that uses a registration and makes none, whatever its request asked for."""
+    return {name: text for name, text in echo.items() if name != _CREATE}
 
 
 def keep_for_registration(echo: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in echo.items() if first_word(name) in WORDS[Use.REGISTRATION]}
 
 
-def read_registration_link(echo: Mapping[str, str]) -> RegistrationLink | None:
-    registration_id = echo.get(_ID)
-    if registration_id is None:
+def read_registration_link(subject: Order | Payment) -> RegistrationLink | None:
+    if subject.registration_id is None:
         return None
-    return RegistrationLink(registration_id, is_true(echo.get(_CREATE)), begins_series(echo))
+    return RegistrationLink(subject.registration_id, is_true(subject.echo.get(_CREATE)), begins_series(subject.echo))
 
 
 def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
@@ -113,4 +114,4 @@ def show_registered(fields: Fields, stored: RegisteredAccount, account: accounts
     shown = {name: text for name, text in registration.echo.items() if first_word(name) in WORDS[Use.ACCOUNT]}
     if isinstance(account, accounts.BankAccount) and account.holder:
         shown["bankAccount.holder"] = account.holder
-    return add_registration(kept | shown, registration.id, is_new=False)
+    return drop_wish(kept | shown)

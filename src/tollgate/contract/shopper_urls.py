@@ -15,7 +15,7 @@ import msgspec
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.payments.checkout import Checkout, CheckoutKind
 from tollgate.payments.payment import Payment
-from tollgate.values import CheckoutId, MerchantId, PaymentId, Secret, find_checkout_id
+from tollgate.values import CheckoutId, MerchantId, PaymentId, Secret
 
 _ID_BYTES = 16
 _KEY_BYTES = 32
@@ -54,9 +54,9 @@ def read_shopper_token(text: str) -> ShopperToken | None:
 
 def make_return_url(address: str, payment: Payment) -> str:
     """The shopper's way home, with what names the payment, or the checkout that it was made for."""
-    checkout_id = find_checkout_id(payment.ndc)
-    if checkout_id is not None:
-        return _make_return_url(address, checkout_id, make_checkout_path(checkout_id, CheckoutKind.PAYMENT))
+    if payment.checkout_id is not None:
+        path = make_checkout_path(payment.checkout_id, CheckoutKind.PAYMENT)
+        return _make_return_url(address, payment.checkout_id, path)
     return _make_return_url(address, payment.id, get_resource_path(payment))
 
 

@@ -45,7 +45,6 @@ from tollgate.values import (
     SECOND,
     Refusal,
     TooMany,
-    find_checkout_id,
     hide_checkout_ids,
     make_checkout_id,
 )
@@ -180,7 +179,7 @@ async def get_attempt(app: App, checkout: Checkout, payment_id: str) -> Payment:
     payment = await find_payment(app.database, checkout.merchant_id, payment_id)
     if payment is None:
         raise LookupError("a checkout names a payment that does not exist")
-    if find_checkout_id(trust(app, payment).ndc) != checkout.id:
+    if trust(app, payment).checkout_id != checkout.id:
         raise TamperedRow(f"a checkout names payment {payment.id}, which was made for something else")
     return payment
 

@@ -99,6 +99,7 @@ def start_follow_up(app: App, request: FollowUp, named: Payment, ndc: str) -> Pa
         short_id=request.short_id,
         merchant_transaction_id=request.merchant_transaction_id,
         lifecycle_id=request.lifecycle_id or bare.lifecycle_id,
+        registration_id=request.registration_id,
         echo={**bare.echo, **request.echo},
     )
 

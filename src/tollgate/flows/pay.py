@@ -137,6 +137,9 @@ def start_attempt(app: App, order: Order, call: Call, payment_id: PaymentId, pat
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
         lifecycle_id=order.lifecycle_id,
+        checkout_id=order.checkout_id,
+        registration_id=order.registration_id,
+        return_url=order.return_url,
         card=order.card_summary,
         echo=order.echo,
     )

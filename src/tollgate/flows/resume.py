@@ -16,7 +16,7 @@ from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
 from tollgate.connectors.threeds import exchanges, refusals
 from tollgate.contract.checkouts import read_prepared_money
-from tollgate.contract.orders import find_return_url, find_window, get_shop_origin, recall_order
+from tollgate.contract.orders import find_window, get_shop_origin, recall_order
 from tollgate.contract.shopper_urls import (
     ShopperToken,
     make_return_url,
@@ -47,7 +47,7 @@ from tollgate.store.authentications import find_authentication, move_authenticat
 from tollgate.store.checkouts import find_checkout, lock_checkout_writes
 from tollgate.store.payments import completion_writes, find_payment, get_sealed_account, reopen_writes
 from tollgate.store.statements import Write
-from tollgate.values import SECOND, CheckoutId, Secret, find_checkout_id
+from tollgate.values import SECOND, CheckoutId, Secret
 from tollgate.vault.sealing import make_owner, open_account, open_hidden
 from tollgate.vault.signing import hash_once_key, open_once
 
@@ -234,8 +234,8 @@ def _show_challenge(payment: Payment, case: authentication.AuthenticationCase) -
     """Again as often as the shopper reloads; where the issuer asks by another way there is nothing but to wait."""
     if case.acs_url is None:
         return Wait(case.card_holder_text)
-    is_nested = find_checkout_id(payment.ndc) is not None
-    return Forward(case.acs_url, exchanges.make_challenge(case, find_window(payment.echo)), is_nested)
+    challenge = exchanges.make_challenge(case, find_window(payment.echo))
+    return Forward(case.acs_url, challenge, payment.checkout_id is not None)
 
 
 async def finish(app: App, payment: Payment, case: authentication.AuthenticationCase, cvv: Secret | None) -> None:
@@ -250,7 +250,7 @@ async def finish(app: App, payment: Payment, case: authentication.Authentication
     if refusals.find_authentication_refusal(case) is not None or payment.payment_type == AUTHENTICATION:
         await close(app, payment, await pass_on(app, order, payment, route, case))
         return
-    checkout_id = find_checkout_id(payment.ndc)
+    checkout_id = payment.checkout_id
     for _ in range(_IDEMPOTENCY_RECORDS_MAX):
         claiming = [] if checkout_id is None else await _idempotency_key(app, payment, checkout_id)
         if claiming is None:
@@ -308,12 +308,12 @@ async def _recall(app: App, payment: Payment, cvv: Secret | None) -> Order:
 
 def go_home(app: App, payment: Payment) -> GoHome:
     """Returns the shopper to the shop, if the channel still allows the address."""
-    address, channel = find_return_url(payment.echo), app.merchants.get_channel(payment.channel_id)
+    address, channel = payment.return_url, app.merchants.get_channel(payment.channel_id)
     if address is None or not may_return_to(address, channel.return_schemes, is_lenient=channel.is_lenient):
         return GoHome(None)
     origin = get_shop_origin(payment.echo)
     is_paid = payment.result_code != "" and is_success(payment.result_code)
-    return GoHome(make_return_url(address, payment), find_checkout_id(payment.ndc), origin, is_paid)
+    return GoHome(make_return_url(address, payment), payment.checkout_id, origin, is_paid)
 
 
 async def accept_challenge_result(app: App, token_text: str, body: bytes) -> bytes:

@@ -59,7 +59,6 @@ from tollgate.values import (
     PaymentId,
     Refusal,
     TooMany,
-    find_checkout_id,
     is_id,
     make_id,
     make_short_id,
@@ -200,6 +199,7 @@ async def _pay(app: App, form_call: _FormCall) -> tuple[Answer, str]:
         opened=opened,
         stored=stored,
     )
+    order = msgspec.structs.replace(order, checkout_id=form_call.checkout.id)
     payment_id = PaymentId(make_id(app.random_bytes))
     guards = _take(app, form_call, payment_id)
     answer = await pay(app, order, call, payment_id=payment_id, guards=guards)
@@ -269,7 +269,7 @@ async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer
 async def _find_attempt(app: App, checkout: Checkout, attempt_id: str) -> Payment | None:
     """Finds an attempt that was made for this very checkout; None where there is none of that name."""
     payment = await find_payment(app.database, checkout.merchant_id, attempt_id) if is_id(attempt_id) else None
-    if payment is None or find_checkout_id(trust(app, payment).ndc) != checkout.id:
+    if payment is None or trust(app, payment).checkout_id != checkout.id:
         return None
     return payment
 

@@ -19,7 +19,6 @@ from tollgate.store.audit import AuditedPayment, find_audited_payments
 from tollgate.store.audit_checkouts import AuditedCheckout, find_audited_checkouts, walk_checkouts
 from tollgate.store.audit_links import AuditedLink, find_audited_links, walk_links
 from tollgate.store.audit_stored import AuditedRegistration, find_audited_registrations
-from tollgate.values import find_checkout_id
 from tollgate.vault.keyring import Keyring
 
 _NEVER_STORED = frozenset({RegistrationState.PENDING, RegistrationState.REJECTED})
@@ -55,7 +54,7 @@ def _check_payment(checkout: Checkout, payments: Mapping[str, AuditedPayment]) -
     payment = row.payment
     if payment is None:
         return None
-    if payment.ndc != checkout.id or payment.chain_id is not None:
+    if payment.checkout_id != checkout.id:
         return f"payment {payment.id} was not made for it"
     if checkout.state is CheckoutState.LOCKED:
         # Only a payment that may move money at this moment; one that waits lets others try, unless it pays out.
@@ -96,10 +95,10 @@ async def list_unnamed_payments(audit: Audit, page: Iterable[AuditedPayment]) ->
     findings = []
     approved = [each.payment for each in page if each.payment and _pays_for_checkout(each.payment)]
     for merchant_id, payments in group_by_merchant(approved).items():
-        ids = sorted({payment.ndc for payment in payments})
+        ids = sorted({payment.checkout_id or "" for payment in payments})
         checkouts = {row.id: row.checkout for row in await find_audited_checkouts(audit.database, merchant_id, ids)}
         for payment in payments:
-            checkout = checkouts.get(payment.ndc)
+            checkout = checkouts.get(payment.checkout_id or "")
             if checkout is not None and not (checkout.is_paid and checkout.subject_id == payment.id):
                 text = f"it is approved, and checkout {checkout.id} was not paid by it"
                 findings.append(make_finding(payment, Proof.CHECKOUT, text))
@@ -107,8 +106,7 @@ async def list_unnamed_payments(audit: Audit, page: Iterable[AuditedPayment]) ->
 
 
 def _pays_for_checkout(payment: Payment) -> bool:
-    is_first = payment.state is State.APPROVED and payment.chain_id is None
-    return is_first and find_checkout_id(payment.ndc) is not None
+    return payment.state is State.APPROVED and payment.checkout_id is not None
 
 
 def _list_subjects(kind: CheckoutKind, row: AuditedCheckout) -> list[str | None]:

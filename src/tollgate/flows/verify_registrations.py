@@ -17,13 +17,13 @@ from tollgate.operations.schedules import recall_cron
 from tollgate.operations.signing import has_signature
 from tollgate.payments.audit import Proof
 from tollgate.payments.payment import OPEN_STATES, State
-from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState
+from tollgate.payments.registration import WIPED, Registration, RegistrationEvent, RegistrationState, make_event_id
 from tollgate.payments.schedule import Run, RunState, ScheduleState, find_next, is_time_of, make_run_payment_id
 from tollgate.store import audit_schedules, audit_stored
 from tollgate.store.audit import AuditedPayment, find_audited_payments, find_events
 from tollgate.store.opening import get_setting
 from tollgate.store.schedules import list_runs
-from tollgate.values import MerchantId, make_timed_id
+from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
 from tollgate.vault.sealing import EnvelopeError, open_account
 from tollgate.vault.signing import fingerprint_account, shows_face
@@ -121,8 +121,8 @@ async def read_unannounced(
 def _make_event_id(registration: Registration, payments: AuditedPayments) -> str:
     row = payments.get(registration.made_by or "")
     if row is None or row.payment is None or row.payment.completed_at is None:
-        return make_timed_id(registration.created_at, f"{registration.id}.0")
-    return make_timed_id(row.payment.completed_at, f"{registration.id}.1")
+        return make_event_id(registration.created_at, registration.id, 0)
+    return make_event_id(row.payment.completed_at, registration.id, 1)
 
 
 # ---- schedules ----

@@ -91,7 +91,7 @@ _subjects = read_by_ids(audit.find_audited_payments, lambda row: [row.subject_id
 
 TABLES = (
     Table(
-        name="book",
+        name="ledger_entries",
         walk=audit.walk_ledger,
         reads=(read_by_ids(audit.find_audited_payments, lambda entry: [entry.payment_id]),),
         check=check_entry,
@@ -104,7 +104,7 @@ TABLES = (
     ),
     Table(name="jobs", walk=audit.walk_jobs, reads=(_subjects,), check=check_job),
     Table(
-        name="claims",
+        name="idempotency_keys",
         walk=audit.walk_idempotency_records,
         reads=(read_by_ids(audit.find_audited_payments, lambda record: [record.payment_id]),),
         check=check_idempotency_record,

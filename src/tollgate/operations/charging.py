@@ -12,7 +12,6 @@ from tollgate.contract.answers import Answer, answer_payment
 from tollgate.contract.checkouts import read_prepared_money
 from tollgate.contract.follow_ups import count_captures, inherit_echo
 from tollgate.contract.objections import find_fraction_objection
-from tollgate.contract.registered import read_registration_link
 from tollgate.contract.shopper_urls import write_shopper_token
 from tollgate.operations.app import App
 from tollgate.operations.checkouts import open_prepared
@@ -40,7 +39,7 @@ from tollgate.store.chains import list_chain, start_follow_up_writes
 from tollgate.store.checkouts import find_checkout
 from tollgate.store.payments import complete_follow_up, complete_payment, find_payment
 from tollgate.store.statements import Write
-from tollgate.values import SECOND, Money, PaymentId, find_checkout_id, make_id
+from tollgate.values import SECOND, Money, PaymentId, make_id
 
 
 class FateUnknown(Exception):
@@ -66,7 +65,7 @@ async def charge(app: App, order: Order, started: Payment, route: Route) -> Verd
     """With the network's token in place of a stored card's number, where there is a good one."""
     if order.objection:
         return Verdict(outcome=Outcome.DECLINED, code=order.objection)
-    means = await use_network_token(app, order, started) if read_registration_link(started.echo) else Means(order)
+    means = await use_network_token(app, order, started) if started.registration_id else Means(order)
     back_url = make_shopper_url(app, started) if order.return_url else ""
     exchange = route.connector.charge(means.order, started.id, route.approved_code, back_url=back_url)
     verdict = await app.dispatch(exchange, route.wire, label="charge request", spent_s=means.spent_s)
@@ -90,8 +89,8 @@ async def conclude(app: App, started: Payment, verdict: Verdict, idempotency_key
 
 async def check_lateness(app: App, payment: Payment, verdict: Verdict) -> Verdict:
     """Asked before it is written down. Whoever is overtaken in between is refused by the store, and asks again."""
-    checkout_id = find_checkout_id(payment.ndc)
-    if checkout_id is None or verdict.outcome is not Outcome.APPROVED or payment.chain_id is not None:
+    checkout_id = payment.checkout_id
+    if checkout_id is None or verdict.outcome is not Outcome.APPROVED:
         return verdict
     if NATURES[payment.payment_type] is not Nature.TAKES:
         return verdict
@@ -170,9 +169,13 @@ def start_after(app: App, named: Payment, payment_type: str, ndc: str) -> Paymen
         deadline_at=app.clock.wall() + int(app.patience_s * SECOND),
         merchant_transaction_id=None,
         referenced_id=named.id,
+        checkout_id=None,
+        registration_id=None,
+        return_url=None,
         chain_id=named.first_id,
         card=None,
         echo=inherit_echo(named.echo),
+        outcome=None,
         result_code="",
         details={},
         completed_at=None,

@@ -81,7 +81,7 @@ async def use_network_token(app: App, order: Order, started: Payment) -> Means:
     channel = app.merchants.find_channel(started.channel_id)
     if channel is None or not channel.uses_network_tokens or not tokens.can_have_token(order.brand, order.account):
         return Means(order)
-    link = read_registration_link(started.echo)
+    link = read_registration_link(started)
     if link is None or link.is_new:
         return Means(order)
     found = await find_sealed_registration(app.database, started.merchant_id, link.id)

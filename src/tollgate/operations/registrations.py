@@ -72,13 +72,12 @@ async def prepare_registration(app: App, order: Order, call: Call, payment_id: P
         return RegistrationPlan(order, None)
     known = await find_same(app, call.channel, order.account, order.brand, order.card_summary)
     if known is not None:
-        echo = registered.add_registration(order.echo, known.id, is_new=False)
-        joined = await _join_mandate(app, msgspec.structs.replace(order, echo=echo), order.account, known)
+        named = msgspec.structs.replace(order, registration_id=known.id, echo=registered.drop_wish(order.echo))
+        joined = await _join_mandate(app, named, order.account, known)
         return RegistrationPlan(joined, None)
     registration_id = RegistrationId(make_id(app.random_bytes))
     account = sign_mandate(order.account, registration_id, app.clock.now())
-    echo = registered.add_registration(order.echo, registration_id, is_new=True)
-    order = msgspec.structs.replace(order, account=account, echo=echo)
+    order = msgspec.structs.replace(order, account=account, registration_id=registration_id)
     bare = start_registration(app, order, call, registration_id)
     registration = msgspec.structs.replace(bare, made_by=payment_id)
     return RegistrationPlan(order, seal_registration(app, registration, account))
@@ -91,7 +90,7 @@ async def _join_mandate(app: App, order: Order, account: Instrument, known: Regi
     kept = await _open_kept(app, known)
     if not isinstance(kept, BankAccount) or account.mandate_id not in (None, kept.mandate_id):
         return order
-    link = registered.read_registration_link(order.echo)
+    link = registered.read_registration_link(order)
     is_later = order.sequence is Sequence.FIRST and not (link and link.begins_series)
     return msgspec.structs.replace(
         order,
@@ -238,7 +237,7 @@ async def _note_use(app: App, registration: Registration) -> None:
 
 def find_registration_change(app: App, completed: Payment) -> RegistrationChange | None:
     """What the end of a payment does to the registration that it names; None for most payments."""
-    link = registered.read_registration_link(completed.echo)
+    link = registered.read_registration_link(completed)
     if link is None or completed.chain_id is not None or NATURES[completed.payment_type] is Nature.CHECKS:
         return None
     if completed.state not in (State.APPROVED, State.DECLINED):
@@ -248,7 +247,7 @@ def find_registration_change(app: App, completed: Payment) -> RegistrationChange
         return None
     ended = RegistrationState.ACTIVE if is_approved else RegistrationState.REJECTED
     return RegistrationChange(
-        id=RegistrationId(link.id),
+        id=link.id,
         merchant_id=completed.merchant_id,
         state=ended if link.is_new else None,
         result_code=completed.result_code,

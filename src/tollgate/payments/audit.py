@@ -241,7 +241,9 @@ def check_entries(payment: Payment, entries: Entries) -> list[Finding]:
 
 
 def make_entry_finding(entry: Entry, text: str) -> Finding:
-    return Finding(proof=Proof.LEDGER, table="book", merchant_id=entry.merchant_id, row_id=entry.id, text=text)
+    return Finding(
+        proof=Proof.LEDGER, table="ledger_entries", merchant_id=entry.merchant_id, row_id=entry.id, text=text
+    )
 
 
 def sum_accounts(entries: Iterable[Entry]) -> dict[LedgerAccount, int]:

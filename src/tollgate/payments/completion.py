@@ -12,12 +12,9 @@ from tollgate.payments.checkout import CheckoutEnd
 from tollgate.payments.following import FOLLOWINGS
 from tollgate.payments.ledger import FIRST_ENTRIES, BalanceChange, Entry, LedgerAccount
 from tollgate.payments.payment import (
-    ABANDONED_DETAIL,
-    LATE_DETAIL,
     MOVES,
     NATURES,
     OPEN_STATES,
-    SILENT_CODE,
     Nature,
     Outcome,
     Payment,
@@ -26,7 +23,7 @@ from tollgate.payments.payment import (
     Verdict,
 )
 from tollgate.payments.registration import RegistrationChange
-from tollgate.values import Instant, find_checkout_id, make_timed_id
+from tollgate.values import Instant, make_timed_id
 
 _UNRESOLVED = frozenset({State.UNRESOLVED})
 
@@ -50,6 +47,7 @@ def complete(started: Payment, verdict: Verdict, now: Instant) -> Completion:
     completed = msgspec.structs.replace(
         started,
         state=move.state,
+        outcome=verdict.outcome,
         result_code=move.code or verdict.code,
         details=verdict.details,
         completed_at=now,
@@ -68,12 +66,10 @@ def find_checkout_end(completed: Payment, seen_revision: int | None = None) -> C
 
     What is still open and may have paid out keeps its checkout claimed.
     """
-    checkout_id = find_checkout_id(completed.ndc)
-    if (
-        checkout_id is None
-        or completed.chain_id is not None
-        or completed.state in _holding(NATURES[completed.payment_type])
-    ):
+    checkout_id = completed.checkout_id
+    if checkout_id is None or completed.chain_id is not None:
+        return None
+    if completed.state in _holding(NATURES[completed.payment_type]):
         return None
     return CheckoutEnd(
         id=checkout_id,
@@ -140,6 +136,9 @@ def list_facts(payment: Payment) -> tuple[object, ...]:
         payment.chain_id,
         payment.position,
         payment.referenced_id,
+        payment.checkout_id,
+        payment.registration_id,
+        payment.return_url,
         payment.payment_type,
         action and action.value,
         payment.state.value,
@@ -150,6 +149,7 @@ def list_facts(payment: Payment) -> tuple[object, ...]:
         payment.test_mode and payment.test_mode.value,
         payment.created_at,
         payment.completed_at,
+        payment.outcome and payment.outcome.value,
         payment.result_code,
         payment.brand,
         payment.method,
@@ -165,9 +165,7 @@ def list_facts(payment: Payment) -> tuple[object, ...]:
 
 def may_have_taken(payment: Payment) -> bool:
     """Tells whether a payment that failed may have taken money all the same, which a reversal gives back."""
-    if NATURES.get(payment.payment_type) is not Nature.TAKES or payment.state is not State.DECLINED:
+    nature = NATURES.get(payment.payment_type)
+    if nature is None or payment.outcome is None:
         return False
-    # An acquirer that declined with this very code would have given details. What has a dot in its name is none: it was
-    # known of the shopper before.
-    is_silent = payment.result_code == SILENT_CODE and all("." in name for name in payment.details)
-    return is_silent or not payment.details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
+    return MOVES[nature, payment.outcome].recovery_task is RecoveryTask.REVERSE

@@ -15,7 +15,7 @@ import msgspec
 
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.authentication import AuthenticationRequest
-from tollgate.values import Money
+from tollgate.values import CheckoutId, Money, RegistrationId
 
 
 class Party(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -241,6 +241,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None
     lifecycle_id: str | None = None
+    checkout_id: CheckoutId | None = None
+    """The checkout that it pays for."""
+    registration_id: RegistrationId | None = None
+    """The registration that it uses, or makes."""
     return_url: str | None = None
     """Where the shopper comes back to after a challenge or a provider's page."""
     due_on: date | None = None
@@ -280,6 +284,8 @@ class FollowUp(msgspec.Struct, frozen=True, kw_only=True):
     test_mode: TestMode | None = None
     merchant_transaction_id: str | None = None
     lifecycle_id: str | None = None
+    registration_id: RegistrationId | None = None
+    """Answered again; the named payment has an account of its own."""
     brand: str | None = None
     """The named payment must have this brand."""
     objection: str | None = None

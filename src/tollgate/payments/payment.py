@@ -17,7 +17,7 @@ from tollgate.payments.accounts import CardSummary
 from tollgate.payments.following import TAKEN, Action
 from tollgate.payments.ledger import UNTOUCHED, Balance, Closure
 from tollgate.payments.order import TestMode
-from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId
+from tollgate.values import ChannelId, CheckoutId, Instant, MerchantId, Money, PaymentId, RegistrationId
 
 
 class Payment(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,8 +45,16 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     lifecycle_id: str | None = None
     """Ties an authorization to what follows it; the merchant's own, and the same in the whole chain."""
     referenced_id: PaymentId | None = None
+    checkout_id: CheckoutId | None = None
+    """The checkout that it pays for; a later transaction of its chain pays for none."""
+    registration_id: RegistrationId | None = None
+    """The registration that it uses or makes."""
+    return_url: str | None = None
+    """The shopper's browser is sent back to this address of the shop."""
     card: CardSummary | None = None
     echo: Mapping[str, str] = {}
+    outcome: Outcome | None = None
+    """The outcome that completed it; None while it is started."""
     result_code: str = ""
     details: Mapping[str, str] = {}
     completed_at: Instant | None = None

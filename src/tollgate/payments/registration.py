@@ -10,7 +10,17 @@ import msgspec
 from tollgate.catalog import codes
 from tollgate.payments.accounts import CardSummary, Instrument
 from tollgate.payments.order import TestMode
-from tollgate.values import ChannelId, Instant, MerchantId, Money, PaymentId, RegistrationId, add_months, get_month_end
+from tollgate.values import (
+    ChannelId,
+    Instant,
+    MerchantId,
+    Money,
+    PaymentId,
+    RegistrationId,
+    add_months,
+    get_month_end,
+    make_timed_id,
+)
 
 
 class RegistrationState(IntEnum):
@@ -233,6 +243,11 @@ def end_token(token: NetworkToken | None) -> NetworkToken | None:
     if token is None or not token.reference:
         return token
     return msgspec.structs.replace(token, state=TokenState.DELETED)
+
+
+def make_event_id(at: Instant, registration_id: str, revision: int) -> str:
+    """Returns the id of the event by which a revision is announced; the payment that makes a registration ends in 1."""
+    return make_timed_id(at, f"{registration_id}.{revision}")
 
 
 def make_token_job_id(registration_id: str, occasion: str = "") -> str:

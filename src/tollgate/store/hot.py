@@ -81,7 +81,7 @@ def _array_type(column: sa.Column[Any]) -> str:
 
 # ---- start: an attempt, and the claim of its idempotency key ----
 
-AT_START = {"state": "0", "result_code": "''", "details": "'{}'", "completed_at": "NULL"}
+AT_START = {"state": "0", "outcome": "NULL", "result_code": "''", "details": "'{}'", "completed_at": "NULL"}
 """A started attempt has no result yet, so these stand in the text instead of travelling in every row."""
 
 _LEFT_OUT = {*AT_START, "action", "chain_id", "mac"}
@@ -95,11 +95,13 @@ _started_names = ", ".join(name for name, _ in _STARTED)
 _fixed_names, _fixed_values = ", ".join(AT_START), ", ".join(AT_START.values())
 _idempotency_picks = ("channel_id", "idempotency_key", "merchant_id", "fingerprint", "id", "claimed_at")
 
-INSERT_IDEMPOTENCY_KEY = "INSERT INTO claims (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
+INSERT_IDEMPOTENCY_KEY = (
+    "INSERT INTO idempotency_keys (channel_id, key, merchant_id, fingerprint, payment_id, created_at)"
+)
 # A claim past its lifetime counts as absent, so the next request may take the key over.
 TAKE_OVER = f"""ON CONFLICT (channel_id, key, merchant_id) DO UPDATE SET fingerprint = excluded.fingerprint,
  payment_id = excluded.payment_id, created_at = excluded.created_at, status = NULL, body = NULL
- WHERE claims.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
+ WHERE idempotency_keys.created_at < excluded.created_at - {LIMITS.idempotency_lifetime}"""
 _INSERT_PAYMENT = f"INSERT INTO payments ({_started_names}, {_fixed_names})"
 
 
@@ -154,6 +156,7 @@ _SETTLED: Columns = (
     ("merchant_id", "text"),
     ("id", "text"),
     ("state", "int2"),
+    ("outcome", "text"),
     ("result_code", "text"),
     ("details", "text"),
     ("completed_at", "int8"),
@@ -174,7 +177,7 @@ COMPLETION_COLUMNS: Columns = (
     ("status", "int2"),
     ("body", "bytea"),
 )
-_changed = ("state", "result_code", "details", "completed_at", "mac")
+COMPLETED = ("state", "outcome", "result_code", "details", "completed_at", "mac")
 _event_picks = ("merchant_id", "event_id", "id", "event_topic", "completed_at", "result_code")
 _job_picks = ("merchant_id", "job_id", "job_topic", "id", "job_due_at")
 
@@ -191,7 +194,7 @@ _entry_picks = (
 )
 
 _INSERT_ENTRY = (
-    "INSERT INTO book (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)"
+    "INSERT INTO ledger_entries (merchant_id, id, payment_id, channel_id, currency, source, target, amount, posted_at)"
 )
 _INSERT_EVENT = "INSERT INTO outbox (merchant_id, id, subject_id, topic, created_at, result_code)"
 _INSERT_JOB = "INSERT INTO jobs (merchant_id, id, topic, subject_id, due_at, leased_until, lease_owner, tries, body)"
@@ -202,31 +205,31 @@ _STILL_STARTED = "payments.state + 0 = 0"
 
 # Two rows for one payment in a batch: the update takes one of them and returns its position, so the other is refused.
 _COMPLETE_LEAN = f"""
-WITH settled AS (UPDATE payments SET {", ".join(f"{name} = given.{name}" for name in _changed)} FROM GIVEN
+WITH settled AS (UPDATE payments SET {", ".join(f"{name} = given.{name}" for name in COMPLETED)} FROM GIVEN
  WHERE payments.merchant_id = given.merchant_id AND payments.id = given.id AND {_STILL_STARTED}
  RETURNING given.*, payments.idempotency_key),
 posted AS ({_INSERT_ENTRY} SELECT {", ".join(_entry_picks)} FROM settled WHERE source IS NOT NULL),
 announced AS ({_INSERT_EVENT} SELECT {", ".join(_event_picks)} FROM settled)"""
 _COMPLETE_RICH = f"""{_COMPLETE_LEAN},
 owed AS ({_INSERT_JOB} SELECT {", ".join(_job_picks)}, {_NEW_JOB} FROM settled WHERE job_id IS NOT NULL),
-answered AS (UPDATE claims SET status = settled.status, body = settled.body FROM settled
- WHERE claims.channel_id = settled.channel_id AND claims.key = settled.idempotency_key
- AND claims.merchant_id = settled.merchant_id AND claims.payment_id = settled.id AND settled.status IS NOT NULL
- AND claims.status IS NULL)"""
+answered AS (UPDATE idempotency_keys SET status = settled.status, body = settled.body FROM settled
+ WHERE idempotency_keys.channel_id = settled.channel_id AND idempotency_keys.key = settled.idempotency_key
+ AND idempotency_keys.merchant_id = settled.merchant_id AND idempotency_keys.payment_id = settled.id
+ AND settled.status IS NOT NULL AND idempotency_keys.status IS NULL)"""
 _POSITIONS = " SELECT n FROM settled"
 
 _COMPLETE_TEXT = (
-    f"UPDATE payments SET {', '.join(f'{name} = ?' for name in _changed)}"
+    f"UPDATE payments SET {', '.join(f'{name} = ?' for name in COMPLETED)}"
     f" WHERE merchant_id = ? AND id = ? AND {_STILL_STARTED}"
 )
 _ENTRY_TEXT = f"{_INSERT_ENTRY} VALUES ({', '.join('?' * len(_entry_picks))})"
 _EVENT_TEXT = f"{_INSERT_EVENT} VALUES (?, ?, ?, ?, ?, ?)"
 _JOB_TEXT = f"{_INSERT_JOB} VALUES (?, ?, ?, ?, ?, {_NEW_JOB})"
 # A key replays the first answer, also where the payment waited for its shopper and was settled again.
-_ANSWER_TEXT = """UPDATE claims SET status = ?, body = ? WHERE payment_id = ? AND status IS NULL AND
+_ANSWER_TEXT = """UPDATE idempotency_keys SET status = ?, body = ? WHERE payment_id = ? AND status IS NULL AND
  (channel_id, key, merchant_id) =
  (SELECT channel_id, idempotency_key, merchant_id FROM payments WHERE merchant_id = ? AND id = ?)"""
-_pick_changed = _pick(COMPLETION_COLUMNS, (*_changed, "merchant_id", "id"))
+_pick_completed = _pick(COMPLETION_COLUMNS, (*COMPLETED, "merchant_id", "id"))
 _pick_event = _pick(COMPLETION_COLUMNS, _event_picks)
 _pick_entry = _pick(COMPLETION_COLUMNS, _entry_picks)
 _pick_job = _pick(COMPLETION_COLUMNS, _job_picks)
@@ -235,7 +238,7 @@ _source_at, _job_at, _status_at = (_place(COMPLETION_COLUMNS, name) for name in 
 
 
 def _complete_row(run: Run, row: Row) -> bool:
-    if not run(_COMPLETE_TEXT, _pick_changed(row)):
+    if not run(_COMPLETE_TEXT, _pick_completed(row)):
         return False
     run(_EVENT_TEXT, _pick_event(row))
     if row[_source_at] is not None:

@@ -17,8 +17,8 @@ from tollgate.store.database import Database, WrongSchema
 from tollgate.store.schema import TEXT, WHOLE, settings
 from tollgate.store.statements import COMPILERS, Dialect, Statement, Write
 
-HEAD = "0009"
-"""The newest revision; a test keeps it in step with the folder."""
+FIRST, HEAD = "0010", "0010"
+"""The oldest revision that can be upgraded, and the newest; tests keep both in step with the folder."""
 
 VERSIONS = Path(__file__).parent / "migrations"
 READ_REVISION = "SELECT version_num FROM alembic_version"
@@ -47,6 +47,7 @@ def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]
     """From the stored revision (None: an empty database) to HEAD, to be run in one transaction."""
     if revision == HEAD:
         return []
+    refuse_unreleased(revision)
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
     from alembic.script import ScriptDirectory
@@ -71,10 +72,20 @@ def make_missing_statements(dialect: Dialect, revision: str | None) -> list[str]
     return output.texts
 
 
+def refuse_unreleased(revision: str | None) -> None:
+    """Raises for a database that was made before the first release, whose tables nothing upgrades."""
+    if revision is not None and revision < FIRST:
+        raise WrongSchema(
+            f"the database is at revision {revision}, from before the first release, and cannot be upgraded: "
+            "name an empty folder with --data, or an empty database with --database, and set up its merchants again"
+        )
+
+
 def refuse_old_schema(revision: str | None, place: str) -> None:
     """Raises for those who may look but not change; `place` names the database without its password."""
     if revision is None:
         raise WrongSchema(f"{place} has no tables of Tollgate: `tollgate migrate` makes them, if this is the right one")
+    refuse_unreleased(revision)
     if revision != HEAD:
         raise WrongSchema(f"the database is at revision {revision}, this release needs {HEAD}: run `tollgate migrate`")
 

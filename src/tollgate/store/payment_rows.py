@@ -13,7 +13,7 @@ from tollgate.payments.accounts import CardSummary
 from tollgate.payments.following import Action
 from tollgate.payments.ledger import Balance
 from tollgate.payments.order import TestMode
-from tollgate.payments.payment import Payment, State
+from tollgate.payments.payment import Outcome, Payment, State
 from tollgate.store.database import Unreadable
 from tollgate.store.jobs import PAYMENT_COMPLETED, Event
 from tollgate.store.schema import payments
@@ -100,7 +100,7 @@ def read_if_sound(row: tuple[Any, ...]) -> Payment | None:
 def _read(row: tuple[Any, ...]) -> Payment:
     named = dict(zip(_NAMES, row, strict=True))
     amount, currency, card = named.pop("amount"), named.pop("currency"), named["card"]
-    test_mode, action = named["test_mode"], named["action"]
+    test_mode, action, outcome = named["test_mode"], named["action"], named["outcome"]
     balance = Balance(**{name: named.pop(name) for name in _BALANCE})
     return Payment(
         **named
@@ -111,6 +111,7 @@ def _read(row: tuple[Any, ...]) -> Payment:
             "card": None if card is None else _decode_card(card),
             "echo": orjson.loads(named["echo"]),
             "details": orjson.loads(named["details"]),
+            "outcome": None if outcome is None else Outcome(outcome),
             "action": None if action is None else Action(action),
             "balance": balance,
         }

@@ -59,6 +59,9 @@ async def start_payment(
             payment.test_mode,
             payment.merchant_transaction_id,
             payment.referenced_id,
+            payment.checkout_id,
+            payment.registration_id,
+            payment.return_url,
             None if card is None else payment_rows.encode_card(card),
             payment_rows.encode_map(payment.echo),
             None if idempotency_key is None else idempotency_key.key,
@@ -89,6 +92,7 @@ async def complete_payment(
             payment.merchant_id,
             payment.id,
             int(payment.state),
+            payment.outcome,
             payment.result_code,
             payment_rows.encode_map(payment.details),
             completed_at,
@@ -121,7 +125,12 @@ _complete = Statement(
         # Spelled so that no planner takes the index of attempts in flight for it; the hot write tells why.
         payments.c.state + sa.literal_column("0") == sa.bindparam("expected", type_=payments.c.state.type),
     )
-    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "result_code", "details", "completed_at", "mac")})
+    .values(
+        {
+            name: sa.bindparam(f"new_{name}")
+            for name in ("state", "outcome", "result_code", "details", "completed_at", "mac")
+        }
+    )
 )
 _reopen = Statement(
     sa.update(payments)
@@ -132,6 +141,7 @@ _reopen = Statement(
     )
     .values(
         state=int(State.STARTED),
+        outcome=sa.null(),
         result_code="",
         details="{}",
         completed_at=sa.null(),
@@ -181,6 +191,7 @@ def completion_writes(
         "payment_id": payment.id,
         "expected": int(expected),
         "new_state": int(payment.state),
+        "new_outcome": payment.outcome,
         "new_result_code": payment.result_code,
         "new_details": payment_rows.encode_map(payment.details),
         "new_completed_at": payment.completed_at,

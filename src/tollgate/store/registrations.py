@@ -22,6 +22,7 @@ from tollgate.payments.registration import (
     RegistrationChange,
     RegistrationEvent,
     RegistrationState,
+    make_event_id,
     make_token_job_id,
 )
 from tollgate.store.database import Database
@@ -30,7 +31,7 @@ from tollgate.store.payment_rows import UNREADABLE, encode_map
 from tollgate.store.retention import is_after, is_sealed_otherwise, make_page_params
 from tollgate.store.schema import OPEN_REGISTRATION, outbox, registrations
 from tollgate.store.statements import Statement, Write
-from tollgate.values import Instant, MerchantId, RegistrationId, make_timed_id
+from tollgate.values import Instant, MerchantId, RegistrationId
 
 _log = logging.getLogger("tollgate.store")
 
@@ -155,7 +156,7 @@ def end_payment_writes(change: RegistrationChange) -> list[Write]:
             return [Write(_note_initial, {**of, "new_initial": initial})]
         case RegistrationState.ACTIVE:
             event = Event(
-                id=make_timed_id(change.at, f"{change.id}.1"),
+                id=make_event_id(change.at, change.id, 1),
                 merchant_id=change.merchant_id,
                 subject_id=change.id,
                 topic=RegistrationEvent.CREATED,
@@ -211,7 +212,7 @@ def make_token_job(
 
 def make_registration_event(registration: Registration, topic: RegistrationEvent, at: Instant) -> Event:
     return Event(
-        id=make_timed_id(at, f"{registration.id}.{registration.revision}"),
+        id=make_event_id(at, registration.id, registration.revision),
         merchant_id=registration.merchant_id,
         subject_id=registration.id,
         topic=topic,

@@ -41,8 +41,12 @@ payments = sa.Table(
     sa.Column("test_mode", TEXT),
     sa.Column("merchant_transaction_id", TEXT),
     sa.Column("referenced_id", TEXT),
+    sa.Column("checkout_id", TEXT),
+    sa.Column("registration_id", TEXT),
+    sa.Column("return_url", TEXT),
     sa.Column("card", TEXT),
     sa.Column("echo", TEXT, nullable=False),
+    sa.Column("outcome", TEXT),
     sa.Column("result_code", TEXT, nullable=False),
     sa.Column("details", TEXT, nullable=False),
     sa.Column("completed_at", WHOLE),
@@ -112,7 +116,7 @@ sa.Index(
 )
 
 idempotency_records = sa.Table(
-    "claims",
+    "idempotency_keys",
     METADATA,
     # The channel leads, because a key is looked up before anything else is known; it implies the merchant.
     sa.Column("channel_id", TEXT, primary_key=True),
@@ -125,7 +129,7 @@ idempotency_records = sa.Table(
     sa.Column("body", BYTES),
     sqlite_strict=True,
 )
-sa.Index("claims_by_age", idempotency_records.c.created_at)
+sa.Index("idempotency_keys_by_age", idempotency_records.c.created_at)
 
 outbox = sa.Table(
     "outbox",
@@ -143,7 +147,7 @@ outbox = sa.Table(
 )
 
 ledger = sa.Table(
-    "book",
+    "ledger_entries",
     METADATA,
     # Ids begin with the instant, as the outbox's do: a report of a day is a range of the key.
     sa.Column("merchant_id", TEXT, primary_key=True),

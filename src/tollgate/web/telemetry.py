@@ -21,7 +21,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from tollgate.catalog.card_numbers import hide_card_numbers
 from tollgate.catalog.suggestions import suggest_name
 from tollgate.contract.fields import Pairs, list_unknown
-from tollgate.values import find_checkout_id, hide_checkout_ids
+from tollgate.values import hide_checkout_ids
 from tollgate.web.request import Access, RouteRow, Visit
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
@@ -98,7 +98,7 @@ def log_access(visit: Visit, status: int, seconds: float) -> None:
         "level": "info",
         "log": _access_log.name,
         "event": "request",
-        "ndc": visit.ndc if find_checkout_id(visit.ndc) is None else hide_checkout_ids(visit.ndc),
+        "ndc": hide_checkout_ids(visit.ndc),
         "method": visit.method,
         # Without its query, which may carry what a log must not; the path itself is the caller's text too.
         "path": hide_card_numbers(visit.path),

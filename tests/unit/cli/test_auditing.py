@@ -51,7 +51,7 @@ def test_a_store_that_is_well_ends_with_status_0_and_says_what_was_walked(folder
     done = verify(folder)
 
     assert done.exit_code == 0
-    assert done.stdout == "all is well: 3 chains; rows walked: 3 in payments, 3 in book, 3 in outbox\n"
+    assert done.stdout == "all is well: 3 chains; rows walked: 3 in payments, 3 in ledger_entries, 3 in outbox\n"
 
 
 def test_without_a_terminal_progress_is_one_line_on_standard_error(folder: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_missing_key_file_ends_with_status_2_and_none_is_made(folder: Path) ->
 
 
 def test_tables_of_another_release_end_with_status_2(folder: Path) -> None:
-    tamper(folder, "UPDATE alembic_version SET version_num = '0000'")
+    tamper(folder, "UPDATE alembic_version SET version_num = '9999'")
 
     done = verify(folder)
 
@@ -141,7 +141,8 @@ def test_an_audit_changes_nothing(folder: Path) -> None:
 
 def read_all(folder: Path) -> list[object]:
     connection = apsw.Connection(str(folder / "store.db"))
-    rows = [row for table in ("payments", "book", "outbox") for row in connection.execute(f"SELECT * FROM {table}")]
+    tables = ("payments", "ledger_entries", "outbox")
+    rows = [row for table in tables for row in connection.execute(f"SELECT * FROM {table}")]
     connection.close()
     return rows
 
@@ -152,11 +153,11 @@ def test_on_a_terminal_a_bar_shows_the_table_and_how_far_it_is(monkeypatch: pyte
 
     with show_progress(10) as tell:
         tell("payments", 6)
-        tell("book", 4)
+        tell("ledger_entries", 4)
 
     assert "10/10" in shown.text
     assert "payments" in shown.text
-    assert "book" in shown.text
+    assert "ledger_entries" in shown.text
 
 
 class _Terminal:

@@ -162,6 +162,7 @@ def store(order: Order) -> Payment:
         deadline_at=2,
         test_mode=order.test_mode,
         merchant_transaction_id=order.merchant_transaction_id,
+        return_url=order.return_url,
         card=order.card_summary,
         echo=order.echo,
     )

@@ -162,7 +162,7 @@ def test_on_a_lenient_channel_a_stored_account_is_paid_with_whatever_else_came_a
     assert (order.brand, order.registers) == ("VISA", False)
     assert order.card_summary is not None
     assert order.card_summary.last_digits == "0000"
-    assert order.echo["registrationId"] == REGISTRATION_ID
+    assert order.registration_id == REGISTRATION_ID
     assert "createRegistration" not in order.echo
 
 

@@ -12,6 +12,7 @@ from tollgate.contract import registered
 from tollgate.contract.fields import Fields
 from tollgate.payments.accounts import BankAccount, CardAccount, Instrument, TokenAccount, VirtualAccount
 from tollgate.values import InvalidParameters, Secret
+from unit.connectors.samples import ORDER
 from unit.contract.storing import REGISTRATION_ID, make_stored
 
 TODAY = date(2026, 11, 15)
@@ -40,28 +41,27 @@ def test_an_account_that_is_stored_already_is_not_stored_again() -> None:
 def test_the_wish_stays_only_where_the_registration_was_made() -> None:
     echo = {"createRegistration": "true", "customer.email": "jane@shop.example"}
 
-    made = registered.add_registration(echo, "8a1", is_new=True)
-    reused = registered.add_registration(echo, "8a2", is_new=False)
+    reused = registered.drop_wish(echo)
 
-    assert registered.read_registration_link(made) == registered.RegistrationLink(
-        "8a1", is_new=True, begins_series=False
-    )
-    assert registered.read_registration_link(reused) == registered.RegistrationLink(
-        "8a2", is_new=False, begins_series=False
-    )
-    assert registered.read_registration_link(echo) is None
+    assert _tell(echo, "8a1") == (True, False)
+    assert _tell(reused, "8a2") == (False, False)
+    assert registered.read_registration_link(ORDER) is None
     assert reused["customer.email"] == "jane@shop.example"
 
 
 def test_a_payment_tells_whether_it_begins_a_series_on_what_it_names() -> None:
-    initial = {"standingInstruction.mode": "INITIAL", "registrationId": "8a1"}
+    initial = {"standingInstruction.mode": "INITIAL"}
 
-    assert registered.read_registration_link(initial) == registered.RegistrationLink(
-        "8a1", is_new=False, begins_series=True
-    )
-    assert registered.read_registration_link(
-        {**initial, "standingInstruction.source": "MIT"}
-    ) == registered.RegistrationLink("8a1", False, False)
+    assert _tell(initial, "8a1") == (False, True)
+    assert _tell({**initial, "standingInstruction.source": "MIT"}, "8a1") == (False, False)
+
+
+def _tell(echo: dict[str, str], registration_id: str) -> tuple[bool, bool]:
+    """Whether an order with this echo makes its registration, and whether it begins a series."""
+    link = registered.read_registration_link(replace(ORDER, echo=echo, registration_id=registration_id))
+    assert link is not None
+    assert link.id == registration_id
+    return link.is_new, link.begins_series
 
 
 def test_a_registration_keeps_whose_it_is_and_nothing_of_the_one_payment() -> None:
@@ -245,7 +245,6 @@ def test_a_payment_tells_the_account_that_is_charged_and_not_one_that_came_along
         "bankAccount.iban": "DE89**************3000",
         "bankAccount.holder": "Jane Jones",
         "customer.email": "new@b.example",
-        "registrationId": REGISTRATION_ID,
     }
 
 

@@ -120,7 +120,8 @@ async def keep_card(app: App, *parts: Mapping[str, str]) -> str:
     return (await send(app, CARD, KEEP, *parts)).registration_id
 
 
-async def look_at(app: App, registration_id: str) -> Registration:
+async def look_at(app: App, registration_id: str | None) -> Registration:
+    assert registration_id is not None
     registration = await find_registration(app.database, MERCHANT.id, registration_id)
     assert registration is not None
     return registration
@@ -132,7 +133,8 @@ async def get_reference(app: App, registration_id: str) -> str | None:
     return None if initial is None else initial.reference
 
 
-async def is_sealed(app: App, registration_id: str) -> bool:
+async def is_sealed(app: App, registration_id: str | None) -> bool:
+    assert registration_id is not None
     found = await find_sealed_registration(app.database, MERCHANT.id, registration_id)
     assert found is not None
     return found[1] is not None

@@ -55,7 +55,7 @@ async def test_a_registration_is_written_before_anything_is_sent_and_usable_afte
 
     async def look_meanwhile() -> None:
         [started] = await list_overdue(app.database, NOW * 2, 10)
-        registration = await look_at(app, started.echo["registrationId"])
+        registration = await look_at(app, started.registration_id)
         states.append(registration.state)
         with pytest.raises(Refusal) as refused:
             await open_registration(app, MERCHANT.id, registration.id)
@@ -141,7 +141,7 @@ async def test_a_payment_that_failed_leaves_nothing_of_the_account(
     wire.script = [answer]
     told = await send(app, CARD, KEEP, changes)
 
-    registration = await look_at(app, (await read(app, told.body["id"])).echo["registrationId"])
+    registration = await look_at(app, (await read(app, told.body["id"])).registration_id)
     assert told.code == registration.result_code == code
     assert registration.state is RegistrationState.REJECTED
     assert (registration.fingerprint, registration.initial) == (None, None)
@@ -160,7 +160,7 @@ async def test_what_a_dead_process_left_is_rejected_and_wiped(app: App, wire: Sc
     with pytest.raises(ZeroDivisionError):
         await send(app, CARD, KEEP)
     [left] = await list_overdue(app.database, NOW * 2, 10)
-    registration_id = left.echo["registrationId"]
+    registration_id = left.registration_id
     assert await is_sealed(app, registration_id)
 
     await complete_overdue(app, left)
@@ -228,7 +228,7 @@ async def test_another_card_is_not_the_one_that_is_there(app: App, changes: dict
 async def test_a_rejected_registration_is_not_reused(app: App, wire: ScriptedWire) -> None:
     wire.script = [DECLINED]
     declined = await send(app, CARD, KEEP)
-    first = (await read(app, declined.body["id"])).echo["registrationId"]
+    first = (await read(app, declined.body["id"])).registration_id
 
     assert declined.body.keys().isdisjoint({"registrationId", "registration"})
     assert (await send(app, CARD, KEEP, channel=REUSING)).registration_id != first

@@ -322,7 +322,7 @@ async def test_what_the_issuer_decides_at_once_decides_the_registration(
 
     shopper = await shop(app, bank, CARD, KEEP)
 
-    made_id = (await shopper.look()).echo["registrationId"]
+    made_id = (await shopper.look()).registration_id
     assert (await look_at(app, made_id)).state is RegistrationState[state]
 
 

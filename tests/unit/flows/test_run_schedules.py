@@ -96,7 +96,7 @@ async def test_a_payment_has_what_its_schedule_carries_and_the_rest_is_as_with_a
     assert (payment.money.render(), payment.payment_type, payment.state) == ("5.00", "DB", State.APPROVED)
     assert (payment.merchant_transaction_id, payment.descriptor) == ("subscription-1", "Monthly")
     assert payment.echo["customParameters[branch]"] == "7"
-    assert payment.echo["registrationId"] == REGISTRATION
+    assert payment.registration_id == REGISTRATION
     assert payment.echo["standingInstruction.source"] == "MIT"
     assert payment.id == make_run_payment_id(schedule.id, FIRST, 1)
 

@@ -114,8 +114,8 @@ async def test_chains_go_on_without_a_changed_payment(app: App, change: str) -> 
     [
         ("payments", "id", "brand = 'MASTER'"),
         ("payments", "id", "echo = '{'"),
-        ("book", "payment_id", "amount = amount + 1"),
-        ("book", "payment_id", "source = 'earned', target = 'shopper'"),
+        ("ledger_entries", "payment_id", "amount = amount + 1"),
+        ("ledger_entries", "payment_id", "source = 'earned', target = 'shopper'"),
     ],
 )
 async def test_settlement_reports_go_on_without_a_changed_record(
@@ -134,7 +134,7 @@ async def test_settlement_reports_go_on_without_a_changed_record(
 async def test_a_sum_leaves_out_a_line_that_does_not_say_what_its_payment_says(app: App) -> None:
     await begin(app)
     changed = await begin(app)
-    await tamper(app, "book", changed.id, "amount = amount * 100", "payment_id")
+    await tamper(app, "ledger_entries", changed.id, "amount = amount * 100", "payment_id")
 
     [tally] = await sum_up(app, CHANNEL, TODAY)
 
@@ -158,7 +158,7 @@ async def test_a_sum_leaves_out_a_line_that_does_not_say_what_its_payment_says(a
 async def test_a_changed_answer_is_not_replayed(app: App, wire: ScriptedWire, change: str) -> None:
     idempotency_key = make_idempotency_key()
     await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key))
-    await tamper(app, "claims", "key", change, "key")
+    await tamper(app, "idempotency_keys", "key", change, "key")
 
     with pytest.raises(TamperedRow, match="Idempotency-Key"):
         await pay(app, ORDER, Call(CHANNEL, "ndc", idempotency_key))
@@ -169,8 +169,8 @@ async def test_a_changed_answer_is_not_replayed(app: App, wire: ScriptedWire, ch
 async def test_an_answer_that_was_moved_to_another_key_is_not_replayed(app: App) -> None:
     await pay(app, ORDER, Call(CHANNEL, "ndc", make_idempotency_key("first")))
     await pay(app, ORDER, Call(CHANNEL, "ndc", make_idempotency_key("second")))
-    of_first = "(SELECT body FROM claims AS c WHERE c.key = 'first')"
-    await tamper(app, "claims", "second", f"body = {of_first}", "key")
+    of_first = "(SELECT body FROM idempotency_keys AS c WHERE c.key = 'first')"
+    await tamper(app, "idempotency_keys", "second", f"body = {of_first}", "key")
 
     with pytest.raises(TamperedRow):
         await find_earlier_answer(app, make_idempotency_key("second"))
@@ -178,7 +178,7 @@ async def test_an_answer_that_was_moved_to_another_key_is_not_replayed(app: App)
 
 async def test_an_answer_that_was_moved_to_another_request_is_not_replayed(app: App) -> None:
     await pay(app, ORDER, Call(CHANNEL, "ndc", make_idempotency_key()))
-    await tamper(app, "claims", "key", "fingerprint = CAST('other' AS BLOB)", "key")
+    await tamper(app, "idempotency_keys", "key", "fingerprint = CAST('other' AS BLOB)", "key")
 
     with pytest.raises(TamperedRow):
         await find_earlier_answer(app, make_idempotency_key(fingerprint=b"other"))

@@ -23,6 +23,7 @@ PAYMENT = Payment(
     descriptor="Shop",
     short_id="1234.5678.9012",
     ndc=CHECKOUT_ID,
+    checkout_id=CHECKOUT_ID,
     created_at=1,
     deadline_at=1,
 )
@@ -62,7 +63,7 @@ def test_an_attempt_does_it_or_lets_it_go_or_keeps_it(kind: str, state: State, e
 def test_payments_without_a_checkout_and_what_follows_one_end_none() -> None:
     done = replace(PAYMENT, state=State.APPROVED)
 
-    assert find_checkout_end(replace(done, ndc="8a" + "0" * 30 + "_" + "1" * 32)) is None
+    assert find_checkout_end(replace(done, checkout_id=None)) is None
     assert find_checkout_end(replace(done, chain_id=PaymentId("8a" + "1" * 30))) is None
 
 

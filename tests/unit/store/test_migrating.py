@@ -9,7 +9,7 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from tollgate.store.database import WrongSchema
-from tollgate.store.opening import HEAD, VERSIONS, make_missing_statements, refuse_old_schema
+from tollgate.store.opening import FIRST, HEAD, VERSIONS, make_missing_statements, refuse_old_schema
 from tollgate.store.schema import METADATA
 from tollgate.store.statements import Dialect
 
@@ -44,9 +44,21 @@ def test_a_revision_of_a_later_release_is_refused() -> None:
 
 def test_a_reader_refuses_every_revision_but_the_newest() -> None:
     refuse_old_schema(HEAD, "x.db")
-    for revision in (None, "0000"):
+    for revision in (None, "0010x"):
         with pytest.raises(WrongSchema, match="tollgate migrate"):
             refuse_old_schema(revision, "x.db")
+
+
+def test_a_revision_from_before_the_first_release_is_refused_with_what_to_do() -> None:
+    for revision in ("0001", "0009"):
+        with pytest.raises(WrongSchema, match=r"before the first release.*name an empty folder"):
+            refuse_old_schema(revision, "x.db")
+        with pytest.raises(WrongSchema, match=r"before the first release.*name an empty folder"):
+            make_missing_statements(Dialect.SQLITE, revision)
+
+
+def test_the_oldest_revision_is_the_one_the_code_names() -> None:
+    assert ScriptDirectory(str(VERSIONS)).get_bases() == [FIRST]
 
 
 def test_alembic_is_not_imported_until_something_is_missing() -> None:
