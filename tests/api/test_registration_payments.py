@@ -27,7 +27,7 @@ from api.shoppers import decide
 from api.shoppers import open_order as open_page
 from gateway import CARD, Client, GatewayProcess
 from tollgate.payments.registration import RegistrationState
-from tollgate.store.instructions import find_instructions
+from tollgate.store.instructions import list_instructions
 from tollgate.store.payments import find_payment
 from tollgate.values import MerchantId
 
@@ -160,7 +160,8 @@ def test_debits_of_a_stored_account_go_under_one_mandate(gateway: GatewayProcess
 
     merchant_id = MerchantId(find_merchant_id(gateway, client))
     ids = [first.json["id"], later.json["id"]]
-    told_to_bank = ask_store(gateway, lambda database: find_instructions(database, merchant_id, ids))
+    instructions = ask_store(gateway, lambda database: list_instructions(database, merchant_id, ids))
+    told_to_bank = {each.id: each for each in instructions}
 
     assert [told(each) for each in (first, later)] == [APPROVED, APPROVED]
     assert [told_to_bank[each].sequence for each in ids] == ["FRST", "RCUR"]

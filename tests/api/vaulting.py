@@ -92,12 +92,12 @@ def read_stored_key_ids(gateway: GatewayProcess, keyring: Keyring, ids: Iterable
         key_ids = set()
         for registration_id in ids:
             each = by_id[RegistrationId(registration_id)]
-            assert each.account is not None
+            assert each.sealed_account is not None
             owner = make_owner("registration", each.merchant_id, each.id)
-            card = open_account(each.account, owner=owner, keyring=keyring)
+            card = open_account(each.sealed_account, owner=owner, keyring=keyring)
             assert isinstance(card, CardAccount)
             assert card.number.reveal().startswith(_PREFIX)
-            key_ids.add(sealing_key_id(each.account))
+            key_ids.add(sealing_key_id(each.sealed_account))
         return key_ids
 
     return asyncio.run(read())

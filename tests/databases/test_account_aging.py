@@ -228,7 +228,7 @@ READS = [
     (aging._open_chain, BY_KEY),
     (aging._lacks, BY_KEY),
     (sealed_registrations._outlived, "registrations USING INDEX registrations_kept (keep_until<?)"),
-    (sealed_registrations._sealed_otherwise, "registrations USING INDEX sqlite_autoindex_registrations_1"),
+    (sealed_registrations._page_sealed, "registrations USING INDEX sqlite_autoindex_registrations_1"),
 ]
 
 

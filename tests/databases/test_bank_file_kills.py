@@ -16,7 +16,7 @@ from databases.banking import MERCHANT, Bank, open_bank
 from tollgate.flows.sepa_files import collect, export_file
 from tollgate.store.bank_files import list_bank_files
 from tollgate.store.database import Database
-from tollgate.store.instructions import InstructionState, find_instructions
+from tollgate.store.instructions import InstructionState, list_instructions
 from tollgate.vault.keyring import save_keyring
 
 pytestmark = pytest.mark.anyio
@@ -54,7 +54,7 @@ async def test_a_killed_collector_loses_nothing_and_does_nothing_twice(
 
     left = await count_entries(bank)
     assert left in (Counter(), Counter(paid)), "a file is written whole or not at all"
-    states = {each.state for each in (await find_instructions(db, MERCHANT.id, paid)).values()}
+    states = {each.state for each in await list_instructions(db, MERCHANT.id, paid)}
     assert states == {InstructionState.FILED if left else InstructionState.OPEN}
     bank.wait()
     await collect(bank.app)

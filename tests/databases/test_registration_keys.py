@@ -140,9 +140,12 @@ async def test_no_read_fails_while_everything_is_wrapped_again(
     assert await count_retired(db, rotated) == 0
 
 
-def make_rewrapping(found: registrations.SealedRegistration, owner: str, keyring: Keyring) -> registrations.Rewrapping:
-    assert found.account is not None
-    return registrations.Rewrapping(found, rewrap(found.account, owner=owner, keyring=keyring), None)
+def make_rewrapping(
+    found: registrations.SealedRegistration, owner: str, keyring: Keyring
+) -> tuple[registrations.SealedRegistration, registrations.SealedRegistration]:
+    assert found.sealed_account is not None
+    fresh = rewrap(found.sealed_account, owner=owner, keyring=keyring)
+    return found, msgspec.structs.replace(found, sealed_account=fresh)
 
 
 async def reseal(app: App, registration: Registration) -> None:

@@ -283,14 +283,14 @@ async def test_a_channel_that_reuses_finds_the_newest_of_several(app: App) -> No
 
 BY_KEY = "registrations USING INDEX sqlite_autoindex_registrations_1 (merchant_id=? AND id=?)"
 STATEMENTS = {
-    "find": (registrations._find, BY_KEY),
+    "find": (registrations.REGISTRATIONS.by_key, BY_KEY),
     "find sealed": (registrations._find_sealed, BY_KEY),
-    "conclude": (registrations._conclude, BY_KEY),
-    "reject": (registrations._reject, BY_KEY),
+    "conclude": (registrations._conclude.statement, BY_KEY),
+    "reject": (registrations._reject.statement, BY_KEY),
     "announce": (registrations._announce, BY_KEY),
-    "note initial": (registrations._note_initial, BY_KEY),
-    "note use": (registrations._use, BY_KEY),
-    "change": (registrations._change, BY_KEY),
+    "note initial": (registrations._note_initial.statement, BY_KEY),
+    "note use": (registrations._use.statement, BY_KEY),
+    "change": (registrations._change.statement, BY_KEY),
     "same": (
         registrations._same,
         "registrations USING INDEX registrations_by_fingerprint (merchant_id=? AND fingerprint=?)",

@@ -264,9 +264,9 @@ async def test_only_what_is_never_due_again_and_decided_retires(pair: Pair) -> N
 
 BY_KEY = "schedules USING INDEX sqlite_autoindex_schedules_1 (merchant_id=? AND id=?)"
 STATEMENTS = {
-    "find": (schedules._find, BY_KEY),
-    "end": (schedules._end, BY_KEY),
-    "advance": (schedules._advance, BY_KEY),
+    "find": (schedules.SCHEDULES.by_key, BY_KEY),
+    "end": (schedules._end.statement, BY_KEY),
+    "advance": (schedules._advance.statement, BY_KEY),
     "due": (schedules._due, "schedules USING INDEX schedules_due (next_at<?)"),
     "active": (schedules._find_active, "schedules USING INDEX schedules_by_series (merchant_id=? AND series_id=?)"),
     "of a registration": (

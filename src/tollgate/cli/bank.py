@@ -18,7 +18,7 @@ from tollgate.operations.app import App
 from tollgate.payments.merchants import Creditor
 from tollgate.store.bank_files import BankFile, find_bank_file, list_bank_files
 from tollgate.store.database import Database
-from tollgate.store.instructions import Instruction, InstructionState, find_instructions
+from tollgate.store.instructions import Instruction, InstructionState, find_instruction
 from tollgate.store.merchants import list_channels
 from tollgate.store.opening import open_database
 from tollgate.values import render_hundredths, render_timestamp, to_datetime
@@ -144,7 +144,7 @@ def sample_return(payment_id: str, reason: str, **flags: Any) -> None:
 
 async def _get_filed(database: Database, payment_id: str) -> tuple[Instruction, Creditor]:
     for channel in await list_channels(database):
-        found = (await find_instructions(database, channel.merchant_id, [payment_id])).get(payment_id)
+        found = await find_instruction(database, channel.merchant_id, payment_id)
         if found is None or found.channel_id != channel.id or channel.creditor is None:
             continue
         if found.state is not InstructionState.FILED:

@@ -16,12 +16,11 @@ from tollgate.operations.checkouts import CHECKOUT_NOUN, LINK_NOUN
 from tollgate.operations.network_tokens import TOKEN_NOUN
 from tollgate.operations.registrations import REGISTRATION_NOUN
 from tollgate.operations.settings import list_retired_settings, rewrap_settings
-from tollgate.store import checkouts, links
-from tollgate.store.bank_files import list_sealed_files, rewrap_file
+from tollgate.store import bank_files, checkouts, links
 from tollgate.store.database import Database
 from tollgate.store.merchants import list_credentials, list_wallet_keys, rewrap_token, rewrap_wallet_key
 from tollgate.store.payments import list_sealed, rewrap_sealed
-from tollgate.store.registrations import Rewrapping, SealedRegistration, list_sealed_registrations, rewrap_registrations
+from tollgate.store.registrations import SealedRegistration, list_sealed_registrations, rewrap_registrations
 from tollgate.store.retention import Placed
 from tollgate.values import MerchantId
 from tollgate.vault.keyring import Keyring, KeyringError
@@ -58,7 +57,7 @@ class _Kind(Generic[_Row]):
 _ACCOUNTS = _Kind("payment", list_sealed, rewrap_sealed)
 _CHECKOUTS = _Kind(CHECKOUT_NOUN, checkouts.SEALED.list_page, checkouts.SEALED.rewrap)
 _LINKS = _Kind(LINK_NOUN, links.SEALED.list_page, links.SEALED.rewrap)
-_FILES = _Kind(FILE_NOUN, list_sealed_files, rewrap_file, _FILES_AT_ONCE)
+_FILES = _Kind(FILE_NOUN, bank_files.SEALED.list_page, bank_files.SEALED.rewrap, _FILES_AT_ONCE)
 
 
 async def rewrap_everything(database: Database, keyring: Keyring, tell: Progress) -> int:
@@ -81,7 +80,7 @@ async def count_retired(database: Database, keyring: Keyring) -> int:
     sealed_checkouts = await checkouts.SEALED.list_page(database, None, prefix, limit=1)
     sealed_links = await links.SEALED.list_page(database, None, prefix, limit=1)
     tokens = [row for row in await list_credentials(database) if not row.sealed_token.startswith(prefix)]
-    files = await list_sealed_files(database, None, prefix, limit=1)
+    files = await bank_files.SEALED.list_page(database, None, prefix, limit=1)
     keys = [row for row in await list_wallet_keys(database) if not row.sealed_key.startswith(prefix)]
     settings = await list_retired_settings(database, keyring)
     found: tuple[Sized, ...] = (accounts, stored, sealed_checkouts, sealed_links, tokens, files, keys, settings)
@@ -131,21 +130,21 @@ async def _rewrap_registrations(database: Database, keyring: Keyring, tell: Prog
     while batch := await list_sealed_registrations(database, last, prefix, LIMITS.rewrap_batch):
         for start in range(0, len(batch), LIMITS.rewrap_unit):
             some = batch[start : start + LIMITS.rewrap_unit]
-            wrapped = [_rewrap_registration(each, keyring) for each in some]
+            wrapped = [(each, _rewrap_registration(each, keyring)) for each in some]
             # One that did not open is what it was, and no reason to write.
-            changed = [each for each in wrapped if (each.account, each.token) != (each.found.account, each.found.token)]
+            changed = [(found, fresh) for found, fresh in wrapped if found != fresh]
             done += await rewrap_registrations(database, changed) if changed else 0
         last = batch[-1]
         tell(done)
     return done
 
 
-def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> Rewrapping:
+def _rewrap_registration(found: SealedRegistration, keyring: Keyring) -> SealedRegistration:
     account, token = [
         None if sealed is None else _rewrap_safely(sealed, noun, found.merchant_id, found.id, keyring) or sealed
-        for noun, sealed in ((REGISTRATION_NOUN, found.account), (TOKEN_NOUN, found.token))
+        for noun, sealed in ((REGISTRATION_NOUN, found.sealed_account), (TOKEN_NOUN, found.sealed_token))
     ]
-    return Rewrapping(found, account, token)
+    return SealedRegistration(found.merchant_id, found.id, account, token)
 
 
 def _rewrap_safely(sealed: bytes, noun: str, merchant_id: MerchantId, row_id: str, keyring: Keyring) -> bytes | None:

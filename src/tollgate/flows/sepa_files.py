@@ -35,10 +35,10 @@ from tollgate.store.instructions import (
     Instruction,
     InstructionState,
     file_instructions_writes,
-    find_instructions,
     list_due,
     list_due_batches,
     list_filed,
+    list_instructions,
     postpone_due,
 )
 from tollgate.store.merchants import list_channels
@@ -213,7 +213,7 @@ async def list_found(
     of_files: list[_Found] = []
     known_files: set[str] = set()
     for merchant_id in merchant_ids:
-        instructions |= await find_instructions(app.database, merchant_id, ids) if ids else {}
+        instructions |= {each.id: each for each in await list_instructions(app.database, merchant_id, ids)}
         for whole in [returned for returned in returns if not returned.id and returned.message_id]:
             filed = await list_filed(app.database, merchant_id, whole.message_id)
             known_files |= {whole.message_id} if filed else set()

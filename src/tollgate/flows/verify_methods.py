@@ -21,6 +21,7 @@ from tollgate.payments.following import Action
 from tollgate.payments.payment import Payment, State
 from tollgate.store import audit_methods
 from tollgate.store.audit import AuditedPayment, find_audited_payments
+from tollgate.store.bank_files import find_sealed_body
 from tollgate.store.instructions import InstructionState
 from tollgate.values import MerchantId, PaymentId
 from tollgate.vault.keyring import Keyring, KeyringError
@@ -194,7 +195,7 @@ def _fits(file: audit_methods.AuditedFile, group: audit_methods.FiledGroup) -> b
 
 async def check_body(audit: Audit, file: audit_methods.AuditedFile) -> Flaw | None:
     """Reads one file at a time, because a body may be large."""
-    sealed = await audit_methods.find_sealed_body(audit.database, file.merchant_id, file.id)
+    sealed = await find_sealed_body(audit.database, file.merchant_id, file.id)
     owner = make_owner(FILE_NOUN, file.merchant_id, file.id)
     if sealed is None or opens(sealed, owner, audit.keyring):
         return None

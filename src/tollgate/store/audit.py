@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from tollgate.payments.ledger import Entry
 from tollgate.payments.payment import Payment
 from tollgate.store import schema
+from tollgate.store.codec import is_among_ids, spread_ids
 from tollgate.store.database import Database, Unreadable
 from tollgate.store.hot import Row
 from tollgate.store.idempotency import IdempotencyRecord
@@ -27,8 +28,6 @@ _T = TypeVar("_T")
 PAGE = 500
 FIRSTS_PAGE = 200
 """Chains of a page; those have followers besides."""
-LOOK_UP_MAX = 200
-"""Ids of one statement."""
 
 _OF_PAYMENTS = (
     schema.payments,
@@ -176,9 +175,10 @@ _IDEMPOTENCY_KEY = IdempotencyRecord.__struct_fields__
 
 def look_up(members: Sequence[str], table: sa.Table) -> Statement:
     """Rows by the ids of one merchant."""
-    ids = [_bind(f"id_{place}") for place in range(LOOK_UP_MAX)]
     columns = [table.c[name] for name in members]
-    return Statement(sa.select(*columns).where(table.c.merchant_id == sa.bindparam("merchant_id"), table.c.id.in_(ids)))
+    return Statement(
+        sa.select(*columns).where(table.c.merchant_id == sa.bindparam("merchant_id"), is_among_ids(table.c.id))
+    )
 
 
 _entries = look_up(_ENTRY, schema.ledger)
@@ -189,13 +189,8 @@ _audited_payments = look_up([column.name for column in SHOWN], schema.payments)
 
 async def fetch_by_ids(db: Database, statement: Statement, merchant_id: str, ids: Sequence[str]) -> list[Row]:
     """As many statements as it takes; the last one asks for its last id several times."""
-    rows: list[Row] = []
-    for start in range(0, len(ids), LOOK_UP_MAX):
-        some = ids[start : start + LOOK_UP_MAX]
-        padded = [*some, *[some[-1]] * (LOOK_UP_MAX - len(some))]
-        named = {f"id_{place}": each for place, each in enumerate(padded)}
-        rows += await db.fetch(statement, named | {"merchant_id": merchant_id})
-    return rows
+    of = {"merchant_id": merchant_id}
+    return [row for _, some in spread_ids(ids) for row in await db.fetch(statement, of | some)]
 
 
 async def find_entries(db: Database, merchant_id: MerchantId, ids: Sequence[str]) -> list[Entry]:

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 import sqlalchemy as sa
 
-from tollgate.store.audit import LOOK_UP_MAX, fetch_by_ids, look_up, make_row, walk_pages, walk_table
+from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
+from tollgate.store.codec import is_among_ids
 from tollgate.store.database import Database
-from tollgate.store.schema import TEXT, authentications, bank_files, instructions
+from tollgate.store.schema import authentications, bank_files, instructions
 from tollgate.store.statements import Statement
 from tollgate.values import Instant, MerchantId
 
@@ -112,24 +113,12 @@ async def find_file_ids(db: Database, merchant_id: MerchantId, ids: Sequence[str
     return {str(row[0]) for row in await fetch_by_ids(db, _file_ids, merchant_id, ids)}
 
 
-_sealed_body = Statement(
-    sa.select(bank_files.c.sealed_body).where(
-        bank_files.c.merchant_id == sa.bindparam("merchant_id"), bank_files.c.id == sa.bindparam("id")
-    )
-)
-
-
-async def find_sealed_body(db: Database, merchant_id: MerchantId, file_id: str) -> bytes | None:
-    row = await db.fetch_one(_sealed_body, {"merchant_id": merchant_id, "id": file_id})
-    return None if row is None else bytes(row[0])
-
-
 _ALIKE = [instructions.c[name] for name in _GROUP[:-2]]
 _groups = Statement(
     sa.select(*_ALIKE, sa.func.count(), sa.cast(sa.func.sum(instructions.c.amount), sa.BigInteger()))
     .where(
         instructions.c.merchant_id == sa.bindparam("merchant_id"),
-        instructions.c.file_id.in_([sa.bindparam(f"id_{place}", type_=TEXT) for place in range(LOOK_UP_MAX)]),
+        is_among_ids(instructions.c.file_id),
     )
     .group_by(*_ALIKE)
 )

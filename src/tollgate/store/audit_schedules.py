@@ -12,10 +12,10 @@ import msgspec
 
 from tollgate.payments.schedule import Run, Schedule
 from tollgate.store.audit import PAGE, fetch_by_ids, look_up, make_row, walk_pages, walk_table
+from tollgate.store.codec import UNREADABLE
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
-from tollgate.store.payment_rows import UNREADABLE
-from tollgate.store.schedules import read_run, read_schedule
+from tollgate.store.schedules import RUNS, SCHEDULES
 from tollgate.store.schema import schedule_runs, schedules
 from tollgate.values import Instant, MerchantId
 
@@ -35,8 +35,8 @@ class AuditedRun(msgspec.Struct, frozen=True):
     run: Run | None
 
 
-_SCHEDULE = tuple(column.name for column in schedules.columns)
-_RUN = Run.__struct_fields__
+_SCHEDULE = SCHEDULES.names
+_RUN = RUNS.names
 _BY_ID = ("merchant_id", "id")
 _BY_TIME = ("merchant_id", "schedule_id", "due_at")
 _FIRST = {"after_merchant_id": "", "after_schedule_id": "", "after_due_at": 0}
@@ -66,7 +66,7 @@ async def walk_runs(db: Database) -> AsyncIterator[list[AuditedRun]]:
 
 def _keep(**named: Any) -> AuditedSchedule:
     try:
-        schedule = read_schedule(tuple([named[name] for name in _SCHEDULE]))
+        schedule = SCHEDULES.decode(tuple([named[name] for name in _SCHEDULE]))
     except UNREADABLE:
         schedule = None
     return AuditedSchedule(named["merchant_id"], named["id"], schedule)
@@ -74,7 +74,7 @@ def _keep(**named: Any) -> AuditedSchedule:
 
 def _keep_run(row: Row) -> AuditedRun:
     try:
-        run = read_run(row)
+        run = RUNS.decode(row)
     except ValueError:
         run = None
     merchant_id, schedule_id, due_at = [row[_RUN.index(key)] for key in _BY_TIME]

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 
 from tollgate.payments.registration import Registration, RegistrationEvent
 from tollgate.store.audit import fetch_by_ids, look_up, make_row, walk_pages, walk_table
+from tollgate.store.codec import UNREADABLE
 from tollgate.store.database import Database
-from tollgate.store.payment_rows import UNREADABLE
-from tollgate.store.registrations import SHOWN, read_registration
+from tollgate.store.registrations import REGISTRATIONS
 from tollgate.store.schema import outbox, registrations
 from tollgate.store.statements import Statement
 from tollgate.values import MerchantId
@@ -31,7 +31,7 @@ class AuditedRegistration(msgspec.Struct, frozen=True):
     sealed_token: bytes | None
 
 
-_SHOWN = tuple(column.name for column in SHOWN)
+_SHOWN = REGISTRATIONS.names
 _ROW = (*_SHOWN, "sealed_account", "sealed_token")
 _BY_ID = ("merchant_id", "id")
 
@@ -78,7 +78,7 @@ async def is_announced(db: Database, registration: Registration) -> bool:
 
 def _keep(**named: Any) -> AuditedRegistration:
     try:
-        registration = read_registration(tuple([named[name] for name in _SHOWN]))
+        registration = REGISTRATIONS.decode(tuple([named[name] for name in _SHOWN]))
     except UNREADABLE:
         registration = None
     return AuditedRegistration(

@@ -6,7 +6,7 @@ What a change means is decided by the module of its table.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -20,6 +20,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from tollgate.store.database import Database
 from tollgate.store.hot import Row
+from tollgate.store.schema import WHOLE
 from tollgate.store.statements import Statement, Write
 from tollgate.values import Instant, Money
 
@@ -32,6 +33,7 @@ UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
 
 ZERO: sa.ColumnElement[int] = sa.literal_column("0")
 ONE: sa.ColumnElement[int] = sa.literal_column("1")
+LIMIT = sa.bindparam("limit", type_=WHOLE)
 
 _encode_json = msgspec.json.Encoder().encode
 
@@ -47,6 +49,24 @@ def encode_map(mapping: Mapping[str, str]) -> str:
 def bind(prefix: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
     """Names a parameter after a column. In an update it may not be called like the column, hence the prefix."""
     return sa.bindparam(f"{prefix}_{column.name}", type_=column.type)
+
+
+IDS_MAX = 200
+"""Ids of one statement."""
+
+
+def is_among_ids(column: sa.Column[str]) -> sa.ColumnElement[bool]:
+    return column.in_([sa.bindparam(f"id_{place}", type_=column.type) for place in range(IDS_MAX)])
+
+
+def spread_ids(ids: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yields the parameters of as many statements as it takes, with how many ids each of them names.
+
+    The last one names its last id several times.
+    """
+    for start in range(0, len(ids), IDS_MAX):
+        some = ids[start : start + IDS_MAX]
+        yield len(some), {f"id_{place}": some[min(place, len(some) - 1)] for place in range(IDS_MAX)}
 
 
 def is_as_seen(column: sa.Column[Any]) -> sa.ColumnElement[bool]:
@@ -87,7 +107,7 @@ class Codec(Generic[T]):
         self.decode: Callable[[Row], T] = eval(f"lambda row: struct({', '.join(decoded)})", self._known)
         self.encode: Callable[[T], dict[str, Any]] = self.make_encoder(self.names)
         self.is_it = [column == bind("of", column) for column in (table.c[name] for name in key)]
-        """Compares the key with the parameters that `of` and `name_key` return."""
+        """Compares the key with the parameters that `of` and `make_key` return."""
         self.of = self.make_encoder(self.key, "of_")
         self.by_key = Statement(self.select(*self.is_it), is_quick=True)
 
@@ -111,7 +131,7 @@ class Codec(Generic[T]):
         )
         return encode
 
-    def name_key(self, *key: Any) -> dict[str, Any]:
+    def make_key(self, *key: Any) -> dict[str, Any]:
         return {f"of_{name}": value for name, value in zip(self.key, key, strict=True)}
 
     # ---- reading ----
@@ -120,7 +140,7 @@ class Codec(Generic[T]):
         return sa.select(*self.columns).where(*where)
 
     async def find(self, db: Database, *key: Any) -> T | None:
-        return await self.fetch_one(db, self.by_key, self.name_key(*key))
+        return await self.fetch_one(db, self.by_key, self.make_key(*key))
 
     async def fetch_one(self, db: Database, statement: Statement, params: Mapping[str, Any]) -> T | None:
         row = await db.fetch_one(statement, params)
@@ -158,7 +178,7 @@ class Codec(Generic[T]):
     def purge(self, age: sa.Column[Any], *where: Any, wiped: str | None = None) -> Purge:
         """Deletes the oldest rows, or wipes one of their columns."""
         key = [self.table.c[name] for name in self.key]
-        oldest = sa.select(*key).where(age < sa.bindparam("before"), *where).order_by(age).limit(sa.bindparam("limit"))
+        oldest = sa.select(*key).where(age < sa.bindparam("before"), *where).order_by(age).limit(LIMIT)
         # SQLite leaves the lock out: there the single writer is the lock.
         is_old = sa.tuple_(*key).in_(oldest.with_for_update(skip_locked=True))
         if wiped is None:

@@ -6,7 +6,7 @@ import msgspec
 import sqlalchemy as sa
 
 from tollgate.payments.payment import RecoveryTask
-from tollgate.store.codec import ONE, ZERO, Codec
+from tollgate.store.codec import LIMIT, ONE, ZERO, Codec
 from tollgate.store.database import Database
 from tollgate.store.schema import jobs, outbox
 from tollgate.store.statements import Statement, Write
@@ -47,7 +47,7 @@ def _make_lease(is_of_topic: sa.ColumnElement[bool]) -> Statement:
         sa.select(jobs.c.merchant_id, jobs.c.id)
         .where(jobs.c.due_at <= sa.bindparam("now"), jobs.c.leased_until <= sa.bindparam("wall_now"), is_of_topic)
         .order_by(jobs.c.due_at)
-        .limit(sa.bindparam("limit"))
+        .limit(LIMIT)
         # SQLite leaves this out: there the single writer is the lock.
         .with_for_update(skip_locked=True)
     )
@@ -126,7 +126,7 @@ _append = EVENTS.insert()
 _list = Statement(
     EVENTS.select(outbox.c.merchant_id == sa.bindparam("merchant_id"), outbox.c.id > sa.bindparam("after_id"))
     .order_by(outbox.c.id)
-    .limit(sa.bindparam("limit"))
+    .limit(LIMIT)
 )
 
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import OPEN_STATES, State
-from tollgate.store.codec import ONE, bind
+from tollgate.store.codec import LIMIT, ONE, bind
 from tollgate.store.database import Database
 from tollgate.store.schema import OPEN_INSTRUCTION, TEXT, WHOLE, instructions, payments
 from tollgate.store.statements import Statement, Write
@@ -46,7 +46,7 @@ _aged = Statement(
         payments.c.created_at < _bind("before", WHOLE),
     )
     .order_by(payments.c.created_at, payments.c.id)
-    .limit(sa.bindparam("limit"))
+    .limit(LIMIT)
 )
 
 
@@ -154,7 +154,7 @@ def page_sealed(*columns: sa.Column[bytes]) -> Statement:
     key = (columns[0].table.c.merchant_id, columns[0].table.c.id)
     is_wanted = sa.or_(*[is_sealed_otherwise(column) for column in columns])
     page = sa.select(*key, *columns).where(is_wanted, is_after(*key)).order_by(*key)
-    return Statement(page.limit(sa.bindparam("limit")))
+    return Statement(page.limit(LIMIT))
 
 
 def is_after(*key: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
