@@ -200,7 +200,7 @@ class Change(Generic[T]):
 
     def __init__(self, codec: Codec[T], statement: Statement, seen: Sequence[str], new: Sequence[str]) -> None:
         self.statement = statement
-        self._of = codec.of
+        self._of, self._make_key = codec.of, codec.make_key
         self._seen, self._new = (
             codec.make_encoder([name for name in names if name in codec.at], prefix)
             for names, prefix in ((seen, "seen_"), (new, "new_"))
@@ -210,6 +210,9 @@ class Change(Generic[T]):
         """Names the row by a struct that has the members of its key and those that must be as they were seen."""
         given = {} if new is None else self._new(new)
         return Write(self.statement, {**self._of(of), **self._seen(of), **given, **more}, rows)
+
+    def by_key(self, *key: Any, rows: int | None = 1, **more: Any) -> Write:
+        return Write(self.statement, {**self._make_key(*key), **more}, rows)
 
 
 class Purge:

@@ -143,7 +143,7 @@ async def cancel_instruction(
 
     Returns False if a file was faster, or the instruction was cancelled before.
     """
-    writes = [Write(_cancel.statement, INSTRUCTIONS.make_key(merchant_id, key), rows=1)]
+    writes = [_cancel.by_key(merchant_id, key)]
     if cancellation is not None:
         writes += insert_instruction_writes(cancellation)
     return await db.write(writes, label="instruction cancelled")

@@ -6,8 +6,7 @@ Every change names the state it expects, so that of two processes that do the sa
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 import sqlalchemy as sa
@@ -168,11 +167,11 @@ def move_run_writes(seen: Run, moved: Run) -> list[Write]:
 
 
 async def halt_schedule(db: Database, schedule: Schedule) -> bool:
-    return await _halt_row(db, SCHEDULES.of(schedule))
+    return await _halt_row(db, schedule.merchant_id, schedule.id)
 
 
-async def _halt_row(db: Database, key: Mapping[str, Any]) -> bool:
-    return await db.write([Write(_halt.statement, key, rows=1)], label="schedule halted")
+async def _halt_row(db: Database, *key: str) -> bool:
+    return await db.write([_halt.by_key(*key)], label="schedule halted")
 
 
 async def retire_schedules(db: Database, limit: int) -> int:
@@ -205,9 +204,9 @@ async def list_due_schedules(db: Database, now: Instant, limit: int) -> list[Sch
         try:
             found.append(SCHEDULES.decode(row))
         except UNREADABLE:
-            merchant_id, schedule_id = row[SCHEDULES.at["merchant_id"]], row[SCHEDULES.at["id"]]
+            merchant_id, schedule_id = (row[SCHEDULES.at[name]] for name in SCHEDULES.key)
             _log.exception("a schedule cannot be read and is halted", extra={"schedule": schedule_id})
-            await _halt_row(db, SCHEDULES.make_key(merchant_id, schedule_id))
+            await _halt_row(db, merchant_id, schedule_id)
     return found
 
 
