@@ -119,7 +119,7 @@ ADDITIONS = {
             Edit(
                 "web/api/host.py",
                 '@ROUTES.add("GET", "/healthz"',
-                '@ROUTES.add("GET", "/v1/holidays", "list_holidays", "Days without payments.", Access.OPEN)\n'
+                '@ROUTES.add("GET", "/v1/holidays", "list_holidays", Access.OPEN)\n'
                 "async def list_holidays(_request: Request, _app: App) -> Reply:\n"
                 '    return Reply(200, orjson.dumps({"holidays": []}))\n\n\n',
             ),

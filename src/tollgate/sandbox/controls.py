@@ -44,19 +44,15 @@ _ADVANCE_S_MAX = 100 * 366 * 24 * 3600
 ROUTES = Routes()
 
 
-@ROUTES.add("GET", "/sandbox/clock", "read_clock", "What time it is on this test host.", Access.OPEN)
+@ROUTES.add("GET", "/sandbox/clock", "read_clock", Access.OPEN)
 async def read_clock(_request: Request, app: App) -> Reply:
+    """Returns the time of this test host."""
     return _answer_time(app.clock.now())
 
 
-@ROUTES.add(
-    "POST",
-    "/sandbox/clock",
-    "advance_clock",
-    "Move the time of this test host forward by `advance` seconds.",
-    Access.TOKEN,
-)
+@ROUTES.add("POST", "/sandbox/clock", "advance_clock", Access.TOKEN)
 async def advance_clock(request: Request, _caller: Caller, app: App) -> Reply:
+    """Moves the time of this test host forward by `advance` seconds."""
     advance_s = _read_advance(request)
     offset = await add_to_setting(app.database, CLOCK_OFFSET, advance_s * SECOND)
     if isinstance(app.clock, SystemClock):
@@ -81,14 +77,9 @@ def _answer_time(now: Instant) -> Reply:
 _NOTICES = frozenset(code for code, result in RESULTS.items() if result.group == "chargeback")
 
 
-@ROUTES.add(
-    "POST",
-    "/sandbox/payments/{id}",
-    "record_fact",
-    "Let a receipt (RC), a chargeback (CB) or its reversal (CR) happen to a payment of this test host.",
-    also_takes=frozenset({"resultCode"}),
-)
+@ROUTES.add("POST", "/sandbox/payments/{id}", "record_fact", also_takes=frozenset({"resultCode"}))
 async def record_fact(request: Request, caller: Caller, app: App) -> Reply:
+    """Records a receipt (RC), a chargeback (CB) or its reversal (CR) of a payment of this test host."""
     channel = get_channel(caller)
     fields = read_fields(request.pairs, app.make_situation("follow_up", channel))
     notice = (_read_notice(request) or codes.CHARGED_BACK) if _read_payment_type(fields) == "CB" else None
@@ -120,27 +111,17 @@ _TOKEN_PATH = "/sandbox/registrations/{id}/networkToken"
 _EVENT_ID = re.compile("[A-Za-z0-9._-]{1,64}")
 
 
-@ROUTES.add(
-    "GET",
-    _TOKEN_PATH,
-    "show_network_token",
-    "How the network token of a registration of this test host stands.",
-    Access.TOKEN,
-)
+@ROUTES.add("GET", _TOKEN_PATH, "show_network_token", Access.TOKEN)
 async def show_token(request: Request, caller: Caller, app: App) -> Reply:
+    """Shows the state of a registration's network token on this test host."""
     registration = await get_registration(app, caller.merchant_id, request.names[0])
     standing = await find_standing(app.database, registration.id, app.clock.now())
     return reply_with(_answer_token(app, caller, registration, standing))
 
 
-@ROUTES.add(
-    "POST",
-    _TOKEN_PATH,
-    "fire_token_event",
-    "Let an `event` happen to the network token of a registration.",
-    Access.TOKEN,
-)
+@ROUTES.add("POST", _TOKEN_PATH, "fire_token_event", Access.TOKEN)
 async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
+    """Makes an `event` happen to the network token of a registration."""
     event, event_id = _read_event(request), request.find("eventId") or make_id(app.random_bytes)
     if _EVENT_ID.fullmatch(event_id) is None:
         raise InvalidParameters(

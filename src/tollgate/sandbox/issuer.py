@@ -182,17 +182,12 @@ _SESSION_LENGTH_MAX = 1024
 ROUTES = Routes()
 
 
-@ROUTES.add(
-    "POST",
-    "/sandbox/acs/method",
-    "visit_method",
-    "The simulated issuer looks at the shopper's device in a hidden frame.",
-    Access.OPEN,
-)
+@ROUTES.add("POST", "/sandbox/acs/method", "visit_method", Access.OPEN)
 async def visit_method(request: Request, app: App) -> Reply:
-    """A real issuer would run scripts that look at the device; ours has seen enough at once.
+    """The simulated issuer inspects the shopper's device in a hidden frame.
 
-    It reports to this host only, lest anybody uses it to send browsers elsewhere.
+    A real issuer would run scripts. This one reports at once, and to this host only, so that nobody can use it to send
+    browsers elsewhere.
     """
     frame = messages.unwrap(request.find("threeDSMethodData"), messages.MethodFrame)
     url = (frame and frame.three_ds_method_notification_url) or ""
@@ -202,29 +197,16 @@ async def visit_method(request: Request, app: App) -> Reply:
     return _forward("Device check", "Your device was looked at.", url, {"threeDSMethodData": told})
 
 
-@ROUTES.add(
-    "GET",
-    "/sandbox/acs/challenge/{token}",
-    "show_challenge",
-    "The simulated issuer's challenge page of one authentication.",
-    Access.OPEN,
-    hides_path=True,
-)
+@ROUTES.add("GET", "/sandbox/acs/challenge/{token}", "show_challenge", Access.OPEN, hides_path=True)
 async def show_challenge(request: Request, app: App) -> Reply:
+    """Shows the simulated issuer's challenge page of one authentication."""
     found = await find_challenge(app.database, app.keyring, request.names[0])
     return _show_nothing() if found is None else await _show(found, request, app)
 
 
-@ROUTES.add(
-    "POST",
-    "/sandbox/acs/challenge/{token}",
-    "answer_challenge",
-    "Open the simulated issuer's challenge with a `creq`, or end it with a `returnCode` or an `otp`.",
-    Access.OPEN,
-    hides_path=True,
-)
+@ROUTES.add("POST", "/sandbox/acs/challenge/{token}", "answer_challenge", Access.OPEN, hides_path=True)
 async def answer_challenge(request: Request, app: App) -> Reply:
-    """A post with the request of the 3DS server opens the page; one with the shopper's answer ends it."""
+    """Opens the simulated issuer's challenge with a `creq`, or ends it with a `returnCode` or an `otp`."""
     found = await find_challenge(app.database, app.keyring, request.names[0])
     if found is None or not _is_meant(request, found):
         return _show_nothing()

@@ -27,29 +27,19 @@ _DECISIONS = {"approve": Status.APPROVED, "decline": Status.DECLINED, "cancel": 
 ROUTES = Routes()
 
 
-@ROUTES.add(
-    "GET",
-    "/sandbox/provider/{token}",
-    "show_provider",
-    "The simulated provider's page of one payment.",
-    Access.OPEN,
-    hides_path=True,
-)
+@ROUTES.add("GET", "/sandbox/provider/{token}", "show_provider", Access.OPEN, hides_path=True)
 async def show_provider(request: Request, app: App) -> Reply:
+    """Shows the simulated provider's page of one payment."""
     session = await _find(request, app)
     return _show_nothing() if session is None else _show(session)
 
 
-@ROUTES.add(
-    "POST",
-    "/sandbox/provider/{token}",
-    "decide_at_provider",
-    "Approve, decline or cancel on the simulated provider's page; without a `decision`, open it.",
-    Access.OPEN,
-    hides_path=True,
-)
+@ROUTES.add("POST", "/sandbox/provider/{token}", "decide_at_provider", Access.OPEN, hides_path=True)
 async def decide_at_provider(request: Request, app: App) -> Reply:
-    """A post without a decision comes from a shop that opens the page that way."""
+    """Approves, declines or cancels on the simulated provider's page.
+
+    A post without a `decision` comes from a shop that opens the page that way.
+    """
     session = await _find(request, app)
     if session is None:
         return _show_nothing()

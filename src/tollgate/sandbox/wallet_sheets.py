@@ -51,27 +51,16 @@ CARDS: Mapping[str, SheetCard] = {
 }
 
 
-@ROUTES.add(
-    "GET",
-    _PATH,
-    "show_wallet_sheet",
-    "The simulated sheet of a mobile wallet, for the payment form of one checkout.",
-    Access.OPEN,
-)
+@ROUTES.add("GET", _PATH, "show_wallet_sheet", Access.OPEN)
 async def show_sheet(request: Request, app: App) -> Reply:
+    """Shows the simulated sheet of a mobile wallet, for the payment form of one checkout."""
     checkout = await _find_checkout(request, app)
     return _show_nothing() if checkout is None else _show(request, app, checkout)
 
 
-@ROUTES.add(
-    "POST",
-    _PATH,
-    "confirm_on_wallet_sheet",
-    "Confirm on the simulated sheet of a wallet: hands a token of the chosen card to the payment form.",
-    Access.OPEN,
-)
+@ROUTES.add("POST", _PATH, "confirm_on_wallet_sheet", Access.OPEN)
 async def confirm_on_sheet(request: Request, app: App) -> Reply:
-    """Answers with a page that hands the token to the page around it."""
+    """Answers a confirmed sheet with a page that hands a token of the chosen card to the payment form."""
     checkout = await _find_checkout(request, app)
     if checkout is None:
         return _show_nothing()

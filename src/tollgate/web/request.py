@@ -26,13 +26,15 @@ _NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     path: str
+    """The path without empty words: `//v1/payments/` is `/v1/payments`."""
     names: tuple[str, ...]
-    """What stands in the holes of the route's path."""
+    """The words of the path that fill the holes of the route's."""
     headers: Mapping[bytes, bytes]
     pairs: Pairs
     """Query and body, in the order sent."""
     trace: str
     """32 hex digits that name this request in logs and answers."""
+    operation: str = ""
     address: str = ""
     """The caller's, as far as it is known."""
     body: bytes = b""
@@ -86,14 +88,13 @@ OpenHandler = Callable[[Request, App], Awaitable[Reply]]
 
 
 class RouteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One endpoint: the row is also what the documentation is made of."""
+    """One endpoint."""
 
     method: str
     path: str
     """Holes are written `{name}`."""
     operation: str
     """Its name in metrics, logs and the throttle table."""
-    summary: str
     access: Access
     handler: Handler | OpenHandler
     hides_path: bool = False
@@ -124,7 +125,7 @@ class Routes(list[RouteRow]):
     """The rows of a module's endpoints, each declared as a decorator of its handler."""
 
     def add(
-        self, method: str, path: str, operation: str, summary: str, access: Access = Access.ENTITY, **rest: Any
+        self, method: str, path: str, operation: str, access: Access = Access.ENTITY, **rest: Any
     ) -> Callable[[_H], _H]:
         """rest: the other members of a RouteRow. A handler may be declared for several paths."""
 
@@ -133,7 +134,6 @@ class Routes(list[RouteRow]):
                 method=method,
                 path=path,
                 operation=operation,
-                summary=summary,
                 access=access,
                 handler=handler,
                 **rest,

@@ -124,7 +124,6 @@ def open_to_all_origins(rows: Iterable[RouteRow]) -> Iterator[RouteRow]:
                 method="OPTIONS",
                 path=row.path,
                 operation="preflight",
-                summary="",
                 access=Access.OPEN,
                 handler=answer_preflight,
                 hides_path=row.hides_path,

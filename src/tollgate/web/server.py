@@ -213,11 +213,12 @@ class Gateway:
         row = match.row
         request = Request(
             method=visit.method,
-            path=visit.path,
+            path="/" + "/".join(filter(None, head.path.split("/"))),
             names=match.names,
             headers=head.headers,
             pairs=[] if row.takes_bytes else _read_pairs(row.method, head.headers, head.query, body),
             trace=visit.trace,
+            operation=row.operation,
             address=visit.address,
             body=body if row.takes_bytes else b"",
         )

@@ -92,14 +92,9 @@ def is_origin(text: str) -> bool:
     return not port.isdecimal() or int(port) <= _PORT_MAX
 
 
-@ROUTES.add(
-    "GET",
-    "/v1/paymentWidgets/frame/{field}",
-    "payment_form_frame",
-    "A field of the payment form that the shop's page cannot read; `origin` names that page.",
-    Access.OPEN,
-)
+@ROUTES.add("GET", "/v1/paymentWidgets/frame/{field}", "payment_form_frame", Access.OPEN)
 async def read_frame(request: Request, _app: App) -> Reply:
+    """Shows a field of the payment form that the shop's page cannot read; `origin` names that page."""
     (key,) = request.names
     field = FIELDS.get(key)
     if field is None:
@@ -211,16 +206,12 @@ Headers = tuple[tuple[bytes, bytes], ...]
 _VERSIONS = frozenset({SCRIPT.version, FRAME_VERSION})
 
 
-@ROUTES.add(
-    "GET",
-    "/v1/paymentWidgets.js",
-    "payment_form_script",
-    "The script that shows the payment form in a shop's page; `checkoutId` names the checkout.",
-    Access.OPEN,
-    is_for_any_origin=True,
-)
+@ROUTES.add("GET", "/v1/paymentWidgets.js", "payment_form_script", Access.OPEN, is_for_any_origin=True)
 async def read_script(request: Request, app: App) -> Reply:
-    """A page from before a release holds the script against the hash that its checkout was promised then."""
+    """Returns the script that shows the payment form in a shop's page; `checkoutId` names the checkout.
+
+    A page from before a release compares the script with the hash that its checkout was promised then.
+    """
     named = next((text for name, text in request.pairs if name == "checkoutId"), "")
     promised = await find_promised_script(app, named.partition("/")[0])
     return _serve(request, SCRIPT if promised is None else _make_earlier(promised.body, promised.version))
@@ -238,15 +229,9 @@ def _serve(request: Request, script: Script) -> Reply:
     return _pack(request, script.body, script.gzipped, _JAVASCRIPT, headers)
 
 
-@ROUTES.add(
-    "GET",
-    "/v1/paymentWidgets/{version}/{name}",
-    "payment_form_files",
-    "A style, a mark or a script of the payment form.",
-    Access.OPEN,
-    is_for_any_origin=True,
-)
+@ROUTES.add("GET", "/v1/paymentWidgets/{version}/{name}", "payment_form_files", Access.OPEN, is_for_any_origin=True)
 async def read_widget_asset(request: Request, _app: App) -> Reply:
+    """Returns a style, a mark or a script of the payment form."""
     version_asked, name = request.names
     asset = ASSETS.get(name)
     if asset is None:

@@ -41,9 +41,7 @@ class Waiting:
         return Reply(200, b"{}")
 
     def row(self) -> RouteRow:
-        return RouteRow(
-            method="GET", path="/wait", operation="wait", summary="Waits.", access=Access.OPEN, handler=self.answer
-        )
+        return RouteRow(method="GET", path="/wait", operation="wait", access=Access.OPEN, handler=self.answer)
 
 
 async def ask(
@@ -115,7 +113,7 @@ async def test_no_log_line_names_a_shoppers_ticket(
 
     await ask(gateway, method=method, path="/v1/shopper/8a01")
 
-    assert told == ["/v1/shopper/{ticket}"]
+    assert told == ["/v1/shopper/{token}"]
 
 
 def make_open_row() -> RouteRow:
@@ -128,7 +126,6 @@ def make_open_row() -> RouteRow:
         method="GET",
         path="/wait",
         operation="submit_checkout",
-        summary="Tells.",
         access=Access.OPEN,
         handler=answer,
         is_for_any_origin=True,
@@ -189,7 +186,7 @@ def make_form_row(access: Access) -> RouteRow:
     async def take(_request: Request, *_: object) -> Reply:
         return Reply(200, b"{}")
 
-    return RouteRow(method="POST", path="/form", operation="form", summary="Takes.", access=access, handler=take)
+    return RouteRow(method="POST", path="/form", operation="form", access=access, handler=take)
 
 
 @pytest.mark.parametrize(

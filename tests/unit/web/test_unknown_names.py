@@ -25,7 +25,6 @@ def make_row(
         method="POST",
         path="/",
         operation="pay",
-        summary="",
         access=access,
         handler=serve,
         takes_parameters=takes_parameters,

@@ -45,9 +45,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 
 
 ROUTES = Routes()
-ROUTES.add(
-    "GET", f"{SHOP}/files/{{hash}}/{{name}}", "shop_files", "A picture, style or script of the demo shop.", Access.OPEN
-)(_FILES.answer)
+ROUTES.add("GET", f"{SHOP}/files/{{hash}}/{{name}}", "shop_files", Access.OPEN)(_FILES.answer)
 
 
 class Here(msgspec.Struct, frozen=True):
@@ -69,14 +67,15 @@ class Here(msgspec.Struct, frozen=True):
 # ---- the cart ----
 
 
-@ROUTES.add("GET", SHOP, "shop_cart", "The cart of the demo shop.", Access.OPEN)
+@ROUTES.add("GET", SHOP, "shop_cart", Access.OPEN)
 async def show_cart(request: Request, app: App) -> Reply:
+    """Shows the cart of the demo shop."""
     return _show_cart(request, app, USUAL_CART, fault="")
 
 
-@ROUTES.add("POST", _CHECKOUT, "shop_order", "Order the cart of the demo shop: prepares a checkout.", Access.OPEN)
+@ROUTES.add("POST", _CHECKOUT, "shop_order", Access.OPEN)
 async def order_cart(request: Request, app: App) -> Reply:
-    """Answered by a redirect, so that a reload does not order again."""
+    """Prepares a checkout for the cart; the answer is a redirect, so that a reload does not order again."""
     cart = read_cart(request.pairs)
     if not cart.bought:
         return _show_cart(request, app, cart, fault="The cart is empty. Choose at least one thing.")
@@ -87,14 +86,9 @@ async def order_cart(request: Request, app: App) -> Reply:
     return _go(_CHECKOUT, id=checkout_id, lang=_read_language(request))
 
 
-@ROUTES.add(
-    "POST",
-    f"{SHOP}/forget",
-    "shop_forget",
-    "Forget the cards that this visitor of the demo shop has stored.",
-    Access.OPEN,
-)
+@ROUTES.add("POST", f"{SHOP}/forget", "shop_forget", Access.OPEN)
 async def forget_cards(request: Request, app: App) -> Reply:
+    """Deletes the registrations of this visitor of the demo shop."""
     channel = await till.get_channel_of_shop(app)
     for stored_id in read_cards(request, app):
         await till.forget_card(app, channel, stored_id, request.trace)
@@ -120,8 +114,9 @@ def _show_cart(request: Request, app: App, cart: Cart, fault: str) -> Reply:
 # ---- the form ----
 
 
-@ROUTES.add("GET", _CHECKOUT, "shop_checkout", "The demo shop's page with the payment form.", Access.OPEN)
+@ROUTES.add("GET", _CHECKOUT, "shop_checkout", Access.OPEN)
 async def show_checkout(request: Request, app: App) -> Reply:
+    """Shows the demo shop's page with the payment form."""
     channel = await till.get_channel_of_shop(app)
     order = await till.find_order(app, channel, request.find("id"))
     if order is None:
@@ -156,15 +151,9 @@ async def show_checkout(request: Request, app: App) -> Reply:
     return _add_headers(page, app, here)
 
 
-@ROUTES.add(
-    "POST",
-    f"{SHOP}/switches",
-    "shop_switches",
-    "Choose how the demo shop shows its form and how its bank behaves, or let a checkout expire.",
-    Access.OPEN,
-)
+@ROUTES.add("POST", f"{SHOP}/switches", "shop_switches", Access.OPEN)
 async def switch(request: Request, app: App) -> Reply:
-    """Keeps the visitor's choices, and ends the checkout where that was asked for."""
+    """Saves how the demo shop shows its form and how its bank behaves, or makes a checkout expire."""
     channel, choices = await till.get_channel_of_shop(app), read_choices(request.pairs)
     order = await till.find_order(app, channel, request.find("id"))
     if order is not None and request.find("act") == "expire":
@@ -194,11 +183,12 @@ def _guess_language(request: Request) -> str:
 # ---- the result ----
 
 
-@ROUTES.add(
-    "GET", _RESULT, "shop_result", "The demo shop's result page, which asks how the checkout ended.", Access.OPEN
-)
+@ROUTES.add("GET", _RESULT, "shop_result", Access.OPEN)
 async def show_result(request: Request, app: App) -> Reply:
-    """Nothing that the browser brings along is believed: it names the checkout, and the gateway says how it ended."""
+    """Shows the demo shop's result page.
+
+    Nothing that the browser sends is trusted: it names the checkout, and the gateway says how it ended.
+    """
     channel = await till.get_channel_of_shop(app)
     order = await till.find_order(app, channel, request.find("id"))
     if order is None or request.find("resourcePath") != order.resource_path:

@@ -38,60 +38,39 @@ _JSON = b"application/json;charset=UTF-8"
 ROUTES = Routes()
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/threeDSecure",
-    "authenticate",
-    "Authenticate a shopper without paying; the result may be sent along with a payment later.",
-)
+@ROUTES.add("POST", "/v1/threeDSecure", "authenticate")
 async def create_authentication(request: Request, caller: Caller, app: App) -> Reply:
-    return await begin(request, caller, app, "authenticate", "/v1/threeDSecure")
+    """Authenticates a shopper without paying; the result may be sent along with a payment later."""
+    return await begin(request, caller, app)
 
 
-@ROUTES.add(
-    "GET",
-    "/v1/threeDSecure/{id}",
-    "read_authentication",
-    "Read an authentication; 404 where there is none.",
-    Access.TOKEN,
-)
+@ROUTES.add("GET", "/v1/threeDSecure/{id}", "read_authentication", Access.TOKEN)
 async def read_authentication(request: Request, caller: Caller, app: App) -> Reply:
+    """Reads an authentication; 404 where there is none."""
     payment = await look_up(app, caller.merchant_id, request.names[0])
     if payment is None or payment.payment_type != AUTHENTICATION:
         raise NotFound(get_result(codes.PAYMENT_UNKNOWN))
     return reply_with(answer_payment(payment, app.envelope))
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/threeDSecure/results/{ticket}",
-    "take_result",
-    "The directory server tells the result of a challenge (RReq, answered by RRes).",
-    Access.OPEN,
-    hides_path=True,
-    takes_bytes=True,
-)
+@ROUTES.add("POST", "/v1/threeDSecure/results/{token}", "take_result", Access.OPEN, hides_path=True, takes_bytes=True)
 async def take_result(request: Request, app: App) -> Reply:
-    """What is wrong with a message is said in the protocol's own words, so the status is always the same."""
+    """The directory server reports the result of a challenge (RReq, answered by RRes).
+
+    The status is always the same, because the protocol has its own words for what is wrong with a message.
+    """
     return Reply(200, await accept_challenge_result(app, request.names[0], request.body), _JSON)
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/threeDSecure/method/{ticket}",
-    "take_method",
-    "The issuer's hidden page (3DS method) is done.",
-    Access.OPEN,
-    hides_path=True,
-)
+@ROUTES.add("POST", "/v1/threeDSecure/method/{token}", "take_method", Access.OPEN, hides_path=True)
 async def take_method(request: Request, app: App) -> Reply:
+    """The issuer's hidden page (3DS method) reports that it is done."""
     sent = dict(request.pairs).get(METHOD_FIELD)
     await accept_method_result(app, request.names[0], None if sent is None else exchanges.read_method_data(sent))
     return _pages.end("Done", "")
 
 
-_SHOPPER_PATH = "/v1/shopper/{ticket}"
-_SUMMARY = "The shopper's browser comes back to a payment; `redirect.url` of an answer leads here."
+_SHOPPER_PATH = "/v1/shopper/{token}"
 
 _COLLECTED = "collected"
 _ANSWER = "cres"
@@ -99,9 +78,10 @@ _ASKS = {member.replace("screen_color_depth", "color_depth"): name for name, mem
 _ONE_MOMENT = "We are checking this with your bank. Please do not close this page."
 
 
-@ROUTES.add("POST", _SHOPPER_PATH, "shopper_submits", _SUMMARY, Access.OPEN, hides_path=True)
-@ROUTES.add("GET", _SHOPPER_PATH, "shopper_arrives", _SUMMARY, Access.OPEN, hides_path=True)
+@ROUTES.add("POST", _SHOPPER_PATH, "shopper_submits", Access.OPEN, hides_path=True)
+@ROUTES.add("GET", _SHOPPER_PATH, "shopper_arrives", Access.OPEN, hides_path=True)
 async def receive_shopper(request: Request, app: App) -> Reply:
+    """The shopper's browser comes back to a payment; `redirect.url` of an answer leads here."""
     shopper_token = request.names[0]
     arrival = Arrival(
         page_url=f"{app.base_url}/v1/shopper/{shopper_token}",

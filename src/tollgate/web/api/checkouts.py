@@ -5,6 +5,8 @@ To a shopper's browser the id of either is a key, so no log shows it.
 
 from __future__ import annotations
 
+from functools import partial
+
 from tollgate.catalog.results import get_result
 from tollgate.contract.checkouts import Submission
 from tollgate.flows.checkouts import cancel_prepared, change_checkout, prepare_checkout, read_checkout
@@ -25,100 +27,58 @@ _pages = Pages()
 ROUTES = Routes()
 
 
-@ROUTES.add("POST", _PATH, "create_checkout", "Prepare a checkout for the hosted payment form; lives for 30 minutes.")
+@ROUTES.add("POST", _PATH, "create_checkout")
 async def create_checkout(request: Request, caller: Caller, app: App) -> Reply:
-    return await answer_once(request, caller, app, _PATH, prepare_checkout, operation="create_checkout")
+    """Prepares a checkout for the hosted payment form; it lives for 30 minutes."""
+    return await answer_once(request, caller, app, prepare_checkout)
 
 
-@ROUTES.add(
-    "POST",
-    f"{_PATH}/{{id}}",
-    "update_checkout",
-    "Change a prepared checkout that nobody is paying, such as its amount.",
-)
+@ROUTES.add("POST", f"{_PATH}/{{id}}", "update_checkout")
 async def update_checkout(request: Request, caller: Caller, app: App) -> Reply:
-    path = f"{_PATH}/{request.names[0]}"
-    return await change_named(request, caller, app, path, change_checkout, operation="update_checkout")
+    """Changes a prepared checkout that nobody is paying, such as its amount."""
+    return await change_named(request, caller, app, change_checkout)
 
 
-@ROUTES.add("DELETE", f"{_PATH}/{{id}}", "delete_checkout", "Cancel a prepared checkout that nobody is paying.")
+@ROUTES.add("DELETE", f"{_PATH}/{{id}}", "delete_checkout")
 async def delete_checkout(request: Request, caller: Caller, app: App) -> Reply:
+    """Cancels a prepared checkout that nobody is paying."""
     return reply_with(await cancel_prepared(app, request.names[0], get_channel(caller)))
 
 
-@ROUTES.add(
-    "GET",
-    f"{_PATH}/{{id}}/payment",
-    "read_checkout",
-    "What became of a checkout; a success is told once. Twice a minute at most.",
-)
-async def read_payment_status(request: Request, caller: Caller, app: App) -> Reply:
-    return await _read_status(request, caller, app, CheckoutKind.PAYMENT)
+@ROUTES.add("GET", f"{_PATH}/{{id}}/registration", "read_checkout")
+@ROUTES.add("GET", f"{_PATH}/{{id}}/payment", "read_checkout")
+async def read_status(request: Request, caller: Caller, app: App) -> Reply:
+    """Returns what became of a checkout, twice a minute at most; a success is returned once.
 
-
-@ROUTES.add(
-    "GET",
-    f"{_PATH}/{{id}}/registration",
-    "read_checkout",
-    "What became of a checkout that stores an account; a success is told once.",
-)
-async def read_registration_status(request: Request, caller: Caller, app: App) -> Reply:
-    return await _read_status(request, caller, app, CheckoutKind.REGISTRATION)
-
-
-async def _read_status(request: Request, caller: Caller, app: App, kind: CheckoutKind) -> Reply:
-    """HEAD is answered as GET would be and leaves the status for GET to tell."""
+    HEAD is answered as GET would be and leaves the success for GET to return.
+    """
     is_told = request.method != "HEAD"
-    return reply_with(await read_checkout(app, request.names[0], kind, get_channel(caller), is_told=is_told))
+    return reply_with(
+        await read_checkout(app, request.names[0], _get_kind(request), get_channel(caller), is_told=is_told)
+    )
 
 
-@ROUTES.add(
-    "GET",
-    f"{_PATH}/{{id}}/form",
-    "describe_form",
-    "What the payment form has to know of a checkout, for its script.",
-    Access.OPEN,
-    traces_checkout=True,
-    hides_path=True,
-    is_for_any_origin=True,
-)
+def _get_kind(request: Request) -> CheckoutKind:
+    return CheckoutKind(request.path.rpartition("/")[2])
+
+
+_add_form_route = partial(ROUTES.add, access=Access.OPEN, traces_checkout=True, hides_path=True, is_for_any_origin=True)
+
+
+@_add_form_route("GET", f"{_PATH}/{{id}}/form", "describe_form")
 async def describe_form(request: Request, app: App) -> Reply:
+    """Returns the facts about a checkout that the script of the payment form needs."""
     codes, languages = (" ".join(text for name, text in request.pairs if name == asked) for asked in ("brands", "lang"))
     return reply_with(await show_form(app, request.names[0], codes, languages))
 
 
-@ROUTES.add(
-    "POST",
-    f"{_PATH}/{{id}}/payment",
-    "submit_checkout",
-    "The shopper's form pays; JSON where `Accept` names it, else 303 to where the shopper goes next.",
-    Access.OPEN,
-    traces_checkout=True,
-    takes_parameters=True,
-    hides_path=True,
-    is_for_any_origin=True,
-)
-async def submit_payment(request: Request, app: App) -> Reply:
-    return await _submit(request, app, CheckoutKind.PAYMENT)
+@_add_form_route("POST", f"{_PATH}/{{id}}/registration", "submit_checkout", takes_parameters=True)
+@_add_form_route("POST", f"{_PATH}/{{id}}/payment", "submit_checkout", takes_parameters=True)
+async def submit(request: Request, app: App) -> Reply:
+    """The shopper's form pays or registers an account.
 
-
-@ROUTES.add(
-    "POST",
-    f"{_PATH}/{{id}}/registration",
-    "submit_checkout",
-    "The shopper's form stores an account.",
-    Access.OPEN,
-    traces_checkout=True,
-    takes_parameters=True,
-    hides_path=True,
-    is_for_any_origin=True,
-)
-async def submit_registration(request: Request, app: App) -> Reply:
-    return await _submit(request, app, CheckoutKind.REGISTRATION)
-
-
-async def _submit(request: Request, app: App, kind: CheckoutKind) -> Reply:
-    """A script wants to read the answer; a form without one is sent where its shopper goes next."""
+    A script gets JSON, because its `Accept` names it; a form without one is sent where its shopper goes next.
+    """
     accept = request.header(b"accept")
     is_script = "json" in (accept or "")
     sent = Submission(
@@ -128,7 +88,7 @@ async def _submit(request: Request, app: App, kind: CheckoutKind) -> Reply:
         accept=None if is_script else accept,
         user_agent=request.header(b"user-agent"),
     )
-    done = await submit_checkout(app, request.names[0], kind, sent)
+    done = await submit_checkout(app, request.names[0], _get_kind(request), sent)
     if done.kind:
         count_payment(done.kind, get_result(done.answer.code).group)
     if is_script:
@@ -136,31 +96,15 @@ async def _submit(request: Request, app: App, kind: CheckoutKind) -> Reply:
     return Reply(303, b"", b"text/plain", ((b"location", done.going_on.url.encode()),))
 
 
-@ROUTES.add(
-    "POST",
-    f"{_PATH}/{{id}}/abandoned",
-    "abandon_checkout",
-    "The shopper's form gives up an `attempt` whose challenge or provider's window was closed.",
-    Access.OPEN,
-    traces_checkout=True,
-    also_takes=frozenset({"attempt"}),
-    hides_path=True,
-    is_for_any_origin=True,
-)
+@_add_form_route("POST", f"{_PATH}/{{id}}/abandoned", "abandon_checkout", also_takes=frozenset({"attempt"}))
 async def abandon(request: Request, app: App) -> Reply:
-    attempt_id = next((text for name, text in request.pairs if name == "attempt"), "")
-    return reply_with(await abandon_attempt(app, request.names[0], attempt_id))
+    """The shopper's form gives up an `attempt` whose challenge or provider's window was closed."""
+    return reply_with(await abandon_attempt(app, request.names[0], request.find("attempt")))
 
 
-@ROUTES.add(
-    "GET",
-    f"{_PATH}/{{id}}/provider",
-    "send_to_provider",
-    "The page that takes a shopper on to a provider which wants a form.",
-    Access.OPEN,
-    hides_path=True,
-)
+@ROUTES.add("GET", f"{_PATH}/{{id}}/provider", "send_to_provider", Access.OPEN, hides_path=True)
 async def send_to_provider(request: Request, app: App) -> Reply:
+    """Shows the page that takes a shopper on to a provider which expects a form."""
     forward = await go_to_provider(app, request.names[0])
     if isinstance(forward, Lost):
         return _pages.lose()
@@ -179,45 +123,26 @@ async def send_to_provider(request: Request, app: App) -> Reply:
 _LINKS_PATH = "/paybylink/v1"
 
 
-@ROUTES.add(
-    "POST",
-    _LINKS_PATH,
-    "create_payment_link",
-    "Make a payment link: an address to send to a shopper, with a page that takes one payment.",
-)
+@ROUTES.add("POST", _LINKS_PATH, "create_payment_link")
 async def create_payment_link(request: Request, caller: Caller, app: App) -> Reply:
-    return await answer_once(request, caller, app, _LINKS_PATH, make_payment_link, operation="create_payment_link")
+    """Creates a payment link: an address to send to a shopper, with a page that takes one payment."""
+    return await answer_once(request, caller, app, make_payment_link)
 
 
-@ROUTES.add(
-    "GET",
-    f"{_LINKS_PATH}/{{id}}",
-    "read_payment_link",
-    "How a payment link stands: open, paid, expired or ended.",
-    hides_path=True,
-)
+@ROUTES.add("GET", f"{_LINKS_PATH}/{{id}}", "read_payment_link", hides_path=True)
 async def show_payment_link(request: Request, caller: Caller, app: App) -> Reply:
+    """Returns the status of a payment link: open, paid, expired or ended."""
     return reply_with(await read_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
 
 
-@ROUTES.add(
-    "DELETE",
-    f"{_LINKS_PATH}/{{id}}",
-    "delete_payment_link",
-    "End a payment link that nobody has paid.",
-    hides_path=True,
-)
+@ROUTES.add("DELETE", f"{_LINKS_PATH}/{{id}}", "delete_payment_link", hides_path=True)
 async def delete_payment_link(request: Request, caller: Caller, app: App) -> Reply:
+    """Ends a payment link that nobody has paid."""
     return reply_with(await end_payment_link(app, request.names[0], get_channel(caller), caller.ndc))
 
 
-@ROUTES.add(
-    "GET",
-    f"{_LINKS_PATH}/{{id}}/checkouts/{{checkout}}/payment",
-    "read_link_payment",
-    "The payment of a payment link, as often as it is asked for.",
-    hides_path=True,
-)
+@ROUTES.add("GET", f"{_LINKS_PATH}/{{id}}/checkouts/{{checkout}}/payment", "read_link_payment", hides_path=True)
 async def show_link_payment(request: Request, caller: Caller, app: App) -> Reply:
+    """Returns the payment of a payment link, any number of times."""
     link_id, checkout_id = request.names
     return reply_with(await read_link_payment(app, link_id, checkout_id, get_channel(caller)))

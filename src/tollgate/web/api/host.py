@@ -17,21 +17,23 @@ _CODES = [{"code": row.code, "description": row.description} for row in RESULTS.
 ROUTES = Routes()
 
 
-@ROUTES.add("GET", "/v1/resultcodes", "result_codes", "The whole catalogue of result codes.", Access.OPEN)
+@ROUTES.add("GET", "/v1/resultcodes", "result_codes", Access.OPEN)
 async def read_result_codes(request: Request, app: App) -> Reply:
+    """Lists all result codes."""
     result = get_result(codes.REQUEST_SUCCEEDED)
     body = app.envelope.wrap(result, request.trace, app.clock.now(), resultCodes=_CODES)
     return reply_with(encode_answer(200, body))
 
 
-@ROUTES.add("GET", "/healthz", "healthz", "Is the process alive?", Access.OPEN, is_for_probes=True)
+@ROUTES.add("GET", "/healthz", "healthz", Access.OPEN, is_for_probes=True)
 async def answer_alive(_request: Request, _app: App) -> Reply:
+    """Tells that the process is alive."""
     return Reply(200, orjson.dumps({"status": "alive"}))
 
 
-@ROUTES.add("GET", "/readyz", "readyz", "Can it take payments?", Access.OPEN, is_for_probes=True)
+@ROUTES.add("GET", "/readyz", "readyz", Access.OPEN, is_for_probes=True)
 async def answer_ready(_request: Request, app: App) -> Reply:
-    """Ready means that the database takes writes; a load balancer sends nobody here while it does not."""
+    """Tells whether the database takes writes; a load balancer sends no requests here while it does not."""
     trouble = await app.database.find_trouble()
     if trouble is None:
         return Reply(200, orjson.dumps({"status": "ready"}))
@@ -39,6 +41,7 @@ async def answer_ready(_request: Request, app: App) -> Reply:
 
 
 async def answer_metrics(_request: Request, _app: App) -> Reply:
+    """Returns counters and timings for Prometheus."""
     return Reply(200, render_metrics(), CONTENT_TYPE)
 
 
@@ -46,7 +49,6 @@ METRICS = RouteRow(
     method="GET",
     path="/metrics",
     operation="metrics",
-    summary="Counters and timings for Prometheus.",
     access=Access.OPEN,
     handler=answer_metrics,
 )

@@ -34,23 +34,17 @@ _KEY = re.compile(r"[\x21-\x7e]+")
 ROUTES = Routes()
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/payments",
-    "create_payment",
-    "Make a payment: PA, DB, CD or PA.CP; with `referenceUuid`, raise or renew an authorisation.",
-)
+@ROUTES.add("POST", "/v1/payments", "create_payment")
 async def create_payment(request: Request, caller: Caller, app: App) -> Reply:
-    return await begin(request, caller, app, "create_payment", "/v1/payments")
+    """Makes a payment: PA, DB, CD or PA.CP; with `referenceUuid` it raises or renews an authorization."""
+    return await begin(request, caller, app)
 
 
-async def begin(
-    request: Request, caller: Caller, app: App, operation: str, path: str, registration_id: str | None = None
-) -> Reply:
-    """A payment, or an authentication by itself: both begin with an account, sent along or stored before."""
+async def begin(request: Request, caller: Caller, app: App, registration_id: str | None = None) -> Reply:
+    """Runs a payment, or an authentication without one, by an account that was sent along or registered before."""
     channel = get_channel(caller)
-    fields = read_fields(request.pairs, app.make_situation(operation, channel))
-    idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, path, fields)
+    fields = read_fields(request.pairs, app.make_situation(request.operation, channel))
+    idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, request.path, fields)
     earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
         return replay(earlier)
@@ -75,20 +69,13 @@ async def begin(
     return count(order.payment_type, await pay(app, order, call))
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/payments/{id}",
-    "follow_up",
-    "Follow a payment up: CP, RV, RF, RB, or PA to raise or renew an authorisation.",
-)
+@ROUTES.add("POST", "/v1/payments/{id}", "follow_up")
 async def create_follow_up(request: Request, caller: Caller, app: App) -> Reply:
+    """Follows a payment up: CP, RV, RF, RB, or PA to raise or renew an authorization."""
     channel, named_id = get_channel(caller), request.names[0]
-    situation = app.make_situation("follow_up", channel)
-    fields = read_fields(request.pairs, situation)
+    fields = read_fields(request.pairs, app.make_situation(request.operation, channel))
     check_reference(fields, named_id, channel)
-    idempotency_key = make_idempotency_key(
-        app, read_key(request), channel, request.method, f"/v1/payments/{named_id}", fields
-    )
+    idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, request.path, fields)
     earlier = await find_earlier_answer(app, idempotency_key)
     if earlier is not None:
         return replay(earlier)
@@ -121,15 +108,9 @@ def replay(earlier: Answer) -> Reply:
     return Reply(earlier.status, earlier.body, headers=_REPLAYED)
 
 
-@ROUTES.add(
-    "GET",
-    "/v1/payments/{id}",
-    "read_payment",
-    "Read a payment, or a registration; 404 where there is none.",
-    Access.TOKEN,
-)
+@ROUTES.add("GET", "/v1/payments/{id}", "read_payment", Access.TOKEN)
 async def read_payment(request: Request, caller: Caller, app: App) -> Reply:
-    """Some clients read a registration at this address as well."""
+    """Reads a payment, or a registration, which some clients read at this address; 404 where there is none."""
     subject_id = request.names[0]
     payment = await look_up(app, caller.merchant_id, subject_id)
     if payment is not None:
@@ -156,21 +137,17 @@ Change = Callable[[App, Fields, str, Call], Awaitable[Answer]]
 
 
 async def answer_once(
-    request: Request,
-    caller: Caller,
-    app: App,
-    path: str,
-    flow: Flow,
-    *,
-    operation: str,
-    payment_type: str | None = None,
+    request: Request, caller: Caller, app: App, flow: Flow, *, payment_type: str | None = None, path: str = ""
 ) -> Reply:
     """Runs a flow once for an Idempotency-Key; a repeated request gets the first answer.
 
     An answer without a code was stored for the key by a request that came at the same time.
+    path: names the resource for the key, where requests to several paths are the same request.
     """
     channel = get_channel(caller)
+    operation = "schedule" if payment_type else request.operation
     fields = read_fields(request.pairs, app.make_situation(operation, channel, payment_type))
+    path = path or request.path
     idempotency_key = make_idempotency_key(app, read_key(request), channel, request.method, path, fields)
     answer = await find_earlier_answer(app, idempotency_key)
     if answer is None:
@@ -178,17 +155,10 @@ async def answer_once(
     return reply_with(answer) if answer.code else replay(answer)
 
 
-async def change_named(
-    request: Request,
-    caller: Caller,
-    app: App,
-    path: str,
-    change: Change,
-    *,
-    operation: str,
-    payment_type: str | None = None,
-) -> Reply:
+async def change_named(request: Request, caller: Caller, app: App, change: Change, **rest: str) -> Reply:
+    """rest: the keyword arguments of `answer_once`."""
+
     def flow(app: App, fields: Fields, call: Call) -> Awaitable[Answer]:
         return change(app, fields, request.names[0], call)
 
-    return await answer_once(request, caller, app, path, flow, operation=operation, payment_type=payment_type)
+    return await answer_once(request, caller, app, flow, **rest)

@@ -22,20 +22,13 @@ from tollgate.values import NotFound
 from tollgate.web.api.payments import Change, answer_once, begin, change_named
 from tollgate.web.request import Access, Caller, Reply, Request, Routes, reply_with
 
-_PATH = "/v1/registrations"
-
-
 ROUTES = Routes()
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/registrations",
-    "create_registration",
-    "Store an account without a payment (RG); the answer's `id` pays from then on.",
-)
+@ROUTES.add("POST", "/v1/registrations", "create_registration")
 async def create_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await answer_once(request, caller, app, _PATH, _register, operation="create_registration")
+    """Registers an account without a payment (RG); the answer's `id` pays from then on."""
+    return await answer_once(request, caller, app, _register)
 
 
 async def _register(app: App, fields: Fields, call: Call) -> Answer:
@@ -51,127 +44,81 @@ async def _register(app: App, fields: Fields, call: Call) -> Answer:
     return await register(app, order, call)
 
 
-@ROUTES.add(
-    "GET",
-    "/v1/secureRegistrations/{id}",
-    "read_secure_registration",
-    "The same at the address that some clients ask.",
-    Access.TOKEN,
-)
-@ROUTES.add(
-    "GET", "/v1/registrations/{id}", "read_registration", "Read a registration; 404 where there is none.", Access.TOKEN
-)
+@ROUTES.add("GET", "/v1/secureRegistrations/{id}", "read_secure_registration", Access.TOKEN)
+@ROUTES.add("GET", "/v1/registrations/{id}", "read_registration", Access.TOKEN)
 async def read_registration(request: Request, caller: Caller, app: App) -> Reply:
+    """Reads a registration; 404 where there is none. Some clients use the second path."""
     registration = await show_registration(app, caller.merchant_id, request.names[0])
     return reply_with(answer_registration(registration, app.envelope))
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/registrations/{id}",
-    "update_registration",
-    "Change what is known of a stored account (RR), or confirm one that waits for it (CF).",
-)
+@ROUTES.add("POST", "/v1/registrations/{id}", "update_registration")
 async def update_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await change_named(request, caller, app, _make_path(request), reregister, operation="update_registration")
+    """Changes a registration (RR), or confirms one that waits for it (CF)."""
+    return await change_named(request, caller, app, reregister)
 
 
-@ROUTES.add(
-    "DELETE",
-    "/v1/registrations/{id}",
-    "delete_registration",
-    "Remove a stored account (DR): it is wiped, and its schedules end.",
-)
+@ROUTES.add("DELETE", "/v1/registrations/{id}", "delete_registration")
 async def delete_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await change_named(request, caller, app, _make_path(request), deregister, operation="delete_registration")
+    """Deletes a registration (DR): the account is wiped, and its schedules end."""
+    return await change_named(request, caller, app, deregister)
 
 
-@ROUTES.add(
-    "POST",
-    "/v1/registrations/{id}/extendlife",
-    "extend_registration",
-    "Keep a stored account longer (TE); the answer says until when.",
-)
+@ROUTES.add("POST", "/v1/registrations/{id}/extendlife", "extend_registration")
 async def extend_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await change_named(
-        request, caller, app, _make_path(request, "/extendlife"), extend_life, operation="extend_registration"
-    )
+    """Extends the life of a registration (TE); the answer says until when."""
+    return await change_named(request, caller, app, extend_life)
 
 
-@ROUTES.add(
-    "POST", "/v1/registrations/{id}/payments", "pay_registration", "Pay with a stored account: PA, DB, CD or PA.CP."
-)
+@ROUTES.add("POST", "/v1/registrations/{id}/payments", "pay_registration")
 async def pay_registration(request: Request, caller: Caller, app: App) -> Reply:
-    return await begin(request, caller, app, "pay_registration", _make_path(request, "/payments"), request.names[0])
-
-
-def _make_path(request: Request, suffix: str = "") -> str:
-    return f"{_PATH}/{request.names[0]}{suffix}"
+    """Pays with a registration: PA, DB, CD or PA.CP."""
+    return await begin(request, caller, app, request.names[0])
 
 
 _SCHEDULES_PATH = "/scheduling/v1/schedules"
 _OLDER_PATH = "/v1/schedules"
-_SCHEDULE = "schedule"
 
 
-@ROUTES.add("POST", _OLDER_PATH, _SCHEDULE, "The older path to have a registration charged by a plan (SD).")
-@ROUTES.add(
-    "POST",
-    _SCHEDULES_PATH,
-    _SCHEDULE,
-    "Have a registration charged by a plan (SD): `registrationId`, an amount and `job.*`.",
-)
+@ROUTES.add("POST", _OLDER_PATH, "schedule")
+@ROUTES.add("POST", _SCHEDULES_PATH, "schedule")
 async def make_schedule(request: Request, caller: Caller, app: App) -> Reply:
-    return await answer_once(
-        request, caller, app, _SCHEDULES_PATH, create_schedule, operation=_SCHEDULE, payment_type=SCHEDULES
-    )
+    """Schedules payments by a registration (SD): `registrationId`, an amount and `job.*`. One path is older."""
+    return await answer_once(request, caller, app, create_schedule, payment_type=SCHEDULES, path=_SCHEDULES_PATH)
 
 
-@ROUTES.add(
-    "POST",
-    f"{_SCHEDULES_PATH}/{{id}}/reschedule",
-    "reschedule",
-    "Replace a schedule (RS): another plan, amount or registration; its answer has the new id.",
-)
+@ROUTES.add("POST", f"{_SCHEDULES_PATH}/{{id}}/reschedule", "reschedule")
 async def replace_schedule(request: Request, caller: Caller, app: App) -> Reply:
+    """Replaces a schedule (RS): another plan, amount or registration; its answer has the new id."""
     return await _change(request, caller, app, RESCHEDULES, reschedule)
 
 
-@ROUTES.add("DELETE", f"{_OLDER_PATH}/{{id}}", "delete_schedule", "The older path to end a schedule (DS).")
-@ROUTES.add(
-    "POST", f"{_SCHEDULES_PATH}/{{id}}/deschedule", "deschedule", "End a schedule (DS), named by any id of its series."
-)
+@ROUTES.add("DELETE", f"{_OLDER_PATH}/{{id}}", "delete_schedule")
+@ROUTES.add("POST", f"{_SCHEDULES_PATH}/{{id}}/deschedule", "deschedule")
 async def end_schedule(request: Request, caller: Caller, app: App) -> Reply:
+    """Ends a schedule (DS), named by any id of its series. One path is older."""
     return await _change(request, caller, app, DESCHEDULES, deschedule)
 
 
-@ROUTES.add(
-    "GET",
-    f"{_SCHEDULES_PATH}/{{id}}",
-    "read_schedule",
-    "Read a schedule and its latest runs, or all schedules of a registration; 404 where there is none.",
-    Access.TOKEN,
-)
+@ROUTES.add("GET", f"{_SCHEDULES_PATH}/{{id}}", "read_schedule", Access.TOKEN)
 async def read_schedule(request: Request, caller: Caller, app: App) -> Reply:
+    """Reads a schedule and its latest runs, or all schedules of a registration; 404 where there is none."""
     return reply_with(await show_schedule(app, caller.merchant_id, request.names[0], caller.ndc))
 
 
 async def _change(request: Request, caller: Caller, app: App, payment_type: str, change: Change) -> Reply:
     path = f"{_SCHEDULES_PATH}/{request.names[0]}/{payment_type}"
-    return await change_named(request, caller, app, path, change, operation=_SCHEDULE, payment_type=payment_type)
+    return await change_named(request, caller, app, change, payment_type=payment_type, path=path)
 
 
 @ROUTES.add(
-    "POST",
-    "/v1/networkTokens/events/{ticket}",
-    "take_token_event",
-    "A token vault tells that something happened to the network token of a stored card.",
-    Access.OPEN,
-    hides_path=True,
-    takes_bytes=True,
+    "POST", "/v1/networkTokens/events/{token}", "take_token_event", Access.OPEN, hides_path=True, takes_bytes=True
 )
 async def take_token_event(request: Request, app: App) -> Reply:
-    """Who does not know the address is told no more than who invents a path."""
+    """A token vault reports an event of a registered card's network token.
+
+    A wrong address gets the same answer as a path that does not exist.
+    """
     if not await accept_token_event(app, request.names[0], request.body):
         raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such path")
     return Reply(200, b"{}")

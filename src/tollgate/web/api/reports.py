@@ -34,8 +34,9 @@ from tollgate.web.request import Caller, Reply, Request, Routes, get_channel, re
 ROUTES = Routes()
 
 
-@ROUTES.add("GET", "/v1/query/{id}", "query", "Report on one payment; its whole chain beside it on request.")
+@ROUTES.add("GET", "/v1/query/{id}", "query")
 async def query_payment(request: Request, caller: Caller, app: App) -> Reply:
+    """Reports on one payment; its whole chain beside it on request."""
     question = _read_question(request, caller, app, "query", LIMITS.query_page)
     payment = await _find(request, caller, app)
     if not question.with_linked:
@@ -43,8 +44,9 @@ async def query_payment(request: Request, caller: Caller, app: App) -> Reply:
     return reply_with(answer_chain(payment, await show_chain(app, payment), app.envelope))
 
 
-@ROUTES.add("GET", "/v3/query/{id}", "query", "Report on one payment as a list; its whole chain on request.")
+@ROUTES.add("GET", "/v3/query/{id}", "query")
 async def query_record(request: Request, caller: Caller, app: App) -> Reply:
+    """Reports on one payment as a list; its whole chain on request."""
     question = _read_question(request, caller, app, "query", LIMITS.query_page)
     payment = await _find(request, caller, app)
     chain = await show_chain(app, payment) if question.with_linked else [payment]
@@ -53,16 +55,16 @@ async def query_record(request: Request, caller: Caller, app: App) -> Reply:
     return _answer_payments(page, None, BOTH_NAMES, caller, app)
 
 
-@ROUTES.add(
-    "GET", "/v1/query", "query_list", "Report on all payments with one of the merchant's references, oldest first."
-)
+@ROUTES.add("GET", "/v1/query", "query_list")
 async def query_payments(request: Request, caller: Caller, app: App) -> Reply:
+    """Reports on all payments with one of the merchant's references, oldest first."""
     question = _read_question(request, caller, app, "query_list", LIMITS.query_page_max)
     return await _search(question, ONE_NAME, caller, app)
 
 
-@ROUTES.add("GET", "/v3/query", "query_list", "Report on payments by reference or by dates, oldest first, in pages.")
+@ROUTES.add("GET", "/v3/query", "query_list")
 async def query_records(request: Request, caller: Caller, app: App) -> Reply:
+    """Reports on payments by reference or by dates, oldest first, in pages."""
     question = _read_question(request, caller, app, "search", LIMITS.query_page)
     return await _search(question, BOTH_NAMES, caller, app)
 
@@ -94,37 +96,25 @@ def _answer_payments(
     return reply_with(answer_payment_page(page, chains, names, app.envelope, caller.ndc, app.clock.now()))
 
 
-@ROUTES.add(
-    "GET",
-    "/reports/v1/reconciliations/aggregations",
-    "reconciliations",
-    "What was earned, summed up for every day and currency.",
-)
+@ROUTES.add("GET", "/reports/v1/reconciliations/aggregations", "reconciliations")
 async def read_aggregations(request: Request, caller: Caller, app: App) -> Reply:
+    """Sums up what was earned, for every day and currency."""
     channel = get_channel(caller)
     period = read_days(request.pairs, app.make_situation("reconciliations", channel))
     tallies = await sum_up(app, channel, period)
     return reply_with(answer_aggregations(tallies, app.envelope, caller.ndc, app.clock.now()))
 
 
-@ROUTES.add(
-    "GET",
-    "/reports/v1/reconciliations/aggregations/{id}",
-    "reconciliations",
-    "All transactions of one of those sums at once.",
-)
+@ROUTES.add("GET", "/reports/v1/reconciliations/aggregations/{id}", "reconciliations")
 async def read_reconciliations(request: Request, caller: Caller, app: App) -> Reply:
+    """Lists all transactions of one of those sums at once."""
     period, _ = _read_period(request, caller, app)
     return _answer_entries(await list_all_completed(app, get_channel(caller), period), caller, app)
 
 
-@ROUTES.add(
-    "GET",
-    "/reports/v2/reconciliations/aggregations/{id}",
-    "reconciliations",
-    "The transactions of one of those sums, in pages.",
-)
+@ROUTES.add("GET", "/reports/v2/reconciliations/aggregations/{id}", "reconciliations")
 async def read_reconciliation_page(request: Request, caller: Caller, app: App) -> Reply:
+    """Lists the transactions of one of those sums, in pages."""
     period, window = _read_period(request, caller, app)
     return _answer_entries(await list_completed(app, get_channel(caller), period, window), caller, app)
 

@@ -144,6 +144,7 @@ class StaticFiles:
         return self.assets[name].path
 
     async def answer(self, request: Request, _app: App) -> Reply:
+        """Returns a file of the folder."""
         hash_asked, name = request.names
         asset = self.assets.get(name)
         if asset is None:
@@ -161,9 +162,7 @@ def _read_asset(path: Path, prefix: str) -> Asset:
 
 STATIC_FILES = StaticFiles(Path(__file__).parent / "assets", "/v1/static")
 ROUTES = Routes()
-ROUTES.add("GET", "/v1/static/{hash}/{name}", "static", "A script or a style of the shopper's pages.", Access.OPEN)(
-    STATIC_FILES.answer
-)
+ROUTES.add("GET", "/v1/static/{hash}/{name}", "static", Access.OPEN)(STATIC_FILES.answer)
 
 
 TEMPLATES = Path(__file__).parent / "templates"

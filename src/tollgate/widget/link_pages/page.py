@@ -136,13 +136,7 @@ _TITLES = {LinkStatus.EXPIRED: "expired", LinkStatus.ENDED: "ended"}
 _FILES = StaticFiles(Path(__file__).parent / "files", f"{LINK_PATH}/files")
 
 ROUTES = Routes()
-ROUTES.add(
-    "GET",
-    f"{LINK_PATH}/files/{{hash}}/{{name}}",
-    "payment_link_files",
-    "The style or the script of a payment link's page.",
-    Access.OPEN,
-)(_FILES.answer)
+ROUTES.add("GET", f"{LINK_PATH}/files/{{hash}}/{{name}}", "payment_link_files", Access.OPEN)(_FILES.answer)
 
 
 class Here(msgspec.Struct, frozen=True):
@@ -167,16 +161,13 @@ class Here(msgspec.Struct, frozen=True):
 
 
 @ROUTES.add(
-    "POST",
-    f"{LINK_PATH}/{{id}}",
-    "leave_link_attempt",
-    "The shopper gives up an `attempt` that waits at a provider, to pay another way.",
-    Access.OPEN,
-    hides_path=True,
-    also_takes=frozenset({"attempt"}),
+    "POST", f"{LINK_PATH}/{{id}}", "leave_link_attempt", Access.OPEN, hides_path=True, also_takes=frozenset({"attempt"})
 )
 async def leave_attempt(request: Request, app: App) -> Reply:
-    """Takes the shopper back to the link's page, which says what became of the attempt."""
+    """The shopper gives up an `attempt` that waits at a provider, to pay another way.
+
+    The answer leads back to the link's page, which says what became of the attempt.
+    """
     link = await leave_link_attempt(app, request.names[0], request.find("attempt"))
     if link is None:
         return await show_link(request, app)
@@ -188,13 +179,15 @@ async def leave_attempt(request: Request, app: App) -> Reply:
     "GET",
     f"{LINK_PATH}/{{id}}",
     "payment_link_page",
-    "The page of a payment link, for its shopper.",
     Access.OPEN,
     hides_path=True,
     also_takes=frozenset({"id", "resourcePath", "lang"}),
 )
 async def show_link(request: Request, app: App) -> Reply:
-    """Shows how a link stands. Programs that preview links ask for the head alone, and that makes no checkout."""
+    """Shows the page of a payment link to its shopper.
+
+    Programs that preview links ask for the head alone, and that makes no checkout.
+    """
     opened = await open_link(app, request.names[0], makes_checkout=request.method != "HEAD")
     locale = opened.page.locale if opened and opened.page else ""
     language = choose_language(request.find("lang"), request.header(b"accept-language") or "", locale)
