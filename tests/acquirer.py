@@ -35,7 +35,7 @@ SLOW_S = 0.3
 
 
 class Manner(StrEnum):
-    """How the next requests on a path are treated."""
+    """A manner decides how the next requests on a path are treated."""
 
     ANSWER = "answer"
     HOLD = "hold"
@@ -70,7 +70,7 @@ class Instruction(msgspec.Struct, frozen=True):
 
 
 class Manners:
-    """What the tests asked for, by path; a capture may fall silent while every charge passes."""
+    """The tests ask for manners by path, so a capture may fall silent while every charge passes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -93,13 +93,13 @@ class Manners:
             return told.manner
 
     def report(self) -> bytes:
-        """How many requests have arrived, by path; those that are held count too."""
+        """Counts the requests that have arrived, by path; those that are held count too."""
         with self._lock:
             return msgspec.json.encode(self._requests)
 
 
 class _Endpoint(BaseHTTPRequestHandler):
-    """What both ports share: connections that stay open, bodies with a length, no chatter."""
+    """Both ports keep connections open, send bodies with a length and print nothing."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -122,7 +122,7 @@ class _Endpoint(BaseHTTPRequestHandler):
 
 
 class Counter(_Endpoint):
-    """Where the gateway's requests arrive."""
+    """The gateway's requests arrive here."""
 
     def do_POST(self) -> None:
         body = self.read_body()
@@ -161,7 +161,7 @@ class Counter(_Endpoint):
 
 
 class Control(_Endpoint):
-    """Where the tests' instructions arrive."""
+    """The tests' instructions arrive here."""
 
     doors: Doors
 
@@ -289,7 +289,7 @@ class AcquirerProcess:
         self._control("POST", "/instruct", msgspec.json.encode(Instruction(path, manner, times)))
 
     def release(self) -> None:
-        """Whoever is held goes on; the next request to be held is held again only after the next `behave`."""
+        """Lets held requests go on; later ones are held only after the next `behave`."""
         self._control("POST", "/release")
 
     def shut(self) -> None:
@@ -307,7 +307,7 @@ class AcquirerProcess:
         return msgspec.json.decode(self._control("GET", f"/accounts/{key}"), type=Account)
 
     def decide(self, key: str, status: str) -> None:
-        """What the shopper does with a session: approved, declined, cancelled or expired."""
+        """Ends a session as a shopper would: approved, declined, cancelled or expired."""
         self._control("POST", f"/sessions/{key}/{status}")
 
     def read_sessions(self) -> dict[str, Session]:
@@ -320,7 +320,7 @@ class AcquirerProcess:
         _wait_until(lambda: self.count_requests(path) >= count, f"{count} requests on {path}")
 
     def wait_for_charge(self, key: str) -> Entry:
-        """Not only asked or reversed: the charge itself has been acted upon."""
+        """Waits until the charge was acted upon; being asked about or reversed does not count."""
 
         def is_charged() -> bool:
             entry = self.read_ledger().get(key)
@@ -330,7 +330,7 @@ class AcquirerProcess:
         return self.read_ledger()[key]
 
     def wait_for_follow_up(self, key: str) -> Entry:
-        """Not only asked about: it has been acted upon, whatever its author heard of it."""
+        """Waits until the follow-up was acted upon, whether or not its answer arrived; questions do not count."""
 
         def is_followed_up() -> bool:
             entry = self.read_ledger().get(key)

@@ -31,7 +31,7 @@ FOLLOWS: dict[str, frozenset[str]] = {
     "refund": _TAKEN,
     "rebill": frozenset({"sale", "capture"}),
 }
-"""What each operation may follow."""
+"""Each operation may follow these."""
 
 OPENS: dict[str, tuple[str, ...]] = {
     "authorization": ("authorised",),
@@ -59,7 +59,7 @@ ENDS: dict[str, frozenset[str]] = {
     "refund": frozenset({"refund"}),
     "rebill": frozenset({"rebill"}),
 }
-"""What may not come any more after the one that was said to be final."""
+"""The acquirer refuses these after a final operation of the type."""
 
 _read_charge = msgspec.json.Decoder(card.ChargeMessage).decode
 _read_follow_up = msgspec.json.Decoder(acquiring.FollowUpMessage).decode
@@ -75,7 +75,7 @@ class Fate(StrEnum):
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """What became of one key; the only place where money moves."""
+    """An entry says what became of one key; money moves nowhere else."""
 
     key: str
     fate: Fate
@@ -87,9 +87,9 @@ class Entry(msgspec.Struct, kw_only=True):
     is_final: bool = False
     response_code: str = ""
     executions: int = 0
-    """How often money moved under this key."""
+    """This counts how often money moved under the key."""
     contradictions: int = 0
-    """How often the key came back and meant something else."""
+    """This counts how often the key came back with a different request."""
     charges_seen: int = 0
     follow_ups_seen: int = 0
     reversals_seen: int = 0

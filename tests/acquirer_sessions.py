@@ -22,7 +22,7 @@ _read_key = msgspec.json.Decoder(acquiring.KeyMessage).decode
 class Session(msgspec.Struct):
     status: str
     message: redirect.SessionMessage | None = None
-    """None where it was asked for, or called off, before it came."""
+    """The message is None where the session was asked for, or cancelled, before it arrived."""
 
 
 class Sessions:

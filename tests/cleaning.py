@@ -1,4 +1,4 @@
-"""What a test run starts and stores is gone when it has ended, however it ended. What that is, others say."""
+"""A test run removes what it started and stored when it ends, however it ends. Its callers say what that is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ while [ $tries -gt 0 ] && grep -qsxzF "TMPDIR=$0" /proc/[0-9]*/environ; do
     sleep 0.1
 done
 """
-"""Whoever has been told to put files into a folder may do so until it has ended, too."""
+"""A process that was told to put files into a folder may do so until it has ended, too."""
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 

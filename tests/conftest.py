@@ -1,4 +1,4 @@
-"""What every suite shares: a temporary folder, the server's event loop, two sizes of Hypothesis runs.
+"""All suites share these: a temporary folder, the server's event loop, two sizes of Hypothesis runs.
 
 A suite's own fixtures stay there.
 """

@@ -21,7 +21,7 @@ WAIT_S = 300.0
 
 
 class Manner(StrEnum):
-    """How requests for an authentication are answered."""
+    """A manner decides how requests for an authentication are answered."""
 
     FRICTIONLESS = "frictionless"
     CHALLENGE = "challenge"
@@ -67,7 +67,7 @@ class DirectoryServer(Listener):
     def __init__(self) -> None:
         self.manner = Manner.FRICTIONLESS
         self.ranges: bytes | None = None
-        """What is answered to a question for card ranges, where a test wants something else than all of VISA."""
+        """The answer to a request for card ranges, where a test wants something else than all of VISA."""
         self.cases: list[Case] = []
         self.range_questions = 0
 
@@ -89,7 +89,7 @@ class DirectoryServer(Listener):
             connection.close()
 
     def answer(self, path: str, body: bytes) -> bytes | None:
-        """None: hang up."""
+        """Returns None to hang up."""
         if path == "/3ds/preq":
             self.range_questions += 1
             return self.ranges if self.ranges is not None else self._list_ranges(json.loads(body))
@@ -135,7 +135,7 @@ class DirectoryServer(Listener):
                 return json.dumps(yes).encode()
 
     def end_challenge(self, creq: str, status: str = "Y") -> tuple[str, dict[str, str]]:
-        """What the issuer's page does when the shopper is done: tell the result, then send the browser back."""
+        """Ends a challenge as the issuer's page does: send the result, then send the browser back."""
         message = json.loads(base64.urlsafe_b64decode(creq + "=" * (-len(creq) % 4)))
         case = next(case for case in self.cases if case.acs_id == message["acsTransID"])
         assert message["threeDSServerTransID"] == case.request["threeDSServerTransID"]

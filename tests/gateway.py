@@ -135,7 +135,7 @@ class GatewayProcess:
 
     @property
     def prepare(self) -> Prepare | None:
-        """What is done to the program before it begins."""
+        """Returns what is run in the new process before the program begins."""
         return None
 
     def start(self) -> None:
@@ -148,7 +148,7 @@ class GatewayProcess:
             time.sleep(LOOK_EVERY_S)
 
     def launch(self) -> subprocess.Popen[bytes] | WarmProcess:
-        """Without waiting until it is ready."""
+        """Starts the process without waiting until it is ready."""
         self.data.mkdir(parents=True, exist_ok=True)
         self.port = self.port or find_free_port()
         command = [*self._command("serve"), "--port", str(self.port), *self.arguments]

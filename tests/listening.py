@@ -11,7 +11,7 @@ _STOP_WITHIN_S = 0.05
 
 
 class Responder(BaseHTTPRequestHandler):
-    """What a request meets first; what is done with it, each server says itself."""
+    """Servers of the tests share this handler; each adds its own answers."""
 
     protocol_version = "HTTP/1.1"
 

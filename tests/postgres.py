@@ -15,7 +15,7 @@ from cleaning import Cleanup
 
 USER = "postgres"
 WAIT_S = "300"
-"""How long a server may take to start or stop; a machine that does other work is slow."""
+"""A server may take so long to start or stop; a machine that does other work is slow."""
 
 
 def find_binaries() -> Path | None:

@@ -30,11 +30,11 @@ _CONTEXT.set_forkserver_preload([*_PROGRAM, *_MIGRATING])
 _LOCK = threading.Lock()
 
 Prepare = Callable[[], None]
-"""What is done in the new process before the command begins; found by its name there, so it stands in a module."""
+"""This runs in the new process before the command begins; it is found there by name, so it stands in a module."""
 
 
 class WarmProcess:
-    """As much of `subprocess.Popen` as is needed; it ends with whoever started it, and has no crew of its own."""
+    """The part of `subprocess.Popen` that is needed; it ends with its starter and starts no process itself."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class WarmProcess:
 def run_warm(
     command: Sequence[str], environment: Mapping[str, str], timeout_s: float, *, check: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """To its end, as `subprocess.run` does."""
+    """Runs a command to its end, as `subprocess.run` does."""
     with TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         process = WarmProcess(command, environment, out, err)
@@ -98,7 +98,7 @@ def run_warm(
 def _become_command(
     command: list[str], environment: dict[str, str], out: str, err: str, prepare: Prepare | None
 ) -> None:
-    """What the forked process does; from here on nothing is shared with the tests."""
+    """The forked process runs this; from here on nothing is shared with the tests."""
     threading.Thread(target=_end_with_the_tests, daemon=True).start()
     for number, path in ((1, out), (2, err)):
         with open(path, "ab") as file:

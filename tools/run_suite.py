@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from cleaning import adopt_orphans, end_with_parent, list_descendants
 
 GRACE_S = 30.0
-"""How long processes may take to end by themselves; then they are killed."""
+"""Processes may take so long to end by themselves; then they are killed."""
 LOOK_EVERY_S = 0.05
 STOPPING = (signal.SIGALRM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 

@@ -33,7 +33,7 @@ PATIENCE_MS = 20_000
 
 @dataclass(frozen=True)
 class Look:
-    """How the browser is set up for a picture."""
+    """A look is how the browser is set up for a picture."""
 
     width: int = 1080
     height: int = 900
@@ -41,7 +41,7 @@ class Look:
 
 
 FORM = Look(width=540)
-"""As wide as a form is in most shops."""
+"""A form is as wide as this in most shops."""
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def renew(client: Client, payment_id: str, amount: str, **changes: str | None) -
 
 
 def happen(client: Client, payment_id: str, kind: str, amount: str | None = None, **changes: str | None) -> Answer:
-    """What a bank would bring: a receipt, a chargeback, its reversal."""
+    """Records what a bank reports: a receipt, a chargeback or its reversal."""
     return client.post(f"/sandbox/payments/{payment_id}", {"paymentType": kind, "amount": amount, **changes})
 
 
@@ -110,7 +110,7 @@ def count_seconds_to_midnight(client: Client) -> int:
 
 
 def stay_within_a_day(client: Client) -> None:
-    """What is possible until midnight is not to be tried a moment before it."""
+    """Moves the clock past midnight if midnight is near, so that a test of one day stays within it."""
     left_s = count_seconds_to_midnight(client)
     if left_s < 120:
         advance(client, left_s + 1)

@@ -34,7 +34,7 @@ BILLING = {
     "billing.postcode": "8010",
     "billing.country": "AT",
 }
-"""What 3-D Secure needs on a strict channel."""
+"""A strict channel requires these for 3-D Secure."""
 
 
 def order(client: Client, number: str = CHALLENGED, /, brand: str | None = "VISA", **changes: str | None) -> Answer:
@@ -61,7 +61,7 @@ def open_order(client: Client, number: str = CHALLENGED, /, **changes: str | Non
 
 
 def see_challenge(client: Client, answer: Answer) -> Page:
-    """As the answer says, preconditions first; then on to the issuer's page."""
+    """Opens the preconditions and then the issuer's page, as the answer says."""
     window, forward = Window(client), answer.json["redirect"]
     for precondition in forward.get("preconditions", ()):
         window.walk(precondition["url"], {each["name"]: each["value"] for each in precondition["parameters"]})
@@ -89,6 +89,6 @@ def read_code(client: Client, answer: Answer) -> str:
 
 
 def read_return(page: Page) -> dict[str, str]:
-    """What the shop is told by the address at which the shopper comes home."""
+    """Reads what the return address says to the shop."""
     assert page.url.startswith("https://shop.example/back?"), page.text or page.url
     return dict(parse_qsl(urlsplit(page.url).query, strict_parsing=True))

@@ -22,7 +22,7 @@ def prepare(client: Client, fields: Mapping[str, str | None] = PREPARED) -> str:
 def submit(
     client: Client, checkout_id: str, result_url: str, fields: Mapping[str, str] = CARD, *, kind: str = "payment"
 ) -> Answer:
-    """As the script in a shop's page does; only the id of the checkout says who may."""
+    """Submits as the script in a shop's page does: the id of the checkout is the only permission."""
     body = urlencode({**fields, "shopperResultUrl": result_url})
     form = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
     return client.send("POST", f"/v1/checkouts/{checkout_id}/{kind}", body, form)

@@ -1,4 +1,4 @@
-"""What is asked of one payment all at once, as rows made by a seed. Who may win is judged elsewhere."""
+"""Parallel requests about one payment, as rows made from a seed. The oracle decides which of them may succeed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INCREMENT = {"standingInstruction.industryPractice": "INCREMENTAL_AUTH"}
 class Wanted:
     kind: str
     hundredths: int | None = None
-    """None asks for all that is left."""
+    """A request without an amount asks for all that is left."""
     is_final: bool = False
     key: str | None = None
     """Those of one contest with the same key are one request that is sent several times."""
@@ -35,19 +35,20 @@ class Contest:
     begins: Sequence[str]
     """The kinds of the payments that come before: the first of its chain, and what is captured of it, if anything."""
     total: int
-    """In hundredths; the last payment that begins it has all of it to give."""
+    """The amount in hundredths; the last payment of `begins` has all of it."""
     wanted: Sequence[Wanted]
     captures_max: int | None = None
     winners: frozenset[int] | None = None
-    """How many of them may win, where that can be said beforehand."""
+    """The numbers of requests that may succeed, where they are known beforehand."""
     declines: int = 0
-    """How many the acquirer declines although they fit."""
+    """The acquirer declines so many although they fit."""
 
     @property
     def is_orderly(self) -> bool:
-        """What is left only shrinks, unless the acquirer declines, so it must go as it goes one after another.
+        """Whether parallel requests must end as the same requests one after another would.
 
-        An increment is asked for before it counts, and what comes in between does not have it.
+        What is left only shrinks unless the acquirer declines; an increment adds to it, and requests sent meanwhile
+        may not see that.
         """
         return all(wanted.kind != "PA" for wanted in self.wanted)
 

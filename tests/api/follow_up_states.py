@@ -1,6 +1,6 @@
-"""How a payment gets into each state a follow-up may find it in: by real requests, one recipe for each state.
+"""Recipes that bring a payment into each state that a follow-up may find, by real requests.
 
-What a request in that state is answered with stands in `follow_up_table`. No test lives here.
+The expected answers stand in `follow_up_table`. No test lives here.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class World:
         return replace(self.client, entity_id=self.client.lenient_entity_id)
 
     def begin(self, kind: str, code: str = "000.100.110", **extra: str) -> str:
-        """Of 100.00 each."""
+        """Makes a payment of 100.00 and returns its id."""
         forced = {FORCE: code} if code != "000.100.110" else {}
         return _name(self.client.pay(paymentType=kind, amount="100.00", **forced, **extra), code)
 
     def add(self, named_id: str, kind: str, amount: str | None = "40.00", code: str = "", **extra: str) -> str:
-        """What follows; the id of that."""
+        """Makes a follow-up and returns its id."""
         is_fact = kind in ("RC", "CB", "CR")
         forced = {FORCE: code} if code and not is_fact else {}
         request = Request(kind, amount, {**extra, **forced}, is_fact)
         return _name(ask(self.client, named_id, request), code or request.success)
 
     def then(self, named_id: str, kind: str, amount: str | None = "40.00", code: str = "", **extra: str) -> str:
-        """What follows; the id of what it followed."""
+        """Makes a follow-up and returns the id of the payment that it refers to."""
         self.add(named_id, kind, amount, code, **extra)
         return named_id
 
@@ -148,7 +148,7 @@ FOREIGN: dict[str, Callable[[World], Specimen]] = {
     "unknown": lambda w: Specimen(w.client, UNKNOWN_ID),
     "unknown, lenient": lambda w: Specimen(w.lenient, UNKNOWN_ID),
 }
-"""What the one who asks does not find on the own channel."""
+"""A caller finds none of these on its own channel."""
 
 AGED = ("PA expired", "DB of an earlier day", "CP of an earlier day")
 """Made before the clock is moved; all others after."""

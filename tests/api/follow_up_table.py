@@ -1,6 +1,6 @@
-"""What every request about a payment in every state is answered with, written from the rules and not from the code.
+"""The expected answer to every request about a payment in every state, written from the rules and not from the code.
 
-A row is a state (how to get there stands in `follow_up_states`), a column a request (`REQUESTS`). No test lives here.
+A row is a state (`follow_up_states` has its recipe), a column a request (`REQUESTS`). No test lives here.
 """
 
 from __future__ import annotations

@@ -41,14 +41,14 @@ class LinkVisit:
         return self.client.send("POST", f"/v1/checkouts/{checkout_id}/payment", body, headers)
 
     def leave_attempt(self) -> Answer:
-        """What the button of the page that waits for a provider sends."""
+        """Sends what the button of the page that waits for a provider sends."""
         found = re.search(r'name="attempt" value="([0-9a-f]{32})"', self.open().body.decode())
         assert found is not None, "the page does not offer to pay another way"
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         return self.client.send("POST", f"/paymentlink/{self.id}", urlencode({"attempt": found[1]}), headers)
 
     def read(self) -> dict[str, Any]:
-        """How its merchant sees it."""
+        """Reads the link as its merchant does."""
         answer = self.client.get(f"{PATH}/{self.id}")
         assert answer.code == "000.000.100"
         (told,) = answer.json["paymentLinks"]

@@ -16,10 +16,10 @@ from tollgate.payments.payment import State
 
 REFUSALS = {"CP": "700.400.100", "RV": "700.400.300", "RF": "700.400.200", "PA": "700.400.100"}
 UNWILLING, MISFIT = "800.100.152", "800.100.170"
-"""By an acquirer that was told to decline, and by one that had heard of the final one before."""
+"""The first comes from an acquirer told to decline, the second from one that received the final request earlier."""
 WORDS = {"CP": "capture", "RV": "reversal", "RF": "refund", "PA": "increment"}
 SUCCESS = {False: "000.100.110", True: "000.100.112"}
-"""By whether an acquirer outside was asked."""
+"""The key says whether an external acquirer was asked."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Purse:
         self.is_closed = False
 
     def balance_effects(self, wanted: Wanted) -> tuple[int, int] | None:
-        """What it moves and what it releases beside that; None where it is refused."""
+        """Returns what the request moves and what it releases beside that, or None where it is refused."""
         if self.is_closed and wanted.kind != "RV":
             return None
         amount = self.left if wanted.hundredths is None else wanted.hundredths
@@ -130,9 +130,9 @@ def _compare_answers(outcome: Outcome) -> Iterator[str]:
 
 
 def list_declines(outcome: Outcome) -> list[str]:
-    """How the acquirer may have declined what the gateway let through; that it was too much is not among it.
+    """Lists how the acquirer may have declined what the gateway let through; an excessive amount is not among it.
 
-    What was reserved before the final one may arrive there after it, because nothing keeps the order on the way.
+    A request reserved before the final one may arrive after it, because nothing keeps the order on the way.
     """
     contest = outcome.contest
     causes = {UNWILLING: contest.declines > 0, MISFIT: contest.has_final}
@@ -177,7 +177,7 @@ def _play_again(outcome: Outcome) -> Iterator[str]:
 
 
 def _compare_sums(outcome: Outcome) -> Iterator[str]:
-    """What stands on the payment is what the answers add up to, and not a hundredth above what it had."""
+    """The sums on the payment must equal those of the answers and must not exceed its amount."""
     standing, sums, counts = outcome.standing, _add_up(outcome), _count_approved(outcome)
     released = sum(record.releases for record in outcome.records if record.is_approved)
     drawn = sums["CP"] + sums["RF"] + sums["RV"] + released

@@ -53,7 +53,7 @@ def _read_one(stream: bytes) -> Answer:
 
 
 def insist(shot: Shot, answer: Answer) -> Answer:
-    """What a careful shop does with a key whose first request is still running: ask again until there is an answer."""
+    """Asks again, as a careful shop does, while the first request with the key is still running."""
     deadline = time.monotonic() + PATIENCE_S
     while shot.key is not None and (answer.status, answer.code) == (409, STILL_RUNNING):
         assert time.monotonic() < deadline, f"the request with key {shot.key} is still running after {PATIENCE_S} s"

@@ -1,4 +1,4 @@
-"""What a shopper's form sends, and what may follow it in the shopper's browser. No test lives here."""
+"""Forms that shoppers submit, and the steps that may follow in the browser. No test lives here."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show(client: Client, checkout_id: str, brands: str = "VISA") -> Answer:
 
 
 def find_next(answer: Answer, kind: str) -> str:
-    """Where the shopper goes on."""
+    """Returns the address at which the shopper continues."""
     going_on: dict[str, Any] = answer.json["next"]
     assert going_on["kind"] == kind, answer.body
     url: str = going_on["url"]
@@ -51,7 +51,7 @@ def find_next(answer: Answer, kind: str) -> str:
 
 
 def read_home(url: str) -> dict[str, str]:
-    """What the shop is told by the address to which the shopper comes home."""
+    """Reads what the result address says to the shop."""
     assert url.startswith("https://shop.example/result?"), url
     return dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
 
@@ -61,7 +61,7 @@ def pass_seconds(client: Client, seconds: int) -> None:
 
 
 def list_made(client: Client, reference: str) -> list[dict[str, Any]]:
-    """What reports tell of a merchant's reference."""
+    """Lists the payments that reports show for a merchant's reference."""
     answer = client.get("/v1/query", {"merchantTransactionId": reference})
     return list(answer.json["payments"]) if answer.status == 200 else []
 

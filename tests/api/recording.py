@@ -11,7 +11,7 @@ from typing import Any
 from listening import Listener, Responder
 
 ACQUIRER_TIMEOUT_S = 20
-"""What the shared server waits for an acquirer: longer than for a request, so that the two limits can be told apart."""
+"""The shared server waits longer for an acquirer than for a request, so that the two limits can be told apart."""
 
 APPROVED = {
     "status": "approved",

@@ -106,7 +106,7 @@ def find_kept(
 
 
 def list_topics(gateway: GatewayProcess, client: Client, registration_id: str) -> list[str]:
-    """What was announced of a registration, oldest first."""
+    """Lists the topics of the events about a registration, oldest first."""
     merchant_id = MerchantId(find_merchant_id(gateway, client))
 
     async def list_all(database: Database) -> list[Event]:
@@ -119,7 +119,7 @@ def list_topics(gateway: GatewayProcess, client: Client, registration_id: str) -
 
 
 def erase(gateway: GatewayProcess, client: Client, registration_id: str) -> None:
-    """As the worker does whose turn has come; waiting years for it is told elsewhere."""
+    """Erases a registration as the worker does; another test waits the years for it."""
     kept, _, _ = find_kept(gateway, client, registration_id)
     gone = wipe(kept, RegistrationState.ERASED)
     steps = change_registration_writes(gone, None, None, event=None, at=kept.created_at)

@@ -19,7 +19,7 @@ class Call:
     query: dict[str, list[str]]
     agent: str
     at: float
-    """By the clock that only goes forward."""
+    """The time by the monotonic clock."""
 
 
 @dataclass
@@ -28,7 +28,7 @@ class RemindedShop(Listener):
     _may_answer: threading.Event = field(default_factory=threading.Event)
 
     def list_ids(self) -> list[str]:
-        """Of the checkouts it was called for, oldest call first."""
+        """Lists the ids of the checkouts that the shop was called for, oldest call first."""
         return [each for call in list(self.calls) for each in call.query["id"]]
 
     def find(self, checkout_id: str) -> Call:

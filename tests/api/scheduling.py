@@ -88,12 +88,12 @@ class Timetable:
         assert answer.status == 200, answer.body
 
     def pass_to_next_run(self, schedule_id: str) -> None:
-        """To a minute after it is due."""
+        """Moves the clock to a minute after the next run is due."""
         next_run = datetime.fromisoformat(read(self.client, schedule_id).json["plan"]["nextRun"])
         self.pass_seconds(int((next_run - self.get_now()).total_seconds()) + MINUTE_S)
 
     def wait_for_runs(self, schedule_id: str, count: int) -> None:
-        """Until so many are there and none of them is still to be decided."""
+        """Waits until there are so many runs and none of them is due."""
 
         def is_done() -> bool:
             states = [run["state"] for run in list_runs(self.client, schedule_id)]
@@ -102,5 +102,5 @@ class Timetable:
         wait_until(is_done)
 
     def wait_for_tries(self, schedule_id: str, count: int) -> None:
-        """Until its first run was tried so often."""
+        """Waits until the first run was tried so often."""
         wait_until(lambda: sum(run["tries"] for run in list_runs(self.client, schedule_id)[:1]) >= count)

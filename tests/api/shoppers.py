@@ -19,7 +19,7 @@ PAYER: dict[str, str | None] = {
     "customer.identificationDocType": "TAXSTATEMENT",
     "customer.identificationDocId": "12345678909",
 }
-"""Who pays a bank slip."""
+"""A bank slip requires these parameters."""
 
 _BACK = re.compile(rb'href="([^"]*/v1/shopper/[^"]*)"')
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -44,7 +44,7 @@ def open_order(client: Client, brand: str, kind: str = "DB", /, **changes: str |
 
 
 def see_page(client: Client, answer: Answer) -> Answer:
-    """As the answer says: by a link, or by a form with its fields."""
+    """Opens the page as the answer says: by a link, or by a form with its fields."""
     forward = answer.json["redirect"]
     path = urlsplit(forward["url"]).path
     fields = urlencode([(field["name"], field["value"]) for field in forward["parameters"]])

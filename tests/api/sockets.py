@@ -67,7 +67,7 @@ def render(
 
 
 class _Buffer:
-    """What http.client asks of a socket: a file to read from."""
+    """http.client asks a socket for a file to read from, and for nothing else."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content

@@ -1,4 +1,4 @@
-"""What the gateway says happened is what stands in the books of an acquirer that keeps its own."""
+"""The gateway's payments agree with the ledger that an external acquirer keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it takes to add something, measured: a copy of the program gets one of each, and a server shows that it works.
+"""An addition touches few files: a copy of the program gets one of each kind, and a server shows that it works.
 
 The table "How things are added" in ARCHITECTURE.md states the number of files; migrations and uses are not counted.
 """

@@ -1,4 +1,4 @@
-"""Who may call: tokens, entities, and why another merchant's ids look like none."""
+"""Tests of access: tokens, entities, and ids of other merchants, which look unknown."""
 
 from __future__ import annotations
 

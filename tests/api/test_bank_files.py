@@ -1,4 +1,4 @@
-"""From a debit over HTTP to the bank's file and back: days pass, the operator exports and imports, money returns."""
+"""A debit travels from HTTP to the bank's file and back: days pass, the operator exports and imports, money returns."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Filed:
     host: BankHost
     ids: dict[str, str]
     documents: dict[str, Tree.Element]
-    """By the id of the file."""
+    """The documents by the id of their file."""
 
     @property
     def client(self) -> Client:

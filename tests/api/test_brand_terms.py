@@ -1,4 +1,4 @@
-"""What a brand's row asks for, and what lenient channels take beyond it, for brands that are paid elsewhere."""
+"""A brand's row says what its payments require; lenient channels accept more. These brands are paid on other pages."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def charge(external: Client, *parts: Mapping[str, str | None], stored: str | Non
 
 
 def get_series(acquirer: RecordingAcquirer) -> dict[str, str]:
-    """What the acquirer was last told of it."""
+    """Returns what the last charge said about the series."""
     series: dict[str, str] = acquirer.last_charge.get("details", {}).get("standing_instruction", {})
     return series
 

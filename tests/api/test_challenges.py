@@ -39,7 +39,7 @@ MINE = "4012888888881881"
 
 
 def forge_answer(answer: Answer) -> dict[str, str]:
-    """What an issuer's page would send back, made up by somebody who knows all that the merchant knows."""
+    """Forges the answer of an issuer's page from everything that the merchant knows."""
     proof = answer.json["threeDSecure"]
     message = {
         "messageType": "CRes",

@@ -135,7 +135,7 @@ def test_the_form_is_told_how_often_it_may_still_try(client: Client) -> None:
 
 
 def test_of_a_return_and_an_abandonment_at_once_one_counts(cluster: PostgresCluster, tmp_path: Path) -> None:
-    """In two processes: the checkout is paid by the attempt, or the attempt is given up, and never both."""
+    """Two processes race: the attempt pays the checkout or is abandoned, and never both."""
     with (
         GatewayProcess(tmp_path, cluster.create_database(), arguments=["--workers", "2"], is_cold=True) as gateway,
         ThreadPoolExecutor() as pool,

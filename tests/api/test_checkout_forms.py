@@ -1,4 +1,4 @@
-"""What a shopper's form may say, and to whom it is heard: all else it says counts for nothing."""
+"""A shopper's form may send some parameters; all others that it sends are ignored."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ UNHEARD = {
     "threeDSecure.eci": "05",
     "unheard.of": "x",
 }
-"""What a merchant says and no form."""
+"""A merchant may send these and a form may not."""
 PARIS = {
     "billing.street1": "1 Main Street",
     "billing.city": "Paris",

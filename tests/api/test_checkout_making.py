@@ -256,7 +256,7 @@ def test_what_is_being_paid_is_changed_by_nobody(server: SharedServer) -> None:
 
 
 def test_a_change_may_make_a_payment_of_what_only_stored(client: Client) -> None:
-    """And what failed to be stored before is not told of any more."""
+    """An earlier failure to register is no longer reported."""
     checkout_id = prepare(client, {**STORING, "shopperResultUrl": SHOP_URL})
     declined = {**BANK, "bankAccount.bic": "DEUTDEFFXXX", "bankAccount.iban": "FR1420041010050500013M02606"}
     post(client, checkout_id, declined, kind="registration")
@@ -331,7 +331,7 @@ def test_a_form_that_is_shown_again_knows_that_all_is_paid(client: Client) -> No
 
 @pytest.mark.parametrize("is_told", [True, False])
 def test_whoever_paid_is_told_so_even_when_the_checkout_is_over(client: Client, is_told: bool) -> None:
-    """To pay again is what a shopper would do who is told that it has ended."""
+    """A shopper who reads that the checkout has ended would pay again."""
     paid, unpaid = open_checkout(client), open_checkout(client)
     post(client, paid)
     if is_told:

@@ -1,4 +1,4 @@
-"""What a checkout cannot refer to: an earlier payment, or one stored account instead of an offer. Refused by name."""
+"""A checkout cannot refer to an earlier payment, nor to one registration instead of a list of them."""
 
 from __future__ import annotations
 

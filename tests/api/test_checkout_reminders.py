@@ -33,9 +33,9 @@ class Story:
     ids: dict[str, str] = field(default_factory=dict)
     """Checkouts by what is special about them."""
     seen: dict[str, set[str]] = field(default_factory=dict)
-    """What the shop had been called about by then."""
+    """The checkouts that the shop had been called for by then."""
     let_go_at: float = 0.0
-    """When the shop that hung was let go."""
+    """The time at which the shop that hung was released."""
 
     def pass_minutes(self, minutes: float) -> None:
         seconds = int(minutes * MINUTE_S)

@@ -215,7 +215,7 @@ def test_a_challenge_for_an_amount_that_was_changed_takes_no_money(client: Clien
 
 
 def test_what_a_provider_approves_for_an_amount_that_was_changed_goes_back_by_itself(client: Client) -> None:
-    """Or else a shopper has a full basket for the price of the first thing in it."""
+    """Otherwise a shopper gets a full basket for the price of its first item."""
     checkout_id = open_checkout(client, merchantTransactionId="cheap-basket")
     provider_url = begin_at_provider(client, checkout_id)
     client.post(f"/v1/checkouts/{checkout_id}", {"amount": "1000.00"})

@@ -1,4 +1,4 @@
-"""What a merchant is told of a checkout: unpaid, failed, pending, paid once; twice a minute at most, and not late."""
+"""A checkout's status is unpaid, failed, pending or paid; it can be read twice a minute, and not after its end."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def open_challenge(shop: Client, directory: DirectoryServer, **changes: str | No
 
 
 def read_challenge_form(shop: Client, answer: Answer) -> dict[str, str]:
-    """What the shopper's browser posts to the issuer."""
+    """Reads the form that the shopper's browser posts to the issuer."""
     page = Window(shop).visit(answer.json["redirect"]["url"])
     form = page.find_form("data-forward")
     assert form is not None

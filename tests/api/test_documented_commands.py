@@ -20,7 +20,7 @@ from gateway import GatewayProcess, find_free_port, inherit_variables
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 PAGES = ("README.md", "docs/payment-links.md")
-"""In the order in which a reader comes by; each goes on with what the ones before have set."""
+"""A reader meets the pages in this order; each uses what the earlier ones have set."""
 BLOCKS = [block for page in PAGES for block in FENCE.findall((ROOT / page).read_text("utf-8"))]
 SHELL_S = 300
 ASIDE = "\x1e"

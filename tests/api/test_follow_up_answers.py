@@ -1,4 +1,4 @@
-"""What a merchant is told about a follow-up: at once, when reading it again, and in reports."""
+"""The answer to a follow-up is the same at once, when it is read again, and in reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which payment a follow-up may name: one of the same channel and the same mode, that exists and is not in flight."""
+"""A follow-up may refer only to a payment of the same channel and mode that exists and is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may follow what is total: every state meets every request, and the answer to each pair stands in a table."""
+"""The table of follow-ups is total: every state meets every request, and each pair has an answer."""
 
 from __future__ import annotations
 
@@ -129,6 +129,6 @@ def show_money(payment: Payment) -> tuple[object, ...]:
 
 
 def check_balances(chain: dict[str, Payment]) -> None:
-    """What is stored is what the transactions of the chain add up to."""
+    """The stored balances must equal the sums over the payments of the chain."""
     assert {row_id: row.balance for row_id, row in chain.items()} == count_chain(chain.values())
     assert [row.position for row in chain.values()] == list(range(1, len(chain) + 1))

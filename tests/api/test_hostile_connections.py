@@ -109,7 +109,7 @@ def test_one_connection_carries_many_payments(client: Client) -> None:
 
 
 def test_nonsense_behind_a_payment_does_not_cost_it_its_answer(client: Client) -> None:
-    """As when a client counts the length of its body in characters instead of bytes."""
+    """This happens when a client counts the length of its body in characters instead of bytes."""
     body = payment_of(client, **{"customParameters[simulatorDelay]": "300"})
     request = render("POST", "/v1/payments", client.authorized().items(), body, is_last=False)
 
@@ -170,7 +170,7 @@ def test_slow_callers_are_sent_away_and_slow_acquirers_are_waited_for(client: Cl
 
 
 def talk_slowly(client: Client, beginning: bytes) -> bytes:
-    """What came back before the connection was closed, although a byte was sent every second."""
+    """Returns what came back before the connection was closed, although a byte was sent every second."""
     deadline = time.monotonic() + 10 * LIMITS.read_timeout_s
     with connect(client, timeout_s=1.0) as connection:
         connection.sendall(beginning)

@@ -29,7 +29,7 @@ NUMBERS = ("4200000000000000", "5454545454545454")
 STORED = 300
 MANY = 100_000
 STRIDES = (7, 1009)
-"""Of those who pay with stored cards, each in an order of its own."""
+"""Each client pays with registered cards in an order of its own, by one of these strides."""
 
 Work = Callable[[], int]
 

@@ -28,7 +28,7 @@ class LiveHost:
 
 
 def start_and_fail(gateway: GatewayProcess) -> str:
-    """What a host that may not start says of it."""
+    """Returns the message of a host that may not start."""
     with pytest.raises(RuntimeError) as refused:
         gateway.start()
     return str(refused.value)

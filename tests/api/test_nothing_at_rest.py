@@ -1,4 +1,4 @@
-"""After payments of every kind, the bytes at rest are searched: no card number, no CVV, no key and no token.
+"""The bytes at rest are searched after payments of every type: no card number, no CVV, no key and no token.
 
 A number of three or four digits occurs by chance in any large file, so the CVV is looked for in two ways: beside words
 that name it, and by counting. Hundreds of payments with one CVV would leave hundreds of copies; chance leaves about as
@@ -66,14 +66,14 @@ ATTEMPTS: tuple[dict[str, str | None], ...] = (
 )
 
 HIDE_EVENTS, SHOW_EVENTS = "ALTER TABLE outbox RENAME TO hidden", "ALTER TABLE hidden RENAME TO outbox"
-"""Without its table of events a payment starts and cannot be completed: that is breakage, and leaves a traceback."""
+"""A payment starts and cannot be completed while its table of events is hidden: breakage, with a traceback."""
 
 Breakage = Callable[[GatewayProcess, Client], None]
 
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What was left when everything had happened that can happen to a payment."""
+    """An aftermath is what remains when everything has happened that can happen to a payment."""
 
     traces: Traces
     log: str

@@ -1,6 +1,6 @@
-"""After the whole life of stored accounts, the bytes at rest are searched: no card number, no IBAN, no token, no CVV.
+"""The bytes at rest are searched after the whole life of registrations: no card number, no IBAN, no token, no CVV.
 
-They are stored, charged by plan, wrapped under other keys, changed, removed and erased; what is left is a trace.
+Accounts are registered, charged by schedule, wrapped under other keys, changed, removed and erased.
 """
 
 from __future__ import annotations

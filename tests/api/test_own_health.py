@@ -1,4 +1,4 @@
-"""What the host says of itself: health, readiness, metrics, log lines; and its test clock."""
+"""The host reports on itself: health, readiness, metrics, log lines. Its test clock is tested here too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Events = list[dict[str, Any]]
 
 @pytest.fixture(scope="session")
 def greeting(gateway: GatewayProcess) -> frozenset[str]:
-    """What the start prints for a person to read; everything else it writes is for machines."""
+    """Returns the lines that the start prints for a person to read; everything else it writes is for machines."""
     return frozenset(["", *(line.strip() for line in run_command(gateway, "credentials").splitlines())])
 
 

@@ -1,4 +1,4 @@
-"""What becomes of payment links: each is paid once, whoever opens it, whenever it ends, in however many processes."""
+"""A payment link is paid once, whoever opens it, whenever it ends, in however many processes."""
 
 from __future__ import annotations
 

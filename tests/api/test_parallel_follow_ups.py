@@ -28,7 +28,7 @@ EMBEDDED_SEEDS = [*range(0, 12, 3), *(pytest.param(seed, marks=pytest.mark.prove
 
 @dataclass(frozen=True)
 class Field:
-    """Where contests are held."""
+    """A field is the servers, clients and acquirer that contests share."""
 
     gateways: Sequence[GatewayProcess]
     clients: Sequence[Client]

@@ -166,7 +166,7 @@ def test_an_update_that_makes_no_sense_changes_nothing(
 
 
 def test_an_update_may_be_of_any_part_of_a_customer(client: Client) -> None:
-    """What is stored already need not be sent again, also on a strict channel."""
+    """Stored parts need not be sent again, also on a strict channel."""
     registration_id = keep(client, {**CARD, **PERSON})
 
     assert change(client, registration_id, {"customer.phone": "+49 301234"}).json["customer"]["givenName"] == "Jane"

@@ -1,4 +1,4 @@
-"""Whose a registration is, and who is first: other merchants, other channels, and many requests at once."""
+"""A registration belongs to one merchant with all its channels, and parallel requests take effect one by one."""
 
 from __future__ import annotations
 

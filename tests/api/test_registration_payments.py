@@ -58,7 +58,7 @@ def test_without_the_wish_nothing_is_stored(client: Client) -> None:
 
 
 def test_a_lenient_channel_takes_a_one_for_the_wish(client: Client, lenient: Client) -> None:
-    """What PHP makes of true."""
+    """PHP renders true like that."""
     answer = lenient.pay(None, createRegistration="1")
 
     assert told(pay_with(lenient, answer.json["registrationId"])) == APPROVED
@@ -82,7 +82,7 @@ def test_a_payment_that_fails_leaves_nothing_behind(
 
 @pytest.mark.parametrize("changes", [{FORCE: "800.100.151"}, {"card.expiryYear": "2020"}], ids=["declined", "objected"])
 def test_an_id_that_could_never_be_used_is_not_told(client: Client, changes: dict[str, str]) -> None:
-    """Neither in the answer nor when the payment is read, reported or told as the end of a checkout."""
+    """The id is missing in the answer, when the payment is read or reported, and in the result of a checkout."""
     reference = f"no-registration-{len(changes)}-{next(iter(changes))[:4]}"
     declined = client.pay(None, **WISH, merchantTransactionId=reference, **changes)
     prepared = {FORCE: changes[FORCE]} if FORCE in changes else {}

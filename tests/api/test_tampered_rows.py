@@ -20,7 +20,7 @@ BACK = "https://shop.example/back"
 
 @pytest.fixture(scope="module")
 def server(embedded_server: SharedServer) -> SharedServer:
-    """On one database: the others read and write the same bytes."""
+    """One database suffices, because the others read and write the same bytes."""
     return embedded_server
 
 

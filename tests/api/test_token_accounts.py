@@ -136,7 +136,7 @@ def test_what_is_wrong_with_a_token_is_named_and_not_repeated(
 
 
 def test_a_token_beside_a_bank_account_does_not_stand_for_it(client: Client) -> None:
-    """What is debited is the account; the token is of no use to a bank."""
+    """The bank account is debited; a bank has no use for the token."""
     bank = {
         "paymentBrand": "DIRECTDEBIT_SEPA",
         "bankAccount.holder": "Jane Jones",

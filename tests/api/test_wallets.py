@@ -79,7 +79,7 @@ def stock(mint: Mint) -> Stock:
 
 @pytest.fixture(scope="session")
 def shops() -> dict[str, Client]:
-    """By database, because tests change from one to the other."""
+    """Clients are kept by database, because tests change from one to the other."""
     return {}
 
 
@@ -351,7 +351,7 @@ def test_a_token_used_on_one_server_is_used_on_all(server: SharedServer, second_
 def test_nothing_of_a_token_is_at_rest(
     shop: Client, gateway: GatewayProcess, mint: Mint, request: pytest.FixtureRequest
 ) -> None:
-    """Neither number nor proof nor token, in the store or in the log, whoever opened it, paid, failed or came twice."""
+    """The number, the proof and the token are in neither store nor log, also after a failure or a repeat."""
     good = mint.wish_c(
         SystemClock().now(), contents={"tokenPAN": NUMBER, "cryptogram": SECRET_CRYPTOGRAM}, alg="RSA1_5"
     )

@@ -16,7 +16,7 @@ class RecordingVault(Listener):
         self.received: list[tuple[str, Any]] = []
         """(path, message), oldest first."""
         self.statuses: dict[str, str] = {}
-        """Of the tokens that were issued, by their key."""
+        """The status of each issued token, by its key."""
         self.is_broken = False
 
     def count(self, path: str, key: str) -> int:

@@ -1,4 +1,4 @@
-"""What a server leaves at rest, collected file by file, and the spellings in which a secret might hide in it."""
+"""Collects what a server leaves at rest, file by file, and the spellings in which a secret might hide in it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def spell_account(account: str) -> Iterator[bytes]:
 
 
 def _spell_base64(text: bytes) -> Iterator[bytes]:
-    """In the middle of something longer its letters depend on where it begins, so there are three ways."""
+    """Base64 of a text depends on where it begins in a longer one, so there are three spellings."""
     for lead in range(3):
         encoded = base64.b64encode(b"\0" * lead + text)
         yield encoded[4 if lead else 0 : -4]

@@ -28,7 +28,7 @@ KNOWN = {
     "java_enabled": "false",
     "javascript_enabled": "true",
 }
-"""What the scripts of our page find out."""
+"""The scripts of our page find these out."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ class _Reader(HTMLParser):
 class Page:
     url: str
     answer: Answer | None
-    """None at an address that is not the gateway's: the shopper has left."""
+    """The answer is None at an address that is not the gateway's: the shopper has left."""
 
     @property
     def text(self) -> str:
@@ -103,7 +103,7 @@ class Window:
         return self.visit(urljoin(page.url, form.attributes.get("action", "")), form.fields | changes)
 
     def walk(self, url: str, fields: dict[str, str] | None = None) -> Page:
-        """On and on, until a page wants a decision, says how it ended, or is none of the gateway's."""
+        """Follows pages until one wants a decision, shows a result, or is not the gateway's."""
         return self.go_on(self.visit(url, fields))
 
     def go_on(self, page: Page) -> Page:

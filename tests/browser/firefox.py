@@ -63,7 +63,7 @@ class Firefox:
 
     folder: Path
     complaints: list[str] = field(default_factory=list)
-    """What scripts of pages failed with."""
+    """The errors that scripts of pages ended with."""
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _asked: dict[int, asyncio.Future[Any]] = field(default_factory=dict)

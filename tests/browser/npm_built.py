@@ -1,4 +1,4 @@
-"""What `tests/browser/npm` builds: scripts of frameworks and style sheets of other people's pages."""
+"""`tests/browser/npm` builds these: scripts of frameworks and style sheets of other people's pages."""
 
 from __future__ import annotations
 

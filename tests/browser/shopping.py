@@ -10,7 +10,7 @@ CHALLENGED = "4711100000000000"
 
 
 def order(page: Page, base_url: str, language: str = "") -> None:
-    """From the cart to the payment form."""
+    """Goes from the cart to the payment form."""
     page.goto(f"{base_url}/sandbox/shop" + (f"?lang={language}" if language else ""))
     page.get_by_role("button", name="Go to payment").click()
     wait_for_form(page)

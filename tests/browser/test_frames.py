@@ -67,7 +67,7 @@ class Parent:
         self.page.evaluate("([key, message]) => ports[key].postMessage(message)", [key, message])
 
     def ask(self, key: str, message: dict[str, Any]) -> dict[str, Any]:
-        """What the frame answers to this; everything sent before has been heard by then."""
+        """Returns the frame's answer; it has received everything sent before by then."""
         answer: dict[str, Any] = self.page.evaluate("([key, message]) => ask(key, message)", [key, message])
         return answer
 
@@ -86,7 +86,7 @@ class Parent:
         return text
 
     def answer_posts(self, body: Any, status: int = 200) -> None:
-        """In the place of the service, which is tested elsewhere."""
+        """Answers instead of the service, which is tested elsewhere."""
 
         def fulfill(route: Route) -> None:
             self.posts.append(parse_qs(route.request.post_data or ""))

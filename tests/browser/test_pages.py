@@ -94,7 +94,7 @@ def test_a_form_cannot_go_where_its_page_was_not_told(page: Page, site: Site, sh
 def test_a_redirect_after_a_form_is_held_against_the_policy_of_the_page(
     page: Page, site: Site, shop: Site, watch: Watch
 ) -> None:
-    """Why the end of a walk is a page that leaves, and no redirect."""
+    """A walk ends on a page that leaves, and not with a redirect, for this reason."""
     site.pages["/forward"] = forward_to("/decide")
     site.pages["/decide"] = redirect(shop.url + BACK)
 

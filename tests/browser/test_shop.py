@@ -46,7 +46,7 @@ def expect_paid(page: Page) -> None:
 
 
 def list_faults(page: Page, frame: Frame | None = None) -> list[str]:
-    """What axe finds in the page or one of its frames, by day and by night; the form's own frames have own tests."""
+    """Lists what axe finds in a page or frame, light and dark; the form's own frames have tests of their own."""
     found = []
     for scheme in SCHEMES:
         # A colour that is on its way from day to night is neither.

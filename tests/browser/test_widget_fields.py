@@ -45,7 +45,7 @@ def find_message(page: Page) -> Locator:
 
 
 def put_in(page: Page, control: Locator, text: str) -> None:
-    """At once, as pasting does."""
+    """Enters the text at once, as pasting does."""
     control.fill("")
     control.focus()
     page.keyboard.insert_text(text)

@@ -151,7 +151,7 @@ def test_who_had_approved_before_closing_the_window_is_led_to_the_result(
 def test_nothing_is_said_of_a_payment_that_nobody_could_give_up(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    """Without a line nobody knows, so the next press asks first."""
+    """The outcome is unknown while there is no connection, so the next press asks first."""
     checkout = show_hosted_page(page, hosted_page, "VISA", **ADDRESS)
     fill_card(page, CHALLENGED)
     pay_button(page).click()
@@ -173,7 +173,7 @@ def test_nothing_is_said_of_a_payment_that_nobody_could_give_up(
 
 
 def test_the_code_is_forgotten_once_the_bank_has_answered(page: Page, hosted_page: HostedPage) -> None:
-    """Where the result is shown in another window, this page stays, and a code is used once."""
+    """The page stays where the result is shown in another window, and a code is used once."""
     wish = options({"shopperResultTarget": "receipt"})
     checkout = show_hosted_page(page, hosted_page, "VISA", wish, **ADDRESS)
     fill_card(page, CHALLENGED)
@@ -211,7 +211,7 @@ def test_processing_is_said_once_something_was_sent_and_not_before(page: Page, h
 def test_fields_and_other_forms_rest_while_a_payment_is_under_way(
     page: Page, hosted_page: HostedPage, watch: Watch
 ) -> None:
-    """Whoever pressed Enter in a field is back in it when the payment was refused."""
+    """The focus returns to the field in which Enter was pressed when the payment was declined."""
     show_hosted_page(page, hosted_page, "VISA PAYPAL", '<input id="own" aria-label="Coupon">')
     card, wallet = page.locator(".wpwl-container-card"), page.locator(".wpwl-container-virtualAccount-PAYPAL")
     fill_card(page, DECLINED)

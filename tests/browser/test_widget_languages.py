@@ -72,7 +72,7 @@ def hosted_page(shop: Site, client: Client) -> HostedPage:
 
 
 def wait_for_frames(page: Page, count: int) -> list[Frame]:
-    """Until every frame has been told its language."""
+    """Waits until every frame has received its language."""
     expect(page.locator("iframe.wpwl-control")).to_have_count(count)
     expect(page.locator("body[data-ready]")).to_be_visible()
     frames = [frame for frame in page.frames if FRAME_PATH in frame.url]
@@ -81,7 +81,7 @@ def wait_for_frames(page: Page, count: int) -> list[Frame]:
 
 
 def strangers(words: list[str], code: str) -> list[str]:
-    """What the form says that is no text of its language."""
+    """Lists the texts of the form that do not belong to its language."""
     texts = LANGUAGES[code]
     optional = [f"{texts[key]} {texts['optional']}" for key in ("state", "street2", "cardHolder")]
     faults = [say_empty(code, key) for key in texts]
@@ -93,7 +93,6 @@ def say_empty(code: str, label: str) -> str:
 
 
 def is_button(word: str, code: str) -> bool:
-    """Whether it is the text of the button, with an amount of 92 euros as any language may write it."""
     before, after = LANGUAGES[code]["payAmount"].split("{amount}")
     amount = word.removeprefix(before).removesuffix(after)
     is_amount = any(sign in amount for sign in ("€", "EUR")) and any(digits in amount for digits in ("92", "٩٢"))

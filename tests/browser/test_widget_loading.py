@@ -1,4 +1,4 @@
-"""What a shopper sees before the payment form is there: grey shapes of its size, or a word why it does not come.
+"""A shopper sees grey shapes of the form's size before it is there, or a word why it does not come.
 
 Frames that do not come are tested with the mounting of the form.
 """

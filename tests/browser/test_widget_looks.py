@@ -110,7 +110,7 @@ def list_faults(place: Page | Frame) -> list[str]:
 
 
 def find_faults_everywhere(page: Page) -> list[str]:
-    """In the page and in every frame of the service; a blank one is there for its name alone."""
+    """Looks in the page and in every frame of the service; a blank one is there for its name alone."""
     places: list[Page | Frame] = [page, *(frame for frame in page.frames[1:] if frame.url != "about:blank")]
     return [fault for place in places for fault in list_faults(place)]
 
@@ -121,7 +121,7 @@ def read_style(place: Locator, name: str) -> str:
 
 
 def brightness(colour: str) -> float:
-    """Of `rgb(1, 2, 3)`: 0 black, 1 white."""
+    """Returns the brightness of `rgb(1, 2, 3)`, from 0 for black to 1 for white."""
     parts = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
     return sum(parts) / 765
 

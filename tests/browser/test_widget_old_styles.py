@@ -95,7 +95,7 @@ Boxes = Mapping[str, Box]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a shop's sheet says, and what a shopper then sees."""
+    """A recipe is a rule of a shop's sheet and what a shopper then sees."""
 
     rules: str
     holds: Callable[[Boxes], bool]
@@ -261,7 +261,7 @@ def show(
     inside: Piece = "",
     **changes: str,
 ) -> None:
-    """As `HostedPage.show`, with a sheet of the shop's own."""
+    """Shows the page as `HostedPage.show` does, with a sheet of the shop's own."""
     sheet, script = f'<link rel="stylesheet" href="{OLD_SHEET}">', hosted_page.script(hosted_page.prepare(**changes))
     hosted_page.put_up(sheet, *pieces, script, form(brands, inside), styles_from="'self'")
     hosted_page.shop.pages[OLD_SHEET] = Reply(200, rules.encode(), b"text/css")

@@ -106,7 +106,7 @@ def test_a_page_sums_up_before_anything_is_paid(page: Page, hosted_page: HostedP
 
 
 def test_a_page_pays_from_its_summary_at_once_but_never_past_its_own_guard(page: Page, hosted_page: HostedPage) -> None:
-    """By a stored card, whose summary shows what the page shows of it anyway."""
+    """The payment uses a registered card, whose summary shows what the page shows of it anyway."""
     stored = hosted_page.client.post("/v1/registrations", {**CARD, "card.number": NUMBER}).json["id"]
     checkout = hosted_page.prepare(**{"registrations[0].id": stored})
     hooks = {

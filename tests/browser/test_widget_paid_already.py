@@ -1,6 +1,4 @@
-"""What is paid is never asked for again: the form asks how its checkout stands before it says that anything has ended,
-and leads to the result once, wherever that is.
-"""
+"""The form never asks twice for one payment: it reads the state of its checkout before it reports an end."""
 
 from __future__ import annotations
 
@@ -51,7 +49,7 @@ def hosted_page(shop: Site, client: Client) -> HostedPage:
 
 
 def pay_elsewhere(hosted_page: HostedPage, checkout: Prepared, result_url: str = "") -> str:
-    """In another browser, or another window of this one. Where its result is."""
+    """Pays in another browser or window and returns the address of the result."""
     fields = {**CARD, "shopperResultUrl": result_url or f"{hosted_page.shop.url}{BACK}?order=17"}
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
     answer = hosted_page.client.send("POST", f"/v1/checkouts/{checkout.id}/payment", urlencode(fields), headers)
@@ -150,7 +148,7 @@ def test_after_silence_the_next_press_asks_before_it_pays_and_so_does_a_line_tha
 
 
 def test_only_what_is_gone_is_said_to_be_gone(page: Page, hosted_page: HostedPage, watch: Watch) -> None:
-    """Neither a parameter of the page's own that is at fault, nor a service in trouble."""
+    """A faulty parameter of the page, or a service in trouble, is reported as what it is."""
     wrong = '<input type=hidden name="billing.country" value="Germany">'
     hosted_page.show(page, KEEP_FAULTS, hosted_page.script(hosted_page.prepare()), form("VISA", wrong))
     fill_card(page)
@@ -221,7 +219,7 @@ def test_nobody_is_sent_to_and_fro_between_till_and_result(page: Page, hosted_pa
 
 
 def test_the_back_button_leads_to_the_result_whatever_page_came_before(page: Page, hosted_page: HostedPage) -> None:
-    """Also where all of a shop is one address with queries, and the payment page was reached from itself."""
+    """This holds also where a whole shop is one address with queries and the payment page was reached from itself."""
     checkout = hosted_page.prepare()
     hosted_page.put_up(hosted_page.script(checkout), form("VISA"), f'<a href="{PAYMENT_PATH}?step=2">Next</a>')
     page.goto(hosted_page.shop.url + PAYMENT_PATH)

@@ -308,7 +308,7 @@ def test_a_card_is_stored_without_a_payment(page: Page, hosted_page: HostedPage,
 def test_a_paid_checkout_brings_whoever_comes_back_to_the_result(
     page: Page, hosted_page: HostedPage, is_told: bool
 ) -> None:
-    """Also when its merchant was told already: who were told that it has ended would order and pay again."""
+    """This holds also after the merchant has read the status: a shopper who reads that it has ended would pay again."""
     checkout = show_hosted_page(page, hosted_page, "VISA")
     fill_card(page)
     pay_button(page).click()

@@ -20,7 +20,7 @@ ADDRESS = {
     "billing.postcode": "8010",
     "billing.country": "AT",
 }
-"""What 3-D Secure needs on a strict channel."""
+"""A strict channel requires these for 3-D Secure."""
 CHALLENGED_WITH_FRAME = "4200000000000042"
 
 
@@ -42,7 +42,7 @@ class Journey:
         return self.answer["redirect"]
 
     def start(self, page: Page) -> None:
-        """At the merchant's checkout page, which sends the browser on."""
+        """Starts at the merchant's checkout page, which sends the browser on."""
         self.shop.pages[CHECKOUT] = render_checkout(self.redirect)
         page.goto(self.shop.url + CHECKOUT)
 
@@ -80,7 +80,7 @@ def _begin(shop: Site, client: Client, fields: dict[str, str]) -> Journey:
 
 
 def render_checkout(redirect: Any) -> Reply:
-    """As merchants' pages do it: the preconditions in hidden frames first, then the shopper follows by a form."""
+    """Renders a merchant's page: preconditions in hidden frames first, then a form that the shopper follows."""
     frames = "".join(
         f'<iframe name="frame{index}" hidden></iframe>' + _render_form(step, f"frame{index}")
         for index, step in enumerate(redirect.get("preconditions", ()))

@@ -20,7 +20,7 @@ class Watch:
         context.on("request", self._follow)
 
     def take(self) -> list[str]:
-        """What was complained of so far; who takes it has answered for it."""
+        """Returns the complaints so far and forgets them; the caller must check them."""
         taken, self.complaints = self.complaints, []
         return taken
 

@@ -125,7 +125,7 @@ def fill_card(page: Page | Locator, number: str = NUMBER, cvv: str = "123", expi
 
 
 def count_submissions(page: Page) -> Callable[[], int]:
-    """How often the browser has tried to pay since."""
+    """Returns a function that counts how often the browser has tried to pay since."""
     sent: list[str] = []
 
     def note(request: Any) -> None:

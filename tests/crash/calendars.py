@@ -12,9 +12,9 @@ from gateway import Client
 from tollgate.values import to_instant
 
 STEP_S = 600
+"""A gateway's clock moves by this at every look: more than most of what is waited for."""
 DEADLINE_S = 9
 """More than the time-out of the acquirer and the margin after it."""
-"""How much of a gateway's time passes at every look: more than most of what is waited for."""
 _MONTHS_AHEAD = 3
 _MONTHS_KNOWN = _MONTHS_AHEAD + 12
 
@@ -28,7 +28,7 @@ class Plan(StrEnum):
 @dataclass(frozen=True)
 class Calendar:
     now: datetime
-    """When it was opened."""
+    """The time at which the calendar was opened."""
 
     @property
     def months(self) -> list[datetime]:
@@ -53,7 +53,7 @@ class Calendar:
         return Timetable((), months[place], months[place + 12])
 
     def jump(self, client: Client) -> None:
-        """To shortly after everything is due."""
+        """Moves the clock to shortly after everything is due."""
         ahead_s = int((self.due_on - self.now).total_seconds()) + STEP_S
         assert client.post("/sandbox/clock", {"advance": str(ahead_s)}).status == 200
 
@@ -69,6 +69,6 @@ def pass_deadlines(store: StoreReader) -> None:
 
 
 def move_clock(store: StoreReader, seconds: int = STEP_S) -> None:
-    """On the clock that all gateways share, dead or alive."""
+    """Moves the clock that all gateways share, dead or alive."""
     moved = f"CAST(CAST(value AS BIGINT) + {seconds * 1_000_000} AS TEXT)"
     store.query(f"UPDATE settings SET value = {moved} WHERE name = 'clock_offset'")

@@ -17,7 +17,7 @@ from tollgate.payments.payment import State
 
 @dataclass(frozen=True)
 class Weight:
-    """What a successful later transaction does: to the payment it names, to its chain, in the book."""
+    """A successful follow-up changes the payment that it names, its chain and the ledger by this."""
 
     draws: bool = False
     adds: bool = False
@@ -37,7 +37,7 @@ WEIGHTS = {
     "chargeback": Weight(disputes=True, net=-1, posting=("earned", "shopper")),
     "technical_reversal": Weight(),
 }
-"""Of every action that a crash test performs."""
+"""Every action that a crash test performs has a row."""
 FIRST_ENTRIES = {"PA": ("shopper", "held"), "DB": ("shopper", "earned"), "CD": ("earned", "shopper")}
 
 

@@ -29,12 +29,12 @@ _SOON = (
     *(recovery_task.value for recovery_task in RecoveryTask if recovery_task is not RecoveryTask.EXPIRE),
     REMIND_TOPIC,
 )
-"""What is not left until the time of a challenge is over."""
+"""These are not left until the time of a challenge is over."""
 _TIMES = {1: "once", 2: "twice"}
 
 
 class Part(StrEnum):
-    """During which the gateway dies."""
+    """The gateway dies during this part."""
 
     SUBMISSION = "asked for and submitted again"
     STATUS = "asked for again"
@@ -47,8 +47,7 @@ class CheckoutRequest(Request):
     part: Part = Part.SUBMISSION
     kind_of_checkout: str = "payment"
     method: Method = Method.CARD
-    """By which the shopper goes away and comes back, where that is the part; one at a provider is late: meanwhile the
-    checkout is paid by card."""
+    """The shopper leaves and returns with this; a checkout is paid by card while one is late at a provider."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ class CheckoutCase(CrashCase):
         return self.submit(client) if self.request.part is Part.SUBMISSION else self.ask(client)
 
     def look(self, world: World, shop: RemindedShop) -> None:
-        """What became of it; before anybody asks."""
+        """Notes what became of the checkout before anybody asks."""
         ledger = world.acquirer.read_ledger()
         self.records = self.find_records(world.store.read_payments())
         told = [describe_end(each, ledger.get(each.id)) for each in self.records]
@@ -152,7 +151,7 @@ class CheckoutCase(CrashCase):
         self.rows = "; ".join([*told, *self.tell_more(world.store)])
 
     def listen(self, client: Client) -> None:
-        """What its merchant is told, and what a shopper who tries again gets."""
+        """Notes what its merchant reads, and what a shopper who tries again gets."""
         if self.request.part is Part.REMINDER:
             return
         status = insist_on(lambda: self.ask(client), self.crash.name)
@@ -161,7 +160,7 @@ class CheckoutCase(CrashCase):
             self.told += f", `{self.submit(client).code}`"
 
     def find_records(self, records: Iterable[Record]) -> list[Record]:
-        """By its amount, which is its own."""
+        """Finds the payments of the checkout by its amount, which no other has."""
         if self.request.part is Part.REMINDER:
             return []
         known = list(records)
@@ -210,7 +209,7 @@ def run_checkout_crashes(world: World, shop: RemindedShop, crashes: Sequence[Che
 
 
 def let_come_back(world: World, client: Client, cases: Iterable[CheckoutCase]) -> None:
-    """Whoever got no answer; then workers may ask about them again."""
+    """Lets shoppers who got no answer return; then workers may ask about them again."""
     for case in cases:
         case.told = f"{insist_on_step(case.scenario, Step.RETURN, client)}, "
         world.store.query(f"UPDATE jobs SET due_at = 0 WHERE topic = 'inquire' AND subject_id = '{case.scenario.id}'")

@@ -44,7 +44,7 @@ def database(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def world(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    """On each database, for one test alone."""
+    """Opens a world on each database, for one test alone."""
     cluster = request.getfixturevalue("cluster") if database == "postgresql" else None
     with open_world(tmp_path, cluster) as world:
         yield world
@@ -64,7 +64,7 @@ def postgres_world(cluster: PostgresCluster, tmp_path: Path) -> Iterator[World]:
 
 @pytest.fixture
 def disk_world(database: str, request: pytest.FixtureRequest, disk_path: Path) -> Iterator[World]:
-    """On each database, for one test alone, with every commit flushed to the disk."""
+    """Opens a world on each database, for one test alone, with every commit flushed to the disk."""
     cluster = request.getfixturevalue("disk_cluster") if database == "postgresql" else None
     with open_world(disk_path, cluster) as world:
         yield world

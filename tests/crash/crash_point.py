@@ -24,8 +24,7 @@ class Moment(StrEnum):
 
 
 _DURING_S = (0.0, 0.012)
-"""How long a step takes is not known, so the kill falls anywhere from its beginning to its end, and never later: by
-then others may have gone on with what was written."""
+"""The length of a step is unknown, so the kill falls anywhere within it, and never later, when others may go on."""
 
 
 @dataclass(frozen=True)

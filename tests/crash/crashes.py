@@ -20,11 +20,11 @@ from tollgate.connectors.acquiring import FOLLOW_UPS
 from tollgate.connectors.card import CHARGES
 
 FACTS = frozenset({"CB"})
-"""What a bank brings instead of the merchant."""
+"""A bank reports these instead of the merchant."""
 
 
 class Share(StrEnum):
-    """How much of the payment named a follow-up asks for."""
+    """A follow-up asks for this share of the payment named."""
 
     PART = "part"
     REST = "rest"
@@ -41,7 +41,7 @@ class Request:
     extra: tuple[tuple[str, str], ...] = ()
     title: str = ""
     cents: int = 0
-    """Of the amount; there are some that the acquirer declines."""
+    """The cents of the amount; the acquirer declines some amounts by them."""
 
     @property
     def name(self) -> str:
@@ -51,16 +51,16 @@ class Request:
 @dataclass(frozen=True)
 class Ending:
     rows: str
-    """What the gateway recorded and what the acquirer did."""
+    """The gateway's record and the acquirer's action."""
     heard: str
-    """What the same request is answered when it is sent again."""
+    """The answer to the same request when it is sent again."""
 
 
 @dataclass(frozen=True)
 class Kill:
     point: str
     leaves: tuple[str, ...] = ()
-    """What the store may hold then, where that is chance; where it is not, the document tells what it was."""
+    """The store may hold one of these then, where that is chance; elsewhere the document names the one that it held."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Crash:
 
     @property
     def again(self) -> str:
-        """What whoever got no answer does then; empty where nobody waits for one."""
+        """The action of a caller without an answer; empty where nobody waits for one."""
         return "repeated"
 
     @property
@@ -106,13 +106,13 @@ class Crash:
 
 @dataclass
 class CrashCase:
-    """What is known of one crash."""
+    """A case is one crash and what is known of it."""
 
     crash: Crash
     before: tuple[str, ...] = ()
     """The payments that came before, oldest first."""
     held: list[str] = field(default_factory=list)
-    """What the store held after each kill."""
+    """The states of the store after each kill, in words."""
     records: list[Record] = field(default_factory=list)
     rows: str = ""
     heard: Answer | None = None
@@ -123,7 +123,7 @@ class CrashCase:
         return [each for each in records if (each.id in own or each.chain_id in own) and each.id not in self.before]
 
     def tell_more(self, store: StoreReader) -> list[str]:  # noqa: ARG002
-        """What the store holds of it besides its payments."""
+        """Lists what the store holds of the case besides its payments."""
         return []
 
     @property

@@ -14,7 +14,7 @@ from crash.crashes import CrashCase, Ending, Kill
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "crash-points.md"
 WRITE = "CRASH_POINTS"
-"""With this variable set to `write` the document is made true instead of being held against the truth."""
+"""The document is rewritten where this variable is `write`, and compared elsewhere."""
 
 SECTIONS = (
     "Payments",

@@ -143,7 +143,7 @@ def _crash_again(world: World, crash: MethodCrash, case: MethodCase) -> None:
 
 
 def _try_to_take(started: Scenario, step: Step, client: Client) -> str | None:
-    """None where the gateway died before it could tell."""
+    """Returns None where the gateway died before it could answer."""
     try:
         return started.take(step, client)
     except NO_ANSWER:
@@ -157,7 +157,7 @@ async def _let_time_pass(world: World) -> None:
 
 
 def _make_recovery_tasks_due(world: World) -> None:
-    """What was set aside so that no worker would be faster than the shopper."""
+    """Makes the tasks due that were put off so that no worker would be faster than the shopper."""
     world.store.query("UPDATE jobs SET due_at = 0 WHERE topic = 'inquire'")
 
 
@@ -165,7 +165,7 @@ def _make_recovery_tasks_due(world: World) -> None:
 
 
 def _go_on(client: Client, case: MethodCase, since: Step) -> None:
-    """Whoever got no answer tries again, and then come those who had not had their turn yet."""
+    """Repeats the step that got no answer, and then takes the steps that are left."""
     crash, started = case.crash, case.scenario
     assert isinstance(crash, MethodCrash)
     case.told = insist_on_step(started, since, client)
@@ -176,7 +176,7 @@ def _go_on(client: Client, case: MethodCase, since: Step) -> None:
 
 
 def wait_until_nothing_is_left(world: World) -> None:
-    """Neither work for a worker nor an instruction that no file has."""
+    """Waits until workers have no work and every instruction is in a file."""
     world.store.wait_until_nothing_is_open(PATIENCE_S)
     deadline = time.monotonic() + PATIENCE_S
     while left := world.store.query("SELECT id FROM instructions WHERE state = 0"):
@@ -188,7 +188,7 @@ def wait_until_nothing_is_left(world: World) -> None:
 
 
 def read_ledgers(world: World) -> dict[str, Entry]:
-    """What the acquirer did, and what the banks do that are brought every file."""
+    """Reads what the acquirer did, and what the banks did that received the files."""
     return world.acquirer.read_ledger() | asyncio.run(_read_files(world))
 
 

@@ -78,10 +78,10 @@ class Scenario:
     brings_browser: bool = True
     """The shop says what it knows of the browser, so that our own page need not ask."""
     status: str = "Y"
-    """What the issuer says of the shopper in the end."""
+    """The issuer's final status of the shopper."""
     id: str = ""
     path: str = ""
-    """Where the shopper comes back to."""
+    """The path to which the shopper returns."""
     shop_url: str = SHOP_URL
 
     @property
@@ -92,7 +92,7 @@ class Scenario:
         yield from self.steps[self.steps.index(since) :]
 
     def take(self, step: Step, client: Client) -> str:
-        """What whoever takes the step hears."""
+        """Takes the step and returns its answer in words."""
         match step:
             case Step.ORDER:
                 return self._order(client)
@@ -156,7 +156,7 @@ class Scenario:
 
 
 def insist_on_step(scenario: Scenario, step: Step, client: Client) -> str:
-    """Until whoever answers neither breaks nor says that the first request is still running."""
+    """Repeats the step until its answer is neither breakage nor `the first request is still running`."""
     heard: list[str] = []
 
     def ask() -> Answer:

@@ -96,7 +96,7 @@ def make_schedule(client: Client, registration_id: str, amount: str, job: dict[s
 
 
 async def _end(database_url: str, merchant_id: MerchantId, schedule_id: ScheduleId) -> None:
-    """As its merchant does."""
+    """Ends the schedule as its merchant does."""
     database = await open_database(database_url)
     schedule = await find_schedule(database, merchant_id, schedule_id)
     assert schedule is not None

@@ -43,7 +43,7 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Timetable:
-    """What a plan promised for the time that has passed."""
+    """A timetable is what a plan promised for the time that has passed."""
 
     missed: tuple[int, ...]
     due_at: int
@@ -51,7 +51,7 @@ class Timetable:
 
 
 def read_runs(store: StoreReader) -> dict[str, list[RunRow]]:
-    """By schedule, oldest first."""
+    """Reads the runs by schedule, oldest first."""
     runs: dict[str, list[RunRow]] = defaultdict(list)
     for schedule_id, due_at, state, tries, payment_id in store.query(_RUNS):
         row = RunRow(ScheduleId(schedule_id), int(due_at), RunState(int(state)), int(tries), payment_id)
@@ -105,7 +105,7 @@ def find_run_lies(store: StoreReader, ledger: Mapping[str, Entry], timetables: M
 
 
 def find_run_charges(store: StoreReader, ledger: Mapping[str, Entry]) -> list[str]:
-    """What was charged for a due time beside what its run says."""
+    """Lists charges for a due time that its run does not account for."""
     records = {record.id: record for record in store.read_payments()}
     rows = [row for rows in read_runs(store).values() for row in rows]
     return [lie for row in rows for lie in _compare_money(row, records, ledger)]

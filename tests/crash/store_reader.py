@@ -27,7 +27,7 @@ Rows = list[tuple[str, ...]]
 
 SILENT = "900.100.300"
 _GIVEN_BACK = frozenset({SILENT, PAID_TWICE_CODE})
-"""What was taken, or may have been, and ended badly all the same."""
+"""These took money, or may have taken it, and failed all the same."""
 PENDING = "000.200.000"
 QUIET_S = 300.0
 ASIDE = 4_000_000_000_000_000
@@ -89,7 +89,7 @@ class Record:
 
     @property
     def is_sent(self) -> bool:
-        """Neither refused at once nor a fact that somebody else brought."""
+        """Whether it was sent to the acquirer, and neither refused at once nor reported by a bank."""
         return not self.chain_id or self.action in WIRE_WORDS
 
 
@@ -103,9 +103,9 @@ class Stored:
     """The payment with which it was made."""
     token: str
     is_kept: bool
-    """Whether there is anything left of its account."""
+    """Whether anything is left of its account."""
     announced: int
-    """How often somebody was told that it was made."""
+    """This counts the events that announced it."""
 
     @property
     def told(self) -> str:
@@ -171,7 +171,7 @@ class StoreReader:
         return {id: InstructionState(int(state)) for id, state in rows}
 
     def count_secrets(self) -> int:
-        """Of security codes that still wait for their shopper."""
+        """Counts the security codes that still wait for their shopper."""
         return int(self.query("SELECT count(*) FROM authentications WHERE sealed_secret IS NOT NULL")[0][0])
 
     def postpone_recovery_tasks(self, payment_id: str) -> None:
@@ -281,7 +281,7 @@ def _compare_events(records: Iterable[Record], events: Mapping[str, list[str]]) 
 
 
 def _compare_registrations(orders: Mapping[str, Record], registrations: Iterable[Stored]) -> Iterator[str]:
-    """What a payment made can be paid with exactly when the payment went well, and else nothing of it is left."""
+    """A registration made by a payment is usable exactly if the payment was approved, and is wiped otherwise."""
     for stored in registrations:
         is_good = stored.state is RegistrationState.ACTIVE
         if stored.made_by:

@@ -33,7 +33,7 @@ class StoredKill(Kill):
     """Anything but an answer: the acquirer holds the request while the gateway is killed from outside."""
     path: str = CHARGES
     asleep: str = ""
-    """What is owed on this topic is not looked after, or chance would decide whether that is cut off instead."""
+    """Jobs of this topic are not run, because chance would decide whether they are cut off instead."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class StoredCase(CrashCase):
         raise NotImplementedError
 
     def look(self, stage: Stage, records: Sequence[Record], ledger: dict[str, Entry]) -> None:
-        """What became of it in the end."""
+        """Notes what became of the case in the end."""
         raise NotImplementedError
 
     @property
@@ -104,7 +104,7 @@ class StoredCase(CrashCase):
             wake_jobs(world.store, self.list_subjects(world.store))
 
     def list_subjects(self, store: StoreReader) -> list[str]:
-        """Of the jobs that belong to it."""
+        """Lists the subjects of the jobs that belong to the case."""
         raise NotImplementedError
 
 

@@ -27,7 +27,7 @@ def limit_files(gateway: Server, size: int) -> None:
 
 
 def check_refused(answer: Answer) -> None:
-    """Whoever may try again is told when; whoever must not is not invited to."""
+    """A caller who may try again reads when; one who must not is not invited to."""
     told = (answer.status, answer.code)
     assert told in (OUT_OF_SERVICE, UNKNOWN), answer.body
     assert ("retry-after" in answer.headers) is (told == OUT_OF_SERVICE)

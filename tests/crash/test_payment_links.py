@@ -21,7 +21,7 @@ KILLS = 3
 PAID = 2
 APPROVED = "000.100.110"
 LOST = (OSError, http.client.HTTPException, AssertionError)
-"""What becomes of a shopper whose server dies: no connection, half an answer, or a page without a form."""
+"""A shopper whose server dies meets one of these: no connection, half an answer, or a page without a form."""
 
 
 def reference(number: int) -> str:

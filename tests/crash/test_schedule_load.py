@@ -27,7 +27,7 @@ SCHEDULES = 60
 """Several times as many as one server takes at once, so that another gets its share."""
 KILLS = 5
 DEAD_S = 62 * 24 * 3600
-"""From the first of any month on, two more firsts and never three."""
+"""This time has two firsts of a month and never three, whichever month it begins in."""
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(1, 10))]
 
 

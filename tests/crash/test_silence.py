@@ -28,7 +28,7 @@ class Case:
     kind: str
     manner: Manner
     heard: str
-    """What the merchant is told at first."""
+    """The first answer that the merchant gets."""
     ending: str
     fate: Fate
     cents: int = 0
@@ -102,7 +102,7 @@ def story(database: str, stories: dict[str, Story]) -> Story:
 
 @pytest.fixture
 def new_story(story: Story) -> Iterator[Story]:
-    """For tests that go on paying: afterwards everything settles and the books still agree with the acquirer."""
+    """Tests that go on paying use this: afterwards everything completes and agrees with the acquirer's ledger."""
     yield story
     story.world.store.wait_until_nothing_is_open()
     check_books(story)

@@ -73,7 +73,7 @@ class CrashRun:
 
     worlds: list[World] = field(default_factory=list)
     timetables: list[dict[str, Timetable]] = field(default_factory=list)
-    """What was promised to the schedules of each world."""
+    """The timetables of the schedules of each world."""
     cases: dict[StoredCrash, StoredCase] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 

@@ -33,7 +33,7 @@ class TokenCase(StoredCase):
     """Registrations that were there before."""
 
     def prepare(self, stage: Stage, client: Client) -> None:
-        """What is to be removed has its token already."""
+        """Waits for the token of a registration that is to be removed."""
         request = self.crash.request
         if isinstance(request, TokenRequest) and request.is_removal:
             self.registration_id = _keep(stage, client).json["id"]

@@ -37,13 +37,13 @@ QUICK_SETTINGS = {
     "TOLLGATE_SCHEDULE_RETRY_DAYS": "0.01",
     "TOLLGATE_LOG_LEVEL": "warning",
 }
-"""What takes a minute in earnest takes seconds here, and what takes weeks, minutes.
+"""Waits of a minute take seconds with these settings, and waits of weeks take minutes.
 
 The acquirer answers within milliseconds, and within seconds on a machine that has other work too.
 """
 
 NO_ANSWER = (OSError, http.client.HTTPException)
-"""What a client sees of a server that dies."""
+"""A client of a server that dies sees one of these."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class World:
         return gateway
 
     def verify(self) -> str:
-        """What `tollgate verify` finds; empty where all is well."""
+        """Returns what `tollgate verify` finds; empty where all is well."""
         command = ["verify", "--quiet", "--data", str(self.folder), "--database", self.database]
         variables = {**inherit_variables(), "TOLLGATE_KEY_FILE": str(self.folder / "keys.json")}
         done = run_warm(command, variables, VERIFY_S, check=False)
@@ -92,7 +92,7 @@ async def _set_up(database_url: str, key_path: Path, test_url: str, directory_ur
 
 @contextmanager
 def open_world(folder: Path, cluster: PostgresCluster | None) -> Iterator[World]:
-    """On PostgreSQL where there is a cluster, else on SQLite."""
+    """Opens a world on PostgreSQL where there is a cluster, and on SQLite otherwise."""
     database = cluster.create_database() if cluster else f"sqlite:///{folder}/store.db"
     with AcquirerProcess() as acquirer, DirectoryServer() as merchants:
         merchants.manner = Manner.CHALLENGE
@@ -124,12 +124,12 @@ def follow(client: Client, payment_id: str, fields: Mapping[str, str | None], ke
 
 
 def record_fact(client: Client, payment_id: str, fields: Mapping[str, str | None]) -> Answer:
-    """What a bank brings; banks know no idempotency key."""
+    """Reports a fact as a bank does; banks know no idempotency key."""
     return client.post(f"/sandbox/payments/{payment_id}", fields)
 
 
 def try_to(ask: Callable[[], Answer]) -> Answer | None:
-    """None where the server died before it could tell."""
+    """Returns None where the server died before it could answer."""
     try:
         return ask()
     except NO_ANSWER:
@@ -141,7 +141,7 @@ def try_to_pay(client: Client, amount: str, key: str | None = None, kind: str = 
 
 
 def insist(client: Client, amount: str, key: str, kind: str = "DB", *, others: Iterable[Client] = ()) -> Answer:
-    """What a careful shop does: the same key again, at any server, until there is an answer that is one."""
+    """Sends the same key again, as a careful shop does, at any server, until there is a definite answer."""
     servers = cycle([client, *others])
     return insist_on(lambda: pay(next(servers), amount, key, kind), key)
 
@@ -157,5 +157,5 @@ def insist_on(ask: Callable[[], Answer], what: str) -> Answer:
 
 
 def is_definite(answer: Answer) -> bool:
-    """Neither breakage nor `the first request is still running`."""
+    """Whether the answer is neither breakage nor `the first request is still running`."""
     return answer.status < 500 and answer.code != "800.600.100"

@@ -62,7 +62,7 @@ def make_stock(
     tmp_path_factory: pytest.TempPathFactory,
     live: Callable[[Database], Awaitable[Lived]],
 ) -> Stock:
-    """On the database that the fixture was asked for, full of what was lived through."""
+    """Fills the database that the fixture was asked for with these lives."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('stock')}/store.db"
     else:
@@ -106,7 +106,7 @@ async def tamper(database: Database, sql: str, rows: int = 1, **params: str) -> 
 
 
 async def read_plan(folder: Path, statement: Statement) -> list[str]:
-    """How SQLite finds what the statement asks for, a line for each table."""
+    """Returns how SQLite finds what the statement asks for, a line for each table."""
     database = await open_database(str(folder / "store.db"))
     compiled = statement.compiled_for(Dialect.SQLITE)
     explain = Statement(sa.text(f"EXPLAIN QUERY PLAN {compiled.text}".replace("?", "NULL")))

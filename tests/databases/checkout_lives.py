@@ -72,7 +72,7 @@ class CheckoutWorld:
     provider: ProviderWire
     app: App
     ids: dict[str, str] = field(default_factory=dict)
-    """And of what was done for them."""
+    """The ids of checkouts and of what was done for them, by name."""
 
     @property
     def keyring(self) -> Keyring:

@@ -1,4 +1,4 @@
-"""What a hand with a SQL prompt may do to checkouts, as rows: the statement, and the finding."""
+"""Changes that somebody with a SQL prompt may make to checkouts, as rows: the statement, and the finding."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NOT_AUDITED = frozenset(
         "window_reads",
     }
 )
-"""What nothing else in the store contradicts."""
+"""Nothing else in the store contradicts these."""
 
 CHECKOUT_TAMPERINGS = (
     *COLUMNS.values(),

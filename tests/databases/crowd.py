@@ -10,7 +10,7 @@ from tollgate.store.statements import Dialect, Statement, Write
 from tollgate.values import SECOND
 
 TIED = 4
-"""So many payments share an instant, so that the id has to decide."""
+"""This many payments share an instant, so that the id has to decide."""
 
 _PAYMENT_ID = "'8a' || CAST(1000000 + n AS TEXT) || '00000000000000000000000'"
 _INSTANT = f"{NOON} + CAST(n / {TIED} AS BIGINT) * {SECOND}"

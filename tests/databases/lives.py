@@ -43,7 +43,7 @@ class Killed(Exception):
 
 @dataclass
 class Lives:
-    """What happened, by a name for each transaction."""
+    """Lives holds the transactions that happened, each with a name."""
 
     app: App
     wire: ScriptedWire
@@ -200,7 +200,7 @@ async def _fall_silent(lives: Lives) -> None:
 
 
 async def _leave_in_flight(lives: Lives) -> None:
-    """As a process leaves it that was killed between its writes."""
+    """Leaves attempts as a process leaves them that was killed between its writes."""
     before = {row.id for row in await list_started(lives)}
     for kind, named in (("", "db started"), ("CP", "pa open"), ("RF", "cp final")):
         lives.wire.script = [Killed()]

@@ -36,7 +36,7 @@ class DeafWire:
 
 @dataclass
 class MethodLives:
-    """What happened, by a name for each row."""
+    """MethodLives holds the rows that came about, each with a name."""
 
     teller: BankTeller
     ids: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a hand with a SQL prompt may do to what payment methods keep, as rows: the statement, and the finding."""
+"""Changes that somebody with a SQL prompt may make to rows of payment methods: the statement, and the finding."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _PAYMENT = {
 }
 
 REVISION_ROWS: dict[str, dict[str, Mapping[str, Any]]] = {"0010": {"payments": _PAYMENT}}
-"""By revision and table: the values that mean something. Other columns and tables get any value of their type."""
+"""The values that mean something, by revision and table. Other columns and tables get any value of their type."""
 
 _OWN = ("alembic_version",)
 _COLUMNS = {

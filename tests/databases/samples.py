@@ -71,6 +71,6 @@ def make_idempotency_key(key: str, **changes: Any) -> IdempotencyKey:
 
 
 async def list_written(db: Database, limit: int = 100) -> list[Payment]:
-    """What was written with the reference that payments have here, oldest first."""
+    """Lists the payments with the reference that they have here, oldest first."""
     listed = await search_payments(db, SHOP, Search(reference="order-1234"), None, limit=limit, skipped=0)
     return [each.row for each in listed if each.row is not None]

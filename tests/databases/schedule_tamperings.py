@@ -1,4 +1,4 @@
-"""What a hand with a SQL prompt may do to schedules and their runs, as rows: the statement, and the finding."""
+"""Changes that somebody with a SQL prompt may make to schedules and runs, as rows: the statement, and the finding."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ RUNS: dict[str, Tampering] = {
 }
 
 NOT_AUDITED = frozenset({"ndc", "result_code", "skipped", "completed_at"})
-"""What nothing else in the store contradicts."""
+"""Nothing else in the store contradicts these."""
 
 FORGED = (
     _plan("state", "9", Proof.ROW),

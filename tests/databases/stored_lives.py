@@ -42,12 +42,12 @@ TOKEN = TokenAccount(number=Secret("4895370010000005"), type="NETWORK", expiry_m
 
 @dataclass
 class StoredLives:
-    """What was stored, by a name for each row."""
+    """The lives of registrations and schedules, with a name for each row."""
 
     bank: Bank
     stored: dict[str, str] = field(default_factory=dict)
     schedules: dict[str, str] = field(default_factory=dict)
-    """And their runs."""
+    """The ids of schedules and of their runs."""
 
     @property
     def ids(self) -> dict[str, str]:

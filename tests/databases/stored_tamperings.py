@@ -1,4 +1,4 @@
-"""What a hand with a SQL prompt may do to stored accounts, as rows: the statement, and the finding."""
+"""Changes that somebody with a SQL prompt may make to registrations, as rows: the statement, and the finding."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COLUMNS: dict[str, Tampering] = {
 NOT_AUDITED = frozenset(
     {"channel_id", "method", "ndc", "created_at", "used_at", "keep_until", "result_code", "revision"}
 )
-"""What nothing else in the store contradicts."""
+"""Nothing else in the store contradicts these."""
 
 MOVED = (
     _copy("sealed_account", _OF_PAYMENT, "card"),

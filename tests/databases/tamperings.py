@@ -1,4 +1,4 @@
-"""What a hand with a SQL prompt may do to the store, as rows: the statement, and the finding that must name it."""
+"""Changes that somebody with a SQL prompt may make to the store, as rows: the statement, and the finding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tampering:
     table: str = "payments"
     rows: int = 1
     row_id: str = ""
-    """What the finding's row is called, where that is not (part of) the id of `on`."""
+    """The id of the finding's row, where it is not (part of) the id of `on`."""
 
 
 def _change_payment(column: str, value: str, on: str, proof: Proof = Proof.SEAL, row_id: str = "") -> Tampering:
@@ -305,7 +305,7 @@ KEPT_ANSWERS = tuple(
     )
     for column, value in _CLAIM_VALUES.items()
 )
-"""What an answer that is replayed is tied to."""
+"""A replayed answer is tied to these columns."""
 
 TAMPERINGS = (
     *FACTS.values(),

@@ -130,7 +130,7 @@ async def test_there_is_a_tampering_for_every_fact_and_column(store: Database, s
 
 @pytest.mark.parametrize("topic", [*RecoveryTask, RUN_TOPIC, REMIND_TOPIC, TOKEN_TOPIC])
 async def test_work_of_any_kind_that_fails_again_and_again_is_named(store: Database, stock: Stock, topic: str) -> None:
-    """Up to the limit it may still get done."""
+    """The job may still get done up to the limit."""
     subject_id = stock.ids["db"]
     job = Job(id=f"{topic}.{subject_id}", merchant_id=MERCHANT.id, topic=topic, subject_id=subject_id, due_at=1)
     await store.write(ensure_job_writes(replace(job, failures=LIMITS.job_failures_max)), label="test")

@@ -43,7 +43,7 @@ async def read(bank: Bank, file: BankFile) -> Tree.Element:
 
 
 async def change(db: Database, table: sa.Table, row_id: str, **values: object) -> None:
-    """As somebody with a hand in the store would."""
+    """Changes a row as somebody with access to the store would."""
     assert await db.write(
         [Write(Statement(sa.update(table).where(table.c.id == row_id).values(**values)), {}, rows=1)], label="test"
     )

@@ -52,7 +52,7 @@ async def read(db: Database, payment_id: str) -> Payment:
 
 
 def plan_attempt(named: Payment, first: Payment, request: FollowUpRequest) -> tuple[Payment, Plan]:
-    """As the stories do it, from what was read before the write."""
+    """Plans an attempt as the flows do, from what was read before the write."""
     plan = decide_follow_up(request, ChainContext(named=named, money_source=named, first=first), TERMS)
     assert isinstance(plan, Plan), plan
     attempt = make_payment(
@@ -189,7 +189,7 @@ async def test_a_claimed_key_is_taken_in_the_commit_of_the_reservation(db: Datab
 # ---- guards ----
 
 TOUCHED = Balance(added=500, drawn=3_000, held=2_000, disputed=7, draws=2, closed=Closure.REFUNDS, chain_net=-400)
-"""Of 100.00: 55.00 are left."""
+"""This leaves 55.00 of 100.00."""
 
 GUARDS: list[tuple[dict[str, int], dict[str, int]]] = [
     ({"held": 5_500, "left_min": 0}, {"held": 5_501, "left_min": 0}),

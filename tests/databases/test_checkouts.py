@@ -121,7 +121,7 @@ class Racing:
 
 
 class Counting:
-    """How often a store is asked."""
+    """Counts the reads of a store."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -133,7 +133,7 @@ class Counting:
 
 
 async def test_a_form_costs_no_more_reads_for_many_stored_cards_than_for_one(world: CheckoutWorld) -> None:
-    """Whoever has the id may ask for it as often as he likes."""
+    """Everybody who has the id may ask for the form as often as they like."""
     await world.prepare("storing", STORES)
     await world.submit("storing", CARD, kind=CheckoutKind.REGISTRATION)
     stored_id = await world.remember_attempt("storing", "stored")
@@ -259,7 +259,7 @@ async def test_what_was_prepared_opens_under_the_new_key_alone(db: Database, wor
 async def test_a_checkout_that_is_open_during_a_rotation_is_shown_changed_and_paid(
     db: Database, world: CheckoutWorld
 ) -> None:
-    """By a process that has taken the new key already, and by one that has not."""
+    """One process has taken the new key already, and another has not."""
     await world.prepare("before")
     rotated = world.keyring.with_new_key()
     [found] = await checkouts.SEALED.list_page(db, None, sealed_prefix(rotated.active_id), 10)

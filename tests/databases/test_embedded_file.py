@@ -1,4 +1,4 @@
-"""What only a file can suffer: a full disk, a second server, another process beside it."""
+"""A file can suffer a full disk, a second server or another process beside it."""
 
 from __future__ import annotations
 

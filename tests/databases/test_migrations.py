@@ -1,4 +1,4 @@
-"""From an empty database to the tables of this release, however many processes try at once."""
+"""An empty database gets the tables of this release, however many processes try at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the planners find rows: by the key that was meant, even on a young table whose size they do not know yet."""
+"""The planners find rows by the key that was meant, even on a young table whose size they do not know yet."""
 
 from __future__ import annotations
 

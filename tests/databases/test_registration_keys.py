@@ -35,7 +35,7 @@ async def bank(db: Database) -> Bank:
 
 
 async def forget_payments(db: Database, app: App) -> None:
-    """So that nothing but stored accounts is sealed."""
+    """Wipes the accounts of payments, so that only registrations are sealed."""
     for row in await registrations.list_sealed_registrations(db, None, sealed_prefix(b"none"), 1000):
         made_by = (await look(db, row.id)).made_by
         assert made_by is not None
@@ -106,7 +106,7 @@ async def test_one_that_is_changed_meanwhile_delays_no_other_and_is_met_again(db
 
 
 async def test_who_read_a_card_before_it_was_wrapped_again_writes_nothing_back(db: Database, bank: Bank) -> None:
-    """Or else an account would lie under a key that is thought to be of no use any more."""
+    """Otherwise an account would be sealed with a key that is thought to be unused."""
     stored = await store(bank, order_card())
     before, row = await look(db, stored), await read_row(db, stored)
     rotated = bank.app.keyring.with_new_key()
@@ -149,7 +149,7 @@ def make_rewrapping(
 
 
 async def reseal(app: App, registration: Registration) -> None:
-    """As a change by its merchant does."""
+    """Seals the account again, as a change by its merchant does."""
     row = await read_row(app.database, registration.id)
     owner = make_registration_owner(registration)
     account = open_account(row["sealed_account"], owner=owner, keyring=app.keyring)

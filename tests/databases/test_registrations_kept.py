@@ -1,4 +1,4 @@
-"""How long stored accounts are kept, on both databases: no longer than they may, and not while somebody needs them."""
+"""Registrations are erased on both databases when their time is over, and not while a payment needs them."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ async def test_several_processes_erase_each_of_them_once(db: Database, bank: Ban
 
 
 async def test_one_without_an_account_goes_as_well(db: Database, bank: Bank) -> None:
-    """What was told beside it is a person's, too."""
+    """The customer parameters beside the account are personal data, too."""
     kept = await look(db, await store(bank, order_card()))
     bare = msgspec.structs.replace(kept, id="8a" + "9" * 30, fingerprint=None, card=None)
     assert await db.write(insert_registration_writes(NewRegistration(bare, None)), label="test")

@@ -46,7 +46,7 @@ from unit.flows.telling import DECLINED, PENDING, read, run_only_job
 
 pytestmark = pytest.mark.anyio
 ROUNDS = 5
-"""How often a race is run: either may win."""
+"""A race is run so often, because either side may win."""
 BACK = {"shopperResultUrl": "https://shop.example/back"}
 WALLET = {"paymentBrand": "PAYPAL", "virtualAccount.accountId": "jane@wallet.example", **BACK}
 ELSEWHERE = b'{"status":"redirect","redirect":{"url":"https://wallet.example/pay"}}'
@@ -243,7 +243,7 @@ async def test_a_removed_card_begins_no_series(app: App, wire: ScriptedWire) -> 
 
 
 async def test_many_payments_from_one_card_at_once_all_go_through(app: App) -> None:
-    """On a day on which its use has to be noted, too."""
+    """This holds also on a day on which the use of the card is noted."""
     registration_id = await keep_card(app)
     tick(app, DAY)
 

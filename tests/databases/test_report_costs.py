@@ -1,4 +1,4 @@
-"""What a page of a report costs: a far one as much as the first, counted in rows and steps, never in seconds."""
+"""A far page of a report costs as much as the first, counted in rows and steps, never in seconds."""
 
 from __future__ import annotations
 

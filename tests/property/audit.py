@@ -1,4 +1,4 @@
-"""What must be true of the tables after every step, read behind the gateway's back and held against plain words.
+"""Statements that must hold for the tables after every step, compared with the model in `plain_words`.
 
 The acquirer's ledger is the third opinion. Nothing is moved here.
 """
@@ -148,7 +148,7 @@ def check_owed(row: Row, deed: Deed, memory: Memory, tables: Tables) -> None:
 
 
 def check_against_ledger(row: Row, deed: Deed, tables: Tables, entry: Entry | None) -> None:
-    """What is final at the gateway is the same at the acquirer, to the hundredth."""
+    """A final payment of the gateway is the same at the acquirer, to the hundredth."""
     if deed.fate in (Fate.OPEN, Fate.WRITTEN) or row.id in tables.jobs:
         return
     moved = entry.amount if entry is not None and entry.fate is AcquirerFate.APPROVED else None

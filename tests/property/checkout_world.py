@@ -66,7 +66,7 @@ Story = Callable[[], Awaitable[object]]
 
 
 class TillWire:
-    """To everybody at once; only the acquirer has moods, and a provider that falls silent."""
+    """The wire reaches every partner; the acquirer has moods, and a provider may fall silent."""
 
     def __init__(self) -> None:
         self.moody = MoodyWire()
@@ -209,7 +209,7 @@ class CheckoutWorld:
         return approved
 
     async def finish(self) -> None:
-        """With patience everything becomes final, and then the acquirer's books say the same."""
+        """Every payment becomes final with patience, and then the acquirer's ledger says the same."""
         for key in self.list_sessions("open"):
             self.wire.sessions.decide(key, "expired")
         for _ in range(ROUNDS_MAX):

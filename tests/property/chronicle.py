@@ -1,6 +1,6 @@
-"""What a small world remembers: every deed as it was predicted, every key as it was promised.
+"""The chronicle remembers every deed as it was predicted and every idempotency key with its answer.
 
-What nobody can predict is learned from the tables and judged by the acquirer's ledger; nothing is asked or sent here.
+Unpredictable ends are read from the tables and compared with the acquirer's ledger; nothing is asked or sent here.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ UNKNOWN_TO_ACQUIRER = ("receipt", "return")
 KEY_BUSY, KEY_MISUSED = "800.600.100", "800.110.100"
 
 Called = Answer | Payment | Refusal | None
-"""None: the process died."""
+"""A call ends in None if the process died."""
 
 
 @dataclass
 class Promise:
-    """What an idempotency key stands for."""
+    """A promise is what an idempotency key stands for."""
 
     fingerprint: bytes
     made_at: int
@@ -57,7 +57,7 @@ class Chronicle:
         self.promises: dict[str, Promise] = {}
 
     def is_replay(self, idempotency_key: IdempotencyKey | None, called: Called) -> bool:
-        """Whether the key was taken; then the answer must be the one that was promised."""
+        """Whether the key was used before; then the answer must be the first one."""
         promise = self.promises.get(idempotency_key.key) if idempotency_key else None
         if idempotency_key is None or promise is None or idempotency_key.created_at - promise.made_at > KEY_LIFETIME:
             return False
@@ -116,9 +116,9 @@ class Chronicle:
         return deed
 
     def expect_consent(self, deed: Deed) -> None:
-        """What the gateway allows, the acquirer's strict books allow too, unless they know of less or of more.
+        """The acquirer's strict ledger allows what the gateway allows, unless it knows of less or of more.
 
-        Of two at once this cannot be said: their messages may arrive in the other order.
+        This cannot be said of two requests at once: their messages may arrive in the other order.
         """
         if self.wire.told.get(deed.id) in AGAINST_THE_BOOKS:
             others = self.memory.chain(deed.first)
@@ -139,7 +139,7 @@ class Chronicle:
             )
 
     def learn(self, tables: Tables) -> None:
-        """Only what was open may have become something, and only what the acquirer says it is."""
+        """An open deed may have become only what the acquirer says it is; all others stay."""
         ledger = self.wire.read_ledger()
         for deed in self.memory.deeds.values():
             row = tables.rows[deed.id]

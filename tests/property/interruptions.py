@@ -18,7 +18,7 @@ class MortalDatabase:
     def __init__(self, real: Database) -> None:
         self._real = real
         self.writes_left: int | None = None
-        """None: it lives."""
+        """The process dies after so many writes; None lets it live."""
 
     @property
     def dialect(self) -> Dialect:

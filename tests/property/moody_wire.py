@@ -54,10 +54,10 @@ class MoodyWire:
     def __init__(self) -> None:
         self.ledger = Ledger()
         self.told: dict[str, str] = {}
-        """What was said to the first message of each key: a word, or the code of a decline."""
+        """The answer to the first message of each key: a word, or the code of a decline."""
         self.belated: list[WireRequest] = []
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
-        """What happens while an answer is overtaken."""
+        """This runs while an answer is overtaken."""
 
     async def send(self, request: WireRequest, timeout_s: float) -> WireReply:
         assert timeout_s > 0

@@ -1,7 +1,6 @@
-"""What may happen to money, told in the simplest words: a list of deeds, and sums over it whenever a question is asked.
+"""A second, simple model of money: a list of deeds, and sums over it whenever a question is asked.
 
-An opinion of its own, to be held against the gateway's: nothing is kept up to date here, and nothing of the gateway's
-tables is used.
+It is compared with the gateway: nothing is kept up to date here, and nothing of the gateway's tables is used.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Deed:
 
     @property
     def root(self) -> Deed:
-        """Whose money it is."""
+        """The deed whose money this one moves."""
         return self.named.root if self.named is not None and self.kind in ("CB", "CR", "RF") else self
 
     @property
@@ -196,7 +195,7 @@ class Memory:
         )
 
     def net(self, first: Deed) -> int:
-        """What all that followed took, less what it gave or is about to give."""
+        """Returns what all follow-ups took, less what they gave or are about to give."""
         brought = sum(each.amount for each in self.chain(first) if each.does in BRINGS and each.is_done)
         return brought - sum(each.amount for each in self.chain(first) if each.does in GIVES and each.stands)
 
@@ -281,12 +280,12 @@ DECLINES = {"05": "800.100.152", "12": "800.100.170", "13": "800.100.174"}
 
 
 def is_given_back(kind: str) -> bool:
-    """In doubt: what takes or holds the shopper's money for the first time is undone, everything else is finished."""
+    """Whether a silent transaction is undone, as the first to take the shopper's money; all others are finished."""
     return kind in ("PA", "DB", "PA.CP")
 
 
 def conclude(kind: str, told: str) -> tuple[Fate, str]:
-    """What a transaction reads after what the acquirer told: a word, or the code of a decline."""
+    """Returns the fate and code of a transaction after the acquirer's answer: a word, or the code of a decline."""
     match told:
         case "approved":
             return Fate.DONE, SUCCESS

@@ -32,13 +32,13 @@ bounds = st.sampled_from(
     ("half", "rest", "whole", "half", "rest", "1", "rest-1", "rest+1", "half", "rest", "unsaid", "half", "nothing")
 )
 tight_bounds = st.sampled_from(("rest", "whole", "half", "rest", "rest-1", "unsaid", "1", "rest+1"))
-"""Of which two do not fit beside each other."""
+"""Two of these do not fit beside each other."""
 currencies = st.sampled_from(("EUR",) * 9 + ("USD",))
 _CALM = [mood for mood in Mood if mood not in (*DEADLY, Mood.OVERTAKEN)]
 moods = st.sampled_from([Mood.WILLING] * len(Mood) + list(Mood))
 calm_moods = st.sampled_from([Mood.WILLING] * len(_CALM) + _CALM)
 deaths = st.sampled_from((None,) * 14 + (0, 1))
-"""How many writes a process lives for; None: it survives."""
+"""A process dies after so many writes; None lets it survive."""
 keys = st.sampled_from((None,) * 6 + ("key-1", "key-2"))
 places = st.integers(0, 127)
 pauses = st.sampled_from((SECOND, 11 * SECOND, 11 * SECOND, HOUR, HOUR, 11 * SECOND, 12 * HOUR, DAY, 7 * DAY))

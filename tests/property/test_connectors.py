@@ -109,7 +109,7 @@ def finish(work: Coroutine[Any, Any, _Told]) -> _Told:
 
 
 def read_status(answer: Answer) -> str | None:
-    """What another reader of JSON finds in the answer; None where there is no answer, or none that may be believed."""
+    """Returns what another JSON parser finds in the answer; None where there is no answer that may be believed."""
     if not isinstance(answer, WireReply) or answer.status >= 500:
         return None
     try:

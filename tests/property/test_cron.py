@@ -90,7 +90,7 @@ def weekday_no(day: date) -> int:
 
 @cache
 def work_near(wanted: date) -> date:
-    """Of all working days of a day's month the closest one."""
+    """Returns the working day of the same month that is closest."""
     month = [wanted.replace(day=1) + timedelta(days=count) for count in range(last_of(wanted).day)]
     return min((day for day in month if weekday_no(day) not in (1, 7)), key=lambda day: abs(day - wanted))
 

@@ -51,9 +51,9 @@ def make_order(kind: str) -> Order:
 
 
 MOVING = {kind: nature for kind, nature in NATURES.items() if nature is not Nature.CHECKS}
-"""Without what moves no money and so has no message of its own."""
+"""The payment types that move money and so have a message of their own."""
 FIRST_KINDS = sorted(kind for kind, nature in MOVING.items() if nature is not Nature.FOLLOWS)
-"""What begins a chain, and so is a charge."""
+"""These types begin a chain, and so are a charge."""
 
 
 def start(kind: str) -> Payment:
@@ -87,7 +87,7 @@ EXCHANGES: dict[str, Callable[[], Exchange]] = {
 
 
 def speak_for(kind: str) -> Exchange:
-    """What follows is judged the same whatever it does, so any word will do."""
+    """All follow-ups are judged alike, so any of them will do."""
     return EXCHANGES[f"charge {kind}" if kind in FIRST_KINDS else "capture"]()
 
 

@@ -45,9 +45,9 @@ class Write:
     pause: Instant
     mood: Mood
     writes_left: int | None
-    """Before the process dies; None: it lives."""
+    """The process dies after so many writes; None lets it live."""
     turns: Sequence[Worker]
-    """Who has a turn, in which order: no worker may rely on another's having been there."""
+    """The workers in the order of their turns: no worker may rely on another's having been there."""
 
 
 steps = st.builds(

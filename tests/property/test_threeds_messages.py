@@ -132,7 +132,7 @@ def test_whatever_is_wrapped_for_the_browser_is_read_or_not(body: bytes) -> None
 
 
 def said_texts(length_max: int) -> st.SearchStrategy[str]:
-    """As a shop may send them: any letters but lone surrogates, which no form can carry."""
+    """Generates texts that a shop may send: any letters but lone surrogates, which no form can carry."""
     return st.text(st.characters(codec="utf-8"), min_size=1, max_size=length_max)
 
 

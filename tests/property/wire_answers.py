@@ -1,6 +1,6 @@
-"""What a line may bring: answers as they should be, damaged ones, JSON that means nothing, bytes, silence.
+"""Answers that may arrive on a wire: correct ones, damaged ones, JSON that means nothing, bytes, silence.
 
-What a connector makes of them is tested elsewhere.
+The connectors that read them are tested elsewhere.
 """
 
 from __future__ import annotations

@@ -242,7 +242,7 @@ class World:
         await self.attempt_mortally(run, mood, writes_left)
 
     async def overtake(self) -> None:
-        """Whoever waits for an answer is given up, and what it began is finished by others."""
+        """Gives up the process that waits for an answer, and lets workers finish what it began."""
         self.clock.at += PATIENCE
         await _RUN["recover"](self.app)
         await _RUN["recovery tasks"](self.app)

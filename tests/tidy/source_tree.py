@@ -94,7 +94,7 @@ Offence = tuple[int, str]
 
 
 def list_offenders(paths: Iterable[Path], find: Callable[[ast.Module], Iterable[Offence]]) -> list[str]:
-    """What a rule finds in these files, each as `file:line: how`."""
+    """Lists what a rule finds in these files, each as `file:line: how`."""
     return [f"{name(path)}:{line}: {how}" for path in paths for line, how in find(parse(path))]
 
 
@@ -122,7 +122,7 @@ def imports(tree: ast.Module) -> Iterator[Import]:
 
 
 def exported(face: Path) -> tuple[str, ...] | None:
-    """What a face lists in `__all__`, in its order; None where it lists nothing."""
+    """Returns the names in the `__all__` of a face, in their order; None where it has none."""
     for node in parse(face).body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(node, ast.Assign | ast.AnnAssign):
@@ -141,7 +141,7 @@ def strings(tree: ast.Module) -> Iterator[ast.Constant]:
 
 @cache
 def tracked_files() -> tuple[Path, ...]:
-    """What belongs to the project; a copy without git history is walked instead."""
+    """Lists the files of the project; a copy without git history is walked instead."""
     git = shutil.which("git")
     if git and (ROOT / ".git").exists():
         listed = subprocess.run(

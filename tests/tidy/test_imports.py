@@ -76,7 +76,7 @@ CLOCK_READS = frozenset({("datetime", "now"), ("datetime", "utcnow"), ("datetime
 
 
 def find_breaches(package: str, tree: ast.Module) -> Iterator[Offence]:
-    """What a module, placed in a package, breaks of the order and of the faces."""
+    """Finds imports of a module, placed in a package, that break the order or pass by a face."""
     for item in imports(tree):
         parts = item.module.split(".")
         if parts[0] != "tollgate":

@@ -27,7 +27,7 @@ READERS = {
 """Source that names codes without answering them."""
 
 PARTNERS = ("connectors/", "sandbox/", "catalog/return_reasons.py", "catalog/test_cards.py")
-"""What partners tell, and the sandbox where it stands in for them."""
+"""Partners cause these results, and the sandbox where it stands in for them."""
 OWN_QUEUE = "connectors/sepa.py"
 """Direct debits are refused by the gateway itself, which writes the files for banks."""
 

@@ -15,7 +15,7 @@ ROW_SHARE_MIN = 0.8
 
 
 def row_share(tree: ast.Module) -> float:
-    """How much of a module is values written down, counted in lines; imports and docstrings count for neither side."""
+    """Returns the share of lines that are values written down; imports and docstrings do not count."""
     weights = {True: 0, False: 0}
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Expr):

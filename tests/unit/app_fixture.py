@@ -65,7 +65,7 @@ async def open_app(folder: Path, wire: ScriptedWire, *, is_live: bool = False) -
 
 
 async def furnish_app(database: Database, wire: ScriptedWire, *, is_live: bool = False) -> App:
-    """On a store that is open already."""
+    """Builds an app on a store that is open already."""
     await insert_merchant(database, MERCHANT)
     await insert_channel(database, CHANNEL)
     merchants = MerchantCache()

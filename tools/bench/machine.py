@@ -1,4 +1,4 @@
-"""Where and of what the figures were taken: the commit, the cores, the interpreter. Measures nothing."""
+"""The figures carry the commit, the cores and the interpreter of their run. Measures nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured on one database, in which order, and what came of it. Prints progress, judges nothing.
+"""Measures one database, part by part, and collects the results. Prints progress, judges nothing.
 
 Rounds are interleaved: whatever else the machine does hits server and limit alike, so ratios are taken within a round.
 """
@@ -61,7 +61,7 @@ class SideResult:
         return max(self.limits, key=lambda name: median(self.limits[name]))
 
     def limit_shares(self, server: ServerResult, connections: int) -> list[float]:
-        """Of each round; how far they lie apart tells how quiet the machine was."""
+        """Returns the share of each round; how far they lie apart shows how quiet the machine was."""
         limits = self.limits[self.limit_name]
         return [load.per_second / limit for load, limit in zip(server.loads[connections], limits, strict=True)]
 
@@ -124,7 +124,7 @@ class Trial:
         self.result.cpu_us[connections].append((self.subject.read_cpu_s() - before_s) / load.answered * 1e6)
 
     def finish(self, side: Side) -> None:
-        """What was answered must be in the database; requests that wrk cut off at the end of a run may be besides."""
+        """Answered payments must be in the database; requests that wrk cut off at the end of a run may be besides."""
         self.result.loaded_mb = self.subject.read_memory_mb()
         self.subject.stop()
         payments, events = side.count_settled(self.subject.database)

@@ -1,4 +1,4 @@
-"""What a page of a report costs, near the beginning and far from it, beside many stored payments. Judges nothing."""
+"""Measures pages of a report, near the beginning and far from it, beside many stored payments. Judges nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.bench.stocked import Stocked
 PAGE_SIZE = 100
 WALKED_SIZE = 500
 PAGES_EACH = 10
-"""How often a page is asked for in one round."""
+"""A page is asked for so often in one round."""
 FIRST, SECOND, FAR = "first", "second, by cursor", "far, by cursor"
 _DAY = timedelta(days=1)
 
@@ -26,7 +26,7 @@ class PageResult:
     """Milliseconds for one page, of each round."""
 
     def growths(self, name: str) -> list[float]:
-        """How many times as much the far page costs as this one, within each round."""
+        """Returns how many times as much the far page costs as this one, within each round."""
         return [far / near for near, far in zip(self.costs[name], self.costs[FAR], strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""How much is measured, and what a kind of database must be able to do for it. Starts and measures nothing."""
+"""The plan says how much is measured and what a kind of database must do for it. Starts and measures nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tools.bench.specimen import Specimen
 
 
 class Part(StrEnum):
-    """What can be run alone, in the order it is run."""
+    """Each part can be run alone; they run in this order."""
 
     RATES = "rates"
     REFUNDS = "refunds"
@@ -24,11 +24,11 @@ class Part(StrEnum):
 class Plan:
     rounds: int
     seconds: int
-    """How long each single measurement lasts."""
+    """The duration of each single measurement."""
     stored_few: int
     stored_many: int
     refunds: int
-    """Of each case and on each of the two servers; the small store has to hold so many payments and some more."""
+    """The refunds of each case on each server; the small store has to hold so many payments and some more."""
     far_page: int
     page_rounds: int
     parts: frozenset[Part] = frozenset(Part)
@@ -45,7 +45,7 @@ class Side(Protocol):
 
     @property
     def process_counts(self) -> Sequence[int]:
-        """How many server processes are worth trying, the default of one first."""
+        """Lists the counts of server processes that are worth trying, the default of one first."""
         ...
 
     def create_database(self) -> str: ...

@@ -1,4 +1,4 @@
-"""What a refund costs beside few and beside many stored payments, over HTTP. Judges nothing.
+"""Measures refunds beside few and beside many stored payments, over HTTP. Judges nothing.
 
 Rounds are short and alternate between the two servers, and so does the one that begins, so that whatever else the
 machine does hits both.
@@ -16,7 +16,7 @@ from tools.bench.stocked import Costs, Pair, Stocked
 from tools.bench.subject import ORDER
 
 PAYING_CONNECTIONS = 16
-"""How the payments to be refunded are made, outside of what is measured."""
+"""The payments to be refunded are made by so many connections, outside of what is measured."""
 
 WARM_UP = 64
 """Refunds of each case on each server before any counts."""
@@ -29,7 +29,7 @@ class Case:
     of: str
     connections: int
     is_fresh: bool
-    """Whether the payments were just made, or lie anywhere among those that were filled in."""
+    """A fresh payment was just made; others lie anywhere among those that were filled in."""
     each: int
     """Refunds in a round: as few as show a load of so many connections, so that turns change often."""
 
@@ -47,9 +47,9 @@ class RefundResult:
     cpu_us: dict[Case, tuple[float, float]] = field(default_factory=dict)
     """The server's own processor time for one refund, beside few and beside many."""
     refunds: int = 0
-    """On each server, found in its database afterwards, each with its event and its line in the book."""
+    """The refunds on each server, found in its database afterwards, each with its event and its ledger entry."""
     few_at_end: int = 0
-    """How many transactions the small store had grown to."""
+    """The transactions that the small store had grown to."""
 
 
 @dataclass
@@ -120,7 +120,7 @@ def _pick_stored(side: Side, stocked: Stocked, count: int) -> list[str]:
 
 
 def _measure_round(few: _Bout, many: _Bout, case: Case, *, is_turned: bool) -> tuple[float, float]:
-    """Beside few, beside many; turned, the server with many goes first."""
+    """Returns the times beside few and beside many; turned, the server with many goes first."""
     if is_turned:
         many_ms = many.measure(case, case.each)
         return few.measure(case, case.each), many_ms

@@ -93,7 +93,7 @@ class Figures:
 
 
 def list_bounds(figures: Figures) -> list[Bound]:
-    """Of what was measured; each held against the worse of two ratios, so that no neighbour lifts us over a bound."""
+    """Lists the bounds of what was measured, each against the worse of two ratios."""
     bounds, many, parts = [], f"{figures.plan.stored_many:,}", figures.plan.parts
     for side in figures.sides:
         if Part.RATES in parts:
@@ -283,4 +283,4 @@ _SECTIONS: tuple[tuple[Part | None, Callable[[Figures], Iterator[str]]], ...] = 
     (Part.RIVAL, _render_rival),
     (None, _render_bounds),
 )
-"""In the order of the document; a section without a part is always there."""
+"""The sections stand in the order of the document; one without a part is always there."""

@@ -70,7 +70,7 @@ def measure(plan: Plan) -> Figures:
 
 
 def read_arguments() -> tuple[Plan, bool]:
-    """What to measure, and whether the report is to be written: only a whole run of full size is."""
+    """Reads what to measure, and whether the report is to be written: only a whole run of full size is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a short run that prints and leaves the report alone")
     parser.add_argument("--only", nargs="+", type=Part, choices=list(Part), metavar="PART", default=list(Part),

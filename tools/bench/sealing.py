@@ -24,7 +24,7 @@ _seal = Statement(
 
 
 def seal_payments(address: str, key_path: Path, ids: Iterable[str]) -> None:
-    """Beside the running server, in one commit."""
+    """Seals the payments beside the running server, in one commit."""
     asyncio.run(_seal_all(address, key_path, ids))
 
 

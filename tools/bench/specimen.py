@@ -19,13 +19,13 @@ PICK_STORED = """SELECT id FROM payments WHERE merchant_transaction_id LIKE 'sto
  ORDER BY random() LIMIT """
 
 AT_START: Mapping[str, Value] = {"state": 0, "result_code": "", "details": "{}", "completed_at": None, "mac": None}
-"""What the second commit changes, as the first one leaves it."""
+"""The first commit writes these values and the second changes them."""
 
 INSTANT_DIGITS = 16
 """The ids of an event and of a line in the book begin with their instant in so many hex digits."""
 
 FILLED_BEFORE_US = 60_000_000
-"""So long before the specimen the first filled payment lies; each of the others one microsecond after the last."""
+"""The first filled payment lies so long before the specimen; each of the others one microsecond after the last."""
 
 
 @dataclass(frozen=True)

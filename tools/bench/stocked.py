@@ -41,7 +41,7 @@ class Costs:
 
     @property
     def growths(self) -> list[float]:
-        """Of each round, how many times as much it costs beside many."""
+        """Returns how many times as much each round costs beside many."""
         return [many / few for few, many in zip(self.few, self.many, strict=True)]
 
     @property

@@ -1,4 +1,4 @@
-"""What the bare databases do with the same two writes, one by one or in groups. Nothing of the store runs here."""
+"""The bare databases do the same two writes, one by one or in groups. Nothing of the store runs here."""
 
 from __future__ import annotations
 

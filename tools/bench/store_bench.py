@@ -1,4 +1,4 @@
-"""How fast the store starts and settles payments, beside what the bare database does. Measures, asserts nothing.
+"""Measures how fast the store starts and completes payments, beside the bare database. Asserts nothing.
 
 Run from the root: PYTHONPATH=tests python -m tools.bench.store_bench
 """

@@ -19,11 +19,11 @@ ORDER = {
     "customer.email": "jane.jones@example.com",
     "billing.country": "DE",
 }
-"""With the entity and the merchant's own reference it has fifteen fields, as a shop sends."""
+"""The order has fifteen fields, as a shop sends, together with the entity and the merchant's own reference."""
 
 
 _USER_AT = 11
-"""Where user and system time stand among the fields after the name."""
+"""User and system time stand here among the fields after the name."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Subject:
         return sum(_read_pss_kb(proc) for proc in self._list_procs()) / 1024
 
     def read_cpu_s(self) -> float:
-        """What all its threads have spent so far, in and out of the kernel."""
+        """Returns the seconds that all its threads have spent so far, in and out of the kernel."""
         ticks = 0
         for proc in self._list_procs():
             after_name = (proc / "stat").read_text().rpartition(")")[2].split()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SPARE_S = 30
-"""What wrk may take beyond its duration before it is given up."""
+"""wrk may take so much longer than its duration before it is given up."""
 
 # The reference is appended to the body, so that no two requests are the same; `done` tells its counts as JSON.
 _SCRIPT = """

@@ -1,4 +1,4 @@
-"""What single values are accepted, and what is said when they are not. Rows of real parameters are tested elsewhere."""
+"""Single values are accepted, or refused with a text. Rows of real parameters are tested elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long accounts are kept is the operator's to say, within reason, and reaches the house."""
+"""The operator sets within limits how long accounts are stored, and the app uses that setting."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SENSIBLE = {
     **dict.fromkeys(("host", "metrics_host"), _NAMES),
     **dict.fromkeys(("data", "tls_cert", "tls_key", "key_file"), _PATHS),
 }
-"""What sounds like nonsense and may be the name of a machine or of a file."""
+"""These look like nonsense and may be the name of a machine or of a file."""
 
 
 def list_nonsense(row: Setting) -> list[str]:

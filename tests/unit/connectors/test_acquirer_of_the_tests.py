@@ -28,7 +28,7 @@ Send = Callable[[WireRequest], WireReply]
 
 CODE = "000.100.112"
 HOLD, SALE = "8a01", "8b01"
-"""Of 100.00 EUR each."""
+"""Both payments are of 100.00 EUR."""
 
 
 class Shop:

@@ -1,4 +1,4 @@
-"""What follows a charge is sent once, judged like a charge, and repeated under the same key where it stayed silent."""
+"""A follow-up is sent once, judged like a charge, and repeated with the same key after silence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_ANSWERS: list[Reply] = [b"", b"{", b"[]", {"status": "dancing"}, {"status": "
 
 
 def run(exchange: Exchange, *replies: Reply) -> tuple[list[WireRequest], Verdict]:
-    """As many replies as the exchange asks for, no more and no less."""
+    """Runs an exchange, which must ask for exactly as many replies as there are."""
     requests = [next(exchange)]
     for reply in replies[:-1]:
         requests.append(exchange.send(make_reply(reply)))

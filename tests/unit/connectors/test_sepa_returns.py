@@ -1,4 +1,4 @@
-"""What banks send back is read in every version; what is neither of their files is refused by naming the place."""
+"""Files of returns are read in every version; any other file is refused with the place of the fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What directory servers and issuers answer, and what becomes of it: a result, a challenge, or neither."""
+"""Answers of directory servers and issuers become a result, a challenge, or neither."""
 
 from __future__ import annotations
 

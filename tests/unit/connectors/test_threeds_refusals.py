@@ -1,4 +1,4 @@
-"""What an authentication means for its payment: by table, and every row of it is a code of the catalogue."""
+"""A table says what an authentication means for its payment, and each of its rows is a result code of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a directory server is told: the order in the words of EMV 3-D Secure 2.2, and nothing that does not fit."""
+"""A directory server receives the order in the words of EMV 3-D Secure 2.2, and nothing that does not fit."""
 
 from __future__ import annotations
 

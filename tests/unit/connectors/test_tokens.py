@@ -1,4 +1,4 @@
-"""What is asked of a token vault, and what its answers come to, however odd they are."""
+"""Requests to a token vault and the verdicts of its answers, however odd they are."""
 
 from __future__ import annotations
 

@@ -146,5 +146,5 @@ def test_a_handover_is_told_and_leaves_the_payment_as_it_was() -> None:
 
 
 def test_a_merchant_cannot_put_a_redirect_into_its_own_answer() -> None:
-    """Only the gateway sends shoppers away: `redirect` is no parameter, so it is in no echo."""
+    """The gateway alone sends shoppers away: `redirect` is no parameter, so no answer echoes it."""
     assert resolve("redirect.url") is None

@@ -1,4 +1,4 @@
-"""What a merchant says about authenticating the shopper: when there is somebody to ask, and what may not be missing."""
+"""The parameters of an authentication: when a shopper can be asked, and which of them may not be missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the form is told of brands: those that can be paid with, and why the others are left out."""
+"""The payment form gets the brands that can be paid with, and the reason why others are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a form may add to what its merchant prepared, and what it is told: pure, a row for each case."""
+"""The form adds parameters to a prepared checkout and reads its state: pure, a row for each case."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def test_somebody_has_to_say_where_the_shopper_goes() -> None:
 
 
 def answer(code: str = "000.200.000", /, **more: object) -> Answer:
-    """Of an attempt, as a merchant would be told of it."""
+    """Makes the answer for an attempt as its merchant would get it."""
     body = ENVELOPE.wrap(get_result(code), "trace", NOW, id="8a", card={"last4Digits": "0000"}, **more)
     return encode_answer(200, body)
 

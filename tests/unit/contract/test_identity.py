@@ -1,4 +1,4 @@
-"""Who a request claims to be: said once, in either spelling, with the password a secret from the start."""
+"""A request names its caller once, in either spelling, and the password is a secret from the start."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ NOW = at(2026, 1, 15, 12)
 
 
 def send(**job: str) -> JobPlan:
-    """Through the same door as a request, so that no shape or rule judges before the plan is read."""
+    """Reads a plan as a request brings it, before shapes and rules are checked."""
     pairs = [("amount", "9.99"), ("currency", "EUR"), ("registrationId", "8a" * 16)]
     pairs += [(f"job.{name}", text) for name, text in job.items()]
     return read_plan(read_fields(pairs, Situation("schedule", "SD")), NOW)

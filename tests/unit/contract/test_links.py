@@ -1,4 +1,4 @@
-"""What a payment link prepares and shows: its cart, its end, and what of it becomes a checkout."""
+"""A payment link prepares and shows a cart and an end, and some of its parameters become a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an order is paid from, and what is asked of it: by whether the shopper is there, and where the account is."""
+"""The source of an order depends on whether the shopper is present and where the account is."""
 
 from __future__ import annotations
 

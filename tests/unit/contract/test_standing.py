@@ -71,7 +71,7 @@ def test_either_spelling_decides_alike_who_is_there_and_what_began(
 def test_newer_words_beside_an_older_one_count_wherever_either_is_read(
     mode: str | None, source: str | None, older: str
 ) -> None:
-    """What the acquirer is told must not differ from what the checks here believed."""
+    """The acquirer must not receive anything else than the checks here assumed."""
     sent = {name: word for name, word in ((MODE, mode), (SOURCE, source)) if word}
     values = {**sent, "recurringType": older}
 

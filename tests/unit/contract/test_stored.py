@@ -1,4 +1,4 @@
-"""What of a stored account a payment takes, tells and refuses."""
+"""A payment takes some values of a registration, echoes some and refuses others."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ async def look_at(app: App, registration_id: str | None) -> Registration:
 
 
 async def get_reference(app: App, registration_id: str) -> str | None:
-    """What later payments go back to."""
+    """Returns the reference that later payments of the series send."""
     initial = (await look_at(app, registration_id)).initial
     return None if initial is None else initial.reference
 
@@ -141,6 +141,6 @@ async def is_sealed(app: App, registration_id: str | None) -> bool:
 
 
 async def list_announced(app: App) -> list[Event]:
-    """What the merchant is told about registrations."""
+    """Lists the events about registrations."""
     events = await list_events(app.database, MERCHANT.id, limit=1000)
     return [event for event in events if event.topic in set(RegistrationEvent)]

@@ -32,7 +32,7 @@ RUNS_MAX = 10_000
 NO_MONEY = b'{"status":"declined","response_code":"51","message":"No money"}'
 MONTH_END = {"dayOfMonth": "L", "hour": "10"}
 FIRST: Instant = to_instant(datetime(2026, 11, 30, 10, tzinfo=UTC))
-"""When such a plan is due for the first time."""
+"""Such a plan is due then for the first time."""
 
 
 def at(text: str) -> Instant:
@@ -40,7 +40,7 @@ def at(text: str) -> Instant:
 
 
 def tell(instants: list[Instant]) -> list[str]:
-    """As people write them, to the minute."""
+    """Renders instants as people write them, to the minute."""
     return [to_datetime(instant).strftime("%Y-%m-%d %H:%M") for instant in instants]
 
 

@@ -81,7 +81,7 @@ class Bank:
 
     acquirer: ScriptedWire
     answers: list[dict[str, str] | bytes | Exception] = field(default_factory=list)
-    """To questions about a shopper, from the front; the last one stays."""
+    """The answers to questions about a shopper, from the front; the last one stays."""
     method_url: str | None = None
     knows_cards: bool = True
     ranges_fault: Exception | None = None
@@ -224,7 +224,7 @@ def tick(app: App, by: Instant = SECOND) -> None:
 
 
 async def lease_now(app: App) -> list[Job]:
-    """What is due at this moment, and free."""
+    """Leases the jobs that are due now and free."""
     now, wall_now = app.clock.now(), app.clock.wall()
     return await lease_due(app.database, now=now, wall_now=wall_now, owner="me", lease_s=0, limit=100)
 

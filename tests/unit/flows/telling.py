@@ -45,7 +45,7 @@ def make_request(kind: str, amount: int | None = None, **changes: Any) -> Follow
 
 
 async def begin(app: App, kind: str = "DB", **changes: Any) -> Payment:
-    """Of 92.00 EUR."""
+    """Makes a payment of 92.00 EUR."""
     answer = await pay(app, replace(ORDER, payment_type=kind, **changes), Call(CHANNEL, "ndc"))
     return await read(app, json.loads(answer.body)["id"])
 

@@ -1,4 +1,4 @@
-"""Before a card is charged its shopper may have to prove something: whether, by whom, and what is kept meanwhile."""
+"""A shopper may have to authenticate before the card is charged; an authentication row keeps the payment meanwhile."""
 
 from __future__ import annotations
 

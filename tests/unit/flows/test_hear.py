@@ -1,4 +1,4 @@
-"""What the issuer tells without being asked: it counts once, in time, and only at the address it was promised to."""
+"""The issuer's notification counts once, in time, and only at the address that it was given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What payments from stored accounts cost the store: one read, and a write once a day."""
+"""A payment from a registration costs the store one read, and one more write a day."""
 
 from __future__ import annotations
 

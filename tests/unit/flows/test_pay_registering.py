@@ -49,7 +49,7 @@ REUSING = replace(SHOP, reuses_registrations=True)
 
 
 async def test_a_registration_is_written_before_anything_is_sent_and_usable_after(app: App, wire: ScriptedWire) -> None:
-    """So its id is good wherever it was answered, and nobody pays with what no acquirer has approved."""
+    """Its id is valid wherever it was answered, and nobody pays with what no acquirer has approved."""
     states: list[RegistrationState] = []
     refusals: list[str] = []
 

@@ -49,13 +49,13 @@ BACK = {"shopperResultUrl": "https://shop.example/back", **BROWSER_FIELDS}
 
 
 def get_sent(wire: ScriptedWire) -> dict[str, Any]:
-    """What the acquirer was last told about the series."""
+    """Returns what the acquirer last received about the series."""
     told: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("standing_instruction", {})
     return told
 
 
 def get_initial(wire: ScriptedWire) -> dict[str, Any]:
-    """What the acquirer was last told about the first payment of the series."""
+    """Returns what the acquirer last received about the first payment of the series."""
     told: dict[str, Any] = show(wire.sent[-1]).get("details", {}).get("initial_payment", {})
     return told
 

@@ -165,7 +165,7 @@ async def test_the_payment_that_stores_a_card_is_made_with_the_card(app: App, wo
 
 
 async def test_a_channel_without_a_vault_owes_and_tells_nothing(app: App, world: TokenWorld) -> None:
-    """Whoever has set no address is not made to pay for a question that nobody can answer."""
+    """A merchant without a token vault does not pay for a question that nobody can answer."""
     unset = replace(app, simulator=world.acquirer)
     registration_id = await keep_card(unset)
     registration, sealed, _ = await find_stored(unset, registration_id)

@@ -1,4 +1,4 @@
-"""What a bank brings is certain: nothing is sent, the same rows decide what it moves, and misfits are refused."""
+"""A bank's report is certain: nothing is sent, the same rows decide what it moves, and misfits are refused."""
 
 from __future__ import annotations
 

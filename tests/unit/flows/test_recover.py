@@ -1,4 +1,4 @@
-"""What a dead process or a silent acquirer left behind is finished through the same table, and never done twice."""
+"""Workers finish what a dead process or a silent acquirer left behind, by the same table, and never twice."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def fall_silent(app: App, wire: ScriptedWire, named: Payment, kind: str, a
 
 
 async def leave_started(app: App, named: Payment, kind: str, amount: int) -> Payment:
-    """As a process leaves it that dies after the first write."""
+    """Leaves an attempt as a process does that dies after the first write."""
     request = make_request(kind, amount)
     context = await charging.make_chain_context(app, named)
     decision = decide_follow_up(
@@ -259,5 +259,5 @@ async def test_a_job_about_a_payment_that_does_not_exist_is_breakage(app: App) -
 
 
 async def lease_again(app: App) -> list[Job]:
-    """After the first lease has run out."""
+    """Leases the jobs again after the first lease has run out."""
     return await lease_due(app.database, now=2**60, wall_now=2**60, owner="another", lease_s=1, limit=100)

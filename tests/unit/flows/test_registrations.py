@@ -148,7 +148,7 @@ async def test_a_card_that_is_confirmed_gets_its_network_token_where_the_channel
 
 
 async def list_jobs(app: App) -> list[str]:
-    """What they are about."""
+    """Lists the subjects of all jobs."""
     return [job.subject_id async for page in walk_jobs(app.database) for job in page]
 
 

@@ -270,7 +270,7 @@ async def test_who_lost_its_lease_to_another_writes_nothing(app: App, notifier: 
 
 
 async def test_shops_that_hang_keep_no_other_waiting(app: App, notifier: ScriptedCourier) -> None:
-    """Also not one whose reminder falls due while they hang."""
+    """A shop whose reminder falls due while others hang does not wait either."""
     for number in range(1, 4):
         await prepare_submitted(app, number)
     move_to(app, NOW)

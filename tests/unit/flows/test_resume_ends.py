@@ -1,4 +1,4 @@
-"""How a wait for the shopper ends when things go wrong: out of time, silence, a dead process, a late answer."""
+"""The wait for a shopper may end badly: out of time, silence, a dead process, a late answer."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def make_key(app: App) -> IdempotencyKey:
 
 
 async def wait_until_end(shopper: Shopper, *, less: int = 0) -> None:
-    """Until the wait is over, or so many microseconds before."""
+    """Moves the clock to the end of the wait, or so many microseconds before."""
     row = await shopper.look_at_case()
     tick(shopper.app, row.expires_at - less - shopper.app.clock.now())
 
 
 async def leave_killed(shopper: Shopper, wire: ScriptedWire) -> None:
-    """As a process leaves it that dies while the acquirer works."""
+    """Leaves a payment as a process does that dies while the acquirer works."""
     await shopper.tell_result()
     wire.script = [Killed()]
     with pytest.raises(Killed):

@@ -1,4 +1,4 @@
-"""Who comes by a wrong address gets nowhere, and nothing is built on a payment that somebody changed meanwhile."""
+"""A wrong address leads nowhere, and nothing is built on a payment that was tampered with meanwhile."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ async def test_after_the_end_the_address_leads_home_and_nothing_happens_again(
 
 
 async def test_a_result_told_while_the_shopper_comes_back_counts(both: tuple[App, Bank], wire: ScriptedWire) -> None:
-    """Whoever told it heard that it was taken, so the payment must not end as if nobody had."""
+    """The issuer was answered that the result arrived, so the payment must not end as if it had not."""
     app, bank = both
     shopper = await go_shopping(app, bank)
 

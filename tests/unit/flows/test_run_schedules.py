@@ -1,4 +1,4 @@
-"""What is due is paid: every time of a plan once and in order, over years, after downtime, whatever banks answer."""
+"""Every due time of a plan is paid once and in order, over years, after downtime, whatever banks answer."""
 
 from __future__ import annotations
 

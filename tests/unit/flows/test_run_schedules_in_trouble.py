@@ -1,4 +1,4 @@
-"""What goes wrong between a due time and its payment: silence, death, a closed channel, a changed row."""
+"""Trouble between a due time and its payment: silence, a dead process, a closed channel, a tampered row."""
 
 from __future__ import annotations
 

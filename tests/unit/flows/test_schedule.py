@@ -1,4 +1,4 @@
-"""What a merchant does with schedules: makes, replaces, ends and reads them; of two who do so at once one wins."""
+"""A merchant makes, replaces, ends and reads schedules; of two changes at once one wins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to the network token of a stored card: events, who may tell of them, and that it is given back."""
+"""The network token of a registered card: its events, who may report them, and its deletion at the vault."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class TokenWorld:
     acquirer: ScriptedWire = field(default_factory=ScriptedWire)
     vault: Wire | None = None
     faults: list[bytes | Exception] = field(default_factory=list)
-    """From the front, instead of what the vault would say; the vault hears of it all the same."""
+    """These come from the front instead of the vault's answers; the vault receives the requests all the same."""
     asked: list[str] = field(default_factory=list)
     meanwhile: Callable[[], Awaitable[object]] | None = None
     """Happens once, after the vault has acted and before its answer arrives."""
@@ -57,7 +57,7 @@ class TokenWorld:
 
     @property
     def charged(self) -> dict[str, Any]:
-        """What the acquirer was last told."""
+        """Returns what the acquirer last received."""
         told: dict[str, Any] = json.loads(self.acquirer.sent[-1].body)
         return told
 
@@ -100,7 +100,7 @@ async def find_stored(app: App, registration_id: str) -> tuple[registration.Regi
 
 
 async def fire(app: App, registration_id: str, event: Event, event_id: str = "e-1") -> str:
-    """At the vault alone; the ticket by which the gateway may be told."""
+    """Lets an event happen at the vault alone, and returns the token with which the gateway may be notified."""
     standing = await let_happen(app.database, registration_id, event, event_id, app.clock.now())
     assert standing is not None
     return standing.shopper_token

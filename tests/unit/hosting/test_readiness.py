@@ -1,4 +1,4 @@
-"""What a host needs before it may serve: each row is asked, and each complaint says what to do."""
+"""A host needs each of these before it may serve, and each complaint says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a transaction hooks into its chain, what it inherits, and that no result is written without its seal."""
+"""A transaction gets a place in its chain and inherits from it, and no result is written without its signature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which token vault a stored card's token is at, and which cards shall have one."""
+"""A channel decides which token vault is asked and which registered cards get a network token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cards can be authenticated is asked now and then and kept in between, for each directory server by itself."""
+"""The card ranges of each directory server are asked for now and then and cached in between."""
 
 from __future__ import annotations
 

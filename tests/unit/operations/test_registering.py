@@ -69,7 +69,7 @@ async def test_no_real_account_is_charged_from_a_test_host(app: App) -> None:
 
 
 async def test_a_foreign_ciphertext_does_not_open_in_another_row(app: App) -> None:
-    """Whoever can write into the store still cannot charge one customer's card in another's name."""
+    """Somebody who can write into the store still cannot charge one customer's card in another's name."""
     first, second = await keep_card(app), await keep_card(app, {"card.number": "4111111111111111"})
     await change_row(
         app,

@@ -1,4 +1,4 @@
-"""Which wire a request takes and which code its success has."""
+"""A request's channel and mode decide which wire it takes and which code its success has."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_the_simulator_stands_in_for_a_test_system_that_is_not_configured(
 
 
 async def test_a_checkout_needs_somebody_who_can_be_asked(tmp_path: Path) -> None:
-    """Without a brand any protocol will do; direct debits need a creditor and no address."""
+    """Any protocol will do where no brand is given; direct debits need a creditor and no address."""
     app = await open_app(tmp_path, ScriptedWire(), is_live=True)
     creditor = Creditor(name="Shop", iban="DE89370400440532013000", bic="COBADEFFXXX", identifier="DE98ZZZ09999999999")
     debits = replace(CHANNEL, creditor=creditor)

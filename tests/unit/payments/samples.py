@@ -48,7 +48,7 @@ def add(named: Payment, kind: str, amount: int, **changes: Any) -> Payment:
 
 
 def link_alone(named: Payment) -> ChainContext:
-    """Where the payment named begins its chain."""
+    """Builds the context of a payment that begins its chain."""
     return ChainContext(named=named, money_source=named, first=named)
 
 
@@ -68,7 +68,7 @@ def start(context: ChainContext, plan: Plan, kind: str) -> Payment:
 
 
 def holds(payment: Payment, balance_change: BalanceChange) -> bool:
-    """Whether the guards of a touch let it change the balance of this payment."""
+    """Whether the bounds of a balance change let it change the balance of this payment."""
     before, after = payment.balance, replace(payment, balance=apply_balance_change(payment.balance, balance_change))
     return (
         balance_change.left_min <= after.left <= balance_change.left_max

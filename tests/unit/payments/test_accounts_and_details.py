@@ -1,4 +1,4 @@
-"""What of a card may be seen, and which amounts travel beside the money."""
+"""A card summary shows only some digits, and other amounts travel beside the money."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Chain = list[Payment]
 
 
 def balance(members: Sequence[Payment]) -> Chain:
-    """With the numbers and balances that they should have."""
+    """Gives the members of a chain the positions and balances that they should have."""
     numbered = [replace(payment, position=number) for number, payment in enumerate(members, 1)]
     counted = count_chain(numbered)
     return [replace(payment, balance=counted.get(payment.id, Balance())) for payment in numbered]

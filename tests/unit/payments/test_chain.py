@@ -1,4 +1,4 @@
-"""What a chain allows, by example: bounds, times, counts, doors, disputes, and whose money it is."""
+"""A chain allows follow-ups by example: bounds, times, counts, closures, disputes, and the money source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the end of an attempt does to its checkout, by kind and state; and when a checkout is over or unread."""
+"""The end of an attempt changes its checkout by kind and state, and a checkout may be over or unread."""
 
 from __future__ import annotations
 

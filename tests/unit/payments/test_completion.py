@@ -1,4 +1,4 @@
-"""How a transaction ends: its lines in the book, the facts under its seal, results that were known before."""
+"""A transaction ends with ledger entries, signed facts, and results that were known before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which time of a plan is due: the last that has come, once, with the missed ones before it and the next one after."""
+"""The last due time that has come is paid once, with the missed ones before it and the next one after."""
 
 from __future__ import annotations
 

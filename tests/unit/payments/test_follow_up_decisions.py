@@ -145,7 +145,7 @@ def test_guards_let_through_only_what_would_be_planned_again(kind: str) -> None:
 
 
 def link_with_bearer(kind: str, balance: Balance) -> chain.ChainContext:
-    """What only moved the money of another payment has that one behind it."""
+    """A payment that only moved the money of another has that one as its money source."""
     if kind not in ("RF", "CR"):
         return link_alone(make_payment(kind, balance=balance))
     debit = make_payment("DB")
@@ -172,7 +172,7 @@ def test_nothing_follows_what_only_changed_another_payment(action: Action, kind:
 
 
 def test_every_door_stands_in_the_way_of_something() -> None:
-    """Of two payments that differ by one closed door only, some request tells them apart."""
+    """Some request tells two payments apart that differ by one closure only."""
     for door in Closure:
         told_apart = [
             request.payment_type

@@ -53,7 +53,7 @@ def test_every_code_of_a_refusal_is_in_the_catalogue_and_is_one() -> None:
 
 
 def test_no_request_fits_two_rows() -> None:
-    """But for an authorisation on an authorisation, where the practice tells them apart."""
+    """The exception is an authorization on an authorization, where the practice tells them apart."""
     rivals = [
         (one.action, other.action)
         for one, other in combinations(ROWS, 2)

@@ -1,4 +1,4 @@
-"""What is known of a network token, and what its states mean for a payment."""
+"""The states of a network token decide whether a payment uses it."""
 
 from __future__ import annotations
 

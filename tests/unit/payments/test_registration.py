@@ -1,4 +1,4 @@
-"""What is left of a registration that was wiped, and how long one is kept."""
+"""A wiped registration keeps some of its values, and each is stored for a limited time."""
 
 from __future__ import annotations
 

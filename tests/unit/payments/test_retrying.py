@@ -1,4 +1,4 @@
-"""What a decline means for a series, and when the next try is made."""
+"""A decline ends a series or leads to another try at a later time."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ async def open_shop_house(folder: Path) -> AsyncIterator[App]:
 
 
 async def visit(app: App, method: str, address: str, cookie: str = "", **fields: str) -> Reply:
-    """As a browser asks; what a path or query names is found as the server finds it."""
+    """Asks as a browser does; names in the path or query are found as the server finds them."""
     parts = urlsplit(address)
     match = TABLE.find(method, parts.path)
     query = [(name, value) for name, values in parse_qs(parts.query).items() for value in values]

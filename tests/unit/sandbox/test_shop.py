@@ -264,7 +264,7 @@ async def test_an_unknown_checkout_is_over(app: App, checkout_id: str) -> None:
 
 
 async def test_a_checkout_that_another_program_has_prepared_is_left_alone(app: App) -> None:
-    """To ask how it ended would take the one answer away from that program."""
+    """A question about its result would take the only answer away from that program."""
     channel = await get_channel_of_shop(app)
     pairs = [("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")]
     fields = read_fields(pairs, Situation("create_checkout", None, channel.is_lenient, app.is_live))

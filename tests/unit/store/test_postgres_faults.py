@@ -1,4 +1,4 @@
-"""What a fault of the driver means, and how often it is worth asking again."""
+"""Faults of the driver have a meaning, and some are worth another try."""
 
 from __future__ import annotations
 

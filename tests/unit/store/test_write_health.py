@@ -1,4 +1,4 @@
-"""Whether a database takes writes: what is known for how long, and how often it is tried to find out."""
+"""A database that takes writes is known for a time, and a failed one is tried again at intervals."""
 
 from __future__ import annotations
 

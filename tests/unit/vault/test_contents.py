@@ -1,4 +1,4 @@
-"""What the vault keeps: cards without CVV, tokens hashed and sealed, fingerprints that tell nothing, masks for logs."""
+"""The vault keeps cards without CVV, tokens hashed and sealed, fingerprints that reveal nothing, masks for logs."""
 
 from __future__ import annotations
 

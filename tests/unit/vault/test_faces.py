@@ -1,4 +1,4 @@
-"""Whether what is shown of an account is that account's."""
+"""The summary that is shown of an account must be that account's."""
 
 from __future__ import annotations
 

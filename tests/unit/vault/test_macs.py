@@ -30,7 +30,7 @@ def test_the_same_facts_have_the_same_seal() -> None:
     ],
 )
 def test_other_facts_have_another_seal(others: tuple[str | int | None, ...]) -> None:
-    """Also where they would read the same when joined without care."""
+    """This holds also where the facts read the same when joined without care."""
     assert make_mac("money", others, KEYRING) != make_mac("money", FACTS, KEYRING)
 
 

@@ -1,4 +1,4 @@
-"""What is needed once more: it opens with the key that was handed away, in its own row, and with nothing else."""
+"""A secret that is needed once more opens with the key that was given away, in its own row, and with nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a handler reads of a request."""
+"""A handler finds the first value of a name that was sent twice."""
 
 from __future__ import annotations
 

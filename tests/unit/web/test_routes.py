@@ -31,7 +31,7 @@ def test_every_row_is_found_by_its_own_path(row: RouteRow) -> None:
 
 
 def name_subject(row: RouteRow) -> tuple[str, Access, list[str]]:
-    """What a row is about: its path without versions, holes and kinds, nor the area that an older version had not."""
+    """Returns the subject of a row: its path without versions, ids, kinds and areas that older versions lack."""
     unsaid = r"v[0-9]+|scheduling|\{id\}|payment|registration"
     words = [word for word in row.path.split("/") if not re.fullmatch(unsaid, word)]
     return row.method, row.access, words
@@ -49,7 +49,7 @@ def test_every_row_is_described() -> None:
 
 
 def test_what_moves_money_asks_for_an_entity() -> None:
-    """But for the doors whose address is itself a secret that was handed out."""
+    """The exceptions are endpoints whose address is itself a secret that was handed out."""
     posts = [row for row in TABLE.rows if row.method == "POST" and row.path.startswith("/v1/")]
 
     assert {row.access for row in posts if not row.hides_path} == {Access.ENTITY}

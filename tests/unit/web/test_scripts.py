@@ -1,4 +1,4 @@
-"""How modules become one script: in which order, and what cannot be joined."""
+"""Modules become one script in an order, and some cannot be joined."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ async def test_other_headers_may_come_twice(app: App) -> None:
 async def test_no_log_line_names_a_shoppers_ticket(
     app: App, monkeypatch: pytest.MonkeyPatch, method: str, in_flight_max: int
 ) -> None:
-    """Neither of a method that the door does not know, nor of a visit that there was no room for."""
+    """This holds for an unknown method and for a request that there was no room for."""
     told: list[str] = []
     monkeypatch.setattr("tollgate.web.server.log_access", lambda visit, *_: told.append(visit.path))
     monkeypatch.setattr("tollgate.web.server.LIMITS", replace(LIMITS, requests_in_flight_max=in_flight_max))

@@ -1,4 +1,4 @@
-"""How an expiry date is read, written and judged, in the frames and in the page alike; run by Node."""
+"""An expiry date is read, written and checked alike in the frames and in the page; run by Node."""
 
 from __future__ import annotations
 

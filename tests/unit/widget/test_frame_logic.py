@@ -1,4 +1,4 @@
-"""What the frames compute, run by Node: brands as the server tells them, blocks and caret, holder, styles."""
+"""The frames compute brands from the server's rows, blocks and caret, holder and styles; run by Node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NUMBERS = 2500
 
 
 def complete(digits: str) -> str:
-    """With the check digit that makes the number good."""
+    """Adds the check digit that makes the number valid."""
     return next(digits + last for last in "0123456789" if passes_luhn(digits + last))
 
 

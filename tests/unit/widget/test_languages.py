@@ -71,7 +71,7 @@ def is_in_script(text: str, scripts: tuple[str, ...]) -> bool:
 
 
 def find_languages(names: Iterable[str]) -> dict[str, str | None]:
-    """Which code the script itself finds for each name, run by Node."""
+    """Returns the code that the script itself finds for each name, run by Node."""
     node = shutil.which("node")
     assert node is not None, "no Node is installed: make machine"
     asked = list(names)

@@ -139,7 +139,7 @@ async def ask(operation: str, *names: str, pairs: tuple[tuple[str, str], ...] = 
 
 @pytest.fixture
 def promises(monkeypatch: pytest.MonkeyPatch) -> dict[str, Promised]:
-    """What earlier releases promised, by the id of the checkout."""
+    """The promises of earlier releases, by the id of the checkout."""
     kept: dict[str, Promised] = {}
 
     async def find(_app: App, checkout_id: str) -> Promised | None:

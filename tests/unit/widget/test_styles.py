@@ -38,12 +38,12 @@ SCHEMES = {"light": 0, "dark": 1}
 
 
 def read(path: Path) -> str:
-    """Without its comments."""
+    """Reads a style sheet without its comments."""
     return re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
 
 
 def drop_where(selector: str) -> str:
-    """What `:where()` holds weighs nothing."""
+    """Drops `:where()` and its contents, which have no specificity."""
     while ":where(" in selector:
         start = end = selector.index(":where(")
         depth = 0

@@ -34,7 +34,7 @@ class Receiver:
     answer: bytes | Answering = OK
     heads: list[bytes] = field(default_factory=list)
     callers: list[str] = field(default_factory=list)
-    """Which of its own addresses each was connected to."""
+    """The local address that each caller connected to."""
     port: int = 0
 
     @property
@@ -183,7 +183,7 @@ async def test_a_closed_door_and_a_name_that_nobody_has_mean_unsent(notifier: Ht
 async def test_a_name_server_that_never_answers_means_unsent(
     notifier: HttpNotifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not silence: a lookup that hangs has told the shop nothing."""
+    """The result is not silence: a lookup that hangs has sent nothing to the shop."""
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
 
