@@ -1,6 +1,4 @@
-"""Writes docs/reference from the tables in the code, so that the pages cannot say anything else than it does.
-Prose that is not in a row belongs into other documents.
-"""
+"""Writes docs/reference from the tables in the code. Prose that is not in a row belongs into other documents."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from tollgate.catalog import codes
 from tollgate.catalog.brand_rows import AccountType, Brand
 from tollgate.catalog.brands import BRANDS
 from tollgate.catalog.parameters.names import ALIASES, PARAMETERS
@@ -262,10 +261,10 @@ FOLLOW_UPS_REFUSALS = (
 )
 
 GENERAL_REFUSALS = {
-    "the payment referred to is still open": following.PENDING,
-    "another currency than the payment referred to": following.OTHER_CURRENCY,
-    "another `testMode` than the payment referred to": following.OTHER_MODE,
-    "another `paymentBrand` than the payment referred to, on a strict channel": following.OTHER_BRAND,
+    "the payment referred to is still open": codes.REFERENCE_PENDING,
+    "another currency than the payment referred to": codes.OTHER_CURRENCY,
+    "another `testMode` than the payment referred to": codes.OTHER_MODE,
+    "another `paymentBrand` than the payment referred to, on a strict channel": codes.OTHER_BRAND,
 }
 
 

@@ -16,9 +16,10 @@ import asyncpg
 
 from acquirer import Entry, Fate
 from postgres import PostgresCluster
+from tollgate.catalog import codes
 from tollgate.payments.authentication import Stage
 from tollgate.payments.following import Action
-from tollgate.payments.payment import PAID_TWICE_CODE, State
+from tollgate.payments.payment import State
 from tollgate.payments.registration import RegistrationState
 from tollgate.store import schema
 from tollgate.store.instructions import InstructionState
@@ -26,7 +27,7 @@ from tollgate.store.instructions import InstructionState
 Rows = list[tuple[str, ...]]
 
 SILENT = "900.100.300"
-_GIVEN_BACK = frozenset({SILENT, PAID_TWICE_CODE})
+_GIVEN_BACK = frozenset({SILENT, codes.DUPLICATE_REQUEST})
 """These took money, or may have taken it, and failed all the same."""
 PENDING = "000.200.000"
 QUIET_S = 300.0

@@ -80,7 +80,7 @@ def fault_numbers(names: Iterable[str]) -> list[Fault]:
 
 
 def refuse_numbers(names: Iterable[str]) -> InvalidParameters:
-    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), fault_numbers(names))
+    return InvalidParameters(get_result(codes.INVALID_REQUEST), fault_numbers(names))
 
 
 def clean_name(name: str) -> str:

@@ -143,6 +143,3 @@ def _read_bank(values: Mapping[str, str]) -> accounts.BankAccount:
 
 def _hide(text: str | None) -> Secret | None:
     return None if text is None else Secret(text)
-
-
-# ---- numbers of other cards ----

@@ -70,7 +70,7 @@ def check_authentication_fields(echo: Mapping[str, str], *, is_lenient: bool) ->
     needed = (*(MANDATORY_BROWSER_FIELDS if has_browser else ()), *(() if is_lenient else MANDATORY_BILLING_FIELDS))
     faults = [Fault(name, "may not be empty when 3D Secure runs") for name in needed if name not in echo]
     if faults:
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), faults)
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), faults)
 
 
 BROWSER_FIELDS: Mapping[str, str] = {

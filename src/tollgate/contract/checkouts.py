@@ -183,7 +183,7 @@ def check_offer(fields: Fields, prepared: Mapping[str, str]) -> str | None:
     chosen = fields.values.get("registrationId")
     if chosen is not None and chosen not in list_offered(prepared):
         fault = Fault("registrationId", "is not offered by this checkout", chosen)
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [fault])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [fault])
     return chosen
 
 
@@ -213,12 +213,12 @@ def override_payment_type(fields: Fields, prepared: Mapping[str, str], brand: st
 def get_return_url(fields: Fields) -> str:
     address = fields.values.get("shopperResultUrl")
     if address is None:
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("shopperResultUrl", "may not be empty")])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("shopperResultUrl", "may not be empty")])
     return address
 
 
 def make_session_refusal(hint: str = "") -> Refusal:
-    return Refusal(get_result(codes.INVALID_PARAMETERS), f"{_SESSION_GONE}{hint}")
+    return Refusal(get_result(codes.INVALID_REQUEST), f"{_SESSION_GONE}{hint}")
 
 
 # ---- answers ----

@@ -34,7 +34,7 @@ def read_form(body: bytes) -> Pairs:
     # Many clients glue parameters together and leave one separator at the end.
     body = body.removesuffix(b"&")
     if body.count(b"&") >= LIMITS.parameters_max:
-        raise TooLarge(get_result(codes.REQUEST_TOO_LARGE), f"more than {LIMITS.parameters_max} parameters")
+        raise TooLarge(get_result(codes.MALFORMED_REQUEST), f"more than {LIMITS.parameters_max} parameters")
     text = _decode_whole(body)
     parts = text.split("&")
     if "\0" in text:
@@ -92,7 +92,7 @@ def _refuse_hostile(parts: list[str]) -> None:
 def _refused(name: str, message: str) -> InvalidParameters:
     """The name as it was sent, in a form that is safe to show."""
     shown = name[:_SHOWN_NAME_MAX].encode("ascii", "replace").decode().replace("\0", "?")
-    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault(shown, message)])
+    return InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(shown, message)])
 
 
 _IDENTITY_NAMES = {
@@ -139,7 +139,7 @@ def check_entity_id(identity: Identity) -> None:
 
 
 def _faulty(name: str, message: str) -> InvalidParameters:
-    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault(name, message)])
+    return InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(name, message)])
 
 
 _ADDRESSES = frozenset(map(first_word, IGNORED_BESIDE))
@@ -209,7 +209,7 @@ def read_fields(pairs: Pairs, situation: Situation) -> Fields:
         faulty = {fault.name for fault in faults}
         faults += dict.fromkeys(fault for fault in broken if fault.name not in faulty)
         raise InvalidParameters(
-            get_result(codes.INVALID_PARAMETERS), [account_numbers.clean_fault(fault, values) for fault in faults]
+            get_result(codes.INVALID_REQUEST), [account_numbers.clean_fault(fault, values) for fault in faults]
         )
     return Fields(values, present, echo)
 
@@ -234,7 +234,7 @@ def merge_echo(kept: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, st
             merged.pop(name, None)
     length = sum(len(name) + len(text) for name, text in merged.items())
     if len(merged) > LIMITS.parameters_max or length > LIMITS.body_bytes_max:
-        raise TooLarge(get_result(codes.REQUEST_TOO_LARGE), "more than can be stored in one place")
+        raise TooLarge(get_result(codes.MALFORMED_REQUEST), "more than can be stored in one place")
     return merged
 
 

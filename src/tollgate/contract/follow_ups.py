@@ -58,14 +58,14 @@ def check_reference(fields: Fields, named_id: str, channel: Channel) -> None:
 
 def make_unknown_reference(fields: Fields) -> InvalidParameters:
     fault = Fault(_REFERENCE, "names no payment of this merchant", find_reference(fields))
-    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), [fault])
+    return InvalidParameters(get_result(codes.INVALID_REQUEST), [fault])
 
 
 def check_lifecycle(sent: str | None, known: str | None) -> None:
     """Refuses a lifecycle id that contradicts the one of the chain; a chain without one takes any."""
     if sent is not None and known not in (None, sent):
         fault = Fault("lifecycleId", "must be that of the payment it follows", sent)
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [fault])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [fault])
 
 
 # ---- what later transactions ask of the fields that were stored with a payment ----

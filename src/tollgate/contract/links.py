@@ -142,7 +142,7 @@ def _find_line_money(prepared: Mapping[str, str], item: str, currency: str) -> M
 
 
 def make_link_refusal(hint: str = "") -> Refusal:
-    return Refusal(get_result(codes.INVALID_PARAMETERS), f"No payment link found for the requested id{hint}")
+    return Refusal(get_result(codes.INVALID_REQUEST), f"No payment link found for the requested id{hint}")
 
 
 # ---- answers ----

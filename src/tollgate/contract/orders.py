@@ -43,7 +43,7 @@ def read_simulator_overrides(values: Mapping[str, str]) -> dict[str, str]:
             faults.append(Fault(override.name, override.shape.message, value))
         simulator_overrides[override.key] = value
     if faults:
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), faults)
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), faults)
     return simulator_overrides
 
 
@@ -132,7 +132,7 @@ def choose_brand(values: Mapping[str, str], is_lenient: bool, opened: OpenedCard
         brand = _detect(values, opened)
     if brand is None:
         message = "is not a brand of this gateway" if code else "cannot be told from the card number"
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("paymentBrand", message, code)])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("paymentBrand", message, code)])
     if brand.account is AccountType.WALLET and not brand.wallet:
         raise Refusal(get_result(codes.METHOD_UNAVAILABLE), f"{brand.code} is not available on this channel")
     return brand
@@ -319,7 +319,7 @@ def check_fit(brand: Brand, payment_type: str, money: Money, channel: Channel) -
 def _check_brand(brand: Brand, payment_type: str, money: Money, channel: Channel, values: Mapping[str, str]) -> None:
     check_fit(brand, payment_type, money, channel)
     if brand.needs_return and payment_type != AUTHENTICATION and "shopperResultUrl" not in values:
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("shopperResultUrl", "may not be empty")])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("shopperResultUrl", "may not be empty")])
 
 
 def read_processing_code(values: Mapping[str, str]) -> ProcessingCode:

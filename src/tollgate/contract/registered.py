@@ -68,7 +68,7 @@ def check_brand(fields: Fields, brand: Brand, *, is_lenient: bool) -> None:
     named = fields.values.get("paymentBrand")
     if named not in (None, brand.code) and not is_lenient:
         message = f"the registration is of {brand.code}"
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("paymentBrand", message, named)])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("paymentBrand", message, named)])
 
 
 def take_registered(

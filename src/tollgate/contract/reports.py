@@ -74,7 +74,7 @@ def _seal(place: Place, channel: Channel, filters: Search | Period, keyring: Key
 
 def _refuse(text: str) -> InvalidParameters:
     message = "must be the cursor of an earlier page of this list, with the same filters"
-    return InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault(_NAME, message, text)])
+    return InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(_NAME, message, text)])
 
 
 _DAY_LENGTH = len("yyyy-MM-dd")

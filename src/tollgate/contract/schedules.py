@@ -119,7 +119,7 @@ def _check_series(values: Mapping[str, str]) -> None:
     wrong = [(name, text) for name, text in sent if text != _SERIES[name]]
     faults = [Fault(name, f"must be {_SERIES[name]} in a schedule", text) for name, text in wrong]
     if faults:
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), faults)
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), faults)
 
 
 def _keep(fields: Fields) -> dict[str, str]:

@@ -134,7 +134,7 @@ async def cancel_prepared(app: App, checkout_id: str, channel: Channel) -> Answe
         if fresh.is_paid:
             # Another code than for one that is being paid: repeating this would never help.
             detail = "the checkout is complete and cannot be cancelled: refund its payment or delete what it stored"
-            raise Refusal(get_result(codes.INVALID_PARAMETERS), detail)
+            raise Refusal(get_result(codes.INVALID_REQUEST), detail)
         if fresh.state is not CheckoutState.CANCELLED:
             raise Refusal(get_result(BUSY), "the checkout is being paid")
     return checkouts.answer_checkout(checkout, app.envelope, CANCELLED, now)

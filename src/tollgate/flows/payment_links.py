@@ -91,7 +91,7 @@ async def end_payment_link(app: App, link_id: str, channel: Channel, ndc: str) -
     if checkout is not None and checkout.is_paid:
         # Another code than for one that is being paid: repeating this would never help.
         detail = "the payment link is paid and cannot be ended: refund its payment instead"
-        raise Refusal(get_result(codes.INVALID_PARAMETERS), detail)
+        raise Refusal(get_result(codes.INVALID_REQUEST), detail)
     raise Refusal(get_result(BUSY), "the payment link is being paid")
 
 

@@ -54,7 +54,7 @@ async def show_chains(app: App, channel: Channel, payments: Iterable[Payment]) -
     chains = await reports.list_chains(app.database, channel.merchant_id, sorted(first_ids), LIMITS.linked_max + 1)
     if sum(map(len, chains.values())) > LIMITS.linked_max:
         message = f"more than {LIMITS.linked_max} transactions are linked with this page; ask for a shorter one"
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("limit", message)])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("limit", message)])
     return {first_id: [member for member in chain if is_trusted(app, member)] for first_id, chain in chains.items()}
 
 
@@ -81,7 +81,7 @@ async def list_all_completed(app: App, channel: Channel, period: Period) -> Page
     rows = await reports.list_report_entries(app.database, channel, period, None, limit=most + 1, skipped=0)
     if len(rows) > most:
         detail = f"there are more than {most} records; read them by pages, under /reports/v2"
-        raise Refusal(get_result(codes.INVALID_PARAMETERS), detail)
+        raise Refusal(get_result(codes.INVALID_REQUEST), detail)
     sound = await asyncio.to_thread(_keep_sound, rows, lambda report_entry: _is_sound(app, report_entry))
     return Page(rows=sound, pages=None, page_no=None, cursor=None)
 

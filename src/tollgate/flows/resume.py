@@ -11,6 +11,7 @@ from hmac import compare_digest
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.payment_types import AUTHENTICATION
 from tollgate.catalog.results import is_success
 from tollgate.catalog.shape import may_return_to
@@ -35,8 +36,6 @@ from tollgate.payments.checkout import CheckoutState
 from tollgate.payments.order import Order
 from tollgate.payments.payment import (
     DECIDED,
-    PAID_TWICE_CODE,
-    SESSION_OVER_CODE,
     Outcome,
     Payment,
     State,
@@ -51,8 +50,8 @@ from tollgate.values import SECOND, CheckoutId, Secret
 from tollgate.vault.sealing import make_owner, open_account, open_hidden
 from tollgate.vault.signing import hash_once_key, open_once
 
-_SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=SESSION_OVER_CODE)
-_PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=PAID_TWICE_CODE)
+_SESSION_OVER = Verdict(outcome=Outcome.DECLINED, code=codes.SESSION_EXPIRED)
+_PAID_ELSEWHERE = Verdict(outcome=Outcome.DECLINED, code=codes.DUPLICATE_REQUEST)
 _IDEMPOTENCY_RECORDS_MAX = 3
 """Between looking at a checkout and claiming it another may come and go."""
 

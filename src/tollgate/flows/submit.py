@@ -38,7 +38,6 @@ from tollgate.payments.authentication import Stage
 from tollgate.payments.checkout import Checkout, CheckoutEnd, CheckoutKind, CheckoutState
 from tollgate.payments.merchants import Channel
 from tollgate.payments.payment import (
-    ABANDONED_CODE,
     ABANDONED_DETAIL,
     NATURES,
     OPEN_STATES,
@@ -243,10 +242,10 @@ async def go_to_provider(app: App, checkout_id: str) -> Forward | Lost:
     return Lost() if found is None else Forward(*found)
 
 
-_UNPROVEN = Verdict(outcome=Outcome.DECLINED, code=ABANDONED_CODE)
+_UNPROVEN = Verdict(outcome=Outcome.DECLINED, code=codes.SHOPPER_CANCELLED)
 
 
-_UNDECIDED = Verdict(outcome=Outcome.ABANDONED, code=ABANDONED_CODE, details={ABANDONED_DETAIL: "shopper"})
+_UNDECIDED = Verdict(outcome=Outcome.ABANDONED, code=codes.SHOPPER_CANCELLED, details={ABANDONED_DETAIL: "shopper"})
 
 
 async def abandon_attempt(app: App, checkout_id: str, attempt_id: str) -> Answer:

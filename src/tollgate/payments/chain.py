@@ -10,14 +10,11 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from tollgate.catalog import codes
 from tollgate.catalog.payment_types import PAYMENT_TYPES, Refusals, Role
 from tollgate.payments import ledger
 from tollgate.payments.following import (
     FOLLOWINGS,
-    OTHER_BRAND,
-    OTHER_CURRENCY,
-    OTHER_MODE,
-    PENDING,
     REFUNDABLE,
     REFUSALS,
     Action,
@@ -102,15 +99,15 @@ def decide_follow_up(request: FollowUpRequest, context: ChainContext, terms: Ter
 
 def _find_misfit(request: FollowUpRequest, named: Payment, refusals: Refusals) -> str | None:
     if named.state in PENDING_STATES:
-        return PENDING
+        return codes.REFERENCE_PENDING
     if named.state is not State.APPROVED:
         return refusals.rejected
     if (request.money.currency if request.money else request.currency) not in (None, named.money.currency):
-        return OTHER_CURRENCY
+        return codes.OTHER_CURRENCY
     if request.test_mode is not None and request.test_mode is not named.test_mode:
-        return OTHER_MODE
+        return codes.OTHER_MODE
     if request.brand not in (None, named.brand):
-        return OTHER_BRAND
+        return codes.OTHER_BRAND
     return request.objection
 
 

@@ -9,7 +9,6 @@ from enum import StrEnum
 
 import msgspec
 
-from tollgate.catalog import codes
 from tollgate.catalog.payment_types import FOLLOW_UP_PAYMENT_TYPES, PAYMENT_TYPES
 from tollgate.payments.ledger import Closure, LedgerAccount
 
@@ -87,10 +86,6 @@ REFUSALS = {code: row for code in FOLLOW_UP_PAYMENT_TYPES if (row := PAYMENT_TYP
 SYSTEM_ONLY = {code: row.merchant_refusal for code, row in PAYMENT_TYPES.items() if row.merchant_refusal}
 """What only the system makes, and the code for a merchant who asks for it."""
 
-PENDING = codes.REFERENCE_PENDING
-OTHER_BRAND = codes.OTHER_BRAND
-OTHER_CURRENCY = codes.OTHER_CURRENCY
-OTHER_MODE = codes.OTHER_MODE
 
 _SHOPPER, _HELD, _EARNED = LedgerAccount.SHOPPER, LedgerAccount.HELD, LedgerAccount.EARNED
 _NO_MORE_CAPTURES = Closure.CAPTURES | Closure.INCREMENTS

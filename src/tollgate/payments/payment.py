@@ -201,11 +201,6 @@ class Move(msgspec.Struct, frozen=True):
     """The result code that the situation dictates; None means the verdict's own."""
 
 
-SILENT_CODE = codes.ACQUIRER_SILENT
-PENDING_CODE = codes.PENDING
-PAID_TWICE_CODE = codes.DUPLICATE_REQUEST
-SESSION_OVER_CODE = codes.SESSION_EXPIRED
-ABANDONED_CODE = codes.SHOPPER_CANCELLED
 LATE_DETAIL = "LateApproval"
 """Among the details of what was approved too late: the code with which it was. What has it goes back."""
 ABANDONED_DETAIL = "AbandonedBy"
@@ -216,29 +211,29 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     (Nature.TAKES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.TAKES, Outcome.WAITING): Move(State.WAITING, RecoveryTask.INQUIRE),
     # A failed answer never leaves money taken: the caller hears of a failure, so whatever was taken goes back.
-    (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, RecoveryTask.REVERSE, SILENT_CODE),
+    (Nature.TAKES, Outcome.SILENT): Move(State.DECLINED, RecoveryTask.REVERSE, codes.ACQUIRER_SILENT),
     (Nature.TAKES, Outcome.UNSENT): Move(State.DECLINED),
     # Nobody pays twice for one thing: what came second goes back.
-    (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, RecoveryTask.REVERSE, PAID_TWICE_CODE),
+    (Nature.TAKES, Outcome.LATE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.DUPLICATE_REQUEST),
     # And nobody has a large thing for the price of a small one.
-    (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, RecoveryTask.REVERSE, SESSION_OVER_CODE),
+    (Nature.TAKES, Outcome.STALE): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SESSION_EXPIRED),
     # The provider may approve until it is told: the reversal cancels the session, or gives back what it took.
-    (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, RecoveryTask.REVERSE, ABANDONED_CODE),
+    (Nature.TAKES, Outcome.ABANDONED): Move(State.DECLINED, RecoveryTask.REVERSE, codes.SHOPPER_CANCELLED),
     (Nature.GIVES, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.GIVES, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.GIVES, Outcome.WAITING): Move(State.WAITING, RecoveryTask.INQUIRE),
     # Nobody is invited to pay out twice: it stays open until the acquirer says which it was.
-    (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, RecoveryTask.INQUIRE, PENDING_CODE),
+    (Nature.GIVES, Outcome.SILENT): Move(State.UNRESOLVED, RecoveryTask.INQUIRE, codes.PENDING),
     (Nature.GIVES, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.CHECKS, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.CHECKS, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.CHECKS, Outcome.WAITING): Move(State.WAITING, RecoveryTask.EXPIRE),
-    (Nature.CHECKS, Outcome.SILENT): Move(State.DECLINED, None, SILENT_CODE),
+    (Nature.CHECKS, Outcome.SILENT): Move(State.DECLINED, None, codes.ACQUIRER_SILENT),
     (Nature.CHECKS, Outcome.UNSENT): Move(State.DECLINED),
     (Nature.FOLLOWS, Outcome.APPROVED): Move(State.APPROVED),
     (Nature.FOLLOWS, Outcome.DECLINED): Move(State.DECLINED),
     (Nature.FOLLOWS, Outcome.WAITING): Move(State.WAITING, RecoveryTask.REPEAT),
-    (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, RecoveryTask.REPEAT, PENDING_CODE),
+    (Nature.FOLLOWS, Outcome.SILENT): Move(State.UNRESOLVED, RecoveryTask.REPEAT, codes.PENDING),
     (Nature.FOLLOWS, Outcome.UNSENT): Move(State.DECLINED),
     **{
         (nature, outcome): Move(State.APPROVED)
@@ -248,7 +243,7 @@ MOVES: dict[tuple[Nature, Outcome], Move] = {
     },
     # Only what takes money waits at a provider's page while its checkout is open.
     **{
-        (nature, Outcome.ABANDONED): Move(State.DECLINED, None, ABANDONED_CODE)
+        (nature, Outcome.ABANDONED): Move(State.DECLINED, None, codes.SHOPPER_CANCELLED)
         for nature in Nature
         if nature is not Nature.TAKES
     },

@@ -65,7 +65,7 @@ def _read_advance(request: Request) -> int:
     if len(sent) != 1 or not sent[0].isascii() or not sent[0].isdigit() or int(sent[0]) > _ADVANCE_S_MAX:
         message = f"must be a whole number of seconds from 0 to {_ADVANCE_S_MAX}"
         raise InvalidParameters(
-            get_result(codes.INVALID_PARAMETERS), [Fault("advance", message, sent[0] if sent else None)]
+            get_result(codes.INVALID_REQUEST), [Fault("advance", message, sent[0] if sent else None)]
         )
     return int(sent[0])
 
@@ -104,7 +104,7 @@ def _read_notice(request: Request) -> str | None:
 
 
 def _refuse(name: str, message: str, value: str) -> None:
-    raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault(name, message, value)])
+    raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault(name, message, value)])
 
 
 _TOKEN_PATH = "/sandbox/registrations/{id}/networkToken"
@@ -125,7 +125,7 @@ async def fire_event(request: Request, caller: Caller, app: App) -> Reply:
     event, event_id = _read_event(request), request.find("eventId") or make_id(app.random_bytes)
     if _EVENT_ID.fullmatch(event_id) is None:
         raise InvalidParameters(
-            get_result(codes.INVALID_PARAMETERS),
+            get_result(codes.INVALID_REQUEST),
             [Fault("eventId", "must have 1 to 64 letters, digits or . _ -", event_id)],
         )
     registration = await get_registration(app, caller.merchant_id, request.names[0])
@@ -141,7 +141,7 @@ def _read_event(request: Request) -> Event:
     text = request.find("event")
     if text not in set(Event):
         message = f"must be one of [{', '.join(Event)}]"
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("event", message, text)])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("event", message, text)])
     return Event(text)
 
 

@@ -91,14 +91,14 @@ async def _find_checkout(request: Request, app: App) -> Checkout | None:
 def _get_brand(request: Request) -> Brand:
     brand = _BRANDS.get(request.names[0])
     if brand is None:
-        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such wallet")
+        raise NotFound(get_result(codes.INVALID_REQUEST), "no such wallet")
     return brand
 
 
 def _read_money(app: App, checkout: Checkout) -> Money:
     money = read_prepared_money(open_prepared(app, checkout))
     if money is None:
-        raise NotFound(get_result(codes.INVALID_PARAMETERS), "the checkout has nothing to pay")
+        raise NotFound(get_result(codes.INVALID_REQUEST), "the checkout has nothing to pay")
     return money
 
 

@@ -171,11 +171,11 @@ def _split_target(target: bytes) -> tuple[str, bytes]:
 
 
 def make_malformed() -> Malformed:
-    return Malformed(get_result(codes.REQUEST_TOO_LARGE), "this is not HTTP/1.1")
+    return Malformed(get_result(codes.MALFORMED_REQUEST), "this is not HTTP/1.1")
 
 
 def _make_too_large(detail: str) -> TooLarge:
-    return TooLarge(get_result(codes.REQUEST_TOO_LARGE), detail)
+    return TooLarge(get_result(codes.MALFORMED_REQUEST), detail)
 
 
 _FORM = b"application/x-www-form-urlencoded"
@@ -276,7 +276,7 @@ class ChunkedBody:
 
 
 def make_body_too_large(size_max: int) -> TooLarge:
-    return TooLarge(get_result(codes.REQUEST_TOO_LARGE), f"the body has more than {size_max} bytes")
+    return TooLarge(get_result(codes.MALFORMED_REQUEST), f"the body has more than {size_max} bytes")
 
 
 def check_form_type(headers: Mapping[bytes, bytes]) -> None:
@@ -286,7 +286,7 @@ def check_form_type(headers: Mapping[bytes, bytes]) -> None:
         return
     kind, _, options = content_type.lower().partition(b";")
     if kind.strip() != _FORM:
-        raise Refusal(get_result(codes.REQUEST_TOO_LARGE), f"send the body as {_FORM.decode()}")
+        raise Refusal(get_result(codes.MALFORMED_REQUEST), f"send the body as {_FORM.decode()}")
     charset = options.replace(b" ", b"").replace(b'"', b"")
     if charset.startswith(b"charset=") and charset not in (b"charset=utf-8", b"charset=utf8"):
-        raise Refusal(get_result(codes.REQUEST_TOO_LARGE), "send the body in UTF-8")
+        raise Refusal(get_result(codes.MALFORMED_REQUEST), "send the body in UTF-8")

@@ -133,7 +133,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             return
         self._deadline = inf
         if self._state == _BODY:
-            self._refuse(TooSlow(get_result(codes.REQUEST_TOO_LARGE), "the body did not arrive in time"))
+            self._refuse(TooSlow(get_result(codes.MALFORMED_REQUEST), "the body did not arrive in time"))
         else:
             self._close()
 

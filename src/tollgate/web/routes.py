@@ -74,7 +74,7 @@ class RouteTable:
             if row is None:
                 raise WrongMethod(get_result(codes.METHOD_NOT_ALLOWED), sorted(methods))
             return Match(row, tuple(words[place] for place in gaps))
-        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such path")
+        raise NotFound(get_result(codes.INVALID_REQUEST), "no such path")
 
 
 def _methods_of(row: RouteRow) -> tuple[str, ...]:

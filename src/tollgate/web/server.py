@@ -249,7 +249,7 @@ def _open_to_origins(reply: Reply) -> Reply:
 def _check_repeated(head: Head) -> None:
     """A header that decides who asks, or for what, is sent once: of two, a proxy might read the other."""
     for name in head.repeated & _DECISIVE_HEADERS if head.repeated else ():
-        raise Refusal(get_result(codes.REQUEST_TOO_LARGE), f"the {name.decode().title()} header must not be repeated")
+        raise Refusal(get_result(codes.MALFORMED_REQUEST), f"the {name.decode().title()} header must not be repeated")
 
 
 def _read_pairs(method: str, headers: Mapping[bytes, bytes], query: bytes, body: bytes) -> Pairs:

@@ -98,7 +98,7 @@ async def read_frame(request: Request, _app: App) -> Reply:
     (key,) = request.names
     field = FIELDS.get(key)
     if field is None:
-        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such field")
+        raise NotFound(get_result(codes.INVALID_REQUEST), "no such field")
     origins = [value for name, value in request.pairs if name == "origin"]
     if not 1 <= len(origins) <= ORIGINS_MAX or not all(map(is_origin, origins)):
         title, text = "No page to show this in", "The address does not name the shop's page as its origin."
@@ -235,7 +235,7 @@ async def read_widget_asset(request: Request, _app: App) -> Reply:
     version_asked, name = request.names
     asset = ASSETS.get(name)
     if asset is None:
-        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such file")
+        raise NotFound(get_result(codes.INVALID_REQUEST), "no such file")
     # A form from before a release still gets its files, but nobody keeps them under the name of the older ones.
     kept = _KEPT_FOR_GOOD if version_asked in _VERSIONS else _ASKED_AGAIN
     return _pack(request, asset.body, asset.gzipped, asset.content_type, (kept, _NO_PAGE))

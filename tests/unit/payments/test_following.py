@@ -6,6 +6,7 @@ from itertools import combinations
 
 import pytest
 
+from tollgate.catalog import codes
 from tollgate.catalog.payment_types import FOLLOW_UP_PAYMENT_TYPES, PAYMENT_TYPES, Role
 from tollgate.catalog.results import RESULTS
 from tollgate.payments import following
@@ -39,17 +40,12 @@ def test_what_only_the_system_makes_is_the_same_in_the_catalogue_and_never_sent(
 
 
 def test_every_code_of_a_refusal_is_in_the_catalogue_and_is_one() -> None:
-    codes = {getattr(row, name) for row in following.REFUSALS.values() for name in row.__dataclass_fields__}
-    codes |= {
-        following.PENDING,
-        following.OTHER_BRAND,
-        following.OTHER_CURRENCY,
-        following.OTHER_MODE,
-        *following.SYSTEM_ONLY.values(),
-    }
+    refusals = {getattr(row, name) for row in following.REFUSALS.values() for name in row.__dataclass_fields__}
+    refusals |= {codes.REFERENCE_PENDING, codes.OTHER_BRAND, codes.OTHER_CURRENCY, codes.OTHER_MODE}
+    refusals |= set(following.SYSTEM_ONLY.values())
 
-    assert codes <= set(RESULTS)
-    assert {RESULTS[code].http_status for code in codes} == {400}
+    assert refusals <= set(RESULTS)
+    assert {RESULTS[code].http_status for code in refusals} == {400}
 
 
 def test_no_request_fits_two_rows() -> None:

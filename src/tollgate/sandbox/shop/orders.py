@@ -26,7 +26,7 @@ from tollgate.operations.app import App, Call
 from tollgate.operations.checkouts import find_any_checkout, open_prepared
 from tollgate.payments.checkout import Checkout, CheckoutKind
 from tollgate.payments.merchants import Channel
-from tollgate.payments.payment import ABANDONED_DETAIL, LATE_DETAIL, SILENT_CODE
+from tollgate.payments.payment import ABANDONED_DETAIL, LATE_DETAIL
 from tollgate.sandbox.tenant import find_tenant
 from tollgate.values import Refusal
 
@@ -293,7 +293,7 @@ def _render_outcome(order: Order, ending: Ending) -> tuple[str, str, str]:
 
 def _may_have_taken(ending: Ending) -> bool:
     details = ending.body.get("resultDetails", {})
-    return ending.code == SILENT_CODE or not details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
+    return ending.code == codes.ACQUIRER_SILENT or not details.keys().isdisjoint({LATE_DETAIL, ABANDONED_DETAIL})
 
 
 def _is_payment(body: Mapping[str, Any]) -> bool:

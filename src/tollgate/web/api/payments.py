@@ -127,7 +127,7 @@ def read_key(request: Request) -> str | None:
         return None
     if len(key) > LIMITS.idempotency_key_length_max or not _KEY.fullmatch(key):
         message = f"must have 1 to {LIMITS.idempotency_key_length_max} visible ASCII characters"
-        raise InvalidParameters(get_result(codes.INVALID_PARAMETERS), [Fault("Idempotency-Key", message)])
+        raise InvalidParameters(get_result(codes.INVALID_REQUEST), [Fault("Idempotency-Key", message)])
     return key
 
 

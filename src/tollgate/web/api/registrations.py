@@ -120,5 +120,5 @@ async def take_token_event(request: Request, app: App) -> Reply:
     A wrong address gets the same answer as a path that does not exist.
     """
     if not await accept_token_event(app, request.names[0], request.body):
-        raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such path")
+        raise NotFound(get_result(codes.INVALID_REQUEST), "no such path")
     return Reply(200, b"{}")

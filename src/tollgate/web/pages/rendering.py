@@ -148,7 +148,7 @@ class StaticFiles:
         hash_asked, name = request.names
         asset = self.assets.get(name)
         if asset is None:
-            raise NotFound(get_result(codes.INVALID_PARAMETERS), "no such file")
+            raise NotFound(get_result(codes.INVALID_REQUEST), "no such file")
         # A page from before a release still gets a file, but nobody keeps it under the hash of the older one.
         headers = _KEPT_FOR_GOOD if hash_asked == asset.hash else ()
         return Reply(200, asset.body, asset.content_type, headers)
